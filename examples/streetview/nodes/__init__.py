@@ -1,0 +1,1 @@
+"""Node bodies of the street-view example: one module per node, one `run` per module."""

@@ -1,0 +1,19 @@
+"""Show the candidates: the photo with its boxes, and a contact sheet of what is in them."""
+
+from pathlib import Path
+
+from streetview import pictures
+
+
+def run(out: Path, image: Path, boxes: list[dict]) -> dict:
+    """Write annotated.png and candidates.png; return the candidates a person can choose from."""
+    photo = pictures.read(image)
+    candidates = [{"id": str(number), **box} for number, box in enumerate(boxes, start=1)]
+    annotated = out / "annotated.png"
+    pictures.draw_boxes(photo, candidates).save(annotated)
+    tiles = [
+        (f"{c['id']} {c['label']} {c['score']:.2f}", pictures.crop(photo, c["box"]))
+        for c in candidates
+    ]
+    pictures.sheet(tiles, columns=4).save(out / "candidates.png")
+    return {"primary_file": str(annotated), "candidates": candidates}

@@ -1,0 +1,138 @@
+"""What user code imports: an App to register tasks on, the errors that say how a failure is meant, and the Job a body sees.
+
+Nothing here needs a database driver; `enqueue` uses the caller's own connection and transaction."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Around = Callable[["Job"], AbstractContextManager[object]]
+
+# Options of qwf.enqueue that a producer may give, and the SQL type each is sent as.
+SQL_TYPES = {
+    "queue": "text", "priority": "int", "run_at": "timestamptz", "key": "text", "max_attempts": "int",
+    "backoff": "jsonb", "timeout": "interval", "project": "text", "labels": "jsonb", "once": "boolean",
+}  # fmt: skip
+
+
+class TemporaryError(Exception):
+    """The body failed for a reason that will pass: the job is tried again, 4 times unless it says otherwise."""
+
+
+class PermanentError(Exception):
+    """Trying again is useless: the job fails at once, whatever its budget."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The job a body works on, as `job`."""
+
+    id: int
+    task: str
+    queue: str
+    attempt: int
+    run_id: int | None = None
+    node_id: str | None = None
+    project: str = ""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Task(Generic[P, R]):
+    """A registered function. Call it as before, or enqueue it."""
+
+    def __init__(self, function: Callable[P, R], name: str, options: Mapping[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.name = name
+        self._options = {key: value for key, value in options.items() if value is not None}
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function here and now."""
+        return self.function(*args, **kwargs)
+
+    def options(self, **options: Any) -> Task[P, R]:
+        """The same task with other options for the jobs it enqueues: priority, run_at, key, queue, max_attempts,
+        backoff, timeout (seconds or timedelta), project, labels, once. Raises TypeError for any other."""
+        unknown = sorted(set(options) - set(SQL_TYPES))
+        if unknown:
+            raise TypeError(f"unknown option {unknown[0]!r}: one of {', '.join(SQL_TYPES)}")
+        return Task(self.function, self.name, {**self._options, **options})
+
+    def enqueue(self, conn: Any, /, **args: Any) -> int:
+        """Enqueue a job with these arguments on a database connection (psycopg, or any with `%(name)s` parameters).
+
+        It happens in the caller's transaction: the job exists exactly when that commits. Returns the job id. Raises
+        the driver's error, with SQLSTATE QW005 for a value and QW006 for a queue that is wrong.
+        """
+        given = {key: _sql_value(value) for key, value in self._options.items()}
+        named = "".join(f", {key} => %({key})s::{SQL_TYPES[key]}" for key in given)
+        query = f"select * from qwf.enqueue(%(task)s::text, %(args)s::jsonb{named})"
+        with conn.cursor() as cursor:
+            cursor.execute(query, {"task": self.name, "args": _json(args), **given})
+            row = cursor.fetchone()
+        return int(next(iter(row.values())) if isinstance(row, Mapping) else row[0])
+
+
+class App:
+    """A collection of tasks: `--app module:object` names it to an agent."""
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, Task[..., Any]] = {}
+        self.arounds: list[Around] = []
+
+    def task(
+        self,
+        name: str | None = None,
+        *,
+        queue: str = "default",
+        max_attempts: int | None = None,
+        backoff: list[float] | dict[str, float] | None = None,
+        timeout: float | timedelta | None = None,
+        priority: int | None = None,
+    ) -> Callable[[Callable[P, R]], Task[P, R]]:
+        """Register the function below under `name` (its own, if none is given). The options are those of the jobs that
+        `enqueue` makes; `timeout` in seconds or as a timedelta. Raises ValueError if the name is taken."""
+        options = {"queue": queue, "max_attempts": max_attempts, "backoff": backoff, "timeout": timeout}
+
+        def register(function: Callable[P, R]) -> Task[P, R]:
+            task = Task(function, name or function.__name__, {**options, "priority": priority})
+            if task.name in self.tasks:
+                raise ValueError(f"two tasks are called {task.name!r}")
+            self.tasks[task.name] = task
+            return task
+
+        return register
+
+    def around(self, function: Callable[[Job], Iterator[None] | AbstractContextManager[object]]) -> Around:
+        """Wrap every body an agent runs: a generator with one yield, or a function that returns a context manager."""
+        if inspect.isgeneratorfunction(function):
+            wrapper: Around = contextlib.contextmanager(function)
+        else:
+            wrapper = function  # type: ignore[assignment]
+        self.arounds.append(wrapper)
+        return wrapper
+
+
+def _sql_value(value: Any) -> Any:
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, timedelta):
+        return f"{value.total_seconds()} seconds"
+    if isinstance(value, (dict, list)):
+        return _json(value)
+    return value if isinstance(value, datetime) else str(value)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)

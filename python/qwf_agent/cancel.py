@@ -1,0 +1,48 @@
+"""The event that tells a body to stop."""
+
+from __future__ import annotations
+
+import os
+import select
+
+
+class CancelEvent:
+    """Like threading.Event, with `is_set`, `set` and `wait`, but safe to set from a signal handler.
+
+    A threading.Event set by a handler deadlocks when the signal comes while the same thread holds the event's lock.
+    This one is a pipe: setting writes to it, waiting polls it, and so can a select loop through `fileno`.
+    """
+
+    def __init__(self) -> None:
+        self._set = False
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+
+    def is_set(self) -> bool:
+        """Whether the body was told to stop."""
+        return self._set
+
+    def set(self) -> None:
+        """Tell the body to stop."""
+        if not self._set:
+            self._set = True
+            os.write(self._writer, b"!")
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the event is set, at most `timeout` seconds; whether it is."""
+        if not self._set:
+            poll = select.poll()
+            poll.register(self._reader, select.POLLIN)
+            poll.poll(None if timeout is None else max(0, timeout * 1000))
+        return self._set
+
+    def clear(self) -> None:
+        """Make it ready for the next job."""
+        if self._set:
+            self._set = False
+            os.read(self._reader, 1)
+
+    def fileno(self) -> int:
+        """A descriptor that is readable while the event is set."""
+        return self._reader

@@ -1,0 +1,201 @@
+"""Bodies in any language: an argv, never a shell string, run in the job's folder with a short environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from qwf_agent.app import Job, PermanentError
+from qwf_agent.body import BadOutput
+from qwf_agent.cancel import CancelEvent
+from qwf_agent.outcome import CommandFailed, signal_name
+
+TASK = "command"
+PASSED_ON = ("PATH", "HOME", "LANG", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+LOOK_S = 0.05  # how often to look whether a command ended that closed, or left open, its standard output
+
+
+class Refused(PermanentError):
+    """The command may not be run here, or is none."""
+
+
+class Exchange(NamedTuple):
+    """The files by which inputs and output pass."""
+
+    inputs: Path
+    output: Path
+
+
+def run_command(inputs: Mapping[str, Any], job: Job, out: Path, allowed: Path, cancel: CancelEvent) -> dict[str, Any]:
+    """Run `inputs["command"]` and return its output.
+
+    The output is the JSON object in the file QWF_OUTPUT, else the last line of standard output if that is one, else {}.
+    Raises Refused, CommandFailed for an exit code or signal, BadOutput.
+    """
+    argv = _argv(inputs.get("command"))
+    program = resolve(argv[0], allowed)
+    with tempfile.TemporaryDirectory(prefix="qwf-") as folder:
+        exchange = Exchange(Path(folder, "inputs.json"), Path(folder, "output.json"))
+        rest = {name: value for name, value in inputs.items() if name != "command"}
+        exchange.inputs.write_text(json.dumps(rest), encoding="utf-8")
+        with exchange.inputs.open("rb") as stdin:
+            process = subprocess.Popen(
+                argv, executable=program, cwd=out, env=_environment(job, out, exchange), stdin=stdin,
+                stdout=subprocess.PIPE, close_fds=True, preexec_fn=die_with_parent,
+            )  # fmt: skip
+        last_line = _follow(process, cancel)
+        _check(process.returncode)
+        return _output(exchange.output, last_line)
+
+
+def resolve(name: str, allowed: Path) -> str:
+    """The program `name` means: a path below `allowed`, followed through all links. Raises Refused."""
+    root = os.path.realpath(allowed)
+    program = os.path.realpath(os.path.join(root, name))
+    if os.path.commonpath([root, program]) != root or program == root:
+        raise Refused(f"command {name!r} is not in {root}, the only folder this agent runs commands from")
+    if not os.path.isfile(program) or not os.access(program, os.X_OK):
+        raise Refused(f"command {name!r}: {program} is not an executable file")
+    return program
+
+
+def die_with_parent() -> None:
+    """Ask Linux to kill this process when its parent dies; elsewhere the parent's end shows as a closed pipe."""
+    if PRCTL is not None:
+        PRCTL(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
+def _load_prctl() -> Any:
+    try:
+        import ctypes
+
+        return ctypes.CDLL(None).prctl
+    except (ImportError, OSError, AttributeError):
+        return None
+
+
+PRCTL = _load_prctl()
+
+
+def _argv(command: Any) -> list[str]:
+    if not isinstance(command, Sequence) or isinstance(command, str) or not command:
+        raise Refused('"command" is a list: the program and its arguments')
+    return [_argument(position, value) for position, value in enumerate(command)]
+
+
+def _argument(position: int, value: Any) -> str:
+    text = json.dumps(value) if isinstance(value, (int, float)) else value
+    if not isinstance(text, str) or "\0" in text or (position == 0 and not text):
+        raise Refused(f"command[{position}] has to be a text or a number")
+    return text
+
+
+def _environment(job: Job, out: Path, exchange: Exchange) -> dict[str, str]:
+    inherited = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {
+        **inherited,
+        "QWF_JOB_ID": str(job.id),
+        "QWF_RUN_ID": "" if job.run_id is None else str(job.run_id),
+        "QWF_NODE_ID": job.node_id or "",
+        "QWF_ATTEMPT": str(job.attempt),
+        "QWF_OUT": str(out),
+        "QWF_INPUTS": str(exchange.inputs),
+        "QWF_OUTPUT": str(exchange.output),
+    }
+
+
+def _follow(process: subprocess.Popen[bytes], cancel: CancelEvent) -> bytes:
+    """Pass on what the command prints until it ends; its last line. Told to stop, it gets SIGTERM with all its group."""
+    assert process.stdout is not None
+    last = LastLine(process.stdout)
+    poll = select.poll()
+    poll.register(process.stdout, select.POLLIN)
+    poll.register(cancel, select.POLLIN)
+    told, ended = False, False
+    while not (last.closed and ended):
+        poll.poll(LOOK_S * 1000 if last.closed or told else LOOK_S * 1000 * 4)
+        ended = process.poll() is not None
+        if not last.read() or ended:
+            last.close(poll)
+        if cancel.is_set() and not told:
+            told = True
+            poll.unregister(cancel)
+            os.killpg(os.getpgrp(), signal.SIGTERM)
+    return last.line()
+
+
+class LastLine:
+    """Copies a pipe to this process's log, and remembers the last line that is not empty."""
+
+    LIMIT = 2 << 20
+
+    def __init__(self, pipe: BinaryIO | Any) -> None:
+        self._pipe = pipe
+        self._kept = b""
+        self.closed = False
+        os.set_blocking(pipe.fileno(), False)
+
+    def read(self) -> bool:
+        """Take in what is there. False at the end of the pipe."""
+        while not self.closed:
+            try:
+                data = os.read(self._pipe.fileno(), 65536)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            write_all(1, data)
+            self._kept = _last_lines(self._kept + data)[-self.LIMIT :]
+        return False
+
+    def close(self, poll: select.poll) -> None:
+        """The pipe ended, or the command did and what it left behind keeps the pipe open."""
+        if not self.closed:
+            poll.unregister(self._pipe)
+            self._pipe.close()
+            self.closed = True
+
+    def line(self) -> bytes:
+        """The last line that is not empty."""
+        return self._kept.rstrip().rpartition(b"\n")[2]
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of it, also where the pipe takes only a part at a time."""
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def _last_lines(data: bytes) -> bytes:
+    """The end of it that holds the last line that is not empty."""
+    return data[data.rstrip().rfind(b"\n") + 1 :]
+
+
+def _check(code: int) -> None:
+    if code:
+        how = f"was killed by {signal_name(-code)}" if code < 0 else f"exited with code {code}"
+        raise CommandFailed(f"the command {how}", code)
+
+
+def _output(path: Path, last_line: bytes) -> dict[str, Any]:
+    written = path.read_bytes() if path.is_file() else b""
+    if not written.strip():
+        try:
+            value = json.loads(last_line)
+        except (ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+    try:
+        value = json.loads(written)
+    except (ValueError, RecursionError) as error:
+        raise BadOutput(f"the file QWF_OUTPUT is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise BadOutput(f"the file QWF_OUTPUT holds a {type(value).__name__}, not an object")
+    return value

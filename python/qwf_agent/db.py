@@ -1,0 +1,89 @@
+"""What an agent says to the database: one thin function per SQL function, each returning a Query for a Link to send."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Union
+
+Param = Union[str, bytes, int, float, None]
+
+
+class Query(NamedTuple):
+    """One call of one SQL function: `{}` in the text stands for a parameter.
+
+    A soft query commits without waiting for the disk. Losing one is harmless: a lost claim is only a lapse, because its
+    token is random and cannot be confused with a later one.
+    """
+
+    text: str
+    params: tuple[Param, ...] = ()
+    soft: bool = False
+
+
+def version() -> Query:
+    """Version of the SQL API."""
+    return Query("select * from qwf.version()")
+
+
+def agent_settings(queue: str) -> Query:
+    """Settings for a worker on the queue: times in seconds, sizes in bytes."""
+    return Query("select * from qwf.agent_settings({})", (queue,))
+
+
+def register_worker(host: str, queue: str, info: str) -> Query:
+    """Id of a new worker; `info` is a JSON object."""
+    return Query("select * from qwf.register_worker({}, {}, {})", (host, queue, info))
+
+
+def deregister_worker(worker: str) -> Query:
+    """Hands back what the worker held."""
+    return Query("select * from qwf.deregister_worker({})", (worker,))
+
+
+def wake_channel(worker: str) -> Query:
+    """Channel the worker LISTENs on."""
+    return Query("select * from qwf.wake_channel({})", (worker,))
+
+
+def sleep(worker: str, queue: str) -> Query:
+    """Says that the worker sleeps on the queue, so that new work wakes it."""
+    return Query("select * from qwf.sleep({}, {})", (worker, queue), soft=True)
+
+
+def wake(worker: str) -> Query:
+    """Says that the worker is awake, so that wake-ups go to others."""
+    return Query("select * from qwf.wake({})", (worker,), soft=True)
+
+
+def claim(queue: str, worker: str, max_jobs: int, lease: float | None) -> Query:
+    """Up to `max_jobs` claimed jobs; `lease` in seconds."""
+    return Query("select * from qwf.claim({}, {}, {}, {})", (queue, worker, max_jobs, _interval(lease)), soft=True)
+
+
+def heartbeat(worker: str, tokens: list[str], lease: float | None) -> Query:
+    """Renews the leases of those tokens; a verdict for each: ok, lost or cancel."""
+    array = "{" + ",".join(tokens) + "}"
+    return Query("select * from qwf.heartbeat({}, {}, {})", (worker, array, _interval(lease)), soft=True)
+
+
+def progress(job_id: int, token: str, fraction: float, message: str | None) -> Query:
+    """Writes how far a body is, 0 to 1; the verdict is as of a heartbeat."""
+    return Query("select * from qwf.progress({}, {}, {}, {})", (job_id, token, fraction, message), soft=True)
+
+
+def finish_many(reports: bytes) -> Query:
+    """Reports ends of attempts; `reports` is a JSON list."""
+    return Query("select * from qwf.finish_many({})", (reports,))
+
+
+def drain_outbox(max_events: int = 100) -> Query:
+    """Applies waiting events; how many it applied."""
+    return Query("select * from qwf.drain_outbox({})", (max_events,))
+
+
+def tick() -> Query:
+    """The engine's own chores; a JSON object with next_due_s."""
+    return Query("select * from qwf.tick()")
+
+
+def _interval(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{seconds:g} s"

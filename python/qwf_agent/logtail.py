@@ -1,0 +1,57 @@
+"""What a child prints, cut at the marks it writes between jobs; of each job the end is kept."""
+
+from __future__ import annotations
+
+import os
+
+READ_BYTES = 65536
+READS_AT_ONCE = 16
+MARK_BYTES = 16
+
+
+class LogTail:
+    """Reads a child's output pipe. The bytes before a mark are the log of the job that just ended.
+
+    Invariant: `tail` is the end of what was printed since the last mark, at most about `limit` bytes.
+    """
+
+    def __init__(self, fd: int, mark: bytes, limit: int) -> None:
+        self.fd = fd
+        self.mark = mark
+        self._limit = limit
+        self._tail = bytearray()
+        self._ended: list[bytes] = []
+        os.set_blocking(fd, False)
+
+    def read(self) -> bool:
+        """Take in what is there, a bounded amount. False once the pipe has no writer any more."""
+        for _ in range(READS_AT_ONCE):
+            try:
+                data = os.read(self.fd, READ_BYTES)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            self._feed(data)
+        return True
+
+    def take(self) -> str:
+        """The log of the job that ended next, or of the one that was running when the child died."""
+        self.read()
+        if self._ended:
+            return decode(self._ended.pop(0))
+        rest, self._tail = bytes(self._tail), bytearray()
+        return decode(rest)
+
+    def _feed(self, data: bytes) -> None:
+        self._tail += data
+        while (at := self._tail.find(self.mark)) >= 0:
+            self._ended.append(bytes(self._tail[max(0, at - self._limit) : at]))
+            del self._tail[: at + MARK_BYTES]
+        if len(self._tail) > 2 * self._limit + MARK_BYTES:
+            del self._tail[: -(self._limit + MARK_BYTES)]
+
+
+def decode(data: bytes) -> str:
+    """Text that Postgres can hold: no NUL, and a sign in place of what is not UTF-8."""
+    return data.decode(errors="replace").replace("\0", "")

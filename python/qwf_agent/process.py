@@ -1,0 +1,158 @@
+"""One forked child as its parent sees it: what it is sent, what it says, how it ends."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import socket
+from typing import NamedTuple
+
+from qwf_agent import child
+from qwf_agent.child import TICKET, End, Setup
+from qwf_agent.logtail import MARK_BYTES, LogTail
+from qwf_agent.scoreboard import Scoreboard
+from qwf_agent.wire import Message, Unpacker
+
+READ_BYTES = 1 << 18
+
+
+class Exit(NamedTuple):
+    """The end of a process: its wait status, and the most memory it has had, in bytes."""
+
+    status: int
+    max_rss_bytes: int
+
+
+class ChildProcess:
+    """A child from fork to burial. Nothing here blocks.
+
+    Jobs go down a socket and their tickets into a pipe that both sides can read: see `child`.
+    """
+
+    def __init__(self, selector: selectors.BaseSelector, setup: Setup) -> None:
+        """Fork. Raises OSError when the system has no process or descriptor to give."""
+        self.scoreboard = Scoreboard()
+        self._selector = selector
+        self._messages: list[tuple[Message, bytes]] = []
+        self._unpacker = Unpacker()
+        self._outgoing = bytearray()
+        self._socket, theirs = socket.socketpair()
+        self._tickets, self._tickets_in = os.pipe()
+        self._cancels, self._cancels_in = os.pipe()
+        log_out, log_in = os.pipe()
+        self.log = LogTail(log_out, os.urandom(MARK_BYTES), setup.limits.log_bytes)
+        os.set_blocking(self._tickets, False)
+        os.set_blocking(self._cancels, False)
+        self.pid = os.fork()
+        if self.pid == 0:
+            end = End(theirs, self._tickets, self._cancels, log_in, self.log.mark, self.scoreboard)
+            child.main(end, setup)
+        self._set_group()
+        theirs.close()
+        os.close(log_in)
+        self._socket.setblocking(False)
+        selector.register(self._socket, selectors.EVENT_READ, self._on_socket)
+        selector.register(log_out, selectors.EVENT_READ, self._on_log)
+
+    def send(self, jobs: bytes, tickets: bytes) -> None:
+        """Hand over jobs, and the tickets that allow to start them."""
+        os.write(self._tickets_in, tickets)
+        self._outgoing += jobs
+        self._flush()
+
+    def take_tickets(self) -> set[int]:
+        """Tickets the child has not read: those jobs it will never start."""
+        try:
+            data = os.read(self._tickets, 1 << 16)
+        except BlockingIOError:
+            return set()
+        return {ticket for (ticket,) in TICKET.iter_unpack(data)}
+
+    def cancel(self, ticket: int) -> None:
+        """Tell the body of this job to stop."""
+        os.write(self._cancels_in, TICKET.pack(ticket))
+        os.kill(self.pid, signal.SIGUSR1)
+
+    def hear(self) -> list[tuple[Message, bytes]]:
+        """What the child has said since last asked."""
+        messages, self._messages = self._messages, []
+        return messages
+
+    def hang_up(self) -> None:
+        """No more jobs: the child leaves."""
+        if self._tickets_in >= 0:
+            os.close(self._tickets_in)
+            self._tickets_in = -1
+
+    def kill(self) -> None:
+        """Kill the child and everything it started that stayed in its group."""
+        for kill in (os.killpg, os.kill):
+            try:
+                kill(self.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+
+    def wait(self) -> Exit | None:
+        """How the child ended, if it has; then its last words are there to `hear`, and no ticket can be read any more."""
+        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
+        if pid == 0:
+            return None
+        try:
+            os.killpg(self.pid, signal.SIGKILL)  # what it left behind in its group
+        except (ProcessLookupError, PermissionError):
+            pass
+        self._read()
+        return Exit(status, usage.ru_maxrss * child.RSS_UNIT)
+
+    def close(self) -> None:
+        """Give everything back, once the child has ended."""
+        self.hang_up()
+        for fd in (self._socket.fileno(), self.log.fd):
+            if fd in self._selector.get_map():
+                self._selector.unregister(fd)
+        self._socket.close()
+        for fd in (self._tickets, self._cancels, self._cancels_in, self.log.fd):
+            os.close(fd)
+        self.scoreboard.close()
+
+    def _set_group(self) -> None:
+        try:
+            os.setpgid(self.pid, self.pid)  # the child does it too; whoever comes first
+        except (PermissionError, ProcessLookupError):
+            pass
+
+    def _on_socket(self) -> None:
+        self._flush()
+        if not self._read():
+            self._selector.unregister(self._socket)  # it is dead, or as good as: SIGCHLD tells
+
+    def _on_log(self) -> None:
+        if not self.log.read():
+            self._selector.unregister(self.log.fd)
+
+    def _flush(self) -> None:
+        try:
+            while self._outgoing:
+                del self._outgoing[: self._socket.send(self._outgoing)]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._outgoing.clear()  # the child is dead
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._outgoing else 0)
+        key = self._selector.get_map().get(self._socket)
+        if key is not None and key.events != events:
+            self._selector.modify(self._socket, events, self._on_socket)
+
+    def _read(self) -> bool:
+        """Take in what is on the socket. False at its end."""
+        while True:
+            try:
+                data = self._socket.recv(READ_BYTES)
+            except BlockingIOError:
+                return True
+            except OSError:
+                return False
+            if not data:
+                return False
+            self._messages.extend(self._unpacker.feed(data))

@@ -1,0 +1,111 @@
+"""Reports of ended attempts on their way to the database: together when there are many, again when it was away."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+
+from qwf_agent import db
+from qwf_agent.claim import Claim, render_report
+from qwf_agent.link import Call, Failure, Link
+from qwf_agent.outcome import Outcome
+
+log = logging.getLogger("qwf_agent")
+
+MOST_REPORTS, MOST_BYTES = 500, 4 << 20  # in one call
+RETRY_S = 0.5
+
+
+class Report:
+    """A claim and what is said about it."""
+
+    __slots__ = ("claim", "text", "replaced")
+
+    def __init__(self, claim: Claim, text: bytes) -> None:
+        self.claim = claim
+        self.text = text
+        self.replaced = False
+
+
+class Reporter:
+    """Sends reports, one call at a time, and drains what they left in the outbox.
+
+    Invariant: a report leaves only when the database has answered it: ok, or lost to another worker. One that the database
+    cannot store is replaced, once, by a failure that says so; it never holds up the others.
+    """
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._waiting: deque[Report] = deque()
+        self._sent: list[Report] = []
+        self._finishing: Call | None = None
+        self._draining: Call | None = None
+        self._singly = 0  # that many reports go one by one, to find the bad one
+        self._drain = False
+        self._retry_at = 0.0
+
+    def add(self, claim: Claim, outcome: Outcome, log_tail: str = "", host: str = "") -> None:
+        """Take a report."""
+        detail = {**outcome.detail, "host": host}
+        if log_tail:
+            detail["log_tail"] = log_tail
+        self._waiting.append(Report(claim, render_report(claim, outcome, detail)))
+
+    def claims(self) -> list[Claim]:
+        """Claims whose reports are not answered: their leases still need renewing."""
+        return [report.claim for report in (*self._sent, *self._waiting)]
+
+    def idle(self) -> bool:
+        """Whether everything has been said."""
+        return not self._waiting and not self._sent
+
+    def step(self, now: float) -> None:
+        """Take in an answer, and send what has come together since."""
+        if self._finishing is not None and self._finishing.done:
+            self._settle(self._finishing, now)
+        if self._draining is not None and self._draining.done:
+            self._drain = self._drain or (self._draining.value() or 0) > 0
+            self._draining = None
+        if not self._link.up or now < self._retry_at:
+            return
+        if self._waiting and self._finishing is None:
+            self._send()
+        if self._drain and self._draining is None:
+            self._drain = False
+            self._draining = self._link.send(db.drain_outbox())
+
+    def _send(self) -> None:
+        most, size = (1 if self._singly > 0 else MOST_REPORTS), 0
+        while self._waiting and len(self._sent) < most and size < MOST_BYTES:
+            report = self._waiting.popleft()
+            self._sent.append(report)
+            size += len(report.text)
+        self._singly = max(0, self._singly - 1)
+        self._finishing = self._link.send(db.finish_many(b"[" + b",".join(r.text for r in self._sent) + b"]"))
+
+    def _settle(self, call: Call, now: float) -> None:
+        sent, self._sent, self._finishing = self._sent, [], None
+        if call.failure is None:
+            for row in call.rows:
+                self._drain = self._drain or bool(row["pending"])
+                if row["verdict"] != "ok":
+                    log.info("job %s: %s, another worker has it", row["job_id"], row["verdict"])
+        elif not call.failure.by_data:
+            self._waiting.extendleft(reversed(sent))
+            self._retry_at = now + (0 if call.failure.lost else RETRY_S)
+            if not call.failure.lost:
+                log.warning("reporting failed: %s", call.failure)
+        elif len(sent) > 1:
+            self._waiting.extendleft(reversed(sent))
+            self._singly = len(sent)
+        else:
+            self._replace(sent[0], call.failure)
+
+    def _replace(self, report: Report, failure: Failure) -> None:
+        """The database cannot store this report: say that instead."""
+        log.warning("job %s: the report was refused: %s", report.claim.job_id, failure)
+        if report.replaced:
+            return  # its lease lapses
+        outcome = Outcome("error", error=f"the output cannot be stored: {failure.message} ({failure.sqlstate})")
+        report.text, report.replaced = render_report(report.claim, outcome, {}), True
+        self._waiting.appendleft(report)

@@ -1,0 +1,62 @@
+"""A page of memory that a child shares with its parent: what it is running since when, and how far that is.
+
+The child writes it without a system call, however often a body reports progress; the parent looks when it wants to know.
+It outlives the child, so a crash loses nothing of it."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import time
+from typing import NamedTuple
+
+MESSAGE_BYTES = 2000
+RUNNING = struct.Struct("<Qd")  # ticket of the job, when its body started on the monotonic clock
+PROGRESS = struct.Struct("<QQdI")  # version (odd while being written), ticket, fraction, length of the message
+PROGRESS_AT = 64
+
+
+class Progress(NamedTuple):
+    """What a body said last."""
+
+    version: int
+    ticket: int
+    fraction: float
+    message: str
+
+
+class Scoreboard:
+    """One writer, one reader. A progress record is read whole or not at all: its version tells."""
+
+    def __init__(self) -> None:
+        self._page = mmap.mmap(-1, 4096)
+        self._version = 0
+
+    def start(self, ticket: int) -> None:
+        """The body of this job starts now (child)."""
+        RUNNING.pack_into(self._page, 0, ticket, time.monotonic())
+
+    def running(self) -> tuple[int, float]:
+        """Ticket of the job whose body started last, and when on the monotonic clock; 0 before the first (parent)."""
+        ticket, since = RUNNING.unpack_from(self._page, 0)
+        return ticket, since
+
+    def report(self, ticket: int, fraction: float, message: str) -> None:
+        """Put down how far the body is (child)."""
+        text = message.encode(errors="replace")[:MESSAGE_BYTES]
+        PROGRESS.pack_into(self._page, PROGRESS_AT, self._version + 1, ticket, fraction, len(text))
+        self._page[PROGRESS_AT + PROGRESS.size : PROGRESS_AT + PROGRESS.size + len(text)] = text
+        self._version += 2
+        PROGRESS.pack_into(self._page, PROGRESS_AT, self._version, ticket, fraction, len(text))
+
+    def progress(self) -> Progress | None:
+        """The last record; None while there is none, or it is just being written (parent)."""
+        version, ticket, fraction, size = PROGRESS.unpack_from(self._page, PROGRESS_AT)
+        text = self._page[PROGRESS_AT + PROGRESS.size : PROGRESS_AT + PROGRESS.size + size]
+        if version % 2 or version == 0 or PROGRESS.unpack_from(self._page, PROGRESS_AT)[0] != version:
+            return None
+        return Progress(version, ticket, fraction, text.decode(errors="replace"))
+
+    def close(self) -> None:
+        """Give the page back."""
+        self._page.close()

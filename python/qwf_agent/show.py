@@ -1,0 +1,312 @@
+"""Draws runs, jobs and lists for a terminal, from plain rows; knows nothing of databases."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from textwrap import indent
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+Row = Mapping[str, Any]
+
+LOOKS = {
+    "blocked": ("·", "bright_black"),
+    "scheduled": ("◷", "bright_black"),
+    "queued": ("○", "cyan"),
+    "running": ("●", "yellow"),
+    "awaiting_input": ("?", "magenta"),
+    "completed": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "cancelled": ("⊘", "bright_black"),
+    "skipped": ("↷", "bright_black"),
+}
+OVER = {"completed", "failed", "cancelled"}
+QUIET = ("completed", "blocked", "skipped", "queued", "cancelled", "scheduled")
+NUMBERS = {"id", "run_id", "attempt", "seconds", "version"}
+BAR = 12
+
+
+def run(status: Row, max_lines: int | None = None) -> RenderableType:
+    """A run as a tree of steps and nodes; of one taller than max_lines only what is going on."""
+    lines: list[RenderableType] = [headline(status), nodes(status, max_lines and max_lines - 3)]
+    error = status["run"].get("error")
+    if error:
+        lines.append(Text(f"error: {error}", "red"))
+    return Group(*lines)
+
+
+def headline(status: Row) -> Text:
+    """Id, workflow, state, nodes done and time of a run, in one line."""
+    one = status["run"]
+    done = sum(node["status"] in OVER | {"skipped"} for node in status["nodes"])
+    text = Text.assemble(
+        (f"run {one['id']}  ", "bold"), f"{one['workflow']}@{one['workflow_version']}  "
+    )
+    text.append_text(state(one["status"]))
+    text.append(f"  {done} of {len(status['nodes'])} nodes")
+    if one.get("seconds") is not None:
+        text.append(f"  {duration(one['seconds'])}", "bright_black")
+    return text
+
+
+def nodes(status: Row, max_lines: int | None = None) -> RenderableType:
+    """The nodes below their steps: state, time, progress or error."""
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column(overflow="ellipsis" if max_lines else "fold", no_wrap=bool(max_lines), ratio=1)
+    shown, left_out = _fitting(list(status["nodes"]), max_lines)
+    for step, group in groupby(shown, key=lambda node: node["step_id"]):
+        members = list(group)
+        if [node["node_id"] for node in members] == [step]:
+            table.add_row(
+                Text("  ").append_text(_name(members[0], step)), *_cells(members[0], status)
+            )
+            continue
+        table.add_row(Text(f"  {step}", "bold"))
+        for node in members:
+            branch = "  └─ " if node is members[-1] else "  ├─ "
+            name = Text.assemble((branch, "bright_black")).append_text(
+                _name(node, node["node_id"].removeprefix(f"{step}/"))
+            )
+            table.add_row(name, *_cells(node, status))
+    if not left_out:
+        return table
+    rest = ", ".join(f"{count} {status}" for status, count in sorted(left_out.items()))
+    return Group(table, Text(f"  … and {rest}", "bright_black"))
+
+
+def board(statuses: Sequence[Row], names: Mapping[int, str]) -> RenderableType:
+    """Several runs, one line each: name, a sign for each node, how far, and what is going on."""
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    for _ in range(3):
+        table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    for status in statuses:
+        signs = Text.assemble(*(LOOKS.get(node["status"], (" ", "")) for node in status["nodes"]))
+        parts = [_part_done(node) for node in status["nodes"]]
+        busy = [
+            node
+            for node in status["nodes"]
+            if node["status"] in {"running", "awaiting_input", "failed"}
+        ]
+        doing = ", ".join(f"{node['node_id']} {node.get('message') or ''}".strip() for node in busy)
+        text = (
+            state(status["run"]["status"])
+            if not busy or status["run"]["status"] in OVER
+            else Text(doing, "yellow")
+        )
+        table.add_row(names[status["run"]["id"]], signs, bar(sum(parts) / max(1, len(parts))), text)
+    return table
+
+
+def changes(before: Row | None, after: Row) -> list[str]:
+    """One plain line for each node whose state changed since `before`, and for the run."""
+    known = {node["node_id"]: node["status"] for node in before["nodes"]} if before else {}
+    lines = []
+    for node in after["nodes"]:
+        if node["status"] == known.get(node["node_id"], "blocked"):
+            continue
+        took = (
+            f"  {duration(node['seconds'])}"
+            if node.get("finished_at") and node.get("seconds") is not None
+            else ""
+        )
+        detail = "".join(
+            f"  {text.plain}"
+            for text in [_detail(node, after)]
+            if text and node["status"] != "running"
+        )
+        lines.append(f"run {after['run']['id']}  {node['node_id']}  {node['status']}{took}{detail}")
+    if before is None or before["run"]["status"] != after["run"]["status"]:
+        lines.append(f"run {after['run']['id']}  {after['run']['status']}")
+    return lines
+
+
+def rows(columns: Sequence[str], content: Iterable[Row], empty: str) -> RenderableType:
+    """A list, one line for each row, the last column in what room is left; else `empty`."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True)
+    table.header_style = "bright_black"
+    for column in columns:
+        last = column == columns[-1]
+        table.add_column(
+            column.replace("_", " "),
+            justify="right" if column in NUMBERS else "left",
+            overflow="ellipsis",
+            no_wrap=True,
+            ratio=1 if last else None,
+        )
+    count = 0
+    for row in content:
+        table.add_row(*(_cell(column, row.get(column)) for column in columns))
+        count += 1
+    return table if count else Text(empty)
+
+
+def facts(row: Row, names: Sequence[str]) -> RenderableType:
+    """Name and value, one to a line; what is null is left out."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bright_black", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name in names:
+        if row.get(name) not in (None, "", {}):
+            table.add_row(name.replace("_", " "), _cell(name, row[name]))
+    return table
+
+
+def attempt(row: Row) -> RenderableType:
+    """One finished attempt: how it ended, what it used, its error and what it printed."""
+    parts = [row["outcome"], row.get("reason"), row.get("worker")]
+    parts += [duration(row["took"].total_seconds()) if row.get("took") else None]
+    parts += [f"exit code {row['exit_code']}" if row.get("exit_code") else None]
+    parts += [f"signal {row['signal']}" if row.get("signal") else None]
+    parts += [f"{row['max_rss_bytes'] / 2**20:.0f} MiB" if row.get("max_rss_bytes") else None]
+    lines = [
+        Text(f"\nattempt {row['attempt']}  ", "bold").append(
+            "  ".join(filter(None, parts)), "not bold"
+        )
+    ]
+    for title, text, style in (
+        ("error", row.get("error"), "red"),
+        ("printed", row.get("log_tail"), ""),
+    ):
+        if text:
+            lines += [
+                Text(f"  {title}:", "bright_black"),
+                Text(indent(text.rstrip(), "    "), style),
+            ]
+    return Group(*lines)
+
+
+def question(row: Row) -> RenderableType:
+    """A question that waits for a person: what is asked, the options, and how to answer."""
+    head = Text.assemble(
+        (f"run {row['run_id']}  ", "bold"), f"{row['workflow']}  {row['node_id']}  "
+    )
+    head.append(f"{row['widget'] or 'input'}, {_cell('age', row['age'])} old", "bright_black")
+    lines = [head]
+    if row.get("prompt"):
+        lines.append(Text(f"  {row['prompt']}", "magenta"))
+    offered = options(row["spec"])
+    lines += [Text(f"  #{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
+    value = "'#1'" if offered else "VALUE"
+    lines.append(Text(f"  qwf answer {row['run_id']} {row['node_id']} {value}", "cyan"))
+    return Group(*lines)
+
+
+def options(spec: Row) -> list[tuple[Any, str]]:
+    """What a person may choose from: each value with a short text for it."""
+    given = spec.get("options", spec.get("source"))
+    return [(value, _brief(value)) for value in given] if isinstance(given, list) else []
+
+
+def state(status: str) -> Text:
+    """A state with its sign and colour."""
+    sign, colour = LOOKS.get(status, (" ", ""))
+    return Text(f"{sign} {status.replace('_', ' ')}", colour)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person writes them."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours < 48 else f"{hours // 24} d {hours % 24:02} h"
+
+
+def bar(fraction: float, width: int = BAR) -> Text:
+    """A progress bar with its percentage."""
+    full = round(max(0.0, min(1.0, fraction)) * width)
+    return Text.assemble(
+        ("━" * full, "yellow"), ("━" * (width - full), "bright_black"), f" {fraction:4.0%}"
+    )
+
+
+def _part_done(node: Row) -> float:
+    if node["status"] in OVER | {"skipped"}:
+        return 1.0
+    return node.get("progress") or 0.0 if node["status"] == "running" else 0.0
+
+
+def _name(node: Row, name: str) -> Text:
+    sign, colour = LOOKS.get(node["status"], (" ", ""))
+    return Text.assemble((f"{sign} ", colour), name)
+
+
+def _cells(node: Row, status: Row) -> tuple[Text, Text, Text]:
+    seconds = node.get("seconds")
+    colour = LOOKS.get(node["status"], ("", ""))[1]
+    took = Text(duration(seconds) if seconds is not None else "", "bright_black")
+    return Text(node["status"].replace("_", " "), colour), took, _detail(node, status) or Text()
+
+
+def _detail(node: Row, status: Row) -> Text | None:
+    if node["status"] == "awaiting_input":
+        return Text(f"qwf answer {status['run']['id']} {node['node_id']} VALUE", "magenta")
+    if node["status"] == "running" and node.get("progress") is not None:
+        return bar(node["progress"]).append(f" {node.get('message') or ''}")
+    tries = f"attempt {node['attempt']}  " if (node.get("attempt") or 0) > 1 else ""
+    if node.get("error") and node["status"] != "completed":
+        last = str(node["error"]).strip().splitlines()[-1]
+        return Text(f"{tries}{last}", "red" if node["status"] == "failed" else "")
+    if node["status"] == "blocked" and node.get("depends_on"):
+        waits = [short.removeprefix(f"{node['step_id']}/") for short in node["depends_on"]]
+        more = f" and {len(waits) - 3} more" if len(waits) > 3 else ""
+        return Text(f"after {', '.join(waits[:3])}{more}", "bright_black")
+    return Text(tries) if tries else None
+
+
+def _fitting(all_nodes: list[Row], max_lines: int | None) -> tuple[list[Row], Counter[str]]:
+    """As many nodes as fit in max_lines, busy ones first; and the states of those left out."""
+    shown, left_out = all_nodes, Counter[str]()
+    for quiet in QUIET:
+        if max_lines is None or _height(shown) <= max_lines:
+            break
+        left_out[quiet] = sum(node["status"] == quiet for node in shown)
+        shown = [node for node in shown if node["status"] != quiet]
+    while max_lines is not None and shown and _height(shown) > max_lines:
+        left_out[shown.pop()["status"]] += 1
+    return shown, +left_out
+
+
+def _height(shown: list[Row]) -> int:
+    return len(shown) + len(
+        {node["step_id"] for node in shown} - {node["node_id"] for node in shown}
+    )
+
+
+def _cell(name: str, value: Any) -> Text:
+    if value is None:
+        return Text("")
+    if name == "status":
+        return state(value)
+    if name in {"seconds", "age"}:
+        seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+        return Text(duration(seconds))
+    if isinstance(value, datetime):
+        return Text(value.astimezone().strftime("%Y-%m-%d %H:%M:%S"))
+    return Text(_brief(value))
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, dict) and "id" in value and "label" in value:
+        extra = ", ".join(
+            f"{key} {_brief(item)}" for key, item in value.items() if key not in {"id", "label"}
+        )
+        return f"{value['label']}  {extra}"
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,44 @@
+"""Signals as flags that the loop looks at; a byte in a pipe ends its wait."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+from types import FrameType
+
+
+class Signals:
+    """Counts signals. The handler does nothing else."""
+
+    HEEDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
+
+    def __init__(self, selector: selectors.BaseSelector) -> None:
+        self.stops = 0
+        self._hangups = 0
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        os.set_blocking(self._writer, False)
+        selector.register(self._reader, selectors.EVENT_READ, self._drain)
+        signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        for number in self.HEEDED:
+            signal.signal(number, self._count)
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # a child just forked is not to die of its first cancel
+
+    def take_hangup(self) -> bool:
+        """Whether a SIGHUP has come since last asked."""
+        hangups, self._hangups = self._hangups, 0
+        return hangups > 0
+
+    def _count(self, number: int, _frame: FrameType | None) -> None:
+        if number in (signal.SIGTERM, signal.SIGINT):
+            self.stops += 1
+        elif number == signal.SIGHUP:
+            self._hangups += 1
+
+    def _drain(self) -> None:
+        try:
+            while os.read(self._reader, 4096):
+                pass
+        except BlockingIOError:
+            pass

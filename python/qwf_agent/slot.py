@@ -1,0 +1,188 @@
+"""A place for one child: which jobs it has, which of them is running, and what became of them."""
+
+from __future__ import annotations
+
+import selectors
+import time
+from collections import deque
+from typing import NamedTuple
+
+from qwf_agent.child import TICKET, Setup
+from qwf_agent.claim import Claim
+from qwf_agent.outcome import Outcome
+from qwf_agent.process import ChildProcess, Exit
+from qwf_agent.scoreboard import Progress
+from qwf_agent.wire import pack
+
+WAIT_S = (0.05, 5.0)  # before forking again after a child that died before it was ready: first and longest
+
+LONG_S = 0.2
+
+
+class Answer(NamedTuple):
+    """What a child said about one job; `seconds` is what its body took."""
+
+    claim: Claim
+    outcome: Outcome
+    seconds: float
+    log: str
+
+
+class Death(NamedTuple):
+    """The end of a child: its last answers, the job that was running and what that had printed, those never started."""
+
+    exit: Exit
+    answers: list[Answer]
+    running: Claim | None
+    unstarted: list[Claim]
+    log: str
+    expected: bool
+
+
+class Slot:
+    """One child at a time. `claims` are the jobs it was given and has not answered, in order: the first is running.
+
+    Invariant: a claim leaves `claims` once: by an answer, by being taken back, or by the death of the child.
+    """
+
+    def __init__(self, selector: selectors.BaseSelector, setup: Setup, recycle_jobs: int) -> None:
+        self.claims: deque[Claim] = deque()
+        self.ready = False  # the child has imported the user's app
+        self.process: ChildProcess | None = None
+        self._selector = selector
+        self._setup = setup
+        self._recycle_jobs = recycle_jobs
+        self._spawn_at = 0.0
+        self._wait_s = WAIT_S[0]
+        self._left = 0
+        self._load_s = 0.0
+        self._ticket = 0
+        self._first_since = 0.0
+        self._jobs, self._tickets = bytearray(), bytearray()
+
+    def spawn(self, now: float) -> None:
+        """Fork a child if there is none and it is time. Raises OSError when the system has no process to give."""
+        if self.process is None and now >= self._spawn_at:
+            self._spawn_at = now + self._wait_s
+            self._wait_s = min(self._wait_s * 2, WAIT_S[1])
+            self.process = ChildProcess(self._selector, self._setup)
+            self._left = self._recycle_jobs
+
+    def has_room(self, seconds: float, budget_s: float) -> bool:
+        """Whether to give it a job that is expected to take so long: at once if idle, else up to a budget of work."""
+        if not self.ready or self._left <= 0:
+            return False
+        return not self.claims or self._load_s + seconds <= budget_s
+
+    def room(self, batch: int, now: float) -> int:
+        """How many more jobs it should be given, where `batch` is a slot's share; none behind a body that takes long."""
+        if not self.ready or (self.claims and self.running_for(now) > LONG_S):
+            return 0
+        return max(0, min(self._left, batch - len(self.claims)))
+
+    def assign(self, claim: Claim, seconds: float) -> None:
+        """Put a job on the child's list; `flush` sends it."""
+        self._ticket += 1
+        self._left -= 1
+        claim.ticket, claim.expected_s = self._ticket, seconds
+        if not self.claims:
+            self._first_since = time.monotonic()
+        self.claims.append(claim)
+        self._load_s += seconds
+        self._jobs += pack({**claim.message, "ticket": claim.ticket}, claim.inputs)
+        self._tickets += TICKET.pack(claim.ticket)
+
+    def flush(self) -> None:
+        """Send what was assigned."""
+        if self._tickets and self.process is not None:
+            self.process.send(bytes(self._jobs), bytes(self._tickets))
+            self._jobs.clear()
+            self._tickets.clear()
+
+    def take_back(self) -> list[Claim]:
+        """The jobs the child has not started, and now never will."""
+        if self.process is None or not self.claims:
+            return []
+        tickets = self.process.take_tickets()
+        back = [claim for claim in self.claims if claim.ticket in tickets]
+        for claim in back:
+            self._leave(claim)
+        self._left += len(back)
+        return back
+
+    def running_for(self, now: float) -> float:
+        """Seconds that the body of the first job has run; before it starts, since the child could have begun with it."""
+        if not self.claims or self.process is None:
+            return 0.0
+        ticket, since = self.process.scoreboard.running()
+        return now - (since if ticket == self.claims[0].ticket else self._first_since)
+
+    def progress(self) -> Progress | None:
+        """What the running body said last about how far it is, if that is news."""
+        if not self.claims or self.process is None:
+            return None
+        said, claim = self.process.scoreboard.progress(), self.claims[0]
+        if said is None or said.ticket != claim.ticket or said.version == claim.progress_seen:
+            return None
+        claim.progress_seen = said.version
+        return said
+
+    def cancel(self, claim: Claim) -> None:
+        """Tell the body to stop."""
+        if self.process is not None:
+            self.process.cancel(claim.ticket)
+
+    def kill(self) -> None:
+        """Kill the child and its whole group."""
+        self.ready = False
+        if self.process is not None:
+            self.process.kill()
+
+    def retire(self) -> None:
+        """No more jobs for this child: it leaves when it has done those it has."""
+        self._left = 0
+
+    def answers(self) -> list[Answer]:
+        """What the child has said about its jobs; lets it go when those were its last."""
+        found = [] if self.process is None else self._read_answers(self.process)
+        if self.process is not None and self.ready and self._left <= 0 and not self.claims:
+            self.ready = False
+            self.process.hang_up()
+        return found
+
+    def reap(self) -> Death | None:
+        """The end of the child, if it has come."""
+        process = self.process
+        if process is None or (exit_ := process.wait()) is None:
+            return None
+        expected = not self.ready and exit_.status == 0
+        answers = self._read_answers(process)
+        unread = process.take_tickets()
+        running = next((claim for claim in self.claims if claim.ticket not in unread), None)
+        unstarted = [claim for claim in self.claims if claim is not running]
+        log = process.log.take()
+        process.close()
+        self.claims.clear()
+        self.process, self.ready, self._load_s = None, False, 0.0
+        return Death(exit_, answers, running, unstarted, log, expected)
+
+    def _read_answers(self, process: ChildProcess) -> list[Answer]:
+        found = []
+        for message, value in process.hear():
+            if message.get("ready"):
+                self.ready, self._wait_s = True, WAIT_S[0]
+                self._spawn_at = 0.0
+                continue
+            claim = self.claims[0]
+            self._leave(claim)
+            self._first_since = time.monotonic()
+            outcome = Outcome(message["outcome"], value, message["error"], message["detail"])
+            found.append(Answer(claim, outcome, message["seconds"], process.log.take()))
+        return found
+
+    def _leave(self, claim: Claim) -> None:
+        if self.claims[0] is claim:
+            self.claims.popleft()
+        else:
+            self.claims.remove(claim)
+        self._load_s = max(0.0, self._load_s - claim.expected_s) if self.claims else 0.0

@@ -1,0 +1,48 @@
+-- Deploy qwf:functions/_backoff_seconds
+-- requires: schema/qwf
+-- Purpose: The wait before the n-th retry.
+-- Guarantees: Never raises; null for a backoff that is none. Without jitter: the caller adds it.
+-- Called by: _check_job, _transition, the checks of definitions.
+
+begin;
+
+create function qwf._backoff_seconds(p_backoff jsonb, p_failures int) returns double precision
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_last int;
+  v_base double precision;
+  v_factor double precision;
+begin
+  if jsonb_typeof(p_backoff) = 'array' then
+    v_last := jsonb_array_length(p_backoff) - 1;
+    if v_last < 0 or exists (
+      select from jsonb_array_elements(p_backoff) e
+      where jsonb_typeof(e.value) <> 'number' or case when jsonb_typeof(e.value) = 'number' then
+        e.value::numeric not between 0 and 31536000 end
+    ) then
+      return null;
+    end if;
+    return (p_backoff -> least(greatest(p_failures, 1) - 1, v_last))::double precision;
+  elsif jsonb_typeof(p_backoff) = 'object' then
+    if p_backoff - '{base,factor,max}'::text[] <> '{}' or not p_backoff ? 'base' or exists (
+      select from jsonb_each(p_backoff) e
+      where jsonb_typeof(e.value) <> 'number' or case when jsonb_typeof(e.value) = 'number' then
+        e.value::numeric not between 0 and 31536000 end
+    ) then
+      return null;
+    end if;
+    v_base := (p_backoff -> 'base')::double precision;
+    v_factor := greatest(coalesce((p_backoff -> 'factor')::double precision, 2), 1);
+    return least(
+      v_base * v_factor ^ least(p_failures - 1, 24 / log(greatest(v_factor, 1.1)::numeric)),
+      coalesce((p_backoff -> 'max')::double precision, 31536000));
+  end if;
+  return null;
+end $$;
+comment on function qwf._backoff_seconds(jsonb, int) is
+  'Seconds to wait before retrying after so many failures (from 1); null where the backoff is malformed.';
+revoke all on function qwf._backoff_seconds(jsonb, int) from public;
+
+commit;

@@ -1,0 +1,39 @@
+-- Deploy qwf:functions/_cancel_waiting
+-- requires: schema/jobs
+-- requires: schema/history
+-- requires: functions/now
+-- Purpose: Cancels a job that does not run.
+-- Guarantees: Never waits: a row that somebody has locked just now (a claim, most likely) is not taken.
+-- Locks: the job, if it is free and does not run.
+-- Called by: cancel_job, _settle_cancel_requests.
+
+begin;
+
+create function qwf._cancel_waiting(p_job_id bigint, p_reason text) returns boolean
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_run_id bigint;
+begin
+  update qwf.jobs j set status = 'cancelled', finished_at = qwf.now(), last_error = coalesce(p_reason, j.last_error)
+  from (
+    select f.id from qwf.jobs f
+    where f.id = p_job_id and f.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
+    for no key update skip locked
+  ) free
+  where j.id = free.id
+  returning j.run_id into v_run_id;
+  if not found then
+    return false;
+  end if;
+  insert into qwf.job_events (run_id, job_id, type, actor, detail)
+  values (v_run_id, p_job_id, 'cancelled', session_user, jsonb_build_object('reason', p_reason));
+  return true;
+end $$;
+comment on function qwf._cancel_waiting(bigint, text) is 'Cancels the job and returns true, unless it runs, has ended or is locked.';
+revoke all on function qwf._cancel_waiting(bigint, text) from public;
+
+commit;

@@ -1,0 +1,50 @@
+-- Deploy qwf:functions/_canonical_reference
+-- requires: functions/_canonical
+-- requires: functions/_segments
+-- requires: functions/_substitute
+-- Purpose: One reference with an absolute path.
+-- Guarantees: A step stands for its exports; without exports, for the outputs of its leaves. pipeline.x is replaced by what
+--   the step gives for x; a declared input it does not give is the reference's $default, else null.
+-- Called by: _canonical.
+
+begin;
+
+create function qwf._canonical_reference(p_expression jsonb, p_names jsonb) returns jsonb
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_path text[] := qwf._segments(p_expression -> '$from');
+  v_name jsonb := p_names -> v_path[1];
+  v_rest text[] := v_path[2:];
+  v_others jsonb := coalesce(qwf._canonical(p_expression - '$from', p_names), '{}');
+begin
+  if v_path is null or v_name ->> 'kind' = 'unknown' then
+    return p_expression;
+  elsif v_name is null then
+    return jsonb_build_object('$from', to_jsonb('$context' || v_path)) || v_others;
+  elsif v_name ->> 'kind' = 'pipeline' then
+    if cardinality(v_rest) = 0 then
+      return qwf._substitute(v_name -> 'inputs', '{}', v_others);
+    elsif v_name -> 'inputs' ? v_rest[1] then
+      return qwf._substitute(v_name -> 'inputs' -> v_rest[1], v_rest[2:], v_others);
+    end if;
+    return qwf._substitute(coalesce(v_others -> '$default', 'null'), '{}', v_others - '$default');
+  elsif v_rest[1] = 'files' then
+    return jsonb_build_object('$from', to_jsonb(array['$files', v_name ->> 'id'] || v_rest[2:])) || v_others;
+  elsif v_name ? 'exports' then
+    if cardinality(v_rest) = 0 then
+      return qwf._substitute(v_name -> 'exports', '{}', v_others);
+    end if;
+    return qwf._substitute(coalesce(v_name -> 'exports' -> v_rest[1], 'null'), v_rest[2:], v_others);
+  elsif jsonb_array_length(v_name -> 'leaves') = 1 then
+    return jsonb_build_object('$from', (v_name -> 'leaves') || to_jsonb(v_rest)) || v_others;
+  end if;
+  return jsonb_build_object('$from', jsonb_build_array(v_name -> 'leaves') || to_jsonb(v_rest)) || v_others;
+end $$;
+
+comment on function qwf._canonical_reference(jsonb, jsonb) is
+  'Returns one $from with a path that starts from a node, its files or the run context.';
+revoke all on function qwf._canonical_reference(jsonb, jsonb) from public;
+
+commit;

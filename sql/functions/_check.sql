@@ -1,0 +1,36 @@
+-- Deploy qwf:functions/_check
+-- requires: functions/_evaluate
+-- requires: functions/_with_defaults
+-- requires: functions/_schema_problems
+-- Purpose: Resolves a $check, which compiling puts around a step input that has a schema and is known only at run time.
+-- Guarantees: Fills in the schema's defaults; a value that violates the schema is an error value. Never raises.
+-- Called by: _evaluate_operator.
+
+begin;
+
+create function qwf._check(p_expression jsonb, p_scope jsonb) returns qwf.resolution
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_found qwf.resolution := qwf._evaluate(p_expression -> '$check', p_scope);
+  v_problems text;
+begin
+  if v_found.error is not null then
+    return v_found;
+  end if;
+  v_found.value := qwf._with_defaults(v_found.value, p_expression -> 'schema');
+  select string_agg(format('%s %s', p.path, p.problem), '; ')
+  into v_problems
+  from qwf._schema_problems(v_found.value, p_expression -> 'schema', p_expression ->> 'input') p;
+  if v_problems is not null then
+    return row(null, 'invalid: input ' || v_problems)::qwf.resolution;
+  end if;
+  return v_found;
+end $$;
+
+comment on function qwf._check(jsonb, jsonb) is
+  'Returns the value under a $check with the defaults of its schema, or how it violates that schema.';
+revoke all on function qwf._check(jsonb, jsonb) from public;
+
+commit;

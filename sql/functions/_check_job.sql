@@ -1,0 +1,53 @@
+-- Deploy qwf:functions/_check_job
+-- requires: schema/settings
+-- requires: functions/_raise_unknown_queue
+-- requires: functions/_backoff_seconds
+-- Purpose: Refuses a standalone job that could not run.
+-- Guarantees: Everything that can be wrong with the arguments of enqueue is found before a row is written.
+-- Raises: QW005 for a bad value, QW006 for an unknown queue, QW003 for what is not there yet.
+-- Called by: enqueue, enqueue_many.
+
+begin;
+
+create function qwf._check_job(
+  p_where text, p_task text, p_args jsonb, p_queue text, p_backoff jsonb, p_requires jsonb, p_labels jsonb,
+  p_max_attempts int, p_timeout interval, p_vram_mb int)
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_problem text := case
+    when p_task is null or p_task !~ '^\S{1,200}$' then 'task: 1 to 200 characters without blanks'
+    when p_args is null or jsonb_typeof(p_args) <> 'object' then 'args: a JSON object'
+    when jsonb_typeof(coalesce(p_requires, '{}')) <> 'object' then 'requires: a JSON object of labels'
+    when jsonb_typeof(coalesce(p_labels, '{}')) <> 'object' then 'labels: a JSON object'
+    when p_max_attempts < 1 then 'max_attempts: at least 1'
+    when p_timeout <= '0 s' then 'timeout: positive'
+    when p_vram_mb < 0 then 'vram_mb: not negative'
+    when p_backoff is not null and qwf._backoff_seconds(p_backoff, 1) is null
+      then 'backoff: a list of seconds such as [1, 5, 30], or {"base": 1, "factor": 2, "max": 600}'
+  end;
+  v_max int;
+begin
+  if v_problem is not null then
+    raise exception using errcode = 'QW005', message = 'invalid job', detail = p_where || v_problem,
+      hint = 'correct the value and enqueue again; nothing was written';
+  end if;
+  if not exists (select from qwf.queues q where q.name = p_queue) then
+    perform qwf._raise_unknown_queue(p_queue);
+  end if;
+  if pg_column_size(p_args) > 2000 then  -- cheap to ask; the text is only made where it might be too long
+    select s.max_value_bytes into v_max from qwf.settings s;
+    if octet_length(p_args::text) > v_max then
+      raise exception using errcode = 'QW005', message = 'args too large',
+        detail = format('%s%s bytes, at most %s', p_where, octet_length(p_args::text), v_max),
+        hint = 'put large data in a file or table and pass where it is';
+    end if;
+  end if;
+end $$;
+comment on function qwf._check_job(text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int) is
+  'Raises QW005 or QW006 for a standalone job that could not run; p_where stands in front of the detail.';
+revoke all on function qwf._check_job(text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int) from public;
+
+commit;

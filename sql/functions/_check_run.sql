@@ -1,0 +1,31 @@
+-- Deploy qwf:functions/_check_run
+-- requires: schema/settings
+-- Purpose: Refuses a context or labels that no run could have.
+-- Raises: QW005.
+-- Called by: enqueue_run.
+
+begin;
+
+create function qwf._check_run(p_context jsonb, p_labels jsonb) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_max int;
+begin
+  if jsonb_typeof(p_context) is distinct from 'object' or jsonb_typeof(coalesce(p_labels, '{}')) <> 'object' then
+    raise exception using errcode = 'QW005', message = 'context and labels are JSON objects',
+      detail = format('context: %s, labels: %s', coalesce(jsonb_typeof(p_context), 'null'), jsonb_typeof(p_labels)),
+      hint = 'for example: select qwf.enqueue_run(''greet'', context => ''{"who": "Ada"}'')';
+  end if;
+  select s.max_value_bytes into v_max from qwf.settings s;
+  if pg_column_size(p_context) > 2000 and octet_length(p_context::text) > v_max then
+    raise exception using errcode = 'QW005', message = 'context too large',
+      detail = format('%s bytes, at most %s', octet_length(p_context::text), v_max),
+      hint = 'put large data in a file or table and pass where it is';
+  end if;
+end $$;
+comment on function qwf._check_run(jsonb, jsonb) is 'Raises QW005 for a context or labels that are no objects, or too large.';
+revoke all on function qwf._check_run(jsonb, jsonb) from public;
+
+commit;

@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/_compile_node
+-- requires: functions/_canonical
+-- requires: functions/_interval
+-- requires: functions/_named_inputs
+-- requires: functions/_resolve
+-- Purpose: One node of a pipeline as a row of graph_nodes, in JSON.
+-- Guarantees: Inputs that refer to nothing at run time are worked out here, so that has_refs is false for them. The node's
+--   own skip_if wins over its step's.
+-- Called by: _compile_step.
+
+begin;
+
+create function qwf._compile_node(p_node jsonb, p_step jsonb, p_skip_if jsonb, p_names jsonb) returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_inputs jsonb := qwf._canonical(
+    qwf._named_inputs(p_node -> 'inputs')
+      || case when p_node ? 'command' then jsonb_build_object('command', p_node -> 'command') else '{}' end,
+    p_names);
+  v_static qwf.resolution;
+begin
+  if v_inputs::text !~ '"\$from"' then
+    v_static := qwf._resolve(v_inputs, '{}');
+    v_inputs := coalesce(v_static.value, v_inputs);
+  end if;
+  return jsonb_build_object(
+    'node_id', (p_step ->> 'id') || '/' || (p_node ->> 'id'),
+    'step_id', p_step -> 'id',
+    'pipeline', p_step -> 'pipeline',
+    'task', case when p_node ? 'command' then 'command' else coalesce(p_node ->> 'node', p_node ->> 'id') end,
+    'queue', coalesce(p_node ->> 'queue', case when p_node -> 'gpu' = 'true' then 'gpu' else 'cpu' end),
+    'inputs', v_inputs,
+    'has_refs', v_static.value is null and v_inputs::text ~ '"\$',
+    'skip_if', coalesce(qwf._canonical(p_node -> 'skip_if', p_names), p_skip_if),
+    'required_model', p_node -> 'model',
+    'light', coalesce(p_node -> 'light', 'false'),
+    'vram_mb', p_node -> 'vram_mb',
+    'requires', coalesce(p_node -> 'requires', '{}'),
+    'max_attempts', p_node #> '{retry,max_attempts}',
+    'max_losses', p_node #> '{retry,max_losses}',
+    'backoff', p_node #> '{retry,backoff}',
+    'timeout', qwf._interval(p_node -> 'timeout'),
+    'stall_timeout', qwf._interval(p_node -> 'stall_timeout'));
+end $$;
+
+comment on function qwf._compile_node(jsonb, jsonb, jsonb, jsonb) is
+  'Returns one node of a step as the columns of graph_nodes, with absolute references.';
+revoke all on function qwf._compile_node(jsonb, jsonb, jsonb, jsonb) from public;
+
+commit;

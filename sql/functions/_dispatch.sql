@@ -1,0 +1,45 @@
+-- Deploy qwf:functions/_dispatch
+-- requires: schema/outbox
+-- requires: functions/_lock_runs
+-- requires: functions/_take_events
+-- requires: functions/_apply
+-- Purpose: Applies events to the runs whose lock is free, and leaves the others in the outbox.
+-- Guarantees: Waits for nobody, as its caller holds jobs. Every event is applied or in the outbox when the transaction commits:
+--   an error while applying rolls back to before the run locks, and the events wait for drain_outbox.
+-- Locks: runs (by id, those that are free), their outbox events, jobs of those runs.
+-- Called by: _conclude.
+
+begin;
+
+create function qwf._dispatch(p_events qwf.event[]) returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_locked bigint[];
+  v_left qwf.event[] := p_events;
+  v_error text;
+begin
+  if coalesce(cardinality(p_events), 0) = 0 then
+    return '{}'::bigint[];
+  end if;
+  begin
+    v_locked := qwf._lock_runs(array(select distinct e.run_id from unnest(p_events) e), false);
+    perform qwf._apply(
+      qwf._take_events(v_locked)
+      || array(select (e.run_id, e.job_id, e.kind)::qwf.event from unnest(p_events) e where e.run_id = any (v_locked)));
+    v_left := array(
+      select (e.run_id, e.job_id, e.kind)::qwf.event from unnest(p_events) e where e.run_id <> all (v_locked));
+  exception
+    when others then
+      v_error := sqlstate || ' ' || sqlerrm;
+  end;
+  insert into qwf.outbox (run_id, job_id, kind, error)
+  select e.run_id, e.job_id, e.kind, v_error from unnest(v_left) e;
+  return array(select distinct e.run_id from unnest(v_left) e);
+end $$;
+comment on function qwf._dispatch(qwf.event[]) is
+  'Applies events to runs that are free and writes the rest to the outbox; returns the runs left there.';
+revoke all on function qwf._dispatch(qwf.event[]) from public;
+
+commit;

@@ -1,0 +1,47 @@
+-- Deploy qwf:functions/_filter
+-- requires: schema/types
+-- requires: functions/_filter_operator
+-- requires: functions/_is_pattern
+-- Purpose: The elements of a list that satisfy every condition of a $filter, in their order.
+-- Guarantees: A value that is no list, or a pattern that is none, is an error value; nothing is raised. The operands have
+--   been resolved.
+-- Called by: _evaluate_operator.
+
+begin;
+
+create function qwf._filter(p_list jsonb, p_conditions jsonb) returns qwf.resolution
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_list jsonb := p_list;
+  v_key text;
+  v_operand jsonb;
+  v_field text[];
+  v_matches boolean;
+begin
+  if jsonb_typeof(p_list) <> 'array' then
+    return row(null, format('invalid: "$filter" needs a list, not a value of type %s', jsonb_typeof(p_list)))::qwf.resolution;
+  end if;
+  for v_key, v_operand in select c.key, c.value from jsonb_each(p_conditions) c loop
+    v_field := string_to_array((qwf._filter_operator(v_key))[2], '.');
+    v_matches := (qwf._filter_operator(v_key))[1] = 'matches';
+    if v_matches and not qwf._is_pattern(v_operand) then
+      return row(null, format('invalid: "$filter" key "%s" needs a regular expression', v_key))::qwf.resolution;
+    end if;
+    select coalesce(jsonb_agg(element.value order by element.position), '[]')
+    into v_list
+    from jsonb_array_elements(v_list) with ordinality as element (value, position)
+    where case
+      when v_matches then element.value #>> v_field ~ (v_operand #>> '{}')
+      else coalesce(element.value #> v_field, 'null') = v_operand
+    end;
+  end loop;
+  return row(v_list, null)::qwf.resolution;
+end $$;
+
+comment on function qwf._filter(jsonb, jsonb) is
+  'Returns the elements of a list that satisfy every condition of a $filter, or why it cannot be applied.';
+revoke all on function qwf._filter(jsonb, jsonb) from public;
+
+commit;

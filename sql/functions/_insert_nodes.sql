@@ -1,0 +1,56 @@
+-- Deploy qwf:functions/_insert_nodes
+-- requires: schema/runs
+-- requires: schema/jobs
+-- requires: schema/graphs
+-- requires: functions/_next_position
+-- requires: functions/_apply
+-- Purpose: Writes the jobs of a new run, one for each node of its graph.
+-- Guarantees: Nodes without dependencies are queued, or scheduled for run_at; a guarded one is looked at now, or when due.
+-- Called by: enqueue_run.
+
+begin;
+
+create function qwf._insert_nodes(p_run_id bigint, p_now timestamptz) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_run qwf.runs;
+  v_later boolean;
+  v_first qwf.event[];
+begin
+  select r.* into v_run from qwf.runs r where r.id = p_run_id;
+  v_later := coalesce(v_run.run_at > p_now, false);
+  with inserted as (
+    insert into qwf.jobs as j (
+      run_id, graph_id, node_idx, node_id, queue, task, status, project, priority, position, run_at, queued_at, inputs,
+      input_spec, guarded, remaining_deps, max_attempts, max_losses, backoff, timeout, stall_timeout, required_model,
+      light, vram_mb, requires, origin, labels, created_at)
+    select
+      p_run_id, n.graph_id, n.idx, n.node_id, n.queue, n.task, k.status, v_run.project, v_run.priority,
+      case when k.status = 'queued' then qwf._next_position() end,
+      case when k.status = 'scheduled' then v_run.run_at end, case when k.status = 'queued' then p_now end, n.inputs,
+      n.input_spec, k.guarded, n.dep_count, n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout,
+      n.required_model, n.light, n.vram_mb, n.requires, 'run', v_run.labels, p_now
+    from qwf.graph_nodes n
+    cross join lateral (
+      select
+        n.skip_if is not null or n.input_spec is not null as guarded,
+        case
+          when n.dep_count > 0 then 'blocked'
+          when v_later then 'scheduled'
+          when n.skip_if is not null or n.input_spec is not null then 'blocked'
+          else 'queued'
+        end::qwf.job_status as status) k
+    where n.graph_id = v_run.graph_id
+    order by n.idx
+    returning j.id, j.status, j.remaining_deps
+  )
+  select array_agg((p_run_id, i.id, 'ready')::qwf.event) into v_first
+  from inserted i where i.status = 'blocked' and i.remaining_deps = 0;
+  perform qwf._apply(v_first);
+end $$;
+comment on function qwf._insert_nodes(bigint, timestamptz) is 'Writes the jobs of a run and opens those that depend on nothing.';
+revoke all on function qwf._insert_nodes(bigint, timestamptz) from public;
+
+commit;

@@ -1,0 +1,30 @@
+-- Deploy qwf:functions/_interval
+-- requires: schema/qwf
+-- Purpose: A duration as definitions write it: interval text such as "10 min", or a number of seconds.
+-- Guarantees: Null for everything that is not a positive duration of at most a year; never raises.
+-- Called by: _key_problems, _compile_node.
+
+begin;
+
+create function qwf._interval(p_value jsonb) returns interval
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_interval interval;
+begin
+  v_interval := case jsonb_typeof(p_value)
+    when 'string' then (p_value #>> '{}')::interval
+    when 'number' then make_interval(secs => p_value::double precision)
+  end;
+  return case when v_interval > '0 s' and v_interval <= '366 days' then v_interval end;
+exception
+  when data_exception then
+    return null;
+end $$;
+
+comment on function qwf._interval(jsonb) is
+  'Returns the duration that interval text or a number of seconds stands for; null where it is none.';
+revoke all on function qwf._interval(jsonb) from public;
+
+commit;

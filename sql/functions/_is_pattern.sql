@@ -1,0 +1,25 @@
+-- Deploy qwf:functions/_is_pattern
+-- requires: schema/qwf
+-- Purpose: Whether a value is a text that compiles as a regular expression.
+-- Guarantees: Never raises: this is the one place where a pattern is tried out.
+-- Called by: _filter, _definition_schema_problems, _expression_problems.
+
+begin;
+
+create function qwf._is_pattern(p_value jsonb) returns boolean
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform '' ~ (p_value #>> '{}');
+  return jsonb_typeof(p_value) is not distinct from 'string';
+exception
+  when invalid_regular_expression then
+    return false;
+end $$;
+
+comment on function qwf._is_pattern(jsonb) is
+  'Whether a JSON value is a text that PostgreSQL accepts as a regular expression.';
+revoke all on function qwf._is_pattern(jsonb) from public;
+
+commit;

@@ -1,0 +1,65 @@
+-- Deploy qwf:functions/_job_invariants
+-- requires: schema/runs
+-- requires: schema/jobs
+-- requires: schema/outbox
+-- requires: schema/graphs
+-- requires: schema/history
+-- requires: functions/_token_job
+-- Purpose: The invariants of jobs, as one query over one snapshot.
+-- Guarantees: What constraints on one row already hold is not looked at again.
+-- Called by: check_invariants.
+
+begin;
+
+create function qwf._job_invariants() returns table (invariant text, subject text, detail text)
+language sql stable
+as $$
+  with attempt as (
+    select a.job_id, count(*) as written, count(*) filter (where a.outcome = 'completed') as completed
+    from qwf.job_attempts a
+    group by a.job_id
+  ), dependency as (
+    select j.id, count(*) filter (
+      where d.status not in ('completed', 'skipped')
+        or exists (select from qwf.outbox o where o.job_id = d.id and o.kind = 'completed')) as unsatisfied
+    from qwf.jobs j
+    join qwf.runs r on r.id = j.run_id and r.finished_at is null
+    join qwf.graph_edges e on e.graph_id = j.graph_id and e.to_idx = j.node_idx
+    join qwf.jobs d on d.run_id = j.run_id and d.node_idx = e.from_idx
+    where j.status = 'blocked'
+    group by j.id
+  ), violation as (
+    select 'every ended claim is an attempt' as invariant, j.id,
+      format('%s claims, %s attempts, %s', j.attempt, coalesce(a.written, 0), j.status) as detail
+    from qwf.jobs j left join attempt a on a.job_id = j.id
+    where coalesce(a.written, 0) <> j.attempt - (j.status = 'running')::int
+    union all
+    select 'an outcome is written once', j.id, format('%s completed attempts, %s', coalesce(a.completed, 0), j.status)
+    from qwf.jobs j left join attempt a on a.job_id = j.id
+    where coalesce(a.completed, 0) <> (j.status = 'completed' and j.input_spec is null)::int
+    union all
+    select 'remaining_deps counts unsatisfied dependencies', j.id, format('%s, counted %s', j.remaining_deps, d.unsatisfied)
+    from qwf.jobs j join dependency d on d.id = j.id
+    where j.remaining_deps <> d.unsatisfied
+    union all
+    select 'a node that depends on nothing open is opened', j.id, 'blocked with no dependency left'
+    from qwf.jobs j join qwf.runs r on r.id = j.run_id and r.finished_at is null
+    where j.status = 'blocked' and j.remaining_deps = 0
+      and not exists (select from qwf.outbox o where o.job_id = j.id and o.kind = 'ready')
+    union all
+    select 'budgets hold', j.id, format('%s failures of %s, %s losses of %s', j.failures, j.max_attempts, j.losses, j.max_losses)
+    from qwf.jobs j
+    where j.failures > j.max_attempts or j.losses > j.max_losses
+    union all
+    select 'a token is made for its job', j.id, j.token::text
+    from qwf.jobs j where qwf._token_job(j.token) <> j.id
+    union all
+    select 'a node has its run', j.id, format('run %s is gone', j.run_id)
+    from qwf.jobs j where j.run_id is not null and not exists (select from qwf.runs r where r.id = j.run_id)
+  )
+  select v.invariant, 'job ' || v.id, v.detail from violation v
+$$;
+comment on function qwf._job_invariants() is 'Violated invariants of jobs; no row on a healthy database.';
+revoke all on function qwf._job_invariants() from public;
+
+commit;

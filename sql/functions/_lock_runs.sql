@@ -1,0 +1,28 @@
+-- Deploy qwf:functions/_lock_runs
+-- requires: schema/runs
+-- Purpose: Locks runs, first thing of whatever changes them.
+-- Guarantees: In the order of their ids. Whoever already holds jobs must not wait (p_wait false): runs held by others are left out.
+-- Locks: runs, by id.
+-- Called by: _dispatch, drain_outbox, submit_input, cancel_run, cancel_job.
+
+begin;
+
+create function qwf._lock_runs(p_runs bigint[], p_wait boolean) returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+begin
+  if p_wait then
+    return array(
+      select r.id from qwf.runs r where r.id = any (p_runs) order by r.id for no key update);
+  end if;
+  return array(
+    select r.id from qwf.runs r where r.id = any (p_runs) order by r.id for no key update skip locked);
+end $$;
+comment on function qwf._lock_runs(bigint[], boolean) is
+  'Locks the runs and returns those locked: all of them when it may wait, else those that were free.';
+revoke all on function qwf._lock_runs(bigint[], boolean) from public;
+
+commit;

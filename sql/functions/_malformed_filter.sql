@@ -1,0 +1,24 @@
+-- Deploy qwf:functions/_malformed_filter
+-- requires: functions/_filter_operator
+-- Purpose: What is wrong with the shape of a $filter.
+-- Guarantees: Null for a well-formed filter, and for none at all (SQL null).
+-- Called by: _malformed.
+
+begin;
+
+create function qwf._malformed_filter(p_filter jsonb) returns text
+language sql immutable parallel safe
+return case
+  when p_filter is null then null
+  when jsonb_typeof(p_filter) <> 'object' then '"$filter" is not an object'
+  else (
+    select format('"$filter" key "%s" is neither "eq:<field>" nor "matches:<field>"', min(k))
+    from jsonb_object_keys(p_filter) k
+    where qwf._filter_operator(k) is null
+    having count(*) > 0)
+end;
+
+comment on function qwf._malformed_filter(jsonb) is 'What is wrong with the shape of a $filter; null: nothing.';
+revoke all on function qwf._malformed_filter(jsonb) from public;
+
+commit;

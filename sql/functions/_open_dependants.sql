@@ -1,0 +1,57 @@
+-- Deploy qwf:functions/_open_dependants
+-- requires: schema/types
+-- requires: schema/jobs
+-- requires: schema/graphs
+-- requires: functions/_next_position
+-- requires: functions/_wake
+-- requires: functions/now
+-- Purpose: Counts satisfied dependencies off and queues the nodes that have none left.
+-- Guarantees: Reads only the edges that leave the satisfied nodes. A guarded node whose turn has come stays blocked and is
+--   returned for _open_guarded.
+-- Locks: blocked jobs of runs the caller has locked.
+-- Notifies: sleepers of the queues that got work.
+-- Called by: _apply.
+
+begin;
+
+create function qwf._open_dependants(p_jobs bigint[]) returns setof qwf.opened
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_opened qwf.opened[];
+begin
+  with satisfied as materialized (
+    select j.run_id, j.graph_id, j.node_idx from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
+  ), dependant as materialized (
+    select s.run_id, e.to_idx, count(*)::int as satisfied
+    from satisfied s join qwf.graph_edges e on e.graph_id = s.graph_id and e.from_idx = s.node_idx
+    group by s.run_id, e.to_idx
+    order by s.run_id, e.to_idx
+  ), counted as (
+    update qwf.jobs j set
+      remaining_deps = j.remaining_deps - d.satisfied,
+      status = case when j.remaining_deps = d.satisfied and not j.guarded then 'queued' else j.status end,
+      position = case when j.remaining_deps = d.satisfied and not j.guarded then qwf._next_position() end,
+      queued_at = case when j.remaining_deps = d.satisfied and not j.guarded then v_now end
+    from dependant d
+    where j.run_id = d.run_id and j.node_idx = d.to_idx and j.status = 'blocked'
+    returning j.id, j.run_id, j.status, j.remaining_deps, j.queue
+  ), woken as (
+    select qwf._wake(c.queue, count(*)::int) from counted c where c.status = 'queued' group by c.queue
+  )
+  select array_agg((c.id, c.run_id, c.status)::qwf.opened) into v_opened
+  from counted c
+  where c.remaining_deps = 0 and (select count(*) from woken) >= 0;  -- an unread CTE would not be run
+  return query select * from unnest(v_opened);
+end $$;
+comment on function qwf._open_dependants(bigint[]) is
+  'Decrements the counters of what depends on these jobs; returns nodes with none left: queued, or blocked if guarded.';
+revoke all on function qwf._open_dependants(bigint[]) from public;
+
+commit;

@@ -1,0 +1,67 @@
+-- Deploy qwf:functions/_open_guarded
+-- requires: schema/types
+-- requires: schema/jobs
+-- requires: functions/_scope
+-- requires: functions/_resolve
+-- requires: functions/_is_true
+-- requires: functions/_next_position
+-- requires: functions/_wake
+-- requires: functions/now
+-- Purpose: Opens nodes that need a look first: skip_if is evaluated, an input is asked, the others are queued.
+-- Guarantees: A reference that cannot be resolved fails that node with QW004, and nothing else.
+-- Locks: the jobs, of runs the caller has locked.
+-- Notifies: sleepers of the queues that got work.
+-- Called by: _apply.
+
+begin;
+
+create function qwf._open_guarded(p_jobs bigint[]) returns setof qwf.opened
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_node record;
+  v_scope jsonb;
+  v_skip qwf.resolution;
+  v_spec qwf.resolution;
+  v_status qwf.job_status;
+begin
+  for v_node in
+    select j.id, j.run_id, j.queue, n.skip_if, n.input_spec, n.ref_nodes, n.ref_files
+    from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
+    where j.id = any (p_jobs) and j.status = 'blocked' and j.remaining_deps = 0
+    order by j.id
+  loop
+    v_scope := qwf._scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files);
+    v_skip := qwf._resolve(coalesce(v_node.skip_if, 'false'), v_scope);
+    v_spec := null;
+    if v_node.input_spec is not null and v_skip.error is null and not qwf._is_true(v_skip.value) then
+      v_spec := qwf._resolve(v_node.input_spec, v_scope);
+    end if;
+    v_status := case
+      when coalesce(v_skip.error, v_spec.error) is not null then 'failed'
+      when qwf._is_true(v_skip.value) then 'skipped'
+      when v_node.input_spec is not null then 'awaiting_input'
+      else 'queued'
+    end::qwf.job_status;
+    update qwf.jobs j set
+      status = v_status, input_spec = coalesce(v_spec.value, j.input_spec),
+      last_error = 'QW004: ' || coalesce(v_skip.error, v_spec.error),
+      queued_at = case when v_status in ('queued', 'awaiting_input') then v_now end,
+      position = case when v_status = 'queued' then qwf._next_position() end,
+      finished_at = case when v_status in ('failed', 'skipped') then v_now end
+    where j.id = v_node.id;
+    if v_status = 'queued' then
+      perform qwf._wake(v_node.queue, 1);
+    end if;
+    return next (v_node.id, v_node.run_id, v_status)::qwf.opened;
+  end loop;
+end $$;
+comment on function qwf._open_guarded(bigint[]) is
+  'Opens nodes with a skip_if and inputs, one by one: skipped, awaiting_input, queued, or failed with QW004.';
+revoke all on function qwf._open_guarded(bigint[]) from public;
+
+commit;

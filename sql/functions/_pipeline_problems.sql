@@ -1,0 +1,51 @@
+-- Deploy qwf:functions/_pipeline_problems
+-- requires: functions/_definition_schema_problems
+-- requires: functions/_expression_problems
+-- requires: functions/_item_problems
+-- requires: functions/_key_problems
+-- requires: functions/_name_problems
+-- requires: functions/_node_problems
+-- requires: functions/_pipeline_reference_problems
+-- Purpose: Everything that is wrong with a pipeline definition.
+-- Guarantees: One row per problem with its JSON path; none for a definition that can be used. Never raises.
+-- Called by: register_pipeline.
+
+begin;
+
+create function qwf._pipeline_problems(p_definition jsonb) returns setof qwf.problem
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_keys constant jsonb := '{
+    "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
+    "inputs": "object", "outputs": "object", "nodes": "array"}';
+  v_nodes jsonb := case jsonb_typeof(p_definition -> 'nodes') when 'array' then p_definition -> 'nodes' else '[]' end;
+begin
+  if jsonb_typeof(p_definition) is distinct from 'object' then
+    return next row('definition', 'must be an object', null)::qwf.problem;
+    return;
+  end if;
+  return query select * from qwf._key_problems(p_definition, v_keys, '{name,nodes}', '');
+  return query select * from qwf._name_problems(p_definition);
+  if p_definition ? 'inputs' then
+    return query select * from qwf._definition_schema_problems(p_definition -> 'inputs', 'inputs');
+    return query
+      select 'inputs.type', 'must be "object"', null::text
+      where p_definition #> '{inputs,type}' <> '"object"';
+  end if;
+  return query select * from qwf._expression_problems(p_definition -> 'outputs', 'outputs');
+  return query select * from qwf._item_problems(v_nodes, 'nodes', null);
+  return query
+    select p.*
+    from qwf._items(v_nodes) i
+    cross join lateral qwf._node_problems(i.item, format('nodes[%s]', i.place - 1)) p
+    order by i.place;
+  return query select * from qwf._pipeline_reference_problems(p_definition || jsonb_build_object('nodes', v_nodes));
+end $$;
+
+comment on function qwf._pipeline_problems(jsonb) is
+  'Returns one row for everything wrong with a pipeline definition; none when it can be used.';
+revoke all on function qwf._pipeline_problems(jsonb) from public;
+
+commit;

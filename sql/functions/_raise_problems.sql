@@ -1,0 +1,36 @@
+-- Deploy qwf:functions/_raise_problems
+-- requires: schema/types
+-- Purpose: Raises one error that reports all problems.
+-- Guarantees: DETAIL has one line per problem, "path: problem"; HINT has each way out once.
+-- Raises: The SQLSTATE it is given, unless there is no problem.
+-- Called by: register_pipeline, register_workflow, _graph_for and whoever checks a value against a schema.
+
+begin;
+
+create function qwf._raise_problems(p_sqlstate text, p_message text, p_problems qwf.problem[]) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if cardinality(p_problems) > 0 then
+    raise exception using
+      errcode = p_sqlstate,
+      message = p_message,
+      detail = (
+        select string_agg(format('%s: %s', p.path, p.problem), e'\n' order by p.place)
+        from unnest(p_problems) with ordinality as p (path, problem, hint, place)),
+      hint = coalesce(
+        (select string_agg(h.hint, e'\n' order by h.place)
+         from (select p.hint, min(p.place) as place
+               from unnest(p_problems) with ordinality as p (path, problem, hint, place)
+               where p.hint is not null
+               group by p.hint) h),
+        'correct what the detail lists and try again; nothing was written');
+  end if;
+end $$;
+
+comment on function qwf._raise_problems(text, text, qwf.problem[]) is
+  'Raises one error that lists every problem with its path and the ways out; does nothing when there is none.';
+revoke all on function qwf._raise_problems(text, text, qwf.problem[]) from public;
+
+commit;

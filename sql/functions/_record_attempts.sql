@@ -1,0 +1,55 @@
+-- Deploy qwf:functions/_record_attempts
+-- requires: schema/types
+-- requires: schema/history
+-- requires: schema/jobs
+-- requires: functions/_clip
+-- requires: functions/_number
+-- Purpose: Writes the history of attempts that just ended: attempt rows, files, unusual events.
+-- Guarantees: A number that a worker garbles becomes null rather than losing the report.
+-- Called by: _conclude.
+
+begin;
+
+create function qwf._record_attempts(p_ended qwf.ended[], p_now timestamptz) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into qwf.job_attempts (job_id, attempt, token, worker, queued_at, started_at, finished_at, outcome, reason,
+    error, exit_code, signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail)
+  select e.id, e.attempt, e.token, e.worker, e.queued_at, e.claimed_at, p_now, e.outcome, e.detail ->> 'reason',
+    e.error, qwf._number(e.detail -> 'exit_code', 65535)::int, qwf._number(e.detail -> 'signal', 255)::int,
+    qwf._number(e.detail -> 'max_rss_bytes')::bigint, qwf._number(e.detail -> 'cpu_seconds')::real,
+    qwf._number(e.detail -> 'gpu_peak_bytes')::bigint, qwf._clip(e.detail ->> 'log_tail', s.max_log_bytes)
+  from unnest(p_ended) e cross join qwf.settings s;
+
+  insert into qwf.run_files (job_id, rel_path, run_id, node_id, host, kind, size_bytes)
+  select e.id, f.value ->> 'rel_path', e.run_id, e.node_id, e.detail ->> 'host',
+    coalesce(f.value ->> 'kind', 'file'), greatest(coalesce(qwf._number(f.value -> 'size_bytes'), 0), 0)
+  from unnest(p_ended) e
+  cross join lateral jsonb_array_elements(
+    case when jsonb_typeof(e.detail -> 'files') = 'array' then e.detail -> 'files' else '[]' end) f
+  where e.status = 'completed' and f.value ->> 'rel_path' is not null
+  on conflict do nothing;
+
+  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  select p_now, e.run_id, e.id,
+    case
+      when e.status = 'cancelled' then 'cancelled'
+      when e.detail ->> 'reason' = 'lease_lapsed' then 'reclaimed'
+      else 'lost'
+    end,
+    coalesce(e.worker, session_user), jsonb_strip_nulls(jsonb_build_object(
+      'attempt', e.attempt, 'reason', e.detail -> 'reason', 'signal', e.detail -> 'signal', 'now', e.status))
+  from unnest(p_ended) e
+  where e.outcome = 'lost' or e.status = 'cancelled';
+
+  delete from qwf.cancel_requests c
+  using unnest(p_ended) e
+  where c.job_id = e.id and e.status in ('completed', 'failed', 'cancelled');
+end $$;
+comment on function qwf._record_attempts(qwf.ended[], timestamptz) is
+  'Writes attempts, files and unusual events of jobs whose attempt just ended.';
+revoke all on function qwf._record_attempts(qwf.ended[], timestamptz) from public;
+
+commit;

@@ -1,0 +1,60 @@
+-- Deploy qwf:functions/_schema_problems
+-- requires: schema/types
+-- requires: functions/_is_type
+-- requires: functions/_scalar_problems
+-- Purpose: Where a value violates a schema: type, properties, required, additionalProperties, items, enum, bounds, pattern.
+-- Guarantees: One row per violation, at any depth, each with its path. Never raises for a schema that registration let pass.
+-- Called by: _check, _context_problems, _definition_schema_problems, submit_input.
+
+begin;
+
+create function qwf._schema_problems(p_value jsonb, p_schema jsonb, p_path text) returns setof qwf.problem
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not qwf._is_type(p_value, coalesce(p_schema -> 'type', jsonb_build_array(jsonb_typeof(p_value)))) then
+    return next row(p_path, format('must be of type %s, not %s',
+      (select string_agg(t.name, ' or ')
+       from jsonb_array_elements_text(case jsonb_typeof(p_schema -> 'type')
+         when 'array' then p_schema -> 'type' else jsonb_build_array(p_schema -> 'type') end) t (name)),
+      jsonb_typeof(p_value)), null)::qwf.problem;
+    return;
+  end if;
+  if p_schema ? 'enum' and not exists (select from jsonb_array_elements(p_schema -> 'enum') e where e = p_value) then
+    return next row(p_path, format('must be one of %s', p_schema -> 'enum'), null)::qwf.problem;
+  end if;
+  case jsonb_typeof(p_value)
+    when 'object' then
+      return query
+        select p_path || '.' || r.name, 'is missing', null::text
+        from jsonb_array_elements_text(coalesce(p_schema -> 'required', '[]')) r (name)
+        where not p_value ? r.name;
+      return query
+        select p.*
+        from jsonb_each(p_value) member
+        cross join lateral qwf._schema_problems(
+          member.value, p_schema -> 'properties' -> member.key, p_path || '.' || member.key) p
+        where p_schema -> 'properties' ? member.key;
+      return query
+        select p_path || '.' || k, 'is not a property of the schema', null::text
+        from jsonb_object_keys(p_value) k
+        where p_schema -> 'additionalProperties' = 'false'
+          and not coalesce(p_schema -> 'properties' ? k, false);
+    when 'array' then
+      return query
+        select p.*
+        from jsonb_array_elements(p_value) with ordinality as element (value, position)
+        cross join lateral qwf._schema_problems(
+          element.value, p_schema -> 'items', format('%s[%s]', p_path, element.position - 1)) p
+        where p_schema ? 'items';
+    else
+      return query select p_path, s, null::text from qwf._scalar_problems(p_value, p_schema) s;
+  end case;
+end $$;
+
+comment on function qwf._schema_problems(jsonb, jsonb, text) is
+  'Returns one row for every way in which a value violates a schema; none when it conforms.';
+revoke all on function qwf._schema_problems(jsonb, jsonb, text) from public;
+
+commit;

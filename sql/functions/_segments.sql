@@ -1,0 +1,20 @@
+-- Deploy qwf:functions/_segments
+-- requires: functions/_malformed_path
+-- Purpose: The segments of the path of a $from as a definition writes it.
+-- Guarantees: Null for a malformed path, and for the forms that only compiled references have.
+-- Called by: _heads, _canonical_reference, the checks of references.
+
+begin;
+
+create function qwf._segments(p_path jsonb) returns text[]
+language sql immutable parallel safe
+return case
+  when qwf._malformed_path(p_path) is not null then null
+  when jsonb_typeof(p_path) = 'string' then string_to_array(p_path #>> '{}', '.')
+  when jsonb_typeof(p_path -> 0) = 'string' then array(select jsonb_array_elements_text(p_path))
+end;
+
+comment on function qwf._segments(jsonb) is 'Returns the segments of the path of a $from; null where it is malformed.';
+revoke all on function qwf._segments(jsonb) from public;
+
+commit;

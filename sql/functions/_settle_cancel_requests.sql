@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/_settle_cancel_requests
+-- requires: schema/jobs
+-- requires: schema/outbox
+-- requires: functions/_cancel_waiting
+-- Purpose: Settles requests to cancel a job that does not run any more.
+-- Guarantees: A request that committed while the job was being given back, or had just ended, is neither lost nor kept for ever.
+-- Locks: requests and jobs, those that are free.
+-- Called by: tick.
+
+begin;
+
+create function qwf._settle_cancel_requests() returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_request record;
+  v_count int := 0;
+begin
+  for v_request in
+    select c.job_id, c.reason, j.run_id, j.finished_at
+    from qwf.cancel_requests c left join qwf.jobs j on j.id = c.job_id
+    where j.status is distinct from 'running'
+    limit 100
+    for no key update of c skip locked
+  loop
+    if v_request.finished_at is null then
+      continue when not qwf._cancel_waiting(v_request.job_id, v_request.reason)
+        and exists (select from qwf.jobs j where j.id = v_request.job_id);
+      if v_request.run_id is not null then
+        insert into qwf.outbox (run_id, job_id, kind) values (v_request.run_id, v_request.job_id, 'cancelled');
+      end if;
+    end if;
+    delete from qwf.cancel_requests c where c.job_id = v_request.job_id;
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end $$;
+comment on function qwf._settle_cancel_requests() is 'Cancels waiting jobs with a request, and drops requests for jobs that have ended.';
+revoke all on function qwf._settle_cancel_requests() from public;
+
+commit;

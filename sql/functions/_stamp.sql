@@ -1,0 +1,66 @@
+-- Deploy qwf:functions/_stamp
+-- requires: schema/types
+-- requires: schema/jobs
+-- requires: schema/history
+-- requires: schema/outbox
+-- requires: functions/_new_token
+-- requires: functions/_resolved_inputs
+-- Purpose: Makes picked jobs running, or failed where their references cannot be resolved.
+-- Guarantees: Rows come from the update itself. A failure is an attempt with its reason, and leaves an event for its run.
+-- Locks: expects the jobs locked by the caller; runs that have not started, those that are free.
+--   The run's state is asked for by started_at, so that no partial index on its status tempts the planner.
+-- Called by: claim.
+
+begin;
+
+create function qwf._stamp(
+  p_jobs bigint[], p_worker text, p_now timestamptz, p_until timestamptz, p_timeout interval)
+returns setof qwf.claimed_job
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  with picked as materialized (
+    select j.id, p.ord, r.value, 'QW004: ' || r.error as error
+    from unnest(p_jobs) with ordinality p (id, ord)
+    join qwf.jobs j on j.id = p.id
+    cross join lateral qwf._resolved_inputs(j.run_id, j.graph_id, j.node_idx) r
+  ), stamped as (
+    update qwf.jobs j set
+      status = case when p.error is null then 'running' else 'failed' end::qwf.job_status,
+      token = case when p.error is null then qwf._new_token(j.id) end,
+      lease_expires_at = case when p.error is null then p_until end,
+      finished_at = case when p.error is not null then p_now end,
+      last_error = coalesce(p.error, j.last_error), resolved_inputs = p.value,
+      attempt = j.attempt + 1, claimed_by = p_worker, claimed_at = p_now, started_at = coalesce(j.started_at, p_now),
+      run_next = false, progress = null, progress_message = null, beat_at = null
+    from picked p
+    where j.id = p.id
+    returning j.*, p.ord, p.error
+  ), refused as (
+    insert into qwf.job_attempts (job_id, attempt, worker, queued_at, started_at, finished_at, outcome, reason, error)
+    select s.id, s.attempt, p_worker, s.queued_at, p_now, p_now, 'fatal', 'unresolved', s.error
+    from stamped s where s.error is not null
+  ), event as (
+    insert into qwf.outbox (run_id, job_id, kind)
+    select s.run_id, s.id, 'failed' from stamped s where s.error is not null
+  ), fresh as materialized (
+    select r.id from qwf.runs r
+    where r.id = any (array(select s.run_id from stamped s)) and r.started_at is null
+    order by r.id
+    for no key update skip locked
+  ), started as (
+    update qwf.runs r set status = 'running', started_at = p_now from fresh f where r.id = f.id
+  )
+  select s.id, s.token, s.run_id, s.node_id, s.task, s.queue, coalesce(s.resolved_inputs, s.inputs), s.attempt,
+    coalesce(s.timeout, p_timeout), s.stall_timeout, s.required_model, r.out_dir, s.lease_expires_at, s.project, s.labels
+  from stamped s left join qwf.runs r on r.id = s.run_id
+  where s.error is null
+  order by s.ord;
+end $$;
+comment on function qwf._stamp(bigint[], text, timestamptz, timestamptz, interval) is
+  'Stamps locked jobs with worker, token and lease and returns them; fails those with an unresolvable reference.';
+revoke all on function qwf._stamp(bigint[], text, timestamptz, timestamptz, interval) from public;
+
+commit;

@@ -1,0 +1,38 @@
+-- Deploy qwf:functions/_step_problems
+-- requires: functions/_input_problems
+-- requires: functions/_key_problems
+-- requires: functions/_question_problems
+-- requires: functions/_skip_problems
+-- Purpose: What is wrong with one step of a workflow, looked at on its own.
+-- Guarantees: One row per problem, each with its JSON path.
+-- Called by: _workflow_problems.
+
+begin;
+
+create function qwf._step_problems(p_step jsonb, p_path text) returns setof qwf.problem
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_common constant jsonb := '{
+    "id": "string", "kind": "string", "depends_on": "array", "skip_if": "any", "display_name": "string"}';
+begin
+  if p_step ->> 'kind' = 'input' then
+    return query select * from qwf._question_problems(p_step, v_common, p_path);
+  else
+    return query select * from qwf._key_problems(p_step,
+      v_common || '{"pipeline": "string", "inputs": ["object", "array"]}',
+      case when p_step ->> 'kind' = 'pipeline' then '{id,kind,pipeline}' else '{id,kind}' end::text[], p_path);
+    return query select * from qwf._input_problems(p_step -> 'inputs', p_path || '.inputs');
+  end if;
+  if jsonb_typeof(p_step -> 'kind') = 'string' and p_step ->> 'kind' not in ('pipeline', 'input') then
+    return next row(p_path || '.kind', 'must be "pipeline" or "input"', null)::qwf.problem;
+  end if;
+  return query select * from qwf._skip_problems(p_step -> 'skip_if', p_path || '.skip_if');
+end $$;
+
+comment on function qwf._step_problems(jsonb, text) is
+  'Returns one row for everything wrong with one step: keys, values, the shape of its references.';
+revoke all on function qwf._step_problems(jsonb, text) from public;
+
+commit;

@@ -1,0 +1,30 @@
+-- Deploy qwf:functions/_take_events
+-- requires: schema/outbox
+-- Purpose: Takes what waits in the outbox for runs the caller has locked.
+-- Guarantees: Deleted in the caller's transaction: applied once, or still there. Poisoned events stay.
+-- Locks: the events; only the holder of a run's lock deletes its events.
+-- Called by: _dispatch, drain_outbox, submit_input, cancel_job.
+
+begin;
+
+create function qwf._take_events(p_runs bigint[]) returns qwf.event[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_events qwf.event[];
+begin
+  with taken as (
+    delete from qwf.outbox o
+    where o.run_id = any (p_runs) and o.poisoned_at is null
+    returning o.id, (o.run_id, o.job_id, o.kind)::qwf.event as event
+  )
+  select coalesce(array_agg(t.event order by t.id), '{}') into v_events from taken t;
+  return v_events;
+end $$;
+comment on function qwf._take_events(bigint[]) is 'Deletes and returns the waiting events of runs that the caller has locked.';
+revoke all on function qwf._take_events(bigint[]) from public;
+
+commit;

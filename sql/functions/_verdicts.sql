@@ -1,0 +1,29 @@
+-- Deploy qwf:functions/_verdicts
+-- requires: schema/types
+-- requires: functions/_repeated
+-- Purpose: Answers each report of a batch.
+-- Guarantees: One row per report, in order. The hash join is allowed again here: both sides are small and have no index.
+-- Called by: _conclude.
+
+begin;
+
+create function qwf._verdicts(p_reports qwf.report[], p_ended qwf.ended[], p_left bigint[])
+returns setof qwf.report_verdict
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set enable_hashjoin = on
+as $$
+begin
+  return query
+  select r.job_id,
+    case when e.id is not null or qwf._repeated(r.job_id, r.token, r.outcome) then 'ok' else 'lost' end,
+    coalesce(e.run_id = any (p_left), false)
+  from unnest(p_reports) with ordinality r (job_id, token, outcome, output, error, detail, ord)
+  left join unnest(p_ended) e on e.id = r.job_id and e.token = r.token
+  order by r.ord;
+end $$;
+comment on function qwf._verdicts(qwf.report[], qwf.ended[], bigint[]) is
+  'ok for reports that ended an attempt now or did so before, lost for the others.';
+revoke all on function qwf._verdicts(qwf.report[], qwf.ended[], bigint[]) from public;
+
+commit;

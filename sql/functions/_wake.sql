@@ -1,0 +1,37 @@
+-- Deploy qwf:functions/_wake
+-- requires: schema/workers
+-- requires: functions/wake_channel
+-- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
+-- Guarantees: Writes no row and waits for nobody: rival wakers skip each other's picks by advisory try-locks, which end
+--   with the transaction. Nobody asleep: no NOTIFY. A wake that gets lost costs the sleeper one poll.
+-- Locks: advisory (7177, sleeper), tried only.
+-- Notifies: the channel of each sleeper picked.
+-- Called by: tg_jobs__insert, claim, _apply, _conclude, promote_due.
+
+begin;
+
+create function qwf._wake(p_queue text, p_count int) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+begin
+  perform pg_notify(qwf.wake_channel(picked.worker), p_queue)
+  from (
+    select asleep.worker
+    from (
+      select s.worker, s.id
+      from qwf.sleepers s
+      where s.queue = p_queue and s.since > clock_timestamp() - interval '5 s'
+      order by s.since
+      limit 64
+    ) asleep
+    where pg_try_advisory_xact_lock(7177, asleep.id)
+    limit least(p_count, 16)
+  ) picked;
+end $$;
+comment on function qwf._wake(text, int) is 'Sends a NOTIFY to at most so many workers that sleep on the queue.';
+revoke all on function qwf._wake(text, int) from public;
+
+commit;

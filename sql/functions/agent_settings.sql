@@ -1,0 +1,41 @@
+-- Deploy qwf:functions/agent_settings
+-- requires: schema/settings
+-- requires: functions/_raise_unknown_queue
+-- requires: schema/queues
+-- requires: schema/roles
+-- Purpose: What an agent needs to know of the settings, so that it reads no tables.
+-- Guarantees: The queue's own values win over the settings.
+-- Raises: QW006 for a queue that does not exist.
+-- Called by: agents, when they start.
+
+begin;
+
+create function qwf.agent_settings(queue text) returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_settings jsonb;
+begin
+  select jsonb_build_object(
+      'lease', extract(epoch from coalesce(q.lease, s.lease)),
+      'timeout', extract(epoch from coalesce(q.timeout, s.timeout)),
+      'heartbeat', extract(epoch from s.heartbeat), 'poll', extract(epoch from s.poll),
+      'tick', extract(epoch from s.tick), 'cancel_grace', extract(epoch from s.cancel_grace),
+      'stop_grace', extract(epoch from s.stop_grace), 'max_value_bytes', s.max_value_bytes,
+      'max_error_bytes', s.max_error_bytes, 'max_log_bytes', s.max_log_bytes)
+    into v_settings
+  from qwf.queues q cross join qwf.settings s
+  where q.name = agent_settings.queue;
+  if v_settings is null then
+    perform qwf._raise_unknown_queue(agent_settings.queue);
+  end if;
+  return v_settings;
+end $$;
+comment on function qwf.agent_settings(text) is
+  'Settings for a worker on the queue, times in seconds, sizes in bytes; QW006 for an unknown queue.';
+revoke all on function qwf.agent_settings(text) from public;
+call qwf._allow('qwf.agent_settings(text)', 'qwf_worker');
+
+commit;

@@ -1,0 +1,64 @@
+-- Deploy qwf:functions/cancel_job
+-- requires: schema/jobs
+-- requires: schema/history
+-- requires: functions/_lock_runs
+-- requires: functions/_take_events
+-- requires: functions/_apply
+-- requires: functions/_cancel_waiting
+-- requires: functions/wake_channel
+-- requires: functions/now
+-- requires: schema/roles
+-- Purpose: Cancels a job; cancelling a node cancels its run.
+-- Guarantees: Waiting work is cancelled in the caller's transaction. A running job gets a request in a table of its own: its row is
+--   never locked here, so that its worker can finish it meanwhile; whoever ends it first wins.
+-- Locks: the run, for a node; the job, if it is free and does not run.
+-- Notifies: the worker, for a running job.
+-- Raises: QW001 for no such job, QW002 for a job that has ended otherwise.
+-- Called by: producers, operators.
+
+begin;
+
+create function qwf.cancel_job(job_id bigint, reason text default null) returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_job qwf.jobs;
+begin
+  select j.* into v_job from qwf.jobs j where j.id = cancel_job.job_id;
+  if not found then
+    raise exception using errcode = 'QW001', message = 'no such job', detail = format('job %s', cancel_job.job_id),
+      hint = 'list jobs: select * from qwf.recent_jobs';
+  end if;
+  perform qwf._lock_runs(array[v_job.run_id], true);
+  if qwf._cancel_waiting(v_job.id, cancel_job.reason) then
+    if v_job.run_id is not null then
+      perform qwf._apply(
+        qwf._take_events(array[v_job.run_id]) || array[(v_job.run_id, v_job.id, 'cancelled')::qwf.event]);
+    end if;
+    return 'cancelled';
+  end if;
+  select j.* into v_job from qwf.jobs j where j.id = cancel_job.job_id;  -- as it is after the locks
+  if v_job.status = 'cancelled' then
+    return 'cancelled';
+  elsif v_job.finished_at is not null then
+    raise exception using errcode = 'QW002', message = 'the job is over',
+      detail = format('job %s is %s', v_job.id, v_job.status), hint = 'nothing is left to cancel';
+  end if;
+  insert into qwf.cancel_requests (job_id, requested_by, reason)
+  values (v_job.id, session_user, cancel_job.reason)
+  on conflict do nothing;
+  insert into qwf.job_events (run_id, job_id, type, actor, detail)
+  values (v_job.run_id, v_job.id, 'cancel_requested', session_user, jsonb_build_object('reason', cancel_job.reason));
+  if v_job.claimed_by is not null then
+    perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'cancel');
+  end if;
+  return 'requested';
+end $$;
+comment on function qwf.cancel_job(bigint, text) is
+  'Cancels a job: cancelled, or requested where its worker has to stop the body first; QW001 no such job, QW002 it has ended.';
+revoke all on function qwf.cancel_job(bigint, text) from public;
+call qwf._allow('qwf.cancel_job(bigint, text)', 'qwf_producer');
+
+commit;

@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/cancel_run
+-- requires: schema/runs
+-- requires: schema/history
+-- requires: functions/_lock_runs
+-- requires: functions/_stop_nodes
+-- requires: functions/now
+-- requires: schema/roles
+-- Purpose: Cancels a run.
+-- Guarantees: What is not running is cancelled in the caller's transaction; running bodies are told once it commits, and killed after
+--   a grace period. No running job's row is locked, however long the transaction stays open. Cancelling twice is no error.
+-- Locks: the run; its nodes that do not run, where they are free.
+-- Notifies: workers that run a node of it.
+-- Raises: QW001 for no such run, QW002 for a run that is completed or failed.
+-- Called by: producers, operators.
+
+begin;
+
+create function qwf.cancel_run(run_id bigint, reason text default null) returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_run qwf.runs;
+begin
+  perform qwf._lock_runs(array[cancel_run.run_id], true);
+  select r.* into v_run from qwf.runs r where r.id = cancel_run.run_id;
+  if not found then
+    raise exception using errcode = 'QW001', message = 'no such run', detail = format('run %s', cancel_run.run_id),
+      hint = 'list runs: select * from qwf.run_overview order by id desc';
+  elsif v_run.status = 'cancelled' then
+    return false;
+  elsif v_run.finished_at is not null then
+    raise exception using errcode = 'QW002', message = 'the run is over',
+      detail = format('run %s is %s', v_run.id, v_run.status), hint = 'nothing is left to cancel';
+  end if;
+  update qwf.runs r set
+    status = 'cancelled', finished_at = v_now,
+    error = 'cancelled by ' || session_user || coalesce(': ' || cancel_run.reason, '')
+  where r.id = v_run.id;
+  insert into qwf.job_events (at, run_id, type, actor, detail)
+  values (v_now, v_run.id, 'cancelled', session_user, jsonb_build_object('reason', cancel_run.reason));
+  perform qwf._stop_nodes(array[v_run.id]);
+  return true;
+end $$;
+comment on function qwf.cancel_run(bigint, text) is
+  'Cancels a run: true, or false where it was cancelled before; QW001 no such run, QW002 it has ended otherwise.';
+revoke all on function qwf.cancel_run(bigint, text) from public;
+call qwf._allow('qwf.cancel_run(bigint, text)', 'qwf_producer');
+
+commit;

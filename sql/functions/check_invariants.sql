@@ -1,0 +1,24 @@
+-- Deploy qwf:functions/check_invariants
+-- requires: functions/_run_invariants
+-- requires: functions/_job_invariants
+-- requires: schema/roles
+-- Purpose: Looks whether the database is healthy.
+-- Guarantees: No row at any moment, under any load: it is one statement, so it sees one snapshot. Reads everything: not for a loop.
+-- Called by: tests, operators.
+
+begin;
+
+create function qwf.check_invariants() returns table (invariant text, subject text, detail text)
+language sql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select * from qwf._run_invariants()
+  union all
+  select * from qwf._job_invariants()
+$$;
+comment on function qwf.check_invariants() is
+  'Violated invariants: which, for what, and the figures. No row on a healthy database, at any moment.';
+revoke all on function qwf.check_invariants() from public;
+call qwf._allow('qwf.check_invariants()', 'qwf_viewer');
+
+commit;

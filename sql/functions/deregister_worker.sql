@@ -1,0 +1,37 @@
+-- Deploy qwf:functions/deregister_worker
+-- requires: schema/workers
+-- requires: schema/jobs
+-- requires: functions/_conclude
+-- requires: functions/now
+-- Purpose: Says goodbye for a worker and hands back what it held.
+-- Guarantees: Its jobs are released: no budget is counted, and they go to the front of their band. Twice does no harm.
+-- Locks: the jobs (by id), then as _conclude, then the worker's rows.
+-- Called by: agents that stop.
+
+begin;
+
+create function qwf.deregister_worker(worker text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_reports qwf.report[];
+begin
+  select array_agg((j.id, j.token, 'released', null, null,
+      jsonb_build_object('reason', 'worker_stopped'))::qwf.report order by j.id) into v_reports
+  from qwf.jobs j
+  where j.claimed_by = deregister_worker.worker and j.status = 'running';
+  if v_reports is not null then
+    perform qwf._conclude(v_reports);
+  end if;
+  delete from qwf.sleepers s where s.worker = deregister_worker.worker;
+  update qwf.workers w set stopped_at = qwf.now() where w.id = deregister_worker.worker and w.stopped_at is null;
+end $$;
+comment on function qwf.deregister_worker(text) is 'Marks the worker as stopped and releases the jobs it held.';
+revoke all on function qwf.deregister_worker(text) from public;
+call qwf._allow('qwf.deregister_worker(text)', 'qwf_worker');
+
+commit;

@@ -1,0 +1,61 @@
+-- Deploy qwf:functions/drain_outbox
+-- requires: schema/outbox
+-- requires: functions/_lock_runs
+-- requires: functions/_take_events
+-- requires: functions/_apply
+-- requires: functions/_drain_run
+-- requires: functions/now
+-- Purpose: Applies the events that wait in the outbox.
+-- Guarantees: An event is deleted in the transaction that applies it. Runs that somebody holds are left to the next call. When a
+--   batch fails, its runs are tried one by one, so that one bad run holds up no other.
+-- Locks: runs (by id, those that are free), their events, jobs of those runs.
+-- Notifies: as _apply.
+-- Called by: tick, agents whose report was answered pending.
+
+begin;
+
+create function qwf.drain_outbox(max_events int default 100) returns int
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_runs bigint[];
+  v_events qwf.event[];
+  v_run bigint;
+  v_count int := 0;
+begin
+  v_runs := array(
+    select distinct d.run_id
+    from (
+      select o.run_id
+      from qwf.outbox o
+      where o.poisoned_at is null and (o.next_try_at is null or o.next_try_at <= v_now)
+      order by o.id
+      limit drain_outbox.max_events
+    ) d);
+  if cardinality(v_runs) = 0 then
+    return 0;
+  end if;
+  v_runs := qwf._lock_runs(v_runs, false);
+  begin
+    v_events := qwf._take_events(v_runs);
+    perform qwf._apply(v_events);
+    return cardinality(v_events);
+  exception
+    when others then  -- one of them is bad: find out which
+      foreach v_run in array v_runs loop
+        v_count := v_count + qwf._drain_run(v_run);
+      end loop;
+      return v_count;
+  end;
+end $$;
+comment on function qwf.drain_outbox(int) is
+  'Applies pending events of the runs of the oldest max_events events and returns how many; safe to call from anywhere, at once.';
+revoke all on function qwf.drain_outbox(int) from public;
+call qwf._allow('qwf.drain_outbox(int)', 'qwf_worker');
+
+commit;

@@ -1,0 +1,65 @@
+-- Deploy qwf:functions/heartbeat
+-- requires: schema/jobs
+-- requires: schema/workers
+-- requires: schema/queues
+-- requires: schema/settings
+-- requires: functions/_token_job
+-- requires: functions/_is_stopped
+-- requires: functions/now
+-- Purpose: Says that a worker lives, renews its leases, and tells it which bodies to stop.
+-- Guarantees: Never waits: a job that somebody has locked just now gets no row in the answer; ask again at the next beat. A job
+--   to cancel is not renewed, so that a worker that ignores the order loses it when the lease lapses.
+-- Locks: the worker's row and the jobs (by id), where they are free.
+-- Called by: workers.
+
+begin;
+
+create function qwf.heartbeat(
+  worker text, tokens uuid[] default '{}', lease interval default null, stats jsonb default null)
+returns setof qwf.lease_verdict
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+begin
+  update qwf.workers w set
+    last_seen = v_now, stopped_at = null,
+    current_model = case when heartbeat.stats ? 'current_model' then heartbeat.stats ->> 'current_model' else w.current_model end
+  from (select f.id from qwf.workers f where f.id = heartbeat.worker for no key update skip locked) free
+  where w.id = free.id;
+
+  return query
+  with asked as materialized (
+    select t.token, qwf._token_job(t.token) as job_id from (select distinct u.token from unnest(heartbeat.tokens) u (token)) t
+  ), seen as materialized (
+    select a.token, j.id, j.run_id, coalesce(heartbeat.lease, q.lease, s.lease) as lease
+    from asked a
+    join qwf.jobs j on j.id = a.job_id and j.token = a.token
+    left join qwf.queues q on q.name = j.queue
+    cross join qwf.settings s
+  ), held as materialized (
+    select j.id from qwf.jobs j join seen on seen.id = j.id
+    where j.token = seen.token
+    order by j.id
+    for no key update of j skip locked
+  ), judged as materialized (
+    select s.token, s.id, s.lease, qwf._is_stopped(s.id, s.run_id) as stopped from seen s join held h on h.id = s.id
+  ), renewed as (
+    update qwf.jobs j set lease_expires_at = v_now + k.lease from judged k where j.id = k.id and not k.stopped
+  )
+  select a.token, case when k.stopped then 'cancel' when k.id is not null then 'ok' else 'lost' end
+  from asked a left join judged k on k.token = a.token
+  where k.id is not null or not exists (select from seen s where s.token = a.token);
+end $$;
+comment on function qwf.heartbeat(text, uuid[], interval, jsonb) is
+  'Renews the leases of these tokens and answers ok, cancel or lost for each; no row for a job that is locked just now.';
+revoke all on function qwf.heartbeat(text, uuid[], interval, jsonb) from public;
+call qwf._allow('qwf.heartbeat(text, uuid[], interval, jsonb)', 'qwf_worker');
+
+commit;

@@ -1,0 +1,54 @@
+-- Deploy qwf:functions/promote_due
+-- requires: schema/jobs
+-- requires: schema/outbox
+-- requires: functions/_next_position
+-- requires: functions/_wake
+-- requires: functions/now
+-- Purpose: Queues scheduled jobs whose time has come.
+-- Guarantees: In the order of run_at. A guarded node goes back to blocked with an event that opens it, as its skip_if and question
+--   have to be looked at under its run's lock.
+-- Locks: due jobs, those that are free.
+-- Notifies: sleepers of the queues.
+-- Called by: tick.
+
+begin;
+
+create function qwf.promote_due(max_jobs int default 1000) returns int
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_count int;
+begin
+  with due as materialized (
+    select j.id from qwf.jobs j
+    where j.status = 'scheduled' and j.run_at <= v_now
+    order by j.run_at
+    limit promote_due.max_jobs
+    for no key update skip locked
+  ), promoted as (
+    update qwf.jobs j set
+      status = case when j.guarded and j.attempt = 0 then 'blocked' else 'queued' end::qwf.job_status,
+      position = qwf._next_position(), queued_at = v_now
+    from due d
+    where j.id = d.id
+    returning j.id, j.run_id, j.queue, j.status
+  ), event as (
+    insert into qwf.outbox (run_id, job_id, kind)
+    select p.run_id, p.id, 'ready' from promoted p where p.status = 'blocked'
+  ), woken as (
+    select qwf._wake(p.queue, count(*)::int) from promoted p where p.status = 'queued' group by p.queue
+  )
+  select count(*) into v_count from promoted where (select count(*) from woken) >= 0;  -- an unread CTE would not be run
+  return v_count;
+end $$;
+comment on function qwf.promote_due(int) is 'Queues at most max_jobs scheduled jobs that are due and returns how many.';
+revoke all on function qwf.promote_due(int) from public;
+call qwf._allow('qwf.promote_due(int)', 'qwf_worker');
+
+commit;

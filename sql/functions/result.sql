@@ -1,0 +1,32 @@
+-- Deploy qwf:functions/result
+-- requires: schema/jobs
+-- requires: schema/roles
+-- Purpose: What became of a job.
+-- Raises: QW001 for no such job.
+-- Called by: producers.
+
+begin;
+
+create function qwf.result(job_id bigint) returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_result jsonb;
+begin
+  select jsonb_build_object('job_id', j.id, 'state', j.status, 'output', j.output, 'error', j.last_error)
+    into v_result
+  from qwf.jobs j
+  where j.id = result.job_id;
+  if v_result is null then
+    raise exception using errcode = 'QW001', message = 'no such job', detail = format('job %s', result.job_id),
+      hint = 'terminal jobs go after the retention; list jobs: select * from qwf.recent_jobs';
+  end if;
+  return v_result;
+end $$;
+comment on function qwf.result(bigint) is 'State, output and error of a job; QW001 for no such job.';
+revoke all on function qwf.result(bigint) from public;
+call qwf._allow('qwf.result(bigint)', 'qwf_producer', 'qwf_viewer');
+
+commit;

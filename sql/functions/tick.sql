@@ -1,0 +1,58 @@
+-- Deploy qwf:functions/tick
+-- requires: schema/clock
+-- requires: schema/jobs
+-- requires: functions/reclaim
+-- requires: functions/promote_due
+-- requires: functions/drain_outbox
+-- requires: functions/_settle_cancel_requests
+-- requires: functions/now
+-- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, drains leftover events.
+-- Guarantees: Safe to call from anywhere, any number of times at once: an advisory try-lock lets one caller do the work. When no tick
+--   has finished for ten seconds (a caller hangs in a transaction), the next goes on without it. Every part is bounded, and one
+--   that fails does not stop the others.
+-- Locks: advisory (7178, 0), tried only; then as the parts do.
+-- Called by: agents about once a second, qwf tick, cron.
+
+begin;
+
+create function qwf.tick() returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_ran boolean;
+  v_done jsonb := jsonb_build_object();
+  v_part text;
+  v_count int;
+begin
+  v_ran := pg_try_advisory_xact_lock(7178, 0)
+    or (select l.last_value from qwf.last_tick l) < (extract(epoch from v_now) * 1000)::bigint - 10000;
+  if v_ran then
+    foreach v_part in array array['reclaimed', 'promoted', 'cancelled', 'drained'] loop
+      begin
+        case v_part
+          when 'reclaimed' then select count(*) into v_count from qwf.reclaim();
+          when 'promoted' then v_count := qwf.promote_due();
+          when 'cancelled' then v_count := qwf._settle_cancel_requests();
+          when 'drained' then v_count := qwf.drain_outbox();
+        end case;
+        v_done := v_done || jsonb_build_object(v_part, v_count);
+      exception
+        when others then
+          raise warning using message = format('tick: %s failed', v_part), detail = sqlstate || ' ' || sqlerrm;
+          v_done := v_done || jsonb_build_object('errors', coalesce(v_done -> 'errors', '{}') || jsonb_build_object(v_part, sqlerrm));
+      end;
+    end loop;
+    perform setval('qwf.last_tick', (extract(epoch from qwf.now()) * 1000)::bigint);
+  end if;
+  return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', (
+    select case when j.run_at > v_now then extract(epoch from j.run_at - v_now) else 0 end
+    from qwf.jobs j where j.status = 'scheduled' order by j.run_at limit 1));
+end $$;
+comment on function qwf.tick() is
+  'Reclaims, promotes and drains, each bounded; returns what was done, and in how many seconds the next scheduled job is due.';
+revoke all on function qwf.tick() from public;
+call qwf._allow('qwf.tick()', 'qwf_worker');
+
+commit;

@@ -1,0 +1,19 @@
+-- Deploy qwf:functions/wake_channel
+-- requires: schema/roles
+-- Purpose: The NOTIFY channel of a worker.
+-- Guarantees: One channel per worker; a valid identifier whatever the worker is called.
+-- Called by: sleep, _wake, _tell_cancel, agents.
+
+begin;
+
+create function qwf.wake_channel(worker text) returns text
+language sql immutable strict
+as $$
+  select 'qwf_' || md5(wake_channel.worker)
+$$;
+comment on function qwf.wake_channel(text) is
+  'Channel a worker LISTENs on. Payload: the queue that has work, or cancel when it should send a heartbeat now.';
+revoke all on function qwf.wake_channel(text) from public;
+call qwf._allow('qwf.wake_channel(text)', 'qwf_worker');
+
+commit;

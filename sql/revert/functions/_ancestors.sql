@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_ancestors
+
+begin;
+
+drop function qwf._ancestors(int[], int[], int[]);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_apply
+
+begin;
+
+drop function qwf._apply(qwf.event[]);
+
+commit;

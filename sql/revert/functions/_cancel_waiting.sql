@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_cancel_waiting
+
+begin;
+
+drop function qwf._cancel_waiting(bigint, text);
+
+commit;

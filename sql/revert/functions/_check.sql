@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_check
+
+begin;
+
+drop function qwf._check(jsonb, jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_check_job
+
+begin;
+
+drop function qwf._check_job(text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int);
+
+commit;

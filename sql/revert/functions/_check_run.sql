@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_check_run
+
+begin;
+
+drop function qwf._check_run(jsonb, jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_clip
+
+begin;
+
+drop function qwf._clip(text, int);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_conclude
+
+begin;
+
+drop function qwf._conclude(qwf.report[]);
+
+commit;

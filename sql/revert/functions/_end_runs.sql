@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_end_runs
+
+begin;
+
+drop function qwf._end_runs(qwf.event[]);
+
+commit;

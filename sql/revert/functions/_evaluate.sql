@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_evaluate
+
+begin;
+
+drop function qwf._evaluate(jsonb, jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_expressions
+
+begin;
+
+drop function qwf._expressions(jsonb, text);
+
+commit;

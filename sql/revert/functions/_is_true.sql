@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_is_true
+
+begin;
+
+drop function qwf._is_true(jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_key_problems
+
+begin;
+
+drop function qwf._key_problems(jsonb, jsonb, text[], text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_malformed
+
+begin;
+
+drop function qwf._malformed(jsonb);
+
+commit;

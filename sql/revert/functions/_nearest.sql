@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_nearest
+
+begin;
+
+drop function qwf._nearest(text, text[]);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_notice_unserved
+
+begin;
+
+drop function qwf._notice_unserved(text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_raise_problems
+
+begin;
+
+drop function qwf._raise_problems(text, text, qwf.problem[], text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_record_attempts
+
+begin;
+
+drop function qwf._record_attempts(qwf.ended[], timestamptz);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_repeated
+
+begin;
+
+drop function qwf._repeated(bigint, uuid, text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_resolve
+
+begin;
+
+drop function qwf._resolve(jsonb, jsonb);
+
+commit;

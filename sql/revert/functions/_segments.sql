@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_segments
+
+begin;
+
+drop function qwf._segments(jsonb);
+
+commit;

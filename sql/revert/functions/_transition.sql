@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_transition
+
+begin;
+
+drop function qwf._transition(text, boolean, int, int, int, int, jsonb);
+
+commit;

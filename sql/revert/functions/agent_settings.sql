@@ -1,0 +1,7 @@
+-- Revert qwf:functions/agent_settings
+
+begin;
+
+drop function qwf.agent_settings(text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/cancel_job
+
+begin;
+
+drop function qwf.cancel_job(bigint, text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/claim
+
+begin;
+
+drop function qwf.claim(text, text, int, interval);
+
+commit;

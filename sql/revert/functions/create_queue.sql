@@ -1,0 +1,7 @@
+-- Revert qwf:functions/create_queue
+
+begin;
+
+drop function qwf.create_queue(text, interval, interval, interval);
+
+commit;

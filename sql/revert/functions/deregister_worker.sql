@@ -1,0 +1,7 @@
+-- Revert qwf:functions/deregister_worker
+
+begin;
+
+drop function qwf.deregister_worker(text);
+
+commit;

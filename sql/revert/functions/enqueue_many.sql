@@ -1,0 +1,7 @@
+-- Revert qwf:functions/enqueue_many
+
+begin;
+
+drop function qwf.enqueue_many(jsonb);
+
+commit;

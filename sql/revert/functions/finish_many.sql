@@ -1,0 +1,7 @@
+-- Revert qwf:functions/finish_many
+
+begin;
+
+drop function qwf.finish_many(jsonb);
+
+commit;

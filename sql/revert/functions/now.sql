@@ -1,0 +1,7 @@
+-- Revert qwf:functions/now
+
+begin;
+
+drop function qwf.now();
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/reclaim
+
+begin;
+
+drop function qwf.reclaim(int);
+
+commit;

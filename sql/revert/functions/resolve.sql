@@ -1,0 +1,7 @@
+-- Revert qwf:functions/resolve
+
+begin;
+
+drop function qwf.resolve(jsonb, jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/result
+
+begin;
+
+drop function qwf.result(bigint);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/sleep
+
+begin;
+
+drop function qwf.sleep(text, text);
+
+commit;

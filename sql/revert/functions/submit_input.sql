@@ -1,0 +1,7 @@
+-- Revert qwf:functions/submit_input
+
+begin;
+
+drop function qwf.submit_input(bigint, text, jsonb, text);
+
+commit;

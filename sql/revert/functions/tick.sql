@@ -1,0 +1,7 @@
+-- Revert qwf:functions/tick
+
+begin;
+
+drop function qwf.tick();
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/version
+
+begin;
+
+drop function qwf.version();
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/wake
+
+begin;
+
+drop function qwf.wake(text);
+
+commit;

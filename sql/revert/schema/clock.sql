@@ -1,0 +1,7 @@
+-- Revert qwf:schema/clock
+
+begin;
+
+drop sequence qwf.last_tick;
+
+commit;

@@ -1,0 +1,8 @@
+-- Revert qwf:schema/definitions
+
+begin;
+
+drop table qwf.workflows;
+drop table qwf.pipelines;
+
+commit;

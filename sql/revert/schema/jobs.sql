@@ -1,0 +1,9 @@
+-- Revert qwf:schema/jobs
+
+begin;
+
+drop table qwf.cancel_requests;
+drop table qwf.jobs;
+drop sequence qwf.job_position;
+
+commit;

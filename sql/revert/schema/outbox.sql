@@ -1,0 +1,7 @@
+-- Revert qwf:schema/outbox
+
+begin;
+
+drop table qwf.outbox;
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:schema/queues
+
+begin;
+
+drop table qwf.queues;
+
+commit;

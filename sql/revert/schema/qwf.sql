@@ -1,0 +1,7 @@
+-- Revert qwf:schema/qwf
+
+begin;
+
+drop schema qwf;
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:schema/runs
+
+begin;
+
+drop table qwf.runs;
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:schema/settings
+
+begin;
+
+drop table qwf.settings;
+
+commit;

@@ -1,0 +1,8 @@
+-- Revert qwf:schema/workers
+
+begin;
+
+drop table qwf.sleepers;
+drop table qwf.workers;
+
+commit;

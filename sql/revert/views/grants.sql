@@ -1,0 +1,12 @@
+-- Revert qwf:views/grants
+
+begin;
+
+do $$
+begin
+  if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_viewer') then
+    revoke select on all tables in schema qwf from qwf_viewer;
+  end if;
+end $$;
+
+commit;

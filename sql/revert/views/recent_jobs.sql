@@ -1,0 +1,7 @@
+-- Revert qwf:views/recent_jobs
+
+begin;
+
+drop view qwf.recent_jobs;
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:views/run_overview
+
+begin;
+
+drop view qwf.run_overview;
+
+commit;

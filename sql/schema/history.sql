@@ -1,0 +1,103 @@
+-- Deploy qwf:schema/history
+-- requires: schema/qwf
+-- What happened: attempts, unusual events, answers, files. Append-only.
+
+begin;
+
+create table qwf.job_attempts (
+  job_id bigint not null,
+  attempt int not null,
+  token uuid,
+  worker text,
+  queued_at timestamptz,
+  started_at timestamptz,
+  finished_at timestamptz not null,
+  outcome text not null check (outcome in ('completed', 'error', 'fatal', 'tempfail', 'lost', 'released', 'cancelled')),
+  reason text,
+  error text,
+  exit_code int,
+  signal int,
+  max_rss_bytes bigint,
+  cpu_seconds real,
+  gpu_peak_bytes bigint,
+  log_tail text,
+  primary key (job_id, attempt)
+);
+comment on table qwf.job_attempts is 'One finished attempt at a job.';
+comment on column qwf.job_attempts.job_id is 'The job.';
+comment on column qwf.job_attempts.attempt is 'Which claim of the job it was, from 1.';
+comment on column qwf.job_attempts.token is 'Token of that claim; lets a repeated report be answered ok.';
+comment on column qwf.job_attempts.worker is 'Worker that held it.';
+comment on column qwf.job_attempts.queued_at is 'When the job had become claimable.';
+comment on column qwf.job_attempts.started_at is 'When it was claimed.';
+comment on column qwf.job_attempts.finished_at is 'When the end was written.';
+comment on column qwf.job_attempts.outcome is 'completed, error, fatal, tempfail, lost, released or cancelled.';
+comment on column qwf.job_attempts.reason is 'Closer cause: crashed, timeout, oom, lease_lapsed, accelerator, unresolved and so on.';
+comment on column qwf.job_attempts.error is 'Error text, head and tail kept.';
+comment on column qwf.job_attempts.exit_code is 'Exit code of the child or command.';
+comment on column qwf.job_attempts.signal is 'Signal that killed it.';
+comment on column qwf.job_attempts.max_rss_bytes is 'Largest resident memory of the child, bytes.';
+comment on column qwf.job_attempts.cpu_seconds is 'CPU time used, seconds.';
+comment on column qwf.job_attempts.gpu_peak_bytes is 'Largest GPU memory used, bytes.';
+comment on column qwf.job_attempts.log_tail is 'End of what the body printed.';
+
+create table qwf.job_events (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default clock_timestamp(),
+  run_id bigint,
+  job_id bigint,
+  type text not null check (type in (
+    'lost', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'worker_stopped')),
+  actor text not null,
+  detail jsonb not null default '{}'
+);
+create index job_events_job on qwf.job_events (job_id, id);
+comment on table qwf.job_events is 'An unusual event in the life of a job or run.';
+comment on column qwf.job_events.id is 'Order of writing.';
+comment on column qwf.job_events.at is 'When.';
+comment on column qwf.job_events.run_id is 'Run concerned; null: none.';
+comment on column qwf.job_events.job_id is 'Job concerned; null: the run as a whole.';
+comment on column qwf.job_events.type is 'What happened.';
+comment on column qwf.job_events.actor is 'Worker or database user that did it.';
+comment on column qwf.job_events.detail is 'Reason, readings, whatever helps to understand it.';
+
+create table qwf.input_answers (
+  id bigint generated always as identity primary key,
+  job_id bigint not null,
+  run_id bigint,
+  node_id text,
+  value jsonb,
+  answered_by text not null,
+  answered_at timestamptz not null default clock_timestamp()
+);
+create index input_answers_job on qwf.input_answers (job_id);
+comment on table qwf.input_answers is 'An answer a person gave to an input node.';
+comment on column qwf.input_answers.id is 'Order of writing.';
+comment on column qwf.input_answers.job_id is 'The input''s job.';
+comment on column qwf.input_answers.run_id is 'Its run.';
+comment on column qwf.input_answers.node_id is 'Its node.';
+comment on column qwf.input_answers.value is 'The value given.';
+comment on column qwf.input_answers.answered_by is 'Who: the name given, else the database user.';
+comment on column qwf.input_answers.answered_at is 'When.';
+
+create table qwf.run_files (
+  job_id bigint not null,
+  rel_path text not null,
+  run_id bigint,
+  node_id text,
+  host text,
+  kind text not null,
+  size_bytes bigint not null check (size_bytes >= 0),
+  primary key (job_id, rel_path)
+);
+create index run_files_run on qwf.run_files (run_id, node_id) where run_id is not null;
+comment on table qwf.run_files is 'A file a completed job left in its folder.';
+comment on column qwf.run_files.job_id is 'The job.';
+comment on column qwf.run_files.rel_path is 'Path below the run''s folder (the job''s, for a standalone job).';
+comment on column qwf.run_files.run_id is 'Its run; null: standalone.';
+comment on column qwf.run_files.node_id is 'Its node.';
+comment on column qwf.run_files.host is 'Box that has the file.';
+comment on column qwf.run_files.kind is 'image, json, text, csv, mesh, pointcloud or file.';
+comment on column qwf.run_files.size_bytes is 'Size, bytes.';
+
+commit;

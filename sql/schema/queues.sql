@@ -1,0 +1,25 @@
+-- Deploy qwf:schema/queues
+-- requires: schema/qwf
+-- Queue names workers can serve, and what a queue says about its jobs.
+
+begin;
+
+create table qwf.queues (
+  name text primary key check (name ~ '^[a-z][a-z0-9_.-]{0,62}$'),
+  paused boolean not null default false,
+  lease interval check (lease >= '1 s'),
+  timeout interval check (timeout > '0 s'),
+  retention interval check (retention > '0 s'),
+  created_at timestamptz not null default clock_timestamp()
+);
+insert into qwf.queues (name) values ('cpu'), ('gpu'), ('default');
+
+comment on table qwf.queues is 'Queues that workers can serve; cpu, gpu and default exist from the start.';
+comment on column qwf.queues.name is 'What jobs and workers call it: lower case letters, digits, dot, dash, underscore.';
+comment on column qwf.queues.paused is 'True: nothing is handed out; running jobs go on.';
+comment on column qwf.queues.lease is 'Lease of its jobs; null: the setting.';
+comment on column qwf.queues.timeout is 'Wall-clock limit of one attempt of its jobs; null: the setting.';
+comment on column qwf.queues.retention is 'How long its terminal jobs are kept; null: the setting.';
+comment on column qwf.queues.created_at is 'When it was created.';
+
+commit;

@@ -1,0 +1,43 @@
+-- Deploy qwf:schema/roles
+-- requires: schema/qwf
+-- The four group roles. Roles belong to the cluster, so one that exists is kept; where this user may not create roles the
+-- engine works all the same for its owner, and a notice says what an administrator has to run.
+
+begin;
+
+do $$
+declare
+  v_role text;
+begin
+  foreach v_role in array array['qwf_admin', 'qwf_producer', 'qwf_worker', 'qwf_viewer'] loop
+    begin
+      if not exists (select from pg_catalog.pg_roles r where r.rolname = v_role) then
+        execute format('create role %I nologin', v_role);
+      end if;
+      execute format('grant usage on schema qwf to %I', v_role);
+    exception
+      when insufficient_privilege then
+        raise notice 'role % not created: no CREATEROLE', v_role
+          using hint = format('let an administrator run: create role %I nologin; then deploy again', v_role);
+      when duplicate_object or unique_violation then
+        execute format('grant usage on schema qwf to %I', v_role);  -- another deploy made it meanwhile
+    end;
+  end loop;
+end $$;
+
+create procedure qwf._allow(p_function regprocedure, variadic p_roles text[])
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_role text;
+begin
+  for v_role in select r.rolname from pg_roles r where r.rolname = any (p_roles || '{qwf_admin}'::text[]) loop
+    execute format('grant execute on function %s to %I', p_function, v_role);
+  end loop;
+end $$;
+revoke all on procedure qwf._allow(regprocedure, text[]) from public;
+comment on procedure qwf._allow(regprocedure, text[]) is
+  'Grants execute on a function to those of the named roles that exist, and always to qwf_admin. Called by migrations only.';
+
+commit;

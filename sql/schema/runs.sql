@@ -1,0 +1,62 @@
+-- Deploy qwf:schema/runs
+-- requires: schema/types
+-- requires: schema/graphs
+-- One execution of a workflow. Its counters are written under its row lock only, by the functions that apply events.
+
+begin;
+
+create table qwf.runs (
+  id bigint generated always as identity primary key,
+  graph_id bigint not null,
+  workflow text not null,
+  workflow_version int not null,
+  status qwf.run_status not null,
+  project text not null default '',
+  key text,
+  once boolean not null default false,
+  priority int not null default 100,
+  context jsonb not null default '{}',
+  labels jsonb not null default '{}',
+  out_dir text,
+  node_count int not null,
+  open_nodes int not null check (open_nodes >= 0),
+  active_nodes int not null check (active_nodes >= 0),
+  waiting_nodes int not null default 0 check (waiting_nodes >= 0),
+  error text,
+  run_at timestamptz,
+  created_at timestamptz not null default clock_timestamp(),
+  started_at timestamptz,
+  finished_at timestamptz,
+  check ((status in ('completed', 'failed', 'cancelled')) = (finished_at is not null)),
+  check (status <> 'completed' or open_nodes = 0),
+  check (active_nodes + waiting_nodes <= open_nodes)
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+
+create unique index runs_key on qwf.runs (project, workflow, key)
+  where key is not null and (once or status in ('queued', 'running', 'awaiting_input'));
+create index runs_open on qwf.runs (id) where status in ('queued', 'running', 'awaiting_input');
+
+comment on table qwf.runs is 'One execution of a workflow.';
+comment on column qwf.runs.id is 'Run id; grows with time.';
+comment on column qwf.runs.graph_id is 'The compiled definitions it executes, as they were when it was enqueued.';
+comment on column qwf.runs.workflow is 'Name of the workflow.';
+comment on column qwf.runs.workflow_version is 'Version of the workflow.';
+comment on column qwf.runs.status is 'State; see docs/concepts.md.';
+comment on column qwf.runs.project is 'Tenant tag, a filter on every path; empty is a project like any other.';
+comment on column qwf.runs.key is 'Idempotency key, unique per project and workflow while the run is not terminal.';
+comment on column qwf.runs.once is 'True: the key stays taken for as long as the row is kept.';
+comment on column qwf.runs.priority is 'Priority its jobs take: lower is sooner.';
+comment on column qwf.runs.context is 'Initial values that references read; never changed.';
+comment on column qwf.runs.labels is 'Tags of the caller; they filter nothing.';
+comment on column qwf.runs.out_dir is 'Folder under which bodies write; null: the agent''s own.';
+comment on column qwf.runs.node_count is 'Number of nodes.';
+comment on column qwf.runs.open_nodes is 'Nodes not terminal, as far as events have been applied.';
+comment on column qwf.runs.active_nodes is 'Nodes scheduled, queued or running, as far as events have been applied.';
+comment on column qwf.runs.waiting_nodes is 'Nodes waiting for a person.';
+comment on column qwf.runs.error is 'Why it failed or was cancelled.';
+comment on column qwf.runs.run_at is 'Not before; null: at once.';
+comment on column qwf.runs.created_at is 'When it was enqueued.';
+comment on column qwf.runs.started_at is 'When its first node was claimed or applied.';
+comment on column qwf.runs.finished_at is 'When it became terminal.';
+
+commit;

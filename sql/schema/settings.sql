@@ -1,0 +1,51 @@
+-- Deploy qwf:schema/settings
+-- requires: schema/qwf
+-- The defaults of the engine, in one row. A queue, then a node or job, then a call may override them.
+
+begin;
+
+create table qwf.settings (
+  singleton boolean primary key default true check (singleton),
+  lease interval not null default '30 s' check (lease >= '1 s'),
+  heartbeat interval not null default '10 s' check (heartbeat > '0 s'),
+  poll interval not null default '1 s' check (poll > '0 s'),
+  tick interval not null default '1 s' check (tick > '0 s'),
+  timeout interval not null default '1 h' check (timeout > '0 s'),
+  cancel_grace interval not null default '10 s' check (cancel_grace >= '0 s'),
+  stop_grace interval not null default '60 s' check (stop_grace >= '0 s'),
+  worker_stale interval not null default '30 s' check (worker_stale > '0 s'),
+  max_losses int not null default 3 check (max_losses >= 1),
+  error_attempts int not null default 1 check (error_attempts >= 1),
+  transient_attempts int not null default 4 check (transient_attempts >= 1),
+  error_backoff jsonb not null default '[1, 5, 30]',
+  transient_backoff jsonb not null default '[60, 300, 900]',
+  event_tries int not null default 5 check (event_tries >= 1),
+  max_value_bytes int not null default 1048576 check (max_value_bytes > 0),
+  max_error_bytes int not null default 262144 check (max_error_bytes > 0),
+  max_log_bytes int not null default 65536 check (max_log_bytes > 0),
+  retention interval not null default '30 days' check (retention > '0 s')
+);
+insert into qwf.settings default values;
+
+comment on table qwf.settings is 'Engine-wide defaults, exactly one row; change them with a plain UPDATE.';
+comment on column qwf.settings.singleton is 'Always true: there is one row.';
+comment on column qwf.settings.lease is 'How long a claim holds without a heartbeat.';
+comment on column qwf.settings.heartbeat is 'How often an agent renews its leases.';
+comment on column qwf.settings.poll is 'How often a sleeping worker looks for work without having been woken.';
+comment on column qwf.settings.tick is 'How often an agent calls tick().';
+comment on column qwf.settings.timeout is 'Wall-clock limit of one attempt.';
+comment on column qwf.settings.cancel_grace is 'How long a body may take to stop after it was told to, before it is killed.';
+comment on column qwf.settings.stop_grace is 'How long an agent lets its bodies finish after SIGTERM.';
+comment on column qwf.settings.worker_stale is 'A worker not seen for this long is not counted as alive.';
+comment on column qwf.settings.max_losses is 'How often work may be lost to the world (crash, lapse, timeout) before the job fails.';
+comment on column qwf.settings.error_attempts is 'Tries for a body that raises an error, where the job names none.';
+comment on column qwf.settings.transient_attempts is 'Tries for a body that reports a transient failure, where the job names none.';
+comment on column qwf.settings.error_backoff is 'Seconds to wait before each retry of an error; the last repeats.';
+comment on column qwf.settings.transient_backoff is 'Seconds to wait before each retry of a transient failure; the last repeats.';
+comment on column qwf.settings.event_tries is 'How often an outbox event is tried before it is poisoned and its run fails.';
+comment on column qwf.settings.max_value_bytes is 'Largest context, args, output or answer, in bytes of its text.';
+comment on column qwf.settings.max_error_bytes is 'Longest error text kept, in bytes.';
+comment on column qwf.settings.max_log_bytes is 'Longest log tail kept with an attempt, in bytes.';
+comment on column qwf.settings.retention is 'How long terminal runs and jobs are kept.';
+
+commit;

@@ -1,0 +1,46 @@
+-- Style rule 3: whoever meets an object in psql finds its purpose beside it.
+begin;
+select plan(5);
+
+select is_empty($$
+  select p.oid::regprocedure
+  from pg_proc p
+  where p.pronamespace = 'qwf'::regnamespace
+    and obj_description(p.oid, 'pg_proc') is null
+$$, 'every function says what it does');
+
+select is_empty($$
+  select c.relkind, c.oid::regclass
+  from pg_class c
+  where c.relnamespace = 'qwf'::regnamespace
+    and (c.relkind in ('r', 'p', 'v', 'm')
+      or c.relkind = 'S' and not exists (
+        select from pg_depend d
+        where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'i'))
+    and obj_description(c.oid, 'pg_class') is null
+$$, 'every table, view and sequence says what it holds');
+
+select is_empty($$
+  select a.attrelid::regclass, a.attname
+  from pg_attribute a
+  join pg_class c on c.oid = a.attrelid
+  where c.relnamespace = 'qwf'::regnamespace
+    and c.relkind in ('r', 'p')
+    and a.attnum > 0
+    and not a.attisdropped
+    and col_description(a.attrelid, a.attnum) is null
+$$, 'every column of a table says what it means');
+
+select is_empty($$
+  select t.oid::regtype
+  from pg_type t
+  left join pg_class c on c.oid = t.typrelid
+  where t.typnamespace = 'qwf'::regnamespace
+    and (t.typtype in ('e', 'd') or c.relkind = 'c')
+    and obj_description(t.oid, 'pg_type') is null
+$$, 'every type says what it is');
+
+select isnt(obj_description('qwf'::regnamespace, 'pg_namespace'), null, 'the schema has a comment');
+
+select * from finish();
+rollback;

@@ -1,0 +1,15 @@
+-- What a caller gives is data. The one exception names roles, and is for migrations.
+begin;
+select plan(1);
+
+select is_empty($$
+  select p.oid::regprocedure
+  from pg_proc p
+  cross join lateral regexp_replace(p.prosrc, '--[^\n]*', '', 'g') b(code)
+  where p.pronamespace = 'qwf'::regnamespace
+    and p.proname <> '_allow'
+    and (b.code ~* '\mexecute\M' or b.code ~ '%[0-9$]*[IL]\M' or b.code ~* '\mquote_(ident|literal|nullable)\M')
+$$, 'no function executes text');
+
+select * from finish();
+rollback;

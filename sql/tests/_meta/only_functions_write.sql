@@ -1,0 +1,16 @@
+-- Design section 4: rows are written by functions alone.
+begin;
+select plan(1);
+
+select is_empty($$
+  select c.oid::regclass, g.grantee::regrole, g.privilege_type
+  from pg_class c
+  cross join lateral aclexplode(c.relacl) g
+  where c.relnamespace = 'qwf'::regnamespace
+    and c.relkind in ('r', 'p', 'v', 'm')
+    and g.grantee <> c.relowner
+    and g.privilege_type <> 'SELECT'
+$$, 'nobody but the owner may write a table');
+
+select * from finish();
+rollback;

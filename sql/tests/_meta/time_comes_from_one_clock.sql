@@ -1,0 +1,16 @@
+-- Style rule 10: tests replace qwf.now(), so nothing may look at another clock.
+begin;
+select plan(1);
+
+select is_empty($$
+  select p.oid::regprocedure, m.clock[1]
+  from pg_proc p
+  cross join lateral regexp_replace(p.prosrc, '--[^\n]*|qwf\.now\(\)', '', 'g') b(code)
+  cross join lateral regexp_matches(b.code,
+    '\m(now\(\)|(clock|transaction|statement)_timestamp|current_(time|timestamp|date)\M|localtime)', 'gi') m(clock)
+  where p.pronamespace = 'qwf'::regnamespace
+    and p.proname <> 'now'
+$$, 'functions take the time from qwf.now() alone');
+
+select * from finish();
+rollback;

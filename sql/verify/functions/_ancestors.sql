@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_ancestors
+
+begin;
+
+select 'qwf._ancestors(int[], int[], int[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_answer_problems
+
+begin;
+
+select 'qwf._answer_problems(jsonb, jsonb)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_apply
+
+begin;
+
+select 'qwf._apply(qwf.event[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_check_run
+
+begin;
+
+select 'qwf._check_run(jsonb, jsonb)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_choices
+
+begin;
+
+select 'qwf._choices(jsonb)'::regprocedure;
+
+rollback;

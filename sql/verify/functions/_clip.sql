@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_clip
+
+begin;
+
+select 'qwf._clip(text, int)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_coalesce
+
+begin;
+
+select 'qwf._coalesce(jsonb, jsonb)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_cycles
+
+begin;
+
+select 'qwf._cycles(int, int[], int[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_dispatch
+
+begin;
+
+select 'qwf._dispatch(qwf.event[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_drain_run
+
+begin;
+
+select 'qwf._drain_run(bigint)'::regprocedure;
+
+rollback;

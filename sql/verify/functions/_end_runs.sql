@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_end_runs
+
+begin;
+
+select 'qwf._end_runs(qwf.event[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_evaluate
+
+begin;
+
+select 'qwf._evaluate(jsonb, jsonb)'::regprocedure;
+
+rollback;

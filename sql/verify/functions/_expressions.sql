@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_expressions
+
+begin;
+
+select 'qwf._expressions(jsonb, text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_fetch
+
+begin;
+
+select 'qwf._fetch(jsonb, jsonb)'::regprocedure;
+
+rollback;

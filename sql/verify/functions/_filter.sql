@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_filter
+
+begin;
+
+select 'qwf._filter(jsonb, jsonb)'::regprocedure;
+
+rollback;

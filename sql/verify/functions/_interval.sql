@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_interval
+
+begin;
+
+select 'qwf._interval(jsonb)'::regprocedure;
+
+rollback;

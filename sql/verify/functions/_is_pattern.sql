@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_is_pattern
+
+begin;
+
+select 'qwf._is_pattern(jsonb)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_is_stopped
+
+begin;
+
+select 'qwf._is_stopped(bigint, bigint)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_job_invariants
+
+begin;
+
+select 'qwf._job_invariants()'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_malformed
+
+begin;
+
+select 'qwf._malformed(jsonb)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_malformed_filter
+
+begin;
+
+select 'qwf._malformed_filter(jsonb)'::regprocedure;
+
+rollback;

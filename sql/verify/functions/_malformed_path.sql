@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_malformed_path
+
+begin;
+
+select 'qwf._malformed_path(jsonb)'::regprocedure;
+
+rollback;

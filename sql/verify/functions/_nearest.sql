@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_nearest
+
+begin;
+
+select 'qwf._nearest(text, text[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_new_token
+
+begin;
+
+select 'qwf._new_token(bigint)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_next_position
+
+begin;
+
+select 'qwf._next_position(boolean)'::regprocedure;
+
+rollback;

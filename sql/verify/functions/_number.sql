@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_number
+
+begin;
+
+select 'qwf._number(jsonb, numeric)'::regprocedure;
+
+rollback;

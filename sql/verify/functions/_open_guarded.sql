@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_open_guarded
+
+begin;
+
+select 'qwf._open_guarded(bigint[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_raise_problems
+
+begin;
+
+select 'qwf._raise_problems(text, text, qwf.problem[], text)'::regprocedure;
+
+rollback;

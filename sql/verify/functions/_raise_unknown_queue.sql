@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_raise_unknown_queue
+
+begin;
+
+select 'qwf._raise_unknown_queue(text)'::regprocedure;
+
+rollback;

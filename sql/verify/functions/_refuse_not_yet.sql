@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_refuse_not_yet
+
+begin;
+
+select 'qwf._refuse_not_yet(text, text, interval)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_resolve
+
+begin;
+
+select 'qwf._resolve(jsonb, jsonb)'::regprocedure;
+
+rollback;

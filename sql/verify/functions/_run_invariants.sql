@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_run_invariants
+
+begin;
+
+select 'qwf._run_invariants()'::regprocedure;
+
+rollback;

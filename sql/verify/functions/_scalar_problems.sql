@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_scalar_problems
+
+begin;
+
+select 'qwf._scalar_problems(jsonb, jsonb)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_schema_problems
+
+begin;
+
+select 'qwf._schema_problems(jsonb, jsonb, text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_scope
+
+begin;
+
+select 'qwf._scope(bigint, int[], text[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_segments
+
+begin;
+
+select 'qwf._segments(jsonb)'::regprocedure;
+
+rollback;

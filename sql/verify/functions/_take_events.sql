@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_take_events
+
+begin;
+
+select 'qwf._take_events(bigint[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_transition
+
+begin;
+
+select 'qwf._transition(text, boolean, int, int, int, int, jsonb)'::regprocedure;
+
+rollback;

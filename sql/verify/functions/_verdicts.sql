@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_verdicts
+
+begin;
+
+select 'qwf._verdicts(qwf.report[], qwf.ended[], bigint[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_wake
+
+begin;
+
+select 'qwf._wake(text, int)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/cancel_run
+
+begin;
+
+select 'qwf.cancel_run(bigint, text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/create_queue
+
+begin;
+
+select 'qwf.create_queue(text, interval, interval, interval)'::regprocedure;
+
+rollback;

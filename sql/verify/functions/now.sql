@@ -1,0 +1,7 @@
+-- Verify qwf:functions/now
+
+begin;
+
+select 'qwf.now()'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/progress
+
+begin;
+
+select 'qwf.progress(bigint, uuid, real, text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/promote_due
+
+begin;
+
+select 'qwf.promote_due(int)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/reclaim
+
+begin;
+
+select 'qwf.reclaim(int)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/resolve
+
+begin;
+
+select 'qwf.resolve(jsonb, jsonb)'::regprocedure;
+
+rollback;

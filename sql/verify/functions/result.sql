@@ -1,0 +1,7 @@
+-- Verify qwf:functions/result
+
+begin;
+
+select 'qwf.result(bigint)'::regprocedure;
+
+rollback;

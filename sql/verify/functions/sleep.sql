@@ -1,0 +1,7 @@
+-- Verify qwf:functions/sleep
+
+begin;
+
+select 'qwf.sleep(text, text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/tick
+
+begin;
+
+select 'qwf.tick()'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/version
+
+begin;
+
+select 'qwf.version()'::regprocedure;
+
+rollback;

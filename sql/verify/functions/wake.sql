@@ -1,0 +1,7 @@
+-- Verify qwf:functions/wake
+
+begin;
+
+select 'qwf.wake(text)'::regprocedure;
+
+rollback;

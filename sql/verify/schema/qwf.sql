@@ -1,0 +1,7 @@
+-- Verify qwf:schema/qwf
+
+begin;
+
+select 'qwf'::regnamespace;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:schema/runs
+
+begin;
+
+select id, graph_id, workflow, workflow_version, status, project, key, once, priority, context, labels, out_dir, node_count, open_nodes, active_nodes, waiting_nodes, error, run_at, created_at, started_at, finished_at from qwf.runs where false;
+
+rollback;

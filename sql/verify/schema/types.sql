@@ -1,0 +1,18 @@
+-- Verify qwf:schema/types
+
+begin;
+
+select null::qwf.job_status;
+select null::qwf.run_status;
+select null::qwf.claimed_job;
+select null::qwf.lease_verdict;
+select null::qwf.report_verdict;
+select null::qwf.problem;
+select null::qwf.resolution;
+select null::qwf.report;
+select null::qwf.transition;
+select null::qwf.new_job;
+select null::qwf.event;
+select null::qwf.node_count;
+
+rollback;

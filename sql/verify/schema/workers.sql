@@ -1,0 +1,8 @@
+-- Verify qwf:schema/workers
+
+begin;
+
+select id, host, queue, pid, version, slots, tasks, models, current_model, vram_mb, labels, rank, project, started_at, last_seen, stopped_at from qwf.workers where false;
+select worker, queue, id, since from qwf.sleepers where false;
+
+rollback;

@@ -1,0 +1,32 @@
+-- Deploy qwf:views/grants
+-- requires: schema/roles
+-- requires: schema/settings
+-- requires: schema/queues
+-- requires: schema/definitions
+-- requires: schema/graphs
+-- requires: schema/runs
+-- requires: schema/jobs
+-- requires: schema/outbox
+-- requires: schema/history
+-- requires: schema/workers
+-- requires: schema/clock
+-- requires: views/run_overview
+-- requires: views/pending_inputs
+-- requires: views/recent_jobs
+-- Purpose: qwf_viewer may read every table and view; qwf_admin is member of the other three roles.
+
+begin;
+
+do $$
+begin
+  if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_viewer') then
+    grant select on all tables in schema qwf to qwf_viewer;
+  end if;
+  grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin;
+exception
+  when insufficient_privilege or undefined_object then
+    raise notice 'qwf_admin is not made a member of the other roles'
+      using hint = 'let an administrator run: grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin';
+end $$;
+
+commit;

@@ -1,0 +1,129 @@
+"""qwf apply: definitions from files, all of them or none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from welcome import PIPELINE, WORKFLOW, Cli
+
+
+def registered(db: psycopg.Connection[Any]) -> list[tuple[str, int]]:
+    return db.execute(
+        "select name, version from qwf.pipelines where current"
+        " union all select name, version from qwf.workflows where current order by 1"
+    ).fetchall()
+
+
+def test_prints_what_is_new_then_what_is_unchanged(on_db: Cli, folder: Path) -> None:
+    first = on_db("apply", folder, "--json")
+    again = on_db("apply", folder, "--json")
+    assert [
+        (r["kind"], r["name"], r["version"], r["change"]) for r in json.loads(first.stdout)
+    ] == [
+        ("pipeline", "greet", 1, "new"),
+        ("workflow", "welcome", 1, "new"),
+    ]
+    assert {r["change"] for r in json.loads(again.stdout)} == {"unchanged"}
+    assert "welcome" in on_db("apply", folder).stdout
+
+
+def test_a_changed_definition_is_a_new_version_and_the_old_one_can_be_restored(
+    applied: Cli, folder: Path
+) -> None:
+    changed = {**PIPELINE, "display_name": "greeting"}
+    (folder / "greet.json").write_text(json.dumps(changed))
+    assert json.loads(applied("apply", folder, "--json").stdout)[0]["version"] == 2
+    (folder / "greet.json").write_text(json.dumps(PIPELINE))
+    back = json.loads(applied("apply", folder, "--json").stdout)[0]
+    assert (back["version"], back["change"]) == (1, "restored")
+
+
+def test_reads_yaml_and_folders_below(
+    on_db: Cli, tmp_path: Path, db: psycopg.Connection[Any]
+) -> None:
+    place = tmp_path / "deep" / "below"
+    place.mkdir(parents=True)
+    (place / "b.yaml").write_text("name: one\nnodes:\n- id: a\n  node: a\n")
+    (place / "a.yml").write_text("name: flow\nsteps:\n- {id: s, kind: pipeline, pipeline: one}\n")
+    result = on_db("apply", tmp_path / "deep")
+    assert result.exit_code == 0, result.output
+    assert registered(db) == [("flow", 1), ("one", 1)]
+
+
+def test_registers_nothing_when_one_file_is_wrong(
+    on_db: Cli, folder: Path, db: psycopg.Connection[Any]
+) -> None:
+    (folder / "cycle.json").write_text(
+        json.dumps(
+            {
+                "name": "cycle",
+                "nodes": [
+                    {"id": "a", "node": "a", "depends_on": ["b"]},
+                    {"id": "b", "node": "b", "depends_on": ["a"]},
+                ],
+            }
+        )
+    )
+    (folder / "typo.json").write_text(
+        json.dumps({"name": "typo", "nodes": [{"id": "a", "node": "a", "depnds_on": []}]})
+    )
+    result = on_db("apply", folder)
+    assert result.exit_code == 1
+    assert "cycle.json" in result.stderr
+    assert "typo.json" in result.stderr
+    assert "depnds_on" in result.stderr
+    assert registered(db) == []
+
+
+def test_a_workflow_is_not_blamed_for_its_broken_pipeline(on_db: Cli, folder: Path) -> None:
+    (folder / "greet.json").write_text(json.dumps({**PIPELINE, "nonsense": 1}))
+    result = on_db("apply", folder)
+    assert result.exit_code == 1
+    assert "greet.json" in result.stderr
+    assert "welcome.json" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("broken.json", "{", "broken.json"),
+        ("twice.json", '{"name": "a", "name": "b", "nodes": []}', "stands twice"),
+        ("nan.json", '{"name": "a", "nodes": [NaN]}', "NaN"),
+        ("broken.yaml", "a: [", "broken.yaml"),
+        ("date.yaml", "name: a\nnodes: []\nday: 2026-01-01\n", "quote it"),
+        ("list.json", "[]", "neither a pipeline"),
+        ("both.json", '{"nodes": [], "steps": []}', "neither a pipeline"),
+        ("latin.json", b'{"name": "caf\xe9"}', "latin.json"),
+    ],
+)
+def test_names_the_file_that_is_no_definition(
+    on_db: Cli,
+    folder: Path,
+    db: psycopg.Connection[Any],
+    name: str,
+    text: str | bytes,
+    says: str,
+) -> None:
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    result = on_db("apply", folder)
+    assert result.exit_code == 1
+    assert says in result.stderr
+    assert registered(db) == []
+
+
+def test_refuses_a_folder_without_definitions(on_db: Cli, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = on_db("apply", tmp_path / "empty")
+    assert result.exit_code == 1
+    assert "no .json" in result.stderr
+
+
+def test_refuses_the_same_name_twice(on_db: Cli, folder: Path) -> None:
+    (folder / "other.json").write_text(json.dumps(WORKFLOW))
+    result = on_db("apply", folder)
+    assert result.exit_code == 1
+    assert "welcome stands in" in result.stderr

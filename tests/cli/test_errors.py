@@ -1,0 +1,135 @@
+"""Bad input of every kind: a message and a way out, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from welcome import Cli
+
+ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["run", "nothing"], 1, "nothing"),
+        (["run", "nothing@3"], 1, "nothing"),
+        (["run", "w", "--context", "{"], 2, "not JSON"),
+        (["run", "w", "--context", "[]"], 2, "JSON object"),
+        (["run", "w", "--context", "@missing.json"], 2, "cannot read"),
+        (["run", "w", "--set", "novalue"], 2, "key=value"),
+        (["run", "w", "--context", '{"a": 1}', "--set", "a.b=2"], 2, "no object"),
+        (["run", "w", "--in", "soon"], 2, "no duration"),
+        (["run", "w", "--in", "1h", "--at", "2030-01-01 00:00"], 2, "not both"),
+        (["run", "w", "--at", "tomorrow"], 2, "--at"),
+        (["enqueue", "t", "--queue", "nowhere"], 1, "nowhere"),
+        (["enqueue", "t", "--args", '"text"'], 2, "JSON object"),
+        (["enqueue", "t", "--args", '{"a": NaN}'], 2, "NaN"),
+        (["enqueue", "t", "--max-attempts", "0"], 2, "max-attempts"),
+        (["show", "999"], 1, "999"),
+        (["show", "99999999999999999999999"], 1, "out of range"),
+        (["show", "abc"], 2, "abc"),
+        (["job", "999"], 1, "999"),
+        (["wait", "999"], 1, "999"),
+        (["cancel", "run", "999"], 1, "999"),
+        (["cancel", "job", "999"], 1, "999"),
+        (["cancel", "run"], 2, "ID"),
+        (["answer", "999", "pick", "1"], 1, "999"),
+        (["apply", "missing"], 2, "missing"),
+        (["jobs", "--status", "odd"], 2, "odd"),
+        (["frobnicate"], 2, "frobnicate"),
+    ],
+)
+def test_bad_input_is_explained(on_db: Cli, words: list[str], code: int, says: str) -> None:
+    result = on_db(*words)
+    assert result.exit_code == code, result.output
+    assert says in result.stderr
+    assert "Traceback" not in result.output
+
+
+READS = [["runs"], ["show", "1"], ["jobs"], ["job", "1"], ["inputs"], ["tick"], ["run", "w"]]
+
+
+@pytest.mark.parametrize("words", [*READS, ["enqueue", "t"], ["migrate", "status"]])
+def test_no_database_named_says_what_to_do(qwf: Cli, words: list[str]) -> None:
+    result = qwf(*words)
+    assert result.exit_code == 78
+    assert "qwf up" in result.stderr
+
+
+@pytest.mark.parametrize("words", [*READS, ["enqueue", "t"], ["migrate", "status"]])
+def test_a_server_that_is_down_exits_69(qwf: Cli, words: list[str], tmp_path: Path) -> None:
+    result = qwf(*words, "--dsn", f"host={tmp_path} port=1 dbname=none user=nobody")
+    assert result.exit_code == 69, result.output
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("words", READS)
+def test_a_database_without_the_schema_exits_78(qwf: Cli, empty_dsn: str, words: list[str]) -> None:
+    result = qwf(*words, "--dsn", empty_dsn)
+    assert result.exit_code == 78
+    assert "qwf migrate deploy" in result.stderr
+
+
+def test_a_nonsense_address_exits_78(qwf: Cli) -> None:
+    assert qwf("runs", "--dsn", "nonsense").exit_code == 78
+
+
+def test_a_defect_is_one_line_too(qwf: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("qwf_agent.config.find_dsn", lambda flag: 1 / 0)
+    result = qwf("runs")
+    assert result.exit_code == 1
+    assert "ZeroDivisionError" in result.stderr
+    assert "QWF_DEBUG" in result.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error(dsn: str, db: psycopg.Connection[Any]) -> None:
+    db.execute("select qwf.enqueue('t') from generate_series(1, 300)")
+    command = subprocess.Popen(
+        [*ENTRY, "jobs", "--json", "--dsn", dsn], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert command.stdout is not None
+    assert command.stderr is not None
+    command.stdout.read(10)
+    command.stdout.close()
+    said = command.stderr.read().decode()
+    command.wait(30)
+    assert "Traceback" not in said
+    assert "error" not in said
+
+
+def test_ctrl_c_while_waiting_exits_130(applied: Cli, dsn: str) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    watching = subprocess.Popen(
+        [*ENTRY, "run", "welcome", "--watch", "--dsn", dsn],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert watching.stdout is not None
+    watching.stdout.readline()
+    os.kill(watching.pid, 2)
+    _, said = watching.communicate(timeout=30)
+    assert watching.returncode == 130
+    assert f"run {int(run) + 1} goes on" in said.decode()
+
+
+def test_colours_are_for_terminals(applied: Cli) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    assert "\x1b" not in applied("show", run).stdout
+    assert "\x1b" not in applied("runs").stdout
+
+
+def test_every_command_has_help_with_an_example(qwf: Cli) -> None:
+    top = qwf("--help").stdout
+    assert "First steps" in top
+    for name in ("up", "down", "apply", "run", "enqueue", "runs", "show", "jobs", "job", "wait",
+                 "inputs", "answer", "cancel", "tick", "migrate", "demo"):  # fmt: skip
+        text = qwf(name, "--help").stdout
+        assert "Example:" in text, name
+        assert f"  {name} " in top

@@ -1,0 +1,52 @@
+"""qwf migrate: the schema from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import psycopg
+from welcome import Cli
+
+
+def test_deploys_shows_verifies_and_reverts(qwf: Cli, empty_dsn: str) -> None:
+    def migrate(*words: str) -> tuple[int, str]:
+        result = qwf("migrate", *words, "--dsn", empty_dsn)
+        assert "Traceback" not in result.output
+        return result.exit_code, result.stdout
+
+    assert migrate("status")[0] == 1
+    code, said = migrate("deploy")
+    assert code == 0
+    assert "changes deployed" in said
+    assert migrate("deploy") == (0, "up to date\n")
+    code, listed = migrate("status", "--json")
+    assert code == 0
+    assert {change["state"] for change in json.loads(listed)} == {"deployed"}
+    assert migrate("verify")[0] == 0
+    assert migrate("revert", "--yes")[0] == 0
+    with psycopg.connect(empty_dsn) as conn:
+        assert conn.execute("select to_regnamespace('qwf')").fetchone() == (None,)
+
+
+def test_revert_asks_first(qwf: Cli, dsn: str) -> None:
+    result = qwf("migrate", "revert", "--dsn", dsn, stdin="n\n")
+    assert result.exit_code != 0
+    with psycopg.connect(dsn) as conn:
+        assert conn.execute("select qwf.version() is not null").fetchone() == (True,)
+
+
+def test_revert_to_an_unknown_change_is_refused(qwf: Cli, dsn: str) -> None:
+    result = qwf("migrate", "revert", "--yes", "--to", "nonsense", "--dsn", dsn)
+    assert result.exit_code == 1
+    assert "nonsense" in result.stderr
+
+
+def test_sql_prints_the_whole_schema(qwf: Cli, empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute(qwf("migrate", "sql").stdout)
+        assert conn.execute("select qwf.version() is not null").fetchone() == (True,)
+
+
+def test_path_is_where_the_plan_is(qwf: Cli) -> None:
+    assert (Path(qwf("migrate", "path").stdout.strip()) / "sqitch.plan").is_file()

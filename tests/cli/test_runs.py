@@ -1,0 +1,204 @@
+"""Starting, looking at, answering and cancelling runs and jobs."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from welcome import OPTIONS, Cli
+
+Work = Callable[..., list[str]]
+
+
+def status(qwf: Cli, run: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(qwf("show", run, "--json").stdout)
+    return found
+
+
+def test_run_prints_the_id_and_show_draws_the_tree(applied: Cli, work: Work) -> None:
+    started = applied("run", "welcome", "--set", "who.name=Ada")
+    assert started.exit_code == 0, started.output
+    run = started.stdout.strip()
+    assert f"qwf show {run}" in started.stderr
+    drawn = applied("show", run).stdout
+    assert "○ think" in drawn
+    assert "· say" in drawn
+    assert "after think" in drawn
+    work()
+    assert f"qwf answer {run} pick VALUE" in applied("show", run).stdout
+
+
+def test_settings_go_into_the_context(applied: Cli, db: psycopg.Connection[Any]) -> None:
+    words = ["--context", '{"a": 1, "who": {"age": 2}}', "--set", "who.name=Ada", "--set", "b=[1]"]
+    applied("run", "welcome", *words)
+    context = db.execute("select context from qwf.runs").fetchone()
+    assert context == ({"a": 1, "who": {"age": 2, "name": "Ada"}, "b": [1]},)
+
+
+def test_options_of_run_reach_the_database(
+    applied: Cli, db: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    words = ["--priority", "7", "--key", "k", "--out-dir", "out", "--project", "p", "--in", "2h"]
+    words += ["--label", "a=b", "--label", "c=d"]
+    first = applied("run", "welcome", *words).stdout
+    assert applied("run", "welcome", *words).stdout == first
+    row = db.execute(
+        "select priority, key, out_dir, project, labels, run_at - created_at > '1 h' from qwf.runs"
+    ).fetchall()
+    assert row == [(7, "k", str(tmp_path / "out"), "p", {"a": "b", "c": "d"}, True)]
+
+
+@pytest.mark.parametrize(
+    ("value", "chosen"),
+    [("#2", OPTIONS[1]), ("2", "2"), (json.dumps(OPTIONS[0]), OPTIONS[0])],
+)
+def test_answer_takes_a_number_an_id_or_json(
+    applied: Cli, work: Work, value: str, chosen: Any
+) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    work()
+    asked = applied("inputs").stdout
+    assert "Which one?" in asked
+    assert "#2 bye" in asked
+    answered = applied("answer", run, "pick", value)
+    assert answered.exit_code == 0, answered.output
+    assert status(applied, run)["run"]["status"] == "completed"
+    job = next(n["job_id"] for n in status(applied, run)["nodes"] if n["node_id"] == "pick")
+    assert json.loads(applied("job", job, "--json").stdout)["job"]["output"] == {"choice": chosen}
+
+
+def test_a_wrong_answer_says_what_is_possible(applied: Cli, work: Work) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    work()
+    for value in ("nonsense", "-5"):
+        result = applied("answer", run, "pick", value)
+        assert result.exit_code == 1
+        assert "option" in result.stderr
+    assert applied("answer", run, "pick", "#3").exit_code == 1
+    assert applied("answer", run, "pick", "#1").exit_code == 0
+    assert applied("answer", run, "pick", "#1").exit_code == 1
+
+
+def test_watch_prints_a_line_for_each_change_and_exits_by_the_outcome(
+    applied: Cli, work: Work, connect: Callable[[], psycopg.Connection[Any]]
+) -> None:
+    side = connect()
+
+    def answer_when_asked() -> None:
+        while True:
+            work()
+            row = side.execute("select run_id, spec from qwf.pending_inputs").fetchone()
+            if row:
+                choice = json.dumps(row[1]["source"][0])
+                side.execute("select qwf.submit_input(%s, 'pick', %s)", (row[0], choice))
+                return
+
+    helper = threading.Thread(target=answer_when_asked, daemon=True)
+    helper.start()
+    result = applied("run", "welcome", "--watch")
+    helper.join(30)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert any("greet/think  completed" in line for line in lines)
+    assert lines[-1].endswith("completed")
+
+
+def test_a_failed_run_exits_1_and_shows_why(applied: Cli, work: Work) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    work("fatal", "Traceback\nValueError: no luck")
+    assert applied("wait", run).exit_code == 1
+    drawn = applied("show", run).stdout
+    assert "✗ think" in drawn
+    assert "ValueError: no luck" in drawn
+    job = status(applied, run)["nodes"][0]["job_id"]
+    assert f"qwf job {job}" in drawn
+    facts = applied("job", job).stdout
+    assert "attempt 1" in facts
+    assert "ValueError: no luck" in facts
+    assert "think spoke" in facts
+    assert "failed" in applied("runs", "--status", "failed").stdout
+    assert run not in applied("runs", "--status", "completed").stdout
+
+
+def test_a_cancelled_run_exits_2(applied: Cli) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    assert applied("cancel", "run", run, "--reason", "enough").exit_code == 0
+    assert applied("wait", run).exit_code == 2
+    assert status(applied, run)["run"]["status"] == "cancelled"
+
+
+def test_cancel_of_several_is_all_or_nothing(applied: Cli) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    assert applied("cancel", "run", run, "999").exit_code == 1
+    assert status(applied, run)["run"]["status"] != "cancelled"
+
+
+def test_wait_gives_up_after_its_time(applied: Cli) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    assert applied("wait", run, "--timeout", "0").exit_code == 124
+
+
+def test_enqueue_prints_the_id_and_passes_everything_on(
+    on_db: Cli, db: psycopg.Connection[Any]
+) -> None:
+    words = ["--queue", "cpu", "--priority", "3", "--key", "k", "--label", "a=b"]
+    words += ["--max-attempts", "2", "--timeout", "2min"]
+    result = on_db("enqueue", "send", "--args", '{"to": "Ada"}', *words)
+    assert result.exit_code == 0, result.output
+    row = db.execute(
+        "select id, task, inputs, queue, priority, key, max_attempts, timeout::text, labels, status"
+        " from qwf.jobs"
+    ).fetchall()
+    wanted = ("send", {"to": "Ada"}, "cpu", 3, "k", 2, "00:02:00", {"a": "b"}, "queued")
+    assert row == [(int(result.stdout), *wanted)]
+
+
+def test_enqueue_reads_arguments_from_a_file_and_from_stdin(
+    on_db: Cli, db: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    (tmp_path / "args.json").write_text('{"n": 1}')
+    on_db("enqueue", "t", "--args", "@args.json")
+    on_db("enqueue", "t", "--args", "-", stdin='{"n": 2}')
+    assert db.execute("select inputs from qwf.jobs order by id").fetchall() == [
+        ({"n": 1},),
+        ({"n": 2},),
+    ]
+
+
+def test_enqueue_at_a_time_is_scheduled(on_db: Cli, db: psycopg.Connection[Any]) -> None:
+    on_db("enqueue", "t", "--at", "2999-01-31 06:00")
+    assert db.execute("select status, extract(year from run_at)::int from qwf.jobs").fetchall() in (
+        [("scheduled", 2999)],
+    )
+
+
+def test_enqueue_says_that_nobody_serves_the_queue(on_db: Cli) -> None:
+    assert "no live worker" in on_db("enqueue", "t").stderr
+
+
+def test_jobs_filters(applied: Cli) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    applied("enqueue", "alone", "--queue", "cpu")
+    tasks = lambda *words: [  # noqa: E731
+        job["task"] for job in json.loads(applied("jobs", "--json", *words).stdout)
+    ]
+    assert tasks("--status", "queued") == ["alone", "think"]
+    assert tasks("--queue", "gpu") == ["say"]
+    assert tasks("--run", run) == ["think", "say", "input"]
+    assert "alone" in applied("jobs").stdout
+
+
+def test_tick_prints_what_it_did(on_db: Cli) -> None:
+    assert "next_due_s" in json.loads(on_db("tick", "--json").stdout)
+
+
+def test_empty_lists_say_what_to_do(on_db: Cli) -> None:
+    assert "qwf run NAME" in on_db("runs").stdout
+    assert on_db("runs", "--json").stdout.strip() == "[]"
+    assert "nobody is asked" in on_db("inputs").stdout
+    assert "no such jobs" in on_db("jobs").stdout

@@ -1,0 +1,160 @@
+"""Drawing runs and lists from plain rows."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from rich.console import Console, RenderableType
+
+from qwf_agent import show
+
+TRACEBACK = "Traceback (most recent call last):\n  File x\nValueError: " + "far too long " * 20
+
+
+def drawn(content: RenderableType, width: int, colour: bool = False) -> str:
+    console = Console(width=width, force_terminal=colour, no_color=not colour, highlight=False)
+    with console.capture() as text:
+        console.print(content)
+    return text.get()
+
+
+def node(node_id: str, status: str, **more: Any) -> dict[str, Any]:
+    return {
+        "job_id": 1,
+        "node_id": node_id,
+        "step_id": node_id.split("/")[0],
+        "status": status,
+        "attempt": 1,
+        "progress": None,
+        "message": None,
+        "error": None,
+        "seconds": None,
+        "depends_on": [],
+        "finished_at": None,
+        **more,
+    }
+
+
+def status(nodes: list[dict[str, Any]], run_status: str = "running") -> dict[str, Any]:
+    run = {"id": 12, "workflow": "w", "workflow_version": 3, "status": run_status, "error": None}
+    return {"run": run, "nodes": nodes}
+
+
+EVERY_STATE = status(
+    [
+        node("detect/fetch", "completed", seconds=0.123),
+        node("detect/detect", "running", progress=0.45, message="measuring depth", seconds=61),
+        node("detect/annotate", "blocked", depends_on=["detect/fetch", "detect/detect"]),
+        node("choose", "awaiting_input"),
+        node("build/scene", "scheduled", attempt=2, error=TRACEBACK),
+        node("build/export", "failed", attempt=3, error=TRACEBACK),
+        node("build/skip", "skipped"),
+        node("build/stop", "cancelled"),
+        node("build/next", "queued"),
+    ]
+)
+
+
+@pytest.mark.parametrize("width", [80, 120, 160, 200])
+def test_a_run_fits_the_width_and_tells_everything(width: int) -> None:
+    text = drawn(show.run(EVERY_STATE), width)
+    assert all(len(line) <= width for line in text.splitlines())
+    for part in (
+        *("run 12  w@3", "✓ fetch", "0.1 s", "● detect", "45%", "measuring", "1 min 01 s"),
+        *("after fetch, detect", "qwf answer 12 choose VALUE", "attempt 2", "✗ export"),
+        *("ValueError", "↷ skip", "⊘ stop", "○ next", "└─", "├─"),
+    ):
+        assert part in text
+
+
+@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize("height", [6, 10, 24])
+def test_a_live_run_fits_the_height(width: int, height: int) -> None:
+    wide = status([node(f"wide/n{i}", "blocked") for i in range(1000)])
+    wide["nodes"][500] = node("wide/n500", "running", message="busy", progress=0.5)
+    text = drawn(show.run(wide, height), width)
+    assert len(text.splitlines()) <= height
+    assert "n500" in text
+    assert "999 blocked" in text
+
+
+def test_an_error_keeps_its_last_line_only() -> None:
+    assert "Traceback" not in drawn(show.run(EVERY_STATE), 160)
+
+
+def test_markup_in_data_is_plain_text() -> None:
+    odd = status([node("a/b", "failed", error="[bold]x[/bold] [/nothing]")])
+    assert "[bold]x[/bold] [/nothing]" in drawn(show.run(odd), 160)
+    assert "[red]" in drawn(show.rows(["id", "error"], [{"id": 1, "error": "[red]"}], ""), 80)
+
+
+def test_colours_only_where_asked() -> None:
+    assert "\x1b[" in drawn(show.run(EVERY_STATE), 80, colour=True)
+    assert "\x1b[" not in drawn(show.run(EVERY_STATE), 80)
+
+
+def test_changes_name_each_node_once() -> None:
+    before = status([node("a/b", "queued"), node("a/c", "blocked")])
+    after = status([node("a/b", "completed", seconds=2, finished_at="x"), node("a/c", "queued")])
+    assert show.changes(None, before) == ["run 12  a/b  queued", "run 12  running"]
+    assert show.changes(before, after) == ["run 12  a/b  completed  2.0 s", "run 12  a/c  queued"]
+    assert show.changes(after, after) == []
+
+
+def test_the_board_has_a_line_for_each_run() -> None:
+    over = status([node("a/b", "completed")], "completed")
+    text = drawn(show.board([EVERY_STATE, over], {12: "photo"}), 80)
+    assert len(text.splitlines()) == 2
+    assert "✓●·?◷✗↷⊘○" in text
+    assert "detect/detect measuring depth" in text
+    assert "100%" in text
+    assert "✓ completed" in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0.0 s"),
+        (9.94, "9.9 s"),
+        (9.96, "10 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 00 s"),
+        (3599.7, "1 h 00 min"),
+        (90_000, "25 h 00 min"),
+        (200_000, "2 d 07 h"),
+    ],
+)
+def test_durations_read_well(seconds: float, text: str) -> None:
+    assert show.duration(seconds) == text
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_a_list_cuts_its_last_column_only(width: int) -> None:
+    row = {"id": 1, "status": "failed", "seconds": Decimal("12.5"), "error": "x" * 500}
+    text = drawn(show.rows(["id", "status", "seconds", "error"], [row], "none"), width)
+    assert len(text.splitlines()) == 2
+    assert "✗ failed" in text
+    assert "12 s" in text
+    assert "…" in text
+
+
+def test_an_empty_list_says_so() -> None:
+    assert drawn(show.rows(["id"], [], "no runs"), 80) == "no runs\n"
+
+
+def test_a_question_shows_its_options() -> None:
+    row = {
+        "run_id": 12,
+        "workflow": "w",
+        "node_id": "choose",
+        "widget": "choose_one",
+        "prompt": "Which?",
+        "age": timedelta(minutes=3),
+        "spec": {"source": [{"id": "1", "label": "face", "score": 1.0}, "none", 3]},
+    }
+    text = drawn(show.question(row), 80)
+    for part in ("3 min 00 s", "Which?", "#1 face  score 1.0", "#2 none", "#3 3", "'#1'"):
+        assert part in text

