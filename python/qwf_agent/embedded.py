@@ -139,21 +139,16 @@ class Cluster:
             **(settings or {}),
         }
         options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in values.items())
-        # pg_ctl hands paths to a shell inside double quotes, so it gets none: it runs in the data directory.
+        # pg_ctl hands paths to a shell in double quotes, so it runs in the data directory instead.
         arguments = ["start", "-s", "-w", "-t", str(int(START_TIMEOUT))]
         arguments += ["-D", ".", "-l", log.name, "-o", options]
-        deadline = time.monotonic() + START_TIMEOUT
-        while not self._answers():
-            self._forget_stranger()
-            seen = log.stat().st_size if log.exists() else 0
-            done = self._run(account, self.data, "pg_ctl", *arguments)
-            if done.returncode == 0:
-                continue
+        if self._answers_once_settled(sockets):
+            return
+        seen = log.stat().st_size if log.exists() else 0
+        done = self._run(account, self.data, "pg_ctl", *arguments)
+        if done.returncode:
             said = _tail(log, seen) or done.stdout.strip()
-            # The children of a server that was killed hold its shared memory for a moment longer.
-            if "shared memory block" not in said or time.monotonic() > deadline:
-                raise EmbeddedError(f"the embedded server did not start; {log} says: {said}")
-            time.sleep(0.2)
+            raise EmbeddedError(f"the embedded server did not start; {log} says: {said}")
 
     def stop(self, sig: signal.Signals = signal.SIGINT) -> bool:
         """Stop the server: SIGINT ends sessions and checkpoints, SIGQUIT just ends.
@@ -178,16 +173,7 @@ class Cluster:
     def postmaster(self) -> psutil.Process | None:
         """The running server process, None where there is none: postmaster.pid may be stale."""
         lines = self._pid_file()
-        if not lines:
-            return None
-        with contextlib.suppress(psutil.Error, ValueError):
-            process = psutil.Process(int(lines[0]))
-            ours = (
-                process.name().startswith("postgres") and Path(process.cwd()) == self.data.resolve()
-            )
-            if ours and process.status() != psutil.STATUS_ZOMBIE:
-                return process
-        return None
+        return next((p for p in self._processes() if lines and str(p.pid) == lines[0]), None)
 
     def socket_dir(self) -> Path | None:
         """Where the socket of the server that last started here is: the `host` to connect to."""
@@ -224,15 +210,41 @@ class Cluster:
         except (FileNotFoundError, NotADirectoryError):
             return []
 
-    def _forget_stranger(self) -> None:
-        """Remove a postmaster.pid whose number now belongs to another program, as after a reboot.
+    def _processes(self) -> list[psutil.Process]:
+        """The server and its children: they all work in the data directory."""
+        found = []
+        data = self.data.resolve()
+        for process in psutil.process_iter(["name"]):
+            with contextlib.suppress(psutil.Error):
+                named = (process.info["name"] or "").startswith("postgres")
+                if (
+                    named
+                    and process.status() != psutil.STATUS_ZOMBIE
+                    and Path(process.cwd()) == data
+                ):
+                    found.append(process)
+        return found
 
-        Postgres sees through a number nobody has, but does not start over one that is taken.
+    def _answers_once_settled(self, sockets: Path) -> bool:
+        """Wait for what is starting, recovering or ending; True when a server came of it.
+
+        When nothing is left, lock files are stale whatever their number says. Postgres sees through
+        a number nobody has, but not through one that another program or a zombie has by now.
         """
-        lines = self._pid_file()
-        with contextlib.suppress(ValueError):
-            if lines and psutil.pid_exists(int(lines[0])) and self.postmaster() is None:
-                (self.data / "postmaster.pid").unlink(missing_ok=True)
+        deadline = time.monotonic() + START_TIMEOUT
+        while left := self._processes():
+            if self._answers():
+                return True
+            if time.monotonic() > deadline:
+                raise EmbeddedError(
+                    f"Postgres process {left[0].pid} uses {self.data} and is silent"
+                )
+            time.sleep(0.1)
+        for lock in (self.data / "postmaster.pid", sockets / f".s.PGSQL.{PORT}.lock"):
+            with contextlib.suppress(FileNotFoundError, ValueError, IndexError):
+                if psutil.pid_exists(abs(int(lock.read_text(encoding="utf-8").splitlines()[0]))):
+                    lock.unlink()
+        return False
 
     def _run(
         self, account: pwd.struct_passwd | None, folder: Path, tool: str, *arguments: str

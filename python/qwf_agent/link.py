@@ -14,8 +14,9 @@ import psycopg
 from psycopg import pq
 from psycopg.adapt import Transformer
 from psycopg.conninfo import make_conninfo
+from psycopg.pq.abc import PGconn, PGresult
 
-from qwf_agent.db import Query
+from qwf_agent.db import Param, Query
 
 Row = dict[str, Any]
 
@@ -23,7 +24,7 @@ JSON_OIDS, UUID_OID = (114, 3802), 2950
 BLAMES_DATA = ("22", "23", "54", "QW")  # SQLSTATE classes: data, constraint, program limit, the engine's own
 CONNECT_S = 10.0  # longest wait for a connection
 RETRY_S = (0.1, 5.0)  # first and longest wait between two tries, doubled each time
-PROBES = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
+PROBES: dict[str, int] = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
 
 
 class Failure(NamedTuple):
@@ -68,7 +69,7 @@ class Link:
     """
 
     def __init__(self, dsn: str, name: str, selector: selectors.BaseSelector, deadline_s: float) -> None:
-        self._conninfo = make_conninfo(dsn, **{"application_name": name, "client_encoding": "UTF8", **PROBES}).encode()
+        self._conninfo = make_conninfo(dsn, application_name=name, client_encoding="UTF8", **PROBES).encode()
         self._deadline_s = deadline_s
         self._selector = selector
         self.up = False
@@ -76,7 +77,7 @@ class Link:
         self.trouble: Failure | None = None
         self.notifications: deque[str] = deque()
         self.channels: list[str] = []
-        self._conn: pq.abc.PGconn | None = None
+        self._conn: PGconn | None = None
         self._fd = -1
         self._calls: deque[Call] = deque()
         self._wait_s = RETRY_S[0]
@@ -167,7 +168,7 @@ class Link:
         call.deadline = time.monotonic() + self._deadline_s
         try:
             assert self._conn is not None
-            self._conn.send_query(_render(call.query, pq.Escaping(self._conn)))
+            self._conn.send_query(_render(call.query, self._conn))
             self._flush()
         except psycopg.Error as error:
             self._lose(str(error))
@@ -192,7 +193,7 @@ class Link:
         while self._conn is not None and (notification := self._conn.notifies()):
             self.notifications.append(notification.extra.decode())
 
-    def _take(self, result: pq.abc.PGresult) -> None:
+    def _take(self, result: PGresult) -> None:
         call = self._calls[0]
         if result.status == pq.ExecStatus.TUPLES_OK:
             call.rows = read_rows(result)
@@ -231,7 +232,7 @@ class Link:
             self._selector.modify(fd, events, self.ready)
 
 
-def read_rows(result: pq.abc.PGresult) -> list[Row]:
+def read_rows(result: PGresult) -> list[Row]:
     """Rows as dictionaries by column name."""
     columns = range(result.nfields)
     names = [(result.fname(column) or b"").decode() for column in columns]
@@ -251,24 +252,25 @@ def _loader(oid: int) -> Callable[[bytes], Any]:
     return Transformer().get_loader(oid, pq.Format.TEXT).load
 
 
-def _render(query: Query, escaping: pq.Escaping) -> bytes:
+def _render(query: Query, conn: PGconn) -> bytes:
     """The statement with its parameters as literals. Two statements sent together are one transaction and one round trip,
     also behind a pooler that gives every transaction another server."""
     first, *rest = query.text.encode().split(b"{}")
-    literals = [_literal(param, escaping) for param in query.params]
+    literals = [_literal(param, conn) for param in query.params]
     text = first + b"".join(literal + part for literal, part in zip(literals, rest, strict=True))
     return b"select set_config('synchronous_commit', 'off', true); " + text if query.soft else text
 
 
-def _literal(param: str | bytes | int | float | None, escaping: pq.Escaping) -> bytes:
+def _literal(param: Param, conn: PGconn) -> bytes:
     if param is None:
         return b"null"
     if isinstance(param, (int, float)):
         return str(param).encode()
-    return bytes(escaping.escape_literal(param if isinstance(param, bytes) else param.encode()))
+    text = param if isinstance(param, bytes) else param.encode()
+    return bytes(pq.Escaping(conn).escape_literal(text))
 
 
-def _failure(result: pq.abc.PGresult) -> Failure:
+def _failure(result: PGresult) -> Failure:
     def field(which: pq.DiagnosticField) -> str | None:
         value = result.error_field(which)
         return None if value is None else value.decode(errors="replace")
@@ -287,5 +289,5 @@ def _fail(call: Call, failure: Failure) -> Call:
     return call
 
 
-def _message(conn: pq.abc.PGconn) -> str:
+def _message(conn: PGconn) -> str:
     return str(conn.error_message.decode(errors="replace")).strip()

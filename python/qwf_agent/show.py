@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from textwrap import indent
@@ -108,26 +108,21 @@ def board(statuses: Sequence[Row], names: Mapping[int, str]) -> RenderableType:
     return table
 
 
-def changes(before: Row | None, after: Row) -> list[str]:
-    """One plain line for each node whose state changed since `before`, and for the run."""
+def changes(before: Row | None, after: Row, only: Container[str] | None = None) -> list[str]:
+    """One plain line for each node whose state changed since `before`, and for the run.
+
+    With `only`, changes to other states than these are passed over.
+    """
     known = {node["node_id"]: node["status"] for node in before["nodes"]} if before else {}
+    one = after["run"]
     lines = []
     for node in after["nodes"]:
-        if node["status"] == known.get(node["node_id"], "blocked"):
-            continue
-        took = (
-            f"  {duration(node['seconds'])}"
-            if node.get("finished_at") and node.get("seconds") is not None
-            else ""
-        )
-        detail = "".join(
-            f"  {text.plain}"
-            for text in [_detail(node, after)]
-            if text and node["status"] != "running"
-        )
-        lines.append(f"run {after['run']['id']}  {node['node_id']}  {node['status']}{took}{detail}")
-    if before is None or before["run"]["status"] != after["run"]["status"]:
-        lines.append(f"run {after['run']['id']}  {after['run']['status']}")
+        state = node["status"]
+        if state != known.get(node["node_id"], "blocked") and (only is None or state in only):
+            lines.append(f"run {one['id']}  {node['node_id']}  {state}{_more(node, after)}")
+    changed = before is None or before["run"]["status"] != one["status"]
+    if changed and (only is None or one["status"] in only):
+        lines.append(f"run {one['id']}  {one['status']}")
     return lines
 
 
@@ -233,6 +228,14 @@ def bar(fraction: float, width: int = BAR) -> Text:
     return Text.assemble(
         ("━" * full, "yellow"), ("━" * (width - full), "bright_black"), f" {fraction:4.0%}"
     )
+
+
+def _more(node: Row, status: Row) -> str:
+    """Time and detail of a node for a plain line; how far it is changes too often for one."""
+    ended = node.get("finished_at") and node.get("seconds") is not None
+    took = f"  {duration(node['seconds'])}" if ended else ""
+    detail = _detail(node, status) if node["status"] != "running" else None
+    return f"{took}  {detail.plain}" if detail else took
 
 
 def _part_done(node: Row) -> float:

@@ -30,6 +30,11 @@ class Signals:
         hangups, self._hangups = self._hangups, 0
         return hangups > 0
 
+    def take_second_stop(self) -> bool:
+        """Whether more than one stop has come, since this was last true."""
+        second, self.stops = self.stops > 1, min(self.stops, 1)
+        return second
+
     def _count(self, number: int, _frame: FrameType | None) -> None:
         if number in (signal.SIGTERM, signal.SIGINT):
             self.stops += 1

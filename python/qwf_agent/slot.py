@@ -47,6 +47,7 @@ class Slot:
 
     def __init__(self, selector: selectors.BaseSelector, setup: Setup, recycle_jobs: int) -> None:
         self.claims: deque[Claim] = deque()
+        self.load_s = 0.0  # work it has, as far as that is known
         self.ready = False  # the child has imported the user's app
         self.process: ChildProcess | None = None
         self._selector = selector
@@ -55,7 +56,6 @@ class Slot:
         self._spawn_at = 0.0
         self._wait_s = WAIT_S[0]
         self._left = 0
-        self._load_s = 0.0
         self._ticket = 0
         self._first_since = 0.0
         self._jobs, self._tickets = bytearray(), bytearray()
@@ -72,7 +72,7 @@ class Slot:
         """Whether to give it a job that is expected to take so long: at once if idle, else up to a budget of work."""
         if not self.ready or self._left <= 0:
             return False
-        return not self.claims or self._load_s + seconds <= budget_s
+        return not self.claims or self.load_s + seconds <= budget_s
 
     def room(self, batch: int, now: float) -> int:
         """How many more jobs it should be given, where `batch` is a slot's share; none behind a body that takes long."""
@@ -88,7 +88,7 @@ class Slot:
         if not self.claims:
             self._first_since = time.monotonic()
         self.claims.append(claim)
-        self._load_s += seconds
+        self.load_s += seconds
         self._jobs += pack({**claim.message, "ticket": claim.ticket}, claim.inputs)
         self._tickets += TICKET.pack(claim.ticket)
 
@@ -163,7 +163,7 @@ class Slot:
         log = process.log.take()
         process.close()
         self.claims.clear()
-        self.process, self.ready, self._load_s = None, False, 0.0
+        self.process, self.ready, self.load_s = None, False, 0.0
         return Death(exit_, answers, running, unstarted, log, expected)
 
     def _read_answers(self, process: ChildProcess) -> list[Answer]:
@@ -185,4 +185,4 @@ class Slot:
             self.claims.popleft()
         else:
             self.claims.remove(claim)
-        self._load_s = max(0.0, self._load_s - claim.expected_s) if self.claims else 0.0
+        self.load_s = max(0.0, self.load_s - claim.expected_s) if self.claims else 0.0

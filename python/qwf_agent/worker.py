@@ -6,7 +6,7 @@ import json
 import logging
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from qwf_agent import db
@@ -36,10 +36,11 @@ class Settings:
     max_error_bytes: int
 
 
-def read_settings(text: str) -> Settings:
-    """Settings from the JSON that qwf.agent_settings() returns; keys not known here are left out."""
+def read_settings(text: str, poll: float | None) -> Settings:
+    """Settings from the JSON that qwf.agent_settings() returns; `poll` overrides the one given there."""
     given: dict[str, Any] = json.loads(text)
-    return Settings(**{name: given[name] for name in Settings.__dataclass_fields__})
+    settings = Settings(**{name: given[name] for name in Settings.__dataclass_fields__})
+    return settings if poll is None else replace(settings, poll=poll)
 
 
 class Worker:
@@ -65,12 +66,12 @@ class Worker:
         self._beat_at = 0.0
         self._beat_s = min(settings.heartbeat, (lease or settings.lease) / 3)
 
-    def look(self, room: int, now: float) -> None:
-        """Claim up to `room` jobs if it is time to. Without room, let wake-ups go to others."""
+    def look(self, room: int, share: int, now: float) -> None:
+        """Claim up to `share` of the agent's `room` if it is time to. Without room, let wake-ups go to others."""
         if room <= 0:
             self._wake()
-        elif self._claiming is None and now >= self._look_at and self._link.up:
-            self.asked = min(room, 1000)
+        elif share > 0 and self._claiming is None and now >= self._look_at and self._link.up:
+            self.asked = min(share, 1000)
             self._claiming = self._link.send(db.claim(self.queue, self.id, self.asked, self._lease))
 
     def claimed(self, now: float) -> list[Claim]:
@@ -87,24 +88,22 @@ class Worker:
         self._plan(bool(call.rows), now)
         return [from_row(row, self.settings.timeout) for row in call.rows]
 
-    def look_now(self) -> None:
-        """There may be work: somebody said so."""
-        self._look_at = 0.0
+    def told(self, payload: str) -> None:
+        """A notification: the name of a queue that has work, or that a job was cancelled."""
+        if payload == self.queue:
+            self._look_at = 0.0
+        if payload == "cancel":
+            self._beat_at = 0.0
 
-    def look_by(self, when: float) -> None:
-        """Sleep no longer than until then: something falls due."""
-        self._look_at = min(self._look_at, when)
+    def beat_due(self, now: float) -> bool:
+        """Whether it is time to renew the leases."""
+        return self._beating is None and now >= self._beat_at and self._link.up
 
     def beat(self, claims: Iterable[Claim], now: float) -> None:
-        """Renew the leases if it is time to."""
-        if self._beating is None and now >= self._beat_at and self._link.up:
-            tokens = [claim.token for claim in claims if claim.message["queue"] == self.queue]
-            self._beating = self._link.send(db.heartbeat(self.id, tokens, self._lease))
-            self._beat_at = now + self._beat_s
-
-    def beat_now(self) -> None:
-        """A job was cancelled: ask which."""
-        self._beat_at = 0.0
+        """Renew the leases of those that came from this queue."""
+        tokens = [claim.token for claim in claims if claim.message["queue"] == self.queue]
+        self._beating = self._link.send(db.heartbeat(self.id, tokens, self._lease))
+        self._beat_at = now + self._beat_s
 
     def verdicts(self, now: float) -> dict[str, str]:
         """Verdict by token from a heartbeat that has come back, once."""

@@ -22,7 +22,7 @@ begin
   if v_path is null or v_name ->> 'kind' = 'unknown' then
     return p_expression;
   elsif v_name is null then
-    return jsonb_build_object('$from', to_jsonb('$context' || v_path)) || v_others;
+    return jsonb_build_object('$from', to_jsonb(array['$context'] || v_path)) || v_others;
   elsif v_name ->> 'kind' = 'pipeline' then
     if cardinality(v_rest) = 0 then
       return qwf._substitute(v_name -> 'inputs', '{}', v_others);

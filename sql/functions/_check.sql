@@ -20,11 +20,11 @@ begin
     return v_found;
   end if;
   v_found.value := qwf._with_defaults(v_found.value, p_expression -> 'schema');
-  select string_agg(format('%s %s', p.path, p.problem), '; ')
+  select string_agg(format('input %s %s', p.path, p.problem), '; ')
   into v_problems
   from qwf._schema_problems(v_found.value, p_expression -> 'schema', p_expression ->> 'input') p;
   if v_problems is not null then
-    return row(null, 'invalid: input ' || v_problems)::qwf.resolution;
+    return row(null, 'invalid: ' || v_problems)::qwf.resolution;
   end if;
   return v_found;
 end $$;

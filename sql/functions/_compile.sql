@@ -4,9 +4,9 @@
 -- requires: functions/_compile_step
 -- requires: functions/_edges
 -- requires: functions/_items
--- requires: functions/_names
 -- requires: functions/_step_names
 -- requires: functions/_topological
+-- requires: functions/_waits
 -- Purpose: A workflow and its pipelines as one graph: nodes, edges, checks for enqueue, problems.
 -- Guarantees: Reads no table but through its arguments, writes none. Steps are visited once, dependencies first. Tolerates
 --   a workflow that has other problems, so that all of them are found at once; the graph counts only if there is none.
@@ -21,29 +21,33 @@ as $$
 declare
   v_steps jsonb := p_workflow -> 'steps';
   v_count int := jsonb_array_length(v_steps);
-  v_tails int[];
-  v_heads int[];
+  v_places jsonb;  -- position of each step id
   v_order int[];
-  v_graph jsonb;
+  v_upstream bit varying[];
+  v_parts jsonb[] := array_fill(null::jsonb, array[v_count]);
   v_place int;
   v_step jsonb;
   v_pipeline jsonb;
-  v_parts jsonb[] := array_fill(null::jsonb, array[v_count]);
+  v_waits jsonb;
   v_names jsonb;
 begin
-  select array_agg(e.tail), array_agg(e.head) into v_tails, v_heads from qwf._edges(v_steps) e;
-  v_order := qwf._topological(v_count, v_tails, v_heads);
-  v_graph := jsonb_build_object(
-    'places', (select coalesce(jsonb_object_agg(i.id, i.place order by i.place desc), '{}')
-               from qwf._items(v_steps) i where i.id is not null),
-    'ordered', to_jsonb(v_order));
+  select coalesce(jsonb_object_agg(i.id, i.place order by i.place desc), '{}')
+  into v_places
+  from qwf._items(v_steps) i
+  where i.id is not null;
+  select o, qwf._ancestors(v_count, o, e.tails, e.heads, e.wholes)
+  into v_order, v_upstream
+  from (select array_agg(tail) as tails, array_agg(head) as heads, array_agg(whole) as wholes from qwf._edges(v_steps)) e
+  cross join lateral qwf._topological(v_count, e.tails, e.heads) o;
   foreach v_place in array coalesce(v_order, '{}') loop
     v_step := v_steps -> (v_place - 1);
-    if v_graph -> 'places' -> (v_step ->> 'id') = to_jsonb(v_place) then  -- usable, and the first of its id
+    if v_places -> (v_step ->> 'id') = to_jsonb(v_place) then  -- an object, and the first of its id
       v_pipeline := p_pipelines -> (v_step ->> 'pipeline');
-      v_names := qwf._step_names(v_step, v_pipeline, v_place, v_graph, v_parts);
-      v_parts[v_place] := qwf._compile_step(v_step, format('steps[%s]', v_place - 1), v_pipeline, v_names)
-        || qwf._waits(v_step, v_graph, v_parts);
+      v_waits := qwf._waits(v_step, v_places, v_parts);
+      v_names := qwf._step_names(
+        jsonb_build_array(v_step, v_pipeline), v_place, v_order, v_places, v_parts, v_upstream[v_place], v_waits);
+      v_parts[v_place] := v_waits
+        || qwf._compile_step(v_step, format('steps[%s]', v_place - 1), v_pipeline, v_names);
     end if;
   end loop;
   return qwf._assemble(array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));

@@ -1,17 +1,17 @@
 -- Deploy qwf:functions/_edges
 -- requires: functions/_items
 -- Purpose: The edges that the depends_on lists of nodes or steps make, between positions from 1.
--- Guarantees: Each edge once. An entry step/node counts for its step; an entry that names nothing makes no edge; where an
---   id is used twice the first one counts.
+-- Guarantees: Each edge once. An entry step/node counts for its step, but not as whole; an entry that names nothing makes no
+--   edge; where an id is used twice the first one counts.
 -- Called by: _item_problems, _pipeline_order, _compile.
 
 begin;
 
-create function qwf._edges(p_list jsonb) returns table (tail int, head int)
+create function qwf._edges(p_list jsonb) returns table (tail int, head int, whole boolean)
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select distinct named.place, dependant.place
+  select named.place, dependant.place, bool_or(entry.id not like '%/%')
   from qwf._items(p_list) dependant
   cross join lateral jsonb_array_elements_text(case jsonb_typeof(dependant.item -> 'depends_on')
     when 'array' then dependant.item -> 'depends_on' else '[]' end) entry (id)
@@ -19,10 +19,11 @@ as $$
     select i.id, min(i.place) as place
     from qwf._items(p_list) i
     group by i.id) named on named.id = split_part(entry.id, '/', 1)
+  group by named.place, dependant.place
 $$;
 
 comment on function qwf._edges(jsonb) is
-  'Returns each dependency among the nodes or steps of a list once: position depended on, position that waits.';
+  'Returns each dependency among the nodes or steps of a list once: depended on, waiting, and whether on the whole step.';
 revoke all on function qwf._edges(jsonb) from public;
 
 commit;

@@ -20,13 +20,13 @@ language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
   with graph as (
-    select array_agg(e.tail) as tails, array_agg(e.head) as heads
+    select array_agg(e.tail) as tails, array_agg(e.head) as heads, array_agg(e.whole) as wholes
     from qwf._edges(p_definition -> 'nodes') e
   ), ordered as (
-    select tails, heads, qwf._topological(jsonb_array_length(p_definition -> 'nodes'), tails, heads) as places from graph
+    select tails, heads, wholes, qwf._topological(jsonb_array_length(p_definition -> 'nodes'), tails, heads) as places from graph
   ), upstream as materialized (
     select case cardinality(places) when jsonb_array_length(p_definition -> 'nodes')
-      then qwf._ancestors(cardinality(places), places, tails, heads) end as reach
+      then qwf._ancestors(cardinality(places), places, tails, heads, wholes) end as reach
     from ordered
   ), node as (
     select i.id, min(i.place) as place from qwf._items(p_definition -> 'nodes') i group by i.id

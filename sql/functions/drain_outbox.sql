@@ -1,13 +1,13 @@
 -- Deploy qwf:functions/drain_outbox
 -- requires: schema/outbox
--- requires: functions/_lock_runs
+-- requires: schema/runs
 -- requires: functions/_take_events
 -- requires: functions/_apply
 -- requires: functions/_drain_run
 -- requires: functions/now
 -- Purpose: Applies the events that wait in the outbox.
--- Guarantees: An event is deleted in the transaction that applies it. Runs that somebody holds are left to the next call. When a
---   batch fails, its runs are tried one by one, so that one bad run holds up no other.
+-- Guarantees: An event is deleted in the transaction that applies it. A run that somebody holds is left to the next call and holds
+--   up no other, however many events wait for it. When a batch fails, its runs are tried one by one.
 -- Locks: runs (by id, those that are free), their events, jobs of those runs.
 -- Notifies: as _apply.
 -- Called by: tick, agents whose report was answered pending.
@@ -29,18 +29,19 @@ declare
   v_count int := 0;
 begin
   v_runs := array(
-    select distinct d.run_id
+    select r.id
     from (
-      select o.run_id
+      select distinct o.run_id
       from qwf.outbox o
       where o.poisoned_at is null and (o.next_try_at is null or o.next_try_at <= v_now)
-      order by o.id
-      limit drain_outbox.max_events
-    ) d);
+    ) due
+    join qwf.runs r on r.id = due.run_id
+    order by r.id
+    limit drain_outbox.max_events
+    for no key update of r skip locked);
   if cardinality(v_runs) = 0 then
     return 0;
   end if;
-  v_runs := qwf._lock_runs(v_runs, false);
   begin
     v_events := qwf._take_events(v_runs);
     perform qwf._apply(v_events);
@@ -54,7 +55,7 @@ begin
   end;
 end $$;
 comment on function qwf.drain_outbox(int) is
-  'Applies pending events of the runs of the oldest max_events events and returns how many; safe to call from anywhere, at once.';
+  'Applies the pending events of at most max_events runs and returns how many; safe to call from anywhere, at once.';
 revoke all on function qwf.drain_outbox(int) from public;
 call qwf._allow('qwf.drain_outbox(int)', 'qwf_worker');
 

@@ -8,7 +8,7 @@ from PIL import Image
 from streetview import mesh, pictures, relief
 
 TURNS = (("left", -0.6), ("front", 0.0), ("right", 0.6))
-FRAMES = 20
+FRAMES = 16
 MADE = ("sheet.png", "turntable.gif", "relief.glb", "relief.ply")
 
 
@@ -34,7 +34,7 @@ def run(
         status_callback(0.4 + 0.6 * frame / FRAMES, "turning")
         frames.append(relief.view(points, lit, 0.6 * np.sin(2 * np.pi * frame / FRAMES), size=200))
     frames[0].save(
-        out / "turntable.gif", save_all=True, append_images=frames[1:], duration=60, loop=0
+        out / "turntable.gif", save_all=True, append_images=frames[1:], duration=75, loop=0
     )
     return {
         "primary_file": str(out / "relief.glb"),

@@ -6,7 +6,7 @@ from streetview import pictures
 
 
 def run(out: Path, image: Path, boxes: list[dict]) -> dict:
-    """Write annotated.png and candidates.png; return the candidates a person can choose from."""
+    """Write annotated.png and candidates.png; return the question for a person."""
     photo = pictures.read(image)
     candidates = [{"id": str(number), **box} for number, box in enumerate(boxes, start=1)]
     annotated = out / "annotated.png"
@@ -16,4 +16,5 @@ def run(out: Path, image: Path, boxes: list[dict]) -> dict:
         for c in candidates
     ]
     pictures.sheet(tiles, columns=4).save(out / "candidates.png")
-    return {"primary_file": str(annotated), "candidates": candidates}
+    question = f"Which of these is worth a relief? See {annotated}"
+    return {"primary_file": str(annotated), "candidates": candidates, "question": question}

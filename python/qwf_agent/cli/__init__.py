@@ -8,7 +8,7 @@ import click
 
 from qwf_agent.cli import acting, enqueueing, reading, serving, session
 
-LATE = {"agent": "qwf_agent.__main__:main", "demo": "qwf_agent.demo:demo"}
+LATE = {"agent": "qwf_agent.__main__:command", "demo": "qwf_agent.demo:demo"}
 
 
 class Qwf(session.Commands):

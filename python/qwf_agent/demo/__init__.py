@@ -81,6 +81,7 @@ def demo(
     with _interrupted_by_signals(), session.connect(address) as conn:
         definitions.register(conn, definitions.load(place / "definitions"))
         with Agents(address, place, config.home() / "logs") as agents:
+            click.echo(f"agents for cpu and gpu, logs in {agents.logs}")
             with conn.transaction():
                 names = {_enqueue(conn, photo, target): photo.name for photo in chosen}
             try:
@@ -96,8 +97,8 @@ def demo(
 
 def _chosen(own: Path | None, limit: int) -> list[photos.Photo]:
     found = photos.own(own.absolute()) if own else photos.shipped()
-    if len(found) > limit:
-        click.echo(f"{len(found)} photographs, taking the first {limit}; --limit takes more")
+    first = f", taking the first {limit} (--limit)" if len(found) > limit else ""
+    click.echo(f"{len(found)} photographs in {found[0].path.parent}{first}")
     return found[:limit]
 
 
@@ -118,6 +119,7 @@ def _server() -> str:
     with session.console().status("starting Postgres") as status:
         address = embedded.up(config.home())
         migrate.deploy(address, say=lambda line: status.update(f"deploying {line.strip('+ ')}"))
+    click.echo(f"Postgres under {config.home()}")
     return address
 
 

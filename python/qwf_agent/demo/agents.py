@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -30,7 +31,8 @@ class Agents:
         self.logs.mkdir(parents=True, exist_ok=True)
         places = [str(self._example.parent), os.environ.get("PYTHONPATH", "")]
         search_path = os.pathsep.join(filter(None, places))
-        environ = {**os.environ, "QWF_DSN": self._dsn, "PYTHONPATH": search_path}
+        environ = {name: value for name, value in os.environ.items() if not _is_option(name)}
+        environ |= {"QWF_DSN": self._dsn, "QWF_CONFIG": os.devnull, "PYTHONPATH": search_path}
         for queue, options in QUEUES.items():
             nodes = f"{self._example.name}.nodes"
             command = [sys.executable, "-m", "qwf_agent", "--queue", queue, "--nodes", nodes]
@@ -54,10 +56,12 @@ class Agents:
         for agent in self._running.values():
             agent.terminate()
         deadline = time.monotonic() + STOP_WITHIN
-        for agent in self._running.values():
-            try:
-                agent.wait(max(0.1, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
+        try:
+            for agent in self._running.values():
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    agent.wait(max(0.1, deadline - time.monotonic()))
+        finally:  # a second Ctrl-C ends the patience
+            for agent in self._running.values():
                 agent.kill()
                 agent.wait()
 
@@ -72,3 +76,8 @@ class Agents:
 
     def _log(self, queue: str) -> Path:
         return self.logs / f"demo-{queue}.log"
+
+
+def _is_option(name: str) -> bool:
+    """Whether a variable would change what an agent does, which is for the demo to say."""
+    return name.startswith("QWF_") and name != "QWF_HOME"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+import psycopg
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
@@ -21,6 +22,7 @@ from qwf_agent.cli.acting import submit
 from qwf_agent.demo.agents import Agents
 
 EVERY = 0.2  # seconds between looks
+ENDS = {"completed", "failed", "cancelled", "skipped"}
 STUCK_AFTER = 300.0  # seconds without any change
 
 Status = dict[str, Any]
@@ -69,8 +71,8 @@ def _tell(
         return
     known = {status["run"]["id"]: status for status in before}
     for status in after:
-        for line in show.changes(known.get(status["run"]["id"]), status):
-            click.echo(line)
+        for line in show.changes(known.get(status["run"]["id"]), status, ENDS):
+            click.echo(f"{names[status['run']['id']]}: {line}")
 
 
 def _standing(statuses: list[Status]) -> list[tuple[Any, ...]]:
@@ -92,7 +94,11 @@ def _answer_all(
             for asked in questions:
                 name = names[asked["run_id"]]
                 chosen = _choose(name, asked, console, answer_after)
-                submit(conn, asked["run_id"], asked["node_id"], chosen, "demo")
+                try:
+                    submit(conn, asked["run_id"], asked["node_id"], chosen, "demo")
+                except psycopg.DatabaseError as error:
+                    if error.sqlstate != "QW002":  # QW002: somebody else answered meanwhile
+                        raise
     return bool(questions)
 
 
@@ -110,10 +116,10 @@ def _choose(name: str, asked: dict[str, Any], console: Console, answer_after: fl
     if answer_after is None:
         console.print(f"{escape(name)}: nobody to ask, taking the best: {escape(options[0][1])}")
         return options[0][0]
-    console.print(f"[bold]{escape(name)}[/bold]  [magenta]{escape(asked['prompt'])}[/magenta]")
+    question = f"[bold]{escape(name)}[/bold]  [magenta]{escape(asked['prompt'])}[/magenta]"
+    console.print(question, soft_wrap=True)  # a path in it stays whole
     for number, (_, text) in enumerate(options, start=1):
         console.print(f"  [cyan]{number}[/cyan]  {escape(text)}")
-    click.echo(f"  see {asked['spec']['picture']}")
     return options[_number(len(options), answer_after) - 1][0]
 
 

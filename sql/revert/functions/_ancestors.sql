@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._ancestors(int[], int[], int[]);
+drop function qwf._ancestors(int, int[], int[], int[], boolean[]);
 
 commit;

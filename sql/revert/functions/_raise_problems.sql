@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._raise_problems(text, text, qwf.problem[], text);
+drop function qwf._raise_problems(text, text, qwf.problem[]);
 
 commit;

@@ -9,7 +9,8 @@ select is_empty($$
   where p.pronamespace = 'qwf'::regnamespace
     and (l.lanname = 'plpgsql' or p.prosecdef)
     and not exists (
-      select from unnest(p.proconfig) c(setting) where c.setting = 'search_path=pg_catalog, pg_temp')
+      select from unnest(p.proconfig) c(setting)
+      where c.setting = 'search_path=pg_catalog, pg_temp')
 $$, 'every plpgsql or security definer function runs with search_path = pg_catalog, pg_temp');
 
 select is_empty($$

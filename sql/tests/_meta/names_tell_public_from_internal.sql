@@ -1,4 +1,4 @@
--- Style rule 6: people call the public functions by argument name; internal ones are marked as such.
+-- Style rule 6: people call public functions by argument name; internal ones are marked as such.
 begin;
 select plan(4);
 

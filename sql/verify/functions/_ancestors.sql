@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._ancestors(int[], int[], int[])'::regprocedure;
+select 'qwf._ancestors(int, int[], int[], int[], boolean[])'::regprocedure;
 
 rollback;

@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._raise_problems(text, text, qwf.problem[], text)'::regprocedure;
+select 'qwf._raise_problems(text, text, qwf.problem[])'::regprocedure;
 
 rollback;

@@ -1,0 +1,7 @@
+FROM python:3.12-slim
+COPY . /src
+RUN pip install --no-cache-dir '/src[demo]' \
+  && useradd --create-home qwf \
+  && install -d -o qwf /out
+USER qwf
+ENTRYPOINT ["qwf"]

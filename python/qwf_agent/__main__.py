@@ -1,0 +1,121 @@
+"""`python -m qwf_agent`, which is also `qwf agent`: the command line of the agent."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from qwf_agent import config
+from qwf_agent.agent import MISCONFIGURED, Agent
+from qwf_agent.options import Options
+from qwf_agent.tasks import CannotLoad, names_in_child
+
+NOTHING_TO_RUN = (
+    "this agent could run nothing: say where its tasks are with --app module:object, --nodes package, "
+    "or --allow-commands DIR"
+)
+F = TypeVar("F", bound=Callable[..., Any])
+SECONDS = click.FloatRange(min=0)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+def option(flag: str, *names: str, variable: str, **more: Any) -> Callable[[F], F]:
+    """An option that the environment can also give."""
+    return click.option(flag, *names, envvar=f"QWF_{variable}", show_envvar=True, **more)
+
+
+def read_toml(ctx: click.Context, _param: click.Parameter, _value: None) -> None:
+    """Take defaults from the table [agent] of qwf.toml."""
+    try:
+        table = config.load_toml().get("agent", {})
+    except config.ConfigError as error:
+        raise Misconfigured(str(error)) from None
+    ctx.default_map = {**{key.replace("-", "_"): value for key, value in table.items()}, **(ctx.default_map or {})}
+
+
+class Misconfigured(click.ClickException):
+    """The agent cannot start like this; a supervisor need not try again."""
+
+    exit_code = MISCONFIGURED
+
+
+@click.command("agent")
+@click.option("--config", callback=read_toml, is_eager=True, expose_value=False, hidden=True)
+@option("--queue", "queues", variable="QUEUE", multiple=True, help="Queue to serve; may be given again. Default: default.")
+@option("--slots", variable="SLOTS", type=click.IntRange(min=1), default=1, show_default=True, help="Bodies at once.")
+@option("--app", variable="APP", metavar="MODULE:OBJECT", help="App object with registered tasks.")
+@option("--nodes", variable="NODES", metavar="PACKAGE", help="Package whose modules have a run() each.")
+@option("--allow-commands", variable="ALLOW_COMMANDS", type=FOLDER, metavar="DIR", help="Run commands from this folder.")
+@option("--host", variable="HOST", metavar="NAME", help="Name of this box. Default: its host name.")
+@option("--gpu", variable="GPU", metavar="N|all|none", help="Card that bodies see.")
+@click.option("--dsn", metavar="URL", help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or what `qwf up` started.")
+@option("--out-root", variable="OUT_ROOT", type=FOLDER, metavar="DIR", help="Where bodies write. Default: ~/.qwf/out.")
+@option("--grace", variable="GRACE", type=SECONDS, metavar="SECONDS", help="How long bodies may finish after SIGTERM.")
+@option("--fresh", variable="FRESH", is_flag=True, help="Fork a new child for every job.")
+@option("--recycle-jobs", variable="RECYCLE_JOBS", type=click.IntRange(min=1), default=1000, show_default=True,
+        metavar="N", help="Fork a new child after N jobs.")  # fmt: skip
+@option("--batch", variable="BATCH", type=click.IntRange(1, 1000), default=500, show_default=True, metavar="N",
+        help="Most small jobs a child is given at once.")  # fmt: skip
+@option("--lease", variable="LEASE", type=click.FloatRange(min=1), metavar="SECONDS", help="Lease of a claim.")
+@option("--poll", variable="POLL", type=click.FloatRange(min=0.01), metavar="SECONDS", help="How often to look when idle.")
+@option("--wait", variable="WAIT", type=SECONDS, default=120, show_default=True, metavar="SECONDS",
+        help="How long to wait for a database with the schema.")  # fmt: skip
+@click.option("-v", "--verbose", is_flag=True, help="Say something about every job.")
+def command(verbose: bool, **given: Any) -> int:
+    """Run jobs from the queues, each in a child process.
+
+    \b
+    Stop it with SIGTERM: it finishes what runs and gives the rest back. SIGHUP renews its children.
+    Exit codes: 0 asked to stop, 69 no database, 78 configuration or schema.
+    """
+    start_log(verbose)
+    try:
+        options = read_options(given)
+        tasks = names_in_child(options.app, options.nodes) if options.app or options.nodes else []
+    except (config.ConfigError, CannotLoad) as error:
+        click.echo(f"error: {error}", err=True)
+        return MISCONFIGURED
+    return Agent(options, tasks).run()
+
+
+def read_options(given: dict[str, Any]) -> Options:
+    """Check what only makes sense together. Raises ConfigError."""
+    if not (given["app"] or given["nodes"] or given["allow_commands"]):
+        raise config.ConfigError(NOTHING_TO_RUN)
+    commands = given["allow_commands"]
+    if commands is not None and not commands.is_dir():
+        raise config.ConfigError(f"--allow-commands {commands}: no such folder")
+    given["dsn"] = config.find_dsn(given["dsn"])
+    given["queues"] = tuple(dict.fromkeys(given["queues"])) or ("default",)
+    given["host"] = given["host"] or socket.gethostname()
+    given["out_root"] = (given["out_root"] or config.home() / "out").absolute()
+    return Options(**given)
+
+
+def start_log(verbose: bool) -> None:
+    """Plain lines on standard error."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("qwf_agent")
+    logger.handlers[:] = [handler]
+    logger.setLevel(logging.DEBUG if verbose else logging.INFO)
+
+
+def main() -> None:
+    """Run the command and leave with its exit code."""
+    try:
+        code = command.main(prog_name="python -m qwf_agent", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

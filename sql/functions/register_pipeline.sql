@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/register_pipeline
+-- requires: schema/roles
+-- requires: functions/_pipeline_problems
+-- requires: functions/_raise_problems
+-- requires: functions/_recompile
+-- Purpose: Registers a pipeline and makes this content the current version.
+-- Guarantees: The same content is the same version. Nothing is written unless everything checkable has been checked. Runs
+--   that exist keep the pipelines they were enqueued with.
+-- Locks: an advisory lock to commit: registrations happen one after the other.
+-- Raises: QW003 that lists all problems, each with its JSON path; a WARNING names each workflow that no longer fits.
+-- Called by: administrators, qwf apply.
+
+begin;
+
+create function qwf.register_pipeline(definition jsonb) returns int
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_definition constant jsonb := register_pipeline.definition;
+  v_version int;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('qwf.register', 0));
+  perform qwf._raise_problems('QW003', 'invalid pipeline definition',
+    array(select p from qwf._pipeline_problems(v_definition) p));
+
+  update qwf.pipelines p
+  set current = false
+  where p.name = v_definition ->> 'name' and p.current and p.definition <> v_definition;
+  update qwf.pipelines p
+  set current = true
+  where p.name = v_definition ->> 'name' and p.definition = v_definition
+  returning p.version into v_version;
+  if v_version is null then
+    insert into qwf.pipelines (name, version, definition, digest, current)
+    select v_definition ->> 'name', coalesce(max(p.version), 0) + 1, v_definition,
+      encode(sha256(convert_to(v_definition::text, 'UTF8')), 'hex'), true
+    from qwf.pipelines p
+    where p.name = v_definition ->> 'name'
+    returning version into v_version;
+  end if;
+  perform qwf._recompile(v_definition ->> 'name');
+  return v_version;
+end $$;
+
+comment on function qwf.register_pipeline(jsonb) is
+  'Registers a pipeline, makes it current and returns its version; raises QW003 with all problems.';
+revoke all on function qwf.register_pipeline(jsonb) from public;
+call qwf._allow('qwf.register_pipeline(jsonb)', 'qwf_admin');
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_assemble
+
+begin;
+
+drop function qwf._assemble(jsonb[]);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_compile
+
+begin;
+
+drop function qwf._compile(jsonb, jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_current_pipelines
+
+begin;
+
+drop function qwf._current_pipelines(text[], ids bigint[], definitions jsonb);
+
+commit;

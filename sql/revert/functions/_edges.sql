@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_edges
+
+begin;
+
+drop function qwf._edges(jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_name_problems
+
+begin;
+
+drop function qwf._name_problems(jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_named_inputs
+
+begin;
+
+drop function qwf._named_inputs(jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_names
+
+begin;
+
+drop function qwf._names(jsonb);
+
+commit;

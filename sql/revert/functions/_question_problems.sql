@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_question_problems
+
+begin;
+
+drop function qwf._question_problems(jsonb, jsonb, text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_recompile
+
+begin;
+
+drop function qwf._recompile(text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_waits
+
+begin;
+
+drop function qwf._waits(jsonb, jsonb, jsonb[]);
+
+commit;

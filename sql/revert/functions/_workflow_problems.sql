@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_workflow_problems
+
+begin;
+
+drop function qwf._workflow_problems(jsonb, jsonb);
+
+commit;

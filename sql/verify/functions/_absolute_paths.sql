@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_absolute_paths
+
+begin;
+
+select 'qwf._absolute_paths(jsonb)'::regprocedure;
+
+rollback;

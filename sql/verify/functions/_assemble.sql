@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_assemble
+
+begin;
+
+select 'qwf._assemble(jsonb[])'::regprocedure;
+
+rollback;

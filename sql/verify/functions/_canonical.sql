@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_canonical
+
+begin;
+
+select 'qwf._canonical(jsonb, jsonb)'::regprocedure;
+
+rollback;

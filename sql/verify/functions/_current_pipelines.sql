@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_current_pipelines
+
+begin;
+
+select 'qwf._current_pipelines(text[], ids bigint[], definitions jsonb)'::regprocedure;
+
+rollback;

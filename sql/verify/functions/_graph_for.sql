@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_graph_for
+
+begin;
+
+select 'qwf._graph_for(text)'::regprocedure;
+
+rollback;

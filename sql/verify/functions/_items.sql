@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_items
+
+begin;
+
+select 'qwf._items(jsonb)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_names
+
+begin;
+
+select 'qwf._names(jsonb)'::regprocedure;
+
+rollback;

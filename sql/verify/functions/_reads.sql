@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_reads
+
+begin;
+
+select 'qwf._reads(jsonb)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_recompile
+
+begin;
+
+select 'qwf._recompile(text)'::regprocedure;
+
+rollback;

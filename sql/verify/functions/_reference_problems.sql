@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_reference_problems
+
+begin;
+
+select 'qwf._reference_problems(jsonb, text, jsonb)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_skip_problems
+
+begin;
+
+select 'qwf._skip_problems(jsonb, text)'::regprocedure;
+
+rollback;

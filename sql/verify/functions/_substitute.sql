@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_substitute
+
+begin;
+
+select 'qwf._substitute(jsonb, text[], jsonb)'::regprocedure;
+
+rollback;

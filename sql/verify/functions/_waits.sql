@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_waits
+
+begin;
+
+select 'qwf._waits(jsonb, jsonb, jsonb[])'::regprocedure;
+
+rollback;

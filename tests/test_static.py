@@ -1,0 +1,219 @@
+"""What can be seen without running anything: how the SQL is laid out, what imports what."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import yaml
+
+from conftest import DEBIAN, ROOT, deployed, own_server
+from qwf_agent import migrate
+
+SQL = ROOT / "sql"
+KINDS = ("schema", "functions", "triggers", "views")
+CHANGES = {f"{kind}/{p.stem}": p for kind in KINDS for p in sorted((SQL / kind).glob("*.sql"))}
+FUNCTIONS = {name: p for name, p in CHANGES.items() if name.startswith("functions/")}
+SCRIPTS = sorted(p for p in SQL.rglob("*.sql"))
+WRITTEN = [p for p in SCRIPTS if not {"verify", "revert"} & set(p.parts)]
+KEYWORDS = (
+    "SELECT|INSERT|UPDATE|DELETE|FROM|WHERE|JOIN|CREATE|TABLE|FUNCTION|RETURNS|LANGUAGE|BEGIN|END"
+    "|COMMIT|ROLLBACK|DECLARE|IF|THEN|ELSE|LOOP|RETURN|RAISE|WITH|AND|OR|NOT|NULL|IS|IN|ORDER BY"
+)
+COLUMNS = 100
+CORE = ("agent", "child", "db")
+NOT_FOR_THE_COLUMNS = 100
+CORE = ("cli", "migrate", "embedded", "demo", "show", "definitions")
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(SQL))
+
+
+def code_of(text: str) -> str:
+    """SQL without comments and quoted strings; line breaks stay where they are."""
+    return re.sub(r"--[^\n]*|'(?:[^']|'')*'", lambda m: "\n" * m[0].count("\n"), text)
+
+
+# The plan and its scripts ------------------------------------------------------------------------
+
+
+def test_the_plan_names_every_script_and_no_other() -> None:
+    assert {change.name for change in migrate.read_plan().changes} == set(CHANGES)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_has_revert_and_verify_and_its_header_agrees_with_the_plan(name: str) -> None:
+    text = CHANGES[name].read_text(encoding="utf-8")
+    plan = (SQL / "sqitch.plan").read_text(encoding="utf-8")
+    found = re.search(rf"^{re.escape(name)}(?: \[([^\]]*)\])? ", plan, re.MULTILINE)
+    assert found is not None
+    assert re.findall(r"^-- requires: (\S+)$", text, re.MULTILINE) == (found[1] or "").split()
+    for kind, verb, end in (
+        ("", "Deploy", "commit"),
+        ("revert", "Revert", "commit"),
+        ("verify", "Verify", "rollback"),
+    ):
+        script = (SQL / kind / f"{name}.sql").read_text(encoding="utf-8")
+        assert script.startswith(f"-- {verb} qwf:{name}\n")
+        # One transaction each: migrate.py marks a change in the transaction that its script opens.
+        assert re.findall(r"^(begin|commit|rollback);$", script, re.MULTILINE) == ["begin", end]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_file_holds_the_function_of_its_name_with_a_header_block(name: str) -> None:
+    text = FUNCTIONS[name].read_text(encoding="utf-8")
+    made = re.findall(r"^create (?:function|procedure) qwf\.(\w+)", text, re.MULTILINE)
+    assert made == [FUNCTIONS[name].stem]
+    header = text.partition("\nbegin;\n")[0]
+    fields = re.findall(r"^-- ([A-Z][a-z ]+): ", header, re.MULTILINE)
+    order = ["Purpose", "Guarantees", "Locks", "Notifies", "Raises", "Called by"]
+    known = [field for field in fields if field in order]
+    assert known == sorted(known, key=order.index), "header fields are in one order"
+    assert {"Purpose", "Called by"} <= set(known)
+    assert "create or replace" not in text
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=relative)
+def test_a_script_is_plain_sql_in_the_house_style(script: Path) -> None:
+    text = script.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    faults = [f"{n}: {line}" for n, line in enumerate(lines, 1) if re.search(r"^\\|\t|\s$", line)]
+    code = code_of(text).splitlines()
+    faults += [
+        f"{n}: {line}" for n, line in enumerate(code, 1) if re.search(rf"\b({KEYWORDS})\b", line)
+    ]
+    if script in WRITTEN:
+        faults += [
+            f"{n}: {len(line)} columns" for n, line in enumerate(lines, 1) if len(line) > 100
+        ]
+    assert not faults, "\n".join(faults)
+
+
+def test_a_sql_test_is_named_after_what_it_tests() -> None:
+    known = {p.stem for p in CHANGES.values()} | {"_meta", "_support"}
+    tests = [p.relative_to(SQL / "tests") for p in (SQL / "tests").rglob("*.sql")]
+    assert [str(p) for p in tests if len(p.parts) != 2 or p.parts[0] not in known] == []
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if not n.startswith("functions/_")])
+def test_every_public_function_has_tests(name: str) -> None:
+    assert list((SQL / "tests" / Path(name).name).glob("*.sql")), (
+        "write sql/tests/<function>/<behaviour>.sql"
+    )
+
+
+def test_every_sqlstate_is_documented() -> None:
+    raised = {
+        code for p in WRITTEN for code in re.findall(r"\bQW\d{3}\b", p.read_text(encoding="utf-8"))
+    }
+    documented = set(
+        re.findall(r"\bQW\d{3}\b", (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"))
+    )
+    assert raised <= documented
+
+
+# plpgsql_check -----------------------------------------------------------------------------------
+
+
+def checkers() -> list[str]:
+    """Versions of the installed servers that have plpgsql_check."""
+    share = Path("/usr/share/postgresql")
+    return sorted(p.parts[-3] for p in share.glob("*/extension/plpgsql_check.control"))
+
+
+@pytest.fixture(scope="module")
+def checked() -> Iterator[psycopg.Connection[Any]]:
+    found = checkers()
+    if not found:
+        pytest.skip("plpgsql_check is not installed")
+    with (
+        own_server(DEBIAN / found[-1] / "bin") as server,
+        deployed(server) as executor,
+        server.database(executor.dbname, executor.template_dbname) as janitor,
+        psycopg.connect(server.dsn(janitor.dbname), autocommit=True) as conn,
+    ):
+        conn.execute("create extension plpgsql_check")
+        yield conn
+
+
+PROBLEMS = """
+select p.oid::regprocedure::text, c.lineno, c.level, c.message, c.hint
+from pg_proc p
+join pg_language l on l.oid = p.prolang
+left join pg_trigger t on t.tgfoid = p.oid
+cross join lateral plpgsql_check_function_tb(
+  p.oid, coalesce(t.tgrelid, 0), other_warnings => true, extra_warnings => true,
+  performance_warnings => false, newtable => t.tgnewtable, oldtable => t.tgoldtable) c
+where p.pronamespace = 'qwf'::regnamespace
+  and l.lanname = 'plpgsql'
+  and p.proname <> '_allow'
+"""
+
+
+def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
+    assert checked.execute(PROBLEMS).fetchall() == []
+
+
+def test_plpgsql_check_would_find_something(checked: psycopg.Connection[Any]) -> None:
+    with checked.transaction(force_rollback=True):
+        checked.execute(
+            "create function qwf.broken() returns int language plpgsql"
+            " as $$ begin return (select nothing from qwf.jobs); end $$"
+        )
+        assert [row[0] for row in checked.execute(PROBLEMS).fetchall()] == ["qwf.broken()"]
+
+
+# What imports what -------------------------------------------------------------------------------
+
+
+def imported_by(statement: str) -> set[str]:
+    """Names of all modules that are loaded once `statement` has run."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{statement}; import sys; print(*sys.modules)"],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("module", CORE)
+def test_the_core_of_the_agent_stays_small(module: str) -> None:
+    loaded = imported_by(f"import qwf_agent.{module}")
+    assert not loaded & {f"qwf_agent.{name}" for name in NOT_FOR_THE_CORE}
+    assert not loaded & {"click", "rich", "yoyo", "yaml"}
+
+
+# Files that are not code -------------------------------------------------------------------------
+
+
+def test_the_containers_are_described_in_full() -> None:
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+    assert set(services) == {"postgres", "migrate", "cpu", "gpu"}
+    for agent in ("cpu", "gpu"):
+        assert (
+            services[agent]["depends_on"]["migrate"]["condition"]
+            == "service_completed_successfully"
+        )
+        assert services[agent]["command"][:2] == ["agent", "--queue"]
+    assert services["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
+    assert "healthcheck" in services["postgres"]
+
+
+def test_the_makefile_explains_itself() -> None:
+    said = subprocess.run(
+        ["make", "-C", str(ROOT)], capture_output=True, text=True, check=True
+    ).stdout
+    for target in ("demo", "test", "lint", "up", "down", "deploy", "revert", "verify"):
+        assert re.search(rf"^\s*{target}\s", said, re.MULTILINE), target
