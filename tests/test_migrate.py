@@ -17,8 +17,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from conftest import ROOT, Server
 from qwf_agent import migrate
+from servers import ROOT, Server
 
 OBJECTS = """
 select
@@ -244,6 +244,10 @@ def test_a_database_role_and_password_may_have_any_characters(server: Server, ch
             "%project=shop\n\n" + "a 2026-01-02T03:04:05Z A <a@b.c>\n" * 2,
             "a appears twice without a tag",
         ),
+        (
+            "%project=shop\n\na [b] 2026-01-02T03:04:05Z A <a@b.c>\n",
+            "a requires b, which is not before it",
+        ),
     ],
 )
 def test_a_malformed_plan_says_which_line(tmp_path: Path, text: str, message: str) -> None:
@@ -377,6 +381,33 @@ def test_what_was_killed_before_a_verify_that_fails_is_reverted(
         migrate.deploy(empty_dsn, plan=chain.plan)
     assert states(empty_dsn, chain) == ["deployed", "pending"]
     assert query("select to_regclass('shop.late')") is None
+
+
+def test_a_server_that_stops_in_the_middle_is_an_error_and_the_next_deploy_goes_on(
+    server: Server, empty_dsn: str, chain: Chain
+) -> None:
+    chain.add("late", "create table shop.late (id int);" + PASS, "drop table shop.late;")
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            migrate.deploy(empty_dsn, plan=chain.plan)
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    with psycopg.connect(empty_dsn, autocommit=True) as holder:
+        holder.execute("select pg_advisory_lock(%s)", [GATE])
+        thread.start()
+        wait_until(
+            holder, f"select exists (select from pg_locks where objid = {GATE} and not granted)"
+        )
+        server.stop_immediate()
+    thread.join(30)
+    server.start()
+    assert [type(error) for error in errors] == [migrate.MigrateError]
+    assert "late.sql" in str(errors[0])
+    assert migrate.deploy(empty_dsn, plan=chain.plan) == ["late"]
 
 
 def test_a_killed_revert_is_finished_by_the_next(empty_dsn: str, chain: Chain) -> None:

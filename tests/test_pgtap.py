@@ -17,8 +17,8 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from pytest_postgresql import factories
 from pytest_postgresql.executors import NoopExecutor
 
-from conftest import DEBIAN, ROOT, deployed, own_server
 from qwf_agent import embedded
+from servers import DEBIAN, ROOT, deployed, own_server
 
 TESTS = ROOT / "sql" / "tests"
 FILES = sorted(p for p in TESTS.rglob("*.sql") if "_support" not in p.parts)
@@ -27,10 +27,7 @@ INSTALLED = sorted(p.name for p in DEBIAN.glob("*") if p.name not in WHEEL and i
 SERVERS = ["given"] if os.environ.get("QWF_TEST_DSN") else [*WHEEL, *INSTALLED]
 
 
-@pytest.fixture(
-    scope="session",
-    params=[pytest.param(name, marks=pytest.mark.xdist_group(f"pg{name}")) for name in SERVERS],
-)
+@pytest.fixture(scope="session")
 def pgtap_server(request: pytest.FixtureRequest) -> Iterator[NoopExecutor]:
     name = request.param
     if name in ("given", WHEEL[0]):
@@ -45,11 +42,9 @@ def pgtap_server(request: pytest.FixtureRequest) -> Iterator[NoopExecutor]:
 session = factories.postgresql("pgtap_server")
 
 
-@pytest.mark.usefixtures("pgtap_server")  # session asks for it by name: pytest has to see it too
-@pytest.mark.parametrize(
-    "file", FILES, ids=[str(f.relative_to(TESTS).with_suffix("")) for f in FILES]
-)
-def test_sql(file: Path, session: psycopg.Connection[Any]) -> None:
+@pytest.mark.parametrize("pgtap_server", SERVERS, indirect=True)
+@pytest.mark.parametrize("file", FILES, ids=[str(f.relative_to(TESTS))[:-4] for f in FILES])
+def test_sql(file: Path, pgtap_server: NoopExecutor, session: psycopg.Connection[Any]) -> None:
     text = file.read_text(encoding="utf-8")
     lines, error = run(session, f"set statement_timeout = '60s'; {text}")
     problems = judge(lines) + ([error] if error else [])

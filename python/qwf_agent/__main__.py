@@ -17,17 +17,22 @@ from qwf_agent.options import Options
 from qwf_agent.tasks import CannotLoad, names_in_child
 
 NOTHING_TO_RUN = (
-    "this agent could run nothing: say where its tasks are with --app module:object, --nodes package, "
-    "or --allow-commands DIR"
+    "this agent could run nothing: say where its tasks are with --app module:object, "
+    "--nodes package, or --allow-commands DIR"
 )
 F = TypeVar("F", bound=Callable[..., Any])
+COUNT = click.IntRange(min=1)
 SECONDS = click.FloatRange(min=0)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
-def option(flag: str, *names: str, variable: str, **more: Any) -> Callable[[F], F]:
-    """An option that the environment can also give."""
-    return click.option(flag, *names, envvar=f"QWF_{variable}", show_envvar=True, **more)
+def option(flag: str, text: str, *names: str, **more: Any) -> Callable[[F], F]:
+    """An option that the environment can also give: --some-thing as QWF_SOME_THING."""
+    variable = "QWF_" + flag.removeprefix("--").replace("-", "_").upper()
+    shown = "default" in more
+    return click.option(
+        flag, *names, envvar=variable, show_envvar=True, show_default=shown, help=text, **more
+    )
 
 
 def read_toml(ctx: click.Context, _param: click.Parameter, _value: None) -> None:
@@ -36,7 +41,12 @@ def read_toml(ctx: click.Context, _param: click.Parameter, _value: None) -> None
         table = config.load_toml().get("agent", {})
     except config.ConfigError as error:
         raise Misconfigured(str(error)) from None
-    ctx.default_map = {**{key.replace("-", "_"): value for key, value in table.items()}, **(ctx.default_map or {})}
+    names = {option: param.name for param in ctx.command.params for option in param.opts}
+    given = {names.get(f"--{key.replace('_', '-')}") or key: value for key, value in table.items()}
+    unknown = sorted(set(given) - set(names.values()))
+    if unknown:
+        raise Misconfigured(f"qwf.toml: [agent] has no option {unknown[0]!r}")
+    ctx.default_map = {**given, **(ctx.default_map or {})}
 
 
 class Misconfigured(click.ClickException):
@@ -45,28 +55,31 @@ class Misconfigured(click.ClickException):
     exit_code = MISCONFIGURED
 
 
+# fmt: off
 @click.command("agent")
 @click.option("--config", callback=read_toml, is_eager=True, expose_value=False, hidden=True)
-@option("--queue", "queues", variable="QUEUE", multiple=True, help="Queue to serve; may be given again. Default: default.")
-@option("--slots", variable="SLOTS", type=click.IntRange(min=1), default=1, show_default=True, help="Bodies at once.")
-@option("--app", variable="APP", metavar="MODULE:OBJECT", help="App object with registered tasks.")
-@option("--nodes", variable="NODES", metavar="PACKAGE", help="Package whose modules have a run() each.")
-@option("--allow-commands", variable="ALLOW_COMMANDS", type=FOLDER, metavar="DIR", help="Run commands from this folder.")
-@option("--host", variable="HOST", metavar="NAME", help="Name of this box. Default: its host name.")
-@option("--gpu", variable="GPU", metavar="N|all|none", help="Card that bodies see.")
-@click.option("--dsn", metavar="URL", help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or what `qwf up` started.")
-@option("--out-root", variable="OUT_ROOT", type=FOLDER, metavar="DIR", help="Where bodies write. Default: ~/.qwf/out.")
-@option("--grace", variable="GRACE", type=SECONDS, metavar="SECONDS", help="How long bodies may finish after SIGTERM.")
-@option("--fresh", variable="FRESH", is_flag=True, help="Fork a new child for every job.")
-@option("--recycle-jobs", variable="RECYCLE_JOBS", type=click.IntRange(min=1), default=1000, show_default=True,
-        metavar="N", help="Fork a new child after N jobs.")  # fmt: skip
-@option("--batch", variable="BATCH", type=click.IntRange(1, 1000), default=500, show_default=True, metavar="N",
-        help="Most small jobs a child is given at once.")  # fmt: skip
-@option("--lease", variable="LEASE", type=click.FloatRange(min=1), metavar="SECONDS", help="Lease of a claim.")
-@option("--poll", variable="POLL", type=click.FloatRange(min=0.01), metavar="SECONDS", help="How often to look when idle.")
-@option("--wait", variable="WAIT", type=SECONDS, default=120, show_default=True, metavar="SECONDS",
-        help="How long to wait for a database with the schema.")  # fmt: skip
+@option("--queue", "Queue to serve; may be given again. Default: default.", "queues", multiple=True)
+@option("--slots", "Bodies at once.", type=COUNT, default=1, metavar="N")
+@option("--app", "App object with registered tasks.", metavar="MODULE:OBJECT")
+@option("--nodes", "Package whose modules have a run() each.", metavar="PACKAGE")
+@option("--allow-commands", "Run commands, from this folder only.", type=FOLDER, metavar="DIR")
+@option("--host", "Name of this box. Default: its host name.", metavar="NAME")
+@option("--gpu", "Card that bodies see. Default: all.", metavar="N|all|none")
+@click.option("--dsn", metavar="URL",
+              help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or what `qwf up` started.")
+@option("--out-root", "Where bodies write. Default: ~/.qwf/out.", type=FOLDER, metavar="DIR")
+@option("--grace", "How long bodies may finish after SIGTERM.", type=SECONDS, metavar="SECONDS")
+@option("--fresh", "Fork a new child for every job.", is_flag=True)
+@option("--recycle-jobs", "Fork a new child after N jobs.", type=COUNT, default=1000, metavar="N")
+@option("--batch", "Most small jobs a child is given at once.", type=click.IntRange(1, 500),
+        default=500, metavar="N")
+@option("--lease", "Lease of a claim.", type=click.FloatRange(min=1), metavar="SECONDS")
+@option("--poll", "How often to look for work when idle.", type=click.FloatRange(min=0.01),
+        metavar="SECONDS")
+@option("--wait", "How long to wait for a database with the schema.", type=SECONDS, default=120,
+        metavar="SECONDS")
 @click.option("-v", "--verbose", is_flag=True, help="Say something about every job.")
+# fmt: on
 def command(verbose: bool, **given: Any) -> int:
     """Run jobs from the queues, each in a child process.
 

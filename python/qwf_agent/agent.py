@@ -1,14 +1,15 @@
 """The agent: one loop that claims jobs, has children run them, and reports how they ended.
 
-It runs no user code, holds no transaction while a body runs, and never waits for one thing alone: a slow database does not
-keep it from killing a body, nor a busy body from renewing a lease."""
+It runs no user code, holds no transaction while a body runs, and never waits for one thing
+alone: a slow database does not keep it from killing a body, nor a busy body from renewing a
+lease.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
-import random
 import selectors
 import time
 from collections import deque
@@ -17,9 +18,10 @@ from qwf_agent import __version__, db, oom, watchdogs
 from qwf_agent.child import Setup
 from qwf_agent.claim import Claim
 from qwf_agent.command import TASK as COMMAND
+from qwf_agent.jitter import spread
 from qwf_agent.link import Call, Link
 from qwf_agent.options import Limits, Options
-from qwf_agent.outcome import Outcome, of_death
+from qwf_agent.outcome import Outcome, of_death, render
 from qwf_agent.pace import Pace
 from qwf_agent.progress import ProgressSender
 from qwf_agent.reporter import Reporter
@@ -34,6 +36,7 @@ STOPPED, NO_DATABASE, MISCONFIGURED = 0, 69, 78
 NO_SCHEMA = ("3F000", "42883", "42P01")  # SQLSTATE of a database that is not deployed yet
 LOOK_S = 0.2  # longest wait while bodies run: how late a watchdog may be
 IDLE_S = 1.0
+GATHER_S = 0.001
 STUCK_S = 1.0  # jobs do not wait behind a body that runs longer
 LAST_WORDS_S = 10.0  # for reports to get through once the bodies have ended
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
@@ -51,7 +54,8 @@ class Leave(Exception):
 class Agent:
     """What an agent process has, and its loop.
 
-    Invariant: every claim it holds is in the backlog, in a slot, or with the reporter, and has its lease renewed.
+    Invariant: every claim it holds is in the backlog, in a slot, or with the reporter, and has
+    its lease renewed.
     """
 
     def __init__(self, options: Options, tasks: list[str]) -> None:
@@ -95,8 +99,11 @@ class Agent:
     # The steps of the loop, in their order.
 
     def wait(self, until: float | None = None) -> None:
-        """Wait for something to happen: an answer, a wake-up, a signal, or the time for something."""
+        """Wait for something to happen: an answer, a wake-up, a signal, or the time for
+        something."""
         until = self.next_at() if until is None else until
+        if self.reporter.busy() and self.slots.all_have_work():
+            time.sleep(GATHER_S)  # nothing can be done with one more answer: let some come together
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()
         self.now = time.monotonic()
@@ -108,7 +115,8 @@ class Agent:
                 worker.told(payload)
 
     def heed_signals(self) -> None:
-        """The first SIGTERM drains, a second one or the end of the grace kills; SIGHUP renews the children."""
+        """The first SIGTERM drains, a second one or the end of the grace kills; SIGHUP renews
+        the children."""
         if self.signals.take_hangup():
             for slot in self.slots:
                 slot.retire()
@@ -129,7 +137,8 @@ class Agent:
                 self.spawn(slot)
 
     def watch(self) -> None:
-        """Kill what a watchdog says, or what was told to stop and did not; let no job wait behind a long body."""
+        """Kill what a watchdog says, or what was told to stop and did not; let no job wait
+        behind a long body."""
         for slot in self.slots:
             seconds = slot.running_for(self.now)
             if seconds > STUCK_S and len(slot.claims) > 1:
@@ -152,7 +161,8 @@ class Agent:
             self.heed(claim, verdict)
 
     def claim(self) -> None:
-        """Claim while there is room. Workers take turns, so that one busy queue does not starve the others."""
+        """Claim while there is room. Workers take turns, so that one busy queue does not starve
+        the others."""
         for worker in self.workers:
             self.slots.backlog.extend(worker.claimed(self.now))
         room = 0 if self.draining else self.slots.room(self.now)
@@ -183,18 +193,22 @@ class Agent:
             if due_s:
                 self.tick_at = min(self.tick_at, self.now + max(0.01, float(due_s)))
         if self.ticking is None and self.now >= self.tick_at and self.durable.up:
-            self.tick_at = self.now + self.workers[0].settings.tick * random.uniform(0.75, 1.25)
+            self.tick_at = self.now + spread(self.workers[0].settings.tick)
             self.ticking = self.durable.send(db.tick())
 
     # What may happen to a job.
 
     def conclude(self, answer: Answer) -> None:
         """Its body has ended by itself."""
-        claim, outcome = answer.claim, answer.outcome
+        claim = answer.claim
         self.slots.pace.saw(claim.task, answer.seconds)
         if claim.cancelled:
-            outcome = Outcome("cancelled", error="cancelled while it ran", detail=outcome.detail)
-        self.tell(claim, outcome, answer.log)
+            self.tell(claim, Outcome("cancelled", error="cancelled while it ran"), answer.log)
+        elif not claim.dropped:
+            log.debug(
+                "job %d %s: %s in %.3f s", claim.job_id, claim.task, answer.outcome, answer.seconds
+            )
+            self.reporter.add(claim, answer.rendered, answer.log)
 
     def bury(self, death: Death) -> None:
         """Its child has died, and with it the job that was running, but nobody else's."""
@@ -249,9 +263,11 @@ class Agent:
     def tell(self, claim: Claim, outcome: Outcome, log_tail: str = "") -> None:
         """It has ended: hand that to the reporter, unless it is another's."""
         if not claim.dropped:
-            said = (outcome.error or "").partition("\n")[0]
-            log.debug("job %d %s: %s %s", claim.job_id, claim.task, outcome.outcome, said)
-            self.reporter.add(claim, outcome, log_tail, self.options.host)
+            log.debug(
+                "job %d %s: %s (%s)", claim.job_id, claim.task, outcome.outcome, outcome.error
+            )
+            detail = {**outcome.detail, "host": self.options.host}
+            self.reporter.add(claim, render(outcome._replace(detail=detail)), log_tail)
 
     def release_stranded(self) -> None:
         """Jobs that no child could start soon go back."""
@@ -268,18 +284,23 @@ class Agent:
     # Starting.
 
     def start(self) -> None:
-        """Find a database with a schema this agent speaks, register, and make the slots. Raises Leave."""
+        """Find a database with a schema this agent speaks, register, and make the slots. Raises
+        Leave."""
         give_up_at = self.now + self.options.wait
         version = self.ask(db.version(), give_up_at)
         if version.split(".")[0] != __version__.split(".")[0]:
-            raise Leave(MISCONFIGURED, f"the database has schema version {version}, this agent speaks {__version__}")
+            raise Leave(
+                MISCONFIGURED,
+                f"the database has schema version {version}, this agent speaks {__version__}",
+            )
         for queue in self.options.queues:
             self.workers.append(self.register(queue, give_up_at))
         self.slots = Slots([self.new_slot() for _ in range(self.options.slots)], self.slots.pace)
         log.info("serving %s with %d slots", ", ".join(self.options.queues), self.options.slots)
 
     def ask(self, query: db.Query, give_up_at: float) -> str:
-        """The value of a query without which there is no start; waits for database and schema. Raises Leave."""
+        """The value of a query without which there is no start; waits for database and schema.
+        Raises Leave."""
         leave = Leave(NO_DATABASE, "no database")
         while self.now < give_up_at:
             call = self.durable.send(query)
@@ -290,9 +311,12 @@ class Agent:
             if call.failure.lost:
                 leave = Leave(NO_DATABASE, f"no database: {self.durable.trouble or call.failure}")
             elif call.failure.sqlstate in NO_SCHEMA:
-                leave = Leave(MISCONFIGURED, f"no qwf schema here: run `qwf migrate deploy` ({call.failure})")
+                leave = Leave(
+                    MISCONFIGURED, f"no qwf schema here: run `qwf migrate deploy` ({call.failure})"
+                )
             else:
                 raise Leave(MISCONFIGURED, str(call.failure))
+            log.debug("waiting: %s", leave)
             self.wait_to_start()
         raise leave
 
@@ -305,8 +329,15 @@ class Agent:
     def register(self, queue: str, give_up_at: float) -> Worker:
         """Announce this process as a worker on the queue."""
         settings = read_settings(self.ask(db.agent_settings(queue), give_up_at), self.options.poll)
-        info = {"pid": os.getpid(), "version": __version__, "slots": self.options.slots, "tasks": self.tasks}
-        worker_id = self.ask(db.register_worker(self.options.host, queue, json.dumps(info)), give_up_at)
+        info = {
+            "pid": os.getpid(),
+            "version": __version__,
+            "slots": self.options.slots,
+            "tasks": self.tasks,
+        }
+        worker_id = self.ask(
+            db.register_worker(self.options.host, queue, json.dumps(info)), give_up_at
+        )
         self.soft.listen(self.ask(db.wake_channel(worker_id), give_up_at))
         return Worker(worker_id, queue, settings, self.soft, self.options.lease)
 
@@ -315,7 +346,15 @@ class Agent:
         options, settings = self.options, self.workers[0].settings
         limits = Limits(settings.max_value_bytes, settings.max_error_bytes, settings.max_log_bytes)
         environment = visible_devices(options.gpu)
-        setup = Setup(options.app, options.nodes, options.out_root, options.allow_commands, environment, limits)
+        setup = Setup(
+            options.host,
+            options.app,
+            options.nodes,
+            options.out_root,
+            options.allow_commands,
+            environment,
+            limits,
+        )
         return Slot(self.selector, setup, 1 if options.fresh else options.recycle_jobs)
 
     def spawn(self, slot: Slot) -> None:
@@ -327,7 +366,11 @@ class Agent:
 
     def next_at(self) -> float:
         """When the loop has something to do, if nothing happens before."""
-        times = [self.soft.next_at(), self.durable.next_at(), self.now + (LOOK_S if self.slots.busy() else IDLE_S)]
+        times = [
+            self.soft.next_at(),
+            self.durable.next_at(),
+            self.now + (LOOK_S if self.slots.busy() else IDLE_S),
+        ]
         room = 0 if self.draining else self.slots.room(self.now)
         times += [worker.next_at(room) for worker in self.workers]
         return min(times + ([self.tick_at] if self.durable.up and self.ticking is None else []))

@@ -1,6 +1,8 @@
-"""What user code imports: an App to register tasks on, the errors that say how a failure is meant, and the Job a body sees.
+"""What user code imports: an App to register tasks on, the errors that say how a failure is meant,
+and the Job a body sees.
 
-Nothing here needs a database driver; `enqueue` uses the caller's own connection and transaction."""
+Nothing here needs a database driver; `enqueue` uses the caller's own connection and transaction.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,15 @@ Around = Callable[["Job"], AbstractContextManager[object]]
 
 # Options of qwf.enqueue that a producer may give, and the SQL type each is sent as.
 SQL_TYPES = {
-    "queue": "text", "priority": "int", "run_at": "timestamptz", "key": "text", "max_attempts": "int",
-    "backoff": "jsonb", "timeout": "interval", "project": "text", "labels": "jsonb", "once": "boolean",
+    "queue": "text", "priority": "int", "run_at": "timestamptz", "key": "text", "project": "text",
+    "max_attempts": "int", "backoff": "jsonb", "timeout": "interval", "labels": "jsonb",
+    "once": "boolean",
 }  # fmt: skip
 
 
 class TemporaryError(Exception):
-    """The body failed for a reason that will pass: the job is tried again, 4 times unless it says otherwise."""
+    """The body failed for a reason that will pass: the job is tried again, 4 times unless it
+    says otherwise."""
 
 
 class PermanentError(Exception):
@@ -62,22 +66,25 @@ class Task(Generic[P, R]):
         return self.function(*args, **kwargs)
 
     def options(self, **options: Any) -> Task[P, R]:
-        """The same task with other options for the jobs it enqueues: priority, run_at, key, queue, max_attempts,
-        backoff, timeout (seconds or timedelta), project, labels, once. Raises TypeError for any other."""
+        """The same task with other options for the jobs it enqueues: priority, run_at, key,
+        queue, max_attempts, backoff, timeout (seconds or timedelta), project, labels, once.
+        Raises TypeError for any other."""
         unknown = sorted(set(options) - set(SQL_TYPES))
         if unknown:
             raise TypeError(f"unknown option {unknown[0]!r}: one of {', '.join(SQL_TYPES)}")
         return Task(self.function, self.name, {**self._options, **options})
 
     def enqueue(self, conn: Any, /, **args: Any) -> int:
-        """Enqueue a job with these arguments on a database connection (psycopg, or any with `%(name)s` parameters).
+        """Enqueue a job with these arguments on a database connection (psycopg, or any with
+        `%(name)s` parameters).
 
-        It happens in the caller's transaction: the job exists exactly when that commits. Returns the job id. Raises
-        the driver's error, with SQLSTATE QW005 for a value and QW006 for a queue that is wrong.
+        It happens in the caller's transaction: the job exists exactly when that commits. Returns
+        the job id. Raises the driver's error, with SQLSTATE QW005 for a value and QW006 for a
+        queue that is wrong.
         """
         given = {key: _sql_value(value) for key, value in self._options.items()}
         named = "".join(f", {key} => %({key})s::{SQL_TYPES[key]}" for key in given)
-        query = f"select * from qwf.enqueue(%(task)s::text, %(args)s::jsonb{named})"
+        query = f"select * from qwf.enqueue(%(task)s::text, %(args)s::jsonb{named})"  # noqa: S608
         with conn.cursor() as cursor:
             cursor.execute(query, {"task": self.name, "args": _json(args), **given})
             row = cursor.fetchone()
@@ -101,9 +108,15 @@ class App:
         timeout: float | timedelta | None = None,
         priority: int | None = None,
     ) -> Callable[[Callable[P, R]], Task[P, R]]:
-        """Register the function below under `name` (its own, if none is given). The options are those of the jobs that
-        `enqueue` makes; `timeout` in seconds or as a timedelta. Raises ValueError if the name is taken."""
-        options = {"queue": queue, "max_attempts": max_attempts, "backoff": backoff, "timeout": timeout}
+        """Register the function below under `name` (its own, if none is given). The options are
+        those of the jobs that `enqueue` makes; `timeout` in seconds or as a timedelta. Raises
+        ValueError if the name is taken."""
+        options = {
+            "queue": queue,
+            "max_attempts": max_attempts,
+            "backoff": backoff,
+            "timeout": timeout,
+        }
 
         def register(function: Callable[P, R]) -> Task[P, R]:
             task = Task(function, name or function.__name__, {**options, "priority": priority})
@@ -114,8 +127,11 @@ class App:
 
         return register
 
-    def around(self, function: Callable[[Job], Iterator[None] | AbstractContextManager[object]]) -> Around:
-        """Wrap every body an agent runs: a generator with one yield, or a function that returns a context manager."""
+    def around(
+        self, function: Callable[[Job], Iterator[None] | AbstractContextManager[object]]
+    ) -> Around:
+        """Wrap every body an agent runs: a generator with one yield, or a function that returns
+        a context manager."""
         if inspect.isgeneratorfunction(function):
             wrapper: Around = contextlib.contextmanager(function)
         else:

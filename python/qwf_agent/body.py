@@ -1,4 +1,5 @@
-"""Wiring: how the parameters of a body are filled, by name, and how its result becomes an output."""
+"""Wiring: how the parameters of a body are filled, by name, and how its result becomes an
+output."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ class BadOutput(Exception):
 
 
 class Body:
-    """A function and where each of its parameters comes from; worked out once, called for every job."""
+    """A function and where each of its parameters comes from; worked out once, called for every
+    job."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -54,12 +56,15 @@ class Body:
         hints = _hints(function)
         kinds = inspect.Parameter
         self._positional = [p.name for p in parameters if p.kind is kinds.POSITIONAL_ONLY]
-        self._named = [p for p in parameters if p.kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)]
+        self._named = [
+            p for p in parameters if p.kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
+        ]
         self._takes_rest = any(p.kind is kinds.VAR_KEYWORD for p in parameters)
         self._paths = {p.name for p in parameters if _is_path(hints.get(p.name, p.annotation))}
 
     def __call__(self, given: Given) -> Any:
-        """Run the function, to its end also if it is async. Raises what it raises, and TypeError for a missing input."""
+        """Run the function, to its end also if it is async. Raises what it raises, and TypeError
+        for a missing input."""
         arguments = self._arguments(given)
         positional = [arguments.pop(name) for name in self._positional if name in arguments]
         result = self.function(*positional, **arguments)
@@ -79,40 +84,47 @@ class Body:
                 raise TypeError(f"{self.name}() needs the input {name!r}, which was not given")
         if self._takes_rest:
             taken = {parameter.name for parameter in self._named}
-            arguments.update((name, value) for name, value in given.inputs.items() if name not in taken)
+            arguments.update(
+                (name, value) for name, value in given.inputs.items() if name not in taken
+            )
         return arguments
 
     def _coerce(self, name: str, value: Any) -> Any:
         return Path(value) if name in self._paths and isinstance(value, str) else value
 
 
+def _plain(value: object) -> str:
+    if isinstance(value, PurePath):
+        return str(value)
+    raise TypeError(f"it holds a value of type {type(value).__name__}")
+
+
+TO_JSON = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_plain).encode
+
+
 def encode_output(result: Any, limit: int) -> bytes:
-    """The JSON text of a body's result, at most `limit` bytes; None is {}, a Path is its text. Raises BadOutput."""
+    """The JSON text of a body's result, at most `limit` bytes; None is {}, a Path is its text.
+    Raises BadOutput."""
     if result is None:
         return b"{}"
     if not isinstance(result, dict):
         raise BadOutput(f"a body returns a dict or None, this one returned {type(result).__name__}")
     try:
-        text = json.dumps(result, allow_nan=False, ensure_ascii=False, default=_plain).encode()
+        text = TO_JSON(result).encode()
     except (TypeError, ValueError, RecursionError) as error:  # UnicodeEncodeError is a ValueError
         raise BadOutput(f"the output is not JSON: {error}") from None
     if b"\\u0000" in text and NUL.search(text):
         raise BadOutput("the output holds a NUL character, which a database text cannot hold")
     if len(text) > limit:
         raise BadOutput(
-            f"the output has {len(text)} bytes, at most {limit} fit (QW005): write a file and return where it is"
+            f"the output has {len(text)} bytes, at most {limit} fit (QW005): "
+            "write a file and return where it is"
         )
     return text
 
 
 async def _wait_for(result: Awaitable[Any]) -> Any:
     return await result
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, PurePath):
-        return str(value)
-    raise TypeError(f"it holds a value of type {type(value).__name__}")
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:

@@ -9,8 +9,9 @@ import select
 class CancelEvent:
     """Like threading.Event, with `is_set`, `set` and `wait`, but safe to set from a signal handler.
 
-    A threading.Event set by a handler deadlocks when the signal comes while the same thread holds the event's lock.
-    This one is a pipe: setting writes to it, waiting polls it, and so can a select loop through `fileno`.
+    A threading.Event set by a handler deadlocks when the signal comes while the same thread
+    holds the event's lock. This one is a pipe: setting writes to it, waiting polls it, and so
+    can a select loop through `fileno`.
     """
 
     def __init__(self) -> None:

@@ -1,11 +1,13 @@
-"""All that runs after fork: a child takes jobs one by one, runs their bodies, and answers how they ended.
+"""All that runs after fork: a child takes jobs one by one, runs their bodies, and answers how they
+ended.
 
-The parent puts a job on the socket and its ticket into a pipe. Whoever reads the ticket has the job: the child by starting
-it, the parent by taking it back. So no job is ever run by a child that the parent has given to another."""
+The parent puts a job on the socket and its ticket into a pipe. Whoever reads the ticket has the
+job: the child by starting it, the parent by taking it back. So no job is ever run by a child
+that the parent has given to another.
+"""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import resource
@@ -17,11 +19,12 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TextIO
 
 from qwf_agent.app import Job
 from qwf_agent.body import Given, encode_output
@@ -30,7 +33,7 @@ from qwf_agent.command import TASK as COMMAND
 from qwf_agent.command import die_with_parent, run_command, write_all
 from qwf_agent.folder import Folder, folder_of
 from qwf_agent.options import Limits
-from qwf_agent.outcome import Outcome, of_exception
+from qwf_agent.outcome import Outcome, of_exception, render
 from qwf_agent.scoreboard import Scoreboard
 from qwf_agent.tasks import Tasks
 from qwf_agent.wire import Message, Unpacker, pack
@@ -44,6 +47,7 @@ BROKEN = 70  # exit code of a child that failed itself: EX_SOFTWARE
 class Setup:
     """What every child of an agent is told."""
 
+    host: str
     app: str | None
     nodes: str | None
     out_root: Path
@@ -55,6 +59,7 @@ class Setup:
 class End(NamedTuple):
     """The child's end of everything it shares with its parent."""
 
+    parent: int
     socket: socket.socket
     tickets: int
     cancels: int
@@ -64,7 +69,8 @@ class End(NamedTuple):
 
 
 def main(end: End, setup: Setup) -> NoReturn:
-    """The life of a child. Leaves without finalising anything it inherited, above all no database connection."""
+    """The life of a child. Leaves without finalising anything it inherited, above all no
+    database connection."""
     code = BROKEN
     try:
         _settle(end)
@@ -89,16 +95,18 @@ class Child:
         self._setup = setup
         self._tasks = Tasks(setup.app, setup.nodes)
         self._unpacker = Unpacker()
-        self._jobs: dict[int, tuple[Message, bytes]] = {}
+        self._jobs: deque[tuple[Message, bytes]] = deque()
         self._current = 0
         self._cancelled: set[int] = set()
         self._cancel = CancelEvent()
         self._pid = os.getpid()
         self._poll = select.poll()
         self._poll.register(end.tickets, select.POLLIN)
-        self._cpu_seconds = usage()[0]
+        self._usage = Usage()
         signal.signal(signal.SIGUSR1, self._on_cancel)
-        signal.signal(signal.SIGTERM, _ignore)  # a command told to stop shares its group with this process
+        signal.signal(
+            signal.SIGTERM, _ignore
+        )  # a command told to stop shares its group with this process
 
     def serve(self) -> None:
         """Import the user's app, then run jobs until the parent hangs up."""
@@ -121,16 +129,16 @@ class Child:
                 self._poll.poll()
 
     def _receive(self, ticket: int) -> tuple[Message, bytes]:
-        """The job of this ticket; those before it were taken back."""
-        while ticket not in self._jobs:
+        """The job of this ticket. Those before it were taken back."""
+        while True:
+            while self._jobs:
+                message, inputs = self._jobs.popleft()
+                if message["ticket"] == ticket:
+                    return message, inputs
             data = self._end.socket.recv(1 << 18)
             if not data:
                 raise EOFError("the agent is gone")
-            for message, value in self._unpacker.feed(data):
-                self._jobs[message["ticket"]] = message, value
-        for older in [number for number in self._jobs if number < ticket]:
-            del self._jobs[older]
-        return self._jobs.pop(ticket)
+            self._jobs.extend(self._unpacker.feed(data))
 
     def _run(self, ticket: int, message: Message, inputs: bytes) -> Outcome:
         """Run one body, whatever it does short of ending the process."""
@@ -138,7 +146,7 @@ class Child:
         if ticket in self._cancelled:
             return Outcome("cancelled")
         try:
-            return self._call(ticket, message, json.loads(inputs or b"{}"))
+            return self._call(ticket, message, json.loads(inputs.decode()))
         except BaseException as error:
             return of_exception(error, self._setup.limits.error_bytes)
         finally:
@@ -151,40 +159,43 @@ class Child:
             message["job_id"], message["task"], message["queue"], message["attempt"], message["run_id"],
             message["node_id"], message["project"], message["labels"],
         )  # fmt: skip
-        out = Out(folder_of(job.id, job.run_id, job.node_id, message["out_dir"], self._setup.out_root))
-        is_command = job.task == COMMAND and self._setup.allow_commands is not None
-        body = None if is_command else self._tasks.find(job.task)  # may import, which is not the body's time
+        out = Out(job, message["out_dir"], self._setup.out_root)
+        run = self._body(ticket, job, inputs, out)
         self._end.scoreboard.start(ticket)
         result: Any = None
         with ExitStack() as stack:
             for context in self._tasks.around(job):
                 stack.enter_context(context)
-            if body is not None:
-                given = Given(job, inputs, out.make, Progress(self._end.scoreboard, ticket), self._cancel)
-                result = body(given)
-            else:
-                result = run_command(inputs, job, out.make(), self._allowed(), self._cancel)
+            result = run()
         output = encode_output(result, self._setup.limits.value_bytes)
-        return Outcome("completed", output, detail={"files": out.folder.files()} if out.made else {})
+        return Outcome("completed", output, detail={"files": out.made.files()} if out.made else {})
 
-    def _allowed(self) -> Path:
-        assert self._setup.allow_commands is not None
-        return self._setup.allow_commands
+    def _body(self, ticket: int, job: Job, inputs: dict[str, Any], out: Out) -> Callable[[], Any]:
+        """What to call for this job. Finding it may import user code, which is not its time."""
+        allowed = self._setup.allow_commands
+        if job.task == COMMAND and allowed is not None:
+            return lambda: run_command(inputs, job, out.make(), allowed, self._cancel)
+        body = self._tasks.find(job.task)
+        progress = Progress(self._end.scoreboard, ticket)
+        return lambda: body(Given(job, inputs, out.make, progress, self._cancel))
 
     def _answer(self, ticket: int, outcome: Outcome, seconds: float) -> None:
-        before, (self._cpu_seconds, max_rss_bytes) = self._cpu_seconds, usage()
-        cpu_seconds = round(self._cpu_seconds - before, 6)
-        detail = {**outcome.detail, "cpu_seconds": cpu_seconds, "max_rss_bytes": max_rss_bytes}
+        cpu_seconds = self._usage.took(seconds)
+        detail = {
+            **outcome.detail, "host": self._setup.host, "cpu_seconds": cpu_seconds,
+            "max_rss_bytes": self._usage.max_rss_bytes,
+        }  # fmt: skip
         _flush_output()
         write_all(self._end.log, self._end.mark)
-        answer = {"ticket": ticket, "outcome": outcome.outcome, "error": outcome.error, "detail": detail}
-        self._send({**answer, "seconds": seconds}, outcome.output)
+        answer = {"ticket": ticket, "outcome": outcome.outcome, "seconds": seconds}
+        self._send(answer, render(outcome._replace(detail=detail)))
 
     def _send(self, message: Message, value: bytes = b"") -> None:
         self._end.socket.sendall(pack(message, value))
 
     def _on_cancel(self, *_: object) -> None:
-        """The parent wrote tickets of jobs that have to stop. Runs between two bytecodes of whatever the body does."""
+        """The parent wrote tickets of jobs that have to stop. Runs between two bytecodes of
+        whatever the body does."""
         try:
             data = os.read(self._end.cancels, 4096)
         except BlockingIOError:
@@ -197,14 +208,14 @@ class Child:
 class Out:
     """The folder of a job, made when a body first wants it."""
 
-    def __init__(self, folder: Folder) -> None:
-        self.folder = folder
-        self.made = False
+    def __init__(self, job: Job, out_dir: str | None, out_root: Path) -> None:
+        self.made: Folder | None = None
+        self._where = (job.id, job.run_id, job.node_id, out_dir, out_root)
 
     def make(self) -> Path:
         """The folder, there from now on."""
-        self.made = True
-        return self.folder.make()
+        self.made = folder_of(*self._where)
+        return self.made.make()
 
 
 class Progress:
@@ -216,62 +227,83 @@ class Progress:
         self._lock = threading.Lock()
 
     def __call__(self, fraction: float, message: str = "") -> None:
-        """Say how far the body is, from 0 to 1, and what it is doing. Costs next to nothing; the last one wins."""
+        """Say how far the body is, from 0 to 1, and what it is doing. Costs next to nothing; the
+        last one wins."""
         number = float(fraction)
         with self._lock:
-            self._scoreboard.report(self._ticket, min(1.0, max(0.0, number)) if number == number else 0.0, str(message))
+            self._scoreboard.report(
+                self._ticket, min(1.0, max(0.0, number)) if number == number else 0.0, str(message)
+            )
 
 
-def usage() -> tuple[float, int]:
-    """CPU seconds that this process and those it waited for have used, and the most memory one of them has had, bytes."""
-    own, waited = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_seconds = own.ru_utime + own.ru_stime + waited.ru_utime + waited.ru_stime
-    return cpu_seconds, max(own.ru_maxrss, waited.ru_maxrss) * RSS_UNIT
+class Usage:
+    """What this process has used so far, with the programs it waited for."""
+
+    def __init__(self) -> None:
+        self.cpu_seconds = 0.0
+        self.max_rss_bytes = 0
+        self._programs = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.took(0.0)
+
+    def took(self, seconds: float) -> float:
+        """CPU seconds since this was last asked. `seconds` is what the body took: one that took
+        less than a millisecond ran no program, so that it need not be asked for."""
+        before = self.cpu_seconds
+        own = resource.getrusage(resource.RUSAGE_SELF)
+        if seconds > 0.001:
+            self._programs = resource.getrusage(resource.RUSAGE_CHILDREN)
+        programs = self._programs
+        self.cpu_seconds = own.ru_utime + own.ru_stime + programs.ru_utime + programs.ru_stime
+        self.max_rss_bytes = max(own.ru_maxrss, programs.ru_maxrss) * RSS_UNIT
+        return round(self.cpu_seconds - before, 6)
 
 
 def _settle(end: End) -> None:
-    """Become a process of its own: own group, default signals, own standard streams, nothing of the parent's."""
+    """Become a process of its own: own group, default signals, own standard streams, nothing of
+    the parent's."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     os.setpgid(0, 0)
     die_with_parent()
+    if os.getppid() != end.parent:
+        os._exit(0)  # it died before that was said
+    with suppress(OSError):  # only Linux: when memory runs out, this process goes, not the agent
+        Path("/proc/self/oom_score_adj").write_text("500")
     null = os.open(os.devnull, os.O_RDWR)
     for target, source in ((0, null), (1, end.log), (2, end.log)):
         os.dup2(source, target)
     _let_go({0, 1, 2, null, end.socket.fileno(), end.tickets, end.cancels, end.log}, null)
     sys.stdin = open(0, closefd=False)
-    for name in ("stdout", "stderr"):
-        stream = open(1, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
-        setattr(sys, name, stream)
-    sys.path.insert(0, os.getcwd())
+    sys.stdout, sys.stderr = _open_output(1), _open_output(2)
+    sys.path.insert(0, str(Path.cwd()))
+
+
+def _open_output(fd: int) -> TextIO:
+    return open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 def _let_go(kept: Iterable[int], null: int) -> None:
-    """Point every other inherited descriptor at /dev/null. Closing would not do: an inherited libpq connection that is
-    finalised here says goodbye on the parent's session, or on whatever got its number since."""
+    """Point every other inherited descriptor at /dev/null. Closing would not do: an inherited
+    libpq connection that is finalised here says goodbye on the parent's session, or on whatever
+    got its number since."""
     for fd in _open_descriptors():
         if fd not in kept:
-            try:
+            with suppress(OSError):  # closed meanwhile, or the list's own
                 os.dup2(null, fd, inheritable=False)
-            except OSError as error:
-                if error.errno not in (errno.EBADF, errno.EBUSY):
-                    raise
 
 
 def _open_descriptors() -> list[int]:
-    for folder in ("/proc/self/fd", "/dev/fd"):
-        if os.path.isdir(folder):
-            return [int(name) for name in os.listdir(folder)]
+    for folder in (Path("/proc/self/fd"), Path("/dev/fd")):
+        if folder.is_dir():
+            return [int(entry.name) for entry in folder.iterdir()]
     return list(range(3, 1024))
 
 
 def _flush_output() -> None:
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with suppress(OSError, ValueError):  # the body closed it
             stream.flush()
-        except (OSError, ValueError):  # the body closed it
-            pass
 
 
 def _ignore(*_: object) -> None:

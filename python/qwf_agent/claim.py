@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from qwf_agent.link import Row
 from qwf_agent.outcome import Outcome
@@ -15,7 +14,8 @@ from qwf_agent.wire import Message
 class Claim:
     """Times are on the monotonic clock, in seconds.
 
-    Invariant: while the agent holds a claim it is in exactly one place: the backlog, a slot, or among the reports.
+    Invariant: while the agent holds a claim it is in exactly one place: the backlog, a slot, or
+    among the reports.
     """
 
     job_id: int
@@ -41,16 +41,20 @@ def from_row(row: Row, timeout: float) -> Claim:
     """A claim from a row of qwf.claim(); `timeout` where the row has none."""
     limit = row["timeout"]
     message = {
-        name: row[name] for name in ("job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir")
+        name: row[name]
+        for name in (
+            "job_id",
+            "run_id",
+            "node_id",
+            "task",
+            "queue",
+            "attempt",
+            "project",
+            "out_dir",
+        )
     }
-    message["labels"] = json.loads(row["labels"] or "{}")
+    message["labels"] = {} if row["labels"] in (None, "{}") else json.loads(row["labels"])
     inputs = (row["inputs"] or "{}").encode()
-    return Claim(row["job_id"], row["token"], message, inputs, limit.total_seconds() if limit else timeout)
-
-
-def render_report(claim: Claim, outcome: Outcome, detail: dict[str, Any]) -> bytes:
-    """One element of the list that qwf.finish_many() takes. The output goes in as the text it came as."""
-    head = {
-        "job_id": claim.job_id, "token": claim.token, "outcome": outcome.outcome, "error": outcome.error, "detail": detail,
-    }  # fmt: skip
-    return json.dumps(head, ensure_ascii=False)[:-1].encode(errors="replace") + b', "output": ' + outcome.output + b"}"
+    return Claim(
+        row["job_id"], row["token"], message, inputs, limit.total_seconds() if limit else timeout
+    )

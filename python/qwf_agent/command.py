@@ -1,4 +1,5 @@
-"""Bodies in any language: an argv, never a shell string, run in the job's folder with a short environment."""
+"""Bodies in any language: an argv, never a shell string, run in the job's folder with a short
+environment."""
 
 from __future__ import annotations
 
@@ -9,8 +10,9 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from qwf_agent.app import Job, PermanentError
 from qwf_agent.body import BadOutput
@@ -19,7 +21,7 @@ from qwf_agent.outcome import CommandFailed, signal_name
 
 TASK = "command"
 PASSED_ON = ("PATH", "HOME", "LANG", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
-LOOK_S = 0.05  # how often to look whether a command ended that closed, or left open, its standard output
+LOOK_S = 0.02  # how often to look whether it has ended, when its output does not say so
 
 
 class Refused(PermanentError):
@@ -33,10 +35,12 @@ class Exchange(NamedTuple):
     output: Path
 
 
-def run_command(inputs: Mapping[str, Any], job: Job, out: Path, allowed: Path, cancel: CancelEvent) -> dict[str, Any]:
-    """Run `inputs["command"]` and return its output.
+def run_command(
+    inputs: Mapping[str, Any], job: Job, out: Path, allowed: Path, cancel: CancelEvent
+) -> dict[str, Any]:
+    """Run `inputs["command"]` and return its output: the JSON object in the file QWF_OUTPUT, else
+    the last line of standard output if that is one, else {}.
 
-    The output is the JSON object in the file QWF_OUTPUT, else the last line of standard output if that is one, else {}.
     Raises Refused, CommandFailed for an exit code or signal, BadOutput.
     """
     argv = _argv(inputs.get("command"))
@@ -45,29 +49,35 @@ def run_command(inputs: Mapping[str, Any], job: Job, out: Path, allowed: Path, c
         exchange = Exchange(Path(folder, "inputs.json"), Path(folder, "output.json"))
         rest = {name: value for name, value in inputs.items() if name != "command"}
         exchange.inputs.write_text(json.dumps(rest), encoding="utf-8")
-        with exchange.inputs.open("rb") as stdin:
+        environment = _environment(job, out, exchange)
+        with closing(LastLine()) as stdout, exchange.inputs.open("rb") as stdin:
             process = subprocess.Popen(
-                argv, executable=program, cwd=out, env=_environment(job, out, exchange), stdin=stdin,
-                stdout=subprocess.PIPE, close_fds=True, preexec_fn=die_with_parent,
+                argv, executable=program, cwd=out, env=environment, stdin=stdin,
+                stdout=stdout.writer, preexec_fn=die_with_parent,
             )  # fmt: skip
-        last_line = _follow(process, cancel)
+            stdout.hand_over()
+            _follow(process, stdout, cancel)
         _check(process.returncode)
-        return _output(exchange.output, last_line)
+        return _output(exchange.output, stdout.line())
 
 
 def resolve(name: str, allowed: Path) -> str:
-    """The program `name` means: a path below `allowed`, followed through all links. Raises Refused."""
-    root = os.path.realpath(allowed)
-    program = os.path.realpath(os.path.join(root, name))
-    if os.path.commonpath([root, program]) != root or program == root:
-        raise Refused(f"command {name!r} is not in {root}, the only folder this agent runs commands from")
-    if not os.path.isfile(program) or not os.access(program, os.X_OK):
+    """The program `name` means: a path below `allowed`, all links followed. Raises Refused."""
+    root = allowed.resolve()
+    try:
+        program = (root / name).resolve()
+    except (OSError, RuntimeError) as error:  # links in a circle
+        raise Refused(f"command {name!r}: {error}") from None
+    if root not in program.parents:
+        raise Refused(f"command {name!r} is not in {root}, the only folder allowed here")
+    if not program.is_file() or not os.access(program, os.X_OK):
         raise Refused(f"command {name!r}: {program} is not an executable file")
-    return program
+    return str(program)
 
 
 def die_with_parent() -> None:
-    """Ask Linux to kill this process when its parent dies; elsewhere the parent's end shows as a closed pipe."""
+    """Ask Linux to kill this process when its parent dies; elsewhere the parent's end shows as a
+    closed pipe."""
     if PRCTL is not None:
         PRCTL(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
@@ -111,56 +121,61 @@ def _environment(job: Job, out: Path, exchange: Exchange) -> dict[str, str]:
     }
 
 
-def _follow(process: subprocess.Popen[bytes], cancel: CancelEvent) -> bytes:
-    """Pass on what the command prints until it ends; its last line. Told to stop, it gets SIGTERM with all its group."""
-    assert process.stdout is not None
-    last = LastLine(process.stdout)
+def _follow(process: subprocess.Popen[bytes], stdout: LastLine, cancel: CancelEvent) -> None:
+    """Pass on what the command prints until it ends. Told to stop, it gets SIGTERM with all its
+    group."""
     poll = select.poll()
-    poll.register(process.stdout, select.POLLIN)
+    poll.register(stdout.reader, select.POLLIN)
     poll.register(cancel, select.POLLIN)
-    told, ended = False, False
-    while not (last.closed and ended):
-        poll.poll(LOOK_S * 1000 if last.closed or told else LOOK_S * 1000 * 4)
-        ended = process.poll() is not None
-        if not last.read() or ended:
-            last.close(poll)
+    told, printing = False, True
+    while process.poll() is None:
+        if printing:
+            poll.poll(LOOK_S * 1000)
+            printing = stdout.read()
+        else:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LOOK_S)
         if cancel.is_set() and not told:
             told = True
             poll.unregister(cancel)
             os.killpg(os.getpgrp(), signal.SIGTERM)
-    return last.line()
+    stdout.read()
 
 
 class LastLine:
-    """Copies a pipe to this process's log, and remembers the last line that is not empty."""
+    """A pipe that a command prints to. Copies it to this process's log, and remembers the last
+    line that is not empty."""
 
     LIMIT = 2 << 20
 
-    def __init__(self, pipe: BinaryIO | Any) -> None:
-        self._pipe = pipe
+    def __init__(self) -> None:
+        self.reader, self.writer = os.pipe()
         self._kept = b""
-        self.closed = False
-        os.set_blocking(pipe.fileno(), False)
+        os.set_blocking(self.reader, False)
+
+    def hand_over(self) -> None:
+        """The command has its own end now."""
+        os.close(self.writer)
+        self.writer = -1
 
     def read(self) -> bool:
-        """Take in what is there. False at the end of the pipe."""
-        while not self.closed:
+        """Take in what is there, a bounded amount. False at the end of the pipe."""
+        for _ in range(16):
             try:
-                data = os.read(self._pipe.fileno(), 65536)
+                data = os.read(self.reader, 65536)
             except BlockingIOError:
                 return True
             if not data:
                 return False
             write_all(1, data)
             self._kept = _last_lines(self._kept + data)[-self.LIMIT :]
-        return False
+        return True
 
-    def close(self, poll: select.poll) -> None:
-        """The pipe ended, or the command did and what it left behind keeps the pipe open."""
-        if not self.closed:
-            poll.unregister(self._pipe)
-            self._pipe.close()
-            self.closed = True
+    def close(self) -> None:
+        """Done, even if something the command started still has the other end."""
+        os.close(self.reader)
+        if self.writer >= 0:
+            os.close(self.writer)
 
     def line(self) -> bytes:
         """The last line that is not empty."""

@@ -1,17 +1,18 @@
-"""What an agent says to the database: one thin function per SQL function, each returning a Query for a Link to send."""
+"""What an agent says to the database: one thin function per SQL function, each returning a Query
+for a Link to send."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
-Param = Union[str, bytes, int, float, None]
+Param = str | bytes | int | float | None
 
 
 class Query(NamedTuple):
     """One call of one SQL function: `{}` in the text stands for a parameter.
 
-    A soft query commits without waiting for the disk. Losing one is harmless: a lost claim is only a lapse, because its
-    token is random and cannot be confused with a later one.
+    A soft query commits without waiting for the disk. Losing one is harmless: a lost claim is
+    only a lapse, because its token is random and cannot be confused with a later one.
     """
 
     text: str
@@ -56,18 +57,26 @@ def wake(worker: str) -> Query:
 
 def claim(queue: str, worker: str, max_jobs: int, lease: float | None) -> Query:
     """Up to `max_jobs` claimed jobs; `lease` in seconds."""
-    return Query("select * from qwf.claim({}, {}, {}, {})", (queue, worker, max_jobs, _interval(lease)), soft=True)
+    return Query(
+        "select * from qwf.claim({}, {}, {}, {})",
+        (queue, worker, max_jobs, _interval(lease)),
+        soft=True,
+    )
 
 
 def heartbeat(worker: str, tokens: list[str], lease: float | None) -> Query:
     """Renews the leases of those tokens; a verdict for each: ok, lost or cancel."""
     array = "{" + ",".join(tokens) + "}"
-    return Query("select * from qwf.heartbeat({}, {}, {})", (worker, array, _interval(lease)), soft=True)
+    return Query(
+        "select * from qwf.heartbeat({}, {}, {})", (worker, array, _interval(lease)), soft=True
+    )
 
 
 def progress(job_id: int, token: str, fraction: float, message: str | None) -> Query:
     """Writes how far a body is, 0 to 1; the verdict is as of a heartbeat."""
-    return Query("select * from qwf.progress({}, {}, {}, {})", (job_id, token, fraction, message), soft=True)
+    return Query(
+        "select * from qwf.progress({}, {}, {}, {})", (job_id, token, fraction, message), soft=True
+    )
 
 
 def finish_many(reports: bytes) -> Query:

@@ -16,6 +16,7 @@ import contextlib
 import fcntl
 import hashlib
 import importlib.util
+import logging
 import os
 import pwd
 import re
@@ -48,6 +49,8 @@ ROOT_RUNS_AS = (
     "postgres",
     "nobody",
 )  # Postgres refuses to run as root: the first of these that exists
+
+_logger = logging.getLogger(__name__)
 
 
 class EmbeddedError(Exception):
@@ -158,6 +161,7 @@ class Cluster:
         process = self.postmaster()
         if process is None:
             return False
+        sockets = self.socket_dir()
         with contextlib.suppress(psutil.NoSuchProcess):
             process.send_signal(sig)
         deadline = time.monotonic() + STOP_TIMEOUT
@@ -168,6 +172,9 @@ class Cluster:
                     " end the sessions it waits for, or kill it"
                 )
             time.sleep(0.02)
+        if sockets and sockets != self.data:
+            with contextlib.suppress(OSError):  # not empty after a crash: the next start cleans up
+                sockets.rmdir()
         return True
 
     def postmaster(self) -> psutil.Process | None:
@@ -338,6 +345,7 @@ def _let_through(path: Path) -> None:
         mode = directory.stat().st_mode
         if not mode & stat.S_IXOTH:
             directory.chmod(stat.S_IMODE(mode) | stat.S_IXOTH)
+            _logger.warning("chmod o+x %s: Postgres does not run as root", directory)
 
 
 def _socket_dir(data: Path, account: pwd.struct_passwd | None) -> Path:

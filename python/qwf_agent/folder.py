@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 MAX_FILES = 10_000
 # By suffix; whatever is not here is a plain file.
 KINDS = {
-    "png": "image", "jpg": "image", "jpeg": "image", "webp": "image", "gif": "image", "json": "json", "geojson": "json",
-    "csv": "csv", "txt": "text", "md": "text", "ply": "pointcloud", "obj": "mesh", "glb": "mesh",
+    "png": "image", "jpg": "image", "jpeg": "image", "webp": "image", "gif": "image",
+    "json": "json", "geojson": "json", "csv": "csv", "txt": "text", "md": "text",
+    "ply": "pointcloud", "obj": "mesh", "glb": "mesh",
 }  # fmt: skip
 
 
 class Folder(NamedTuple):
-    """Where one job writes. `base` is the run's folder, or the job's own: listed paths are relative to it."""
+    """Where one job writes. `base` is the run's folder, or the job's own: listed paths are
+    relative to it."""
 
     base: Path
     path: Path
@@ -29,13 +31,20 @@ class Folder(NamedTuple):
     def files(self) -> list[dict[str, Any]]:
         """The files below the folder in order of path, at most 10,000."""
         return [
-            {"rel_path": _text(os.path.relpath(entry.path, self.base)), "kind": kind(entry.name), "size_bytes": size}
+            {
+                "rel_path": _text(os.path.relpath(entry.path, self.base)),
+                "kind": kind(entry.name),
+                "size_bytes": size,
+            }
             for entry, size in sorted(_walk(self.path), key=lambda found: found[0].path)
         ]
 
 
-def folder_of(job_id: int, run_id: int | None, node_id: str | None, out_dir: str | None, out_root: Path) -> Folder:
-    """`<out_dir or out_root>/<run>/<step>/<node>`, or `<out_root>/jobs/<job>` for a standalone job."""
+def folder_of(
+    job_id: int, run_id: int | None, node_id: str | None, out_dir: str | None, out_root: Path
+) -> Folder:
+    """`<out_dir or out_root>/<run>/<step>/<node>`, or `<out_root>/jobs/<job>` for a standalone
+    job."""
     root = Path(out_dir).expanduser().absolute() if out_dir else out_root
     if run_id is None:
         own = root / "jobs" / str(job_id)

@@ -1,9 +1,10 @@
-"""A database connection in a select loop: it connects, sends and receives without ever blocking, and has a deadline for
-each, so that a slow or half-open server cannot keep the agent from reaping and killing its children."""
+"""A database connection in a select loop: it connects, sends and receives without ever blocking,
+and has a deadline for each, so that a slow or half-open server cannot keep the agent from
+reaping and killing its children."""
 
 from __future__ import annotations
 
-import random
+import logging
 import selectors
 import time
 from collections import deque
@@ -17,14 +18,27 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq.abc import PGconn, PGresult
 
 from qwf_agent.db import Param, Query
+from qwf_agent.jitter import spread
+
+log = logging.getLogger("qwf_agent")
 
 Row = dict[str, Any]
 
 JSON_OIDS, UUID_OID = (114, 3802), 2950
-BLAMES_DATA = ("22", "23", "54", "QW")  # SQLSTATE classes: data, constraint, program limit, the engine's own
+BLAMES_DATA = (
+    "22",
+    "23",
+    "54",
+    "QW",
+)  # SQLSTATE classes: data, constraint, program limit, the engine's own
 CONNECT_S = 10.0  # longest wait for a connection
 RETRY_S = (0.1, 5.0)  # first and longest wait between two tries, doubled each time
-PROBES: dict[str, int] = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 10_000}
+PROBES: dict[str, int] = {
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
 
 
 class Failure(NamedTuple):
@@ -46,9 +60,10 @@ class Failure(NamedTuple):
 
 
 class Call:
-    """A query under way. Once done it has rows, or a failure. jsonb and uuid columns arrive as text."""
+    """A query under way. Once done it has rows, or a failure. jsonb and uuid columns arrive as
+    text."""
 
-    __slots__ = ("query", "deadline", "rows", "failure", "done")
+    __slots__ = ("deadline", "done", "failure", "query", "rows")
 
     def __init__(self, query: Query) -> None:
         self.query = query
@@ -65,18 +80,22 @@ class Call:
 class Link:
     """One connection: sends calls one after the other, and comes back by itself when it is lost.
 
-    Invariant: a call handed to `send` ends, with rows or a failure, at most `deadline_s` after it was sent.
+    Invariant: a call handed to `send` ends, with rows or a failure, at most `deadline_s` after
+    it was sent.
     """
 
-    def __init__(self, dsn: str, name: str, selector: selectors.BaseSelector, deadline_s: float) -> None:
-        self._conninfo = make_conninfo(dsn, application_name=name, client_encoding="UTF8", **PROBES).encode()
+    def __init__(
+        self, dsn: str, name: str, selector: selectors.BaseSelector, deadline_s: float
+    ) -> None:
+        self._conninfo = make_conninfo(
+            dsn, application_name=name, client_encoding="UTF8", **PROBES
+        ).encode()
         self._deadline_s = deadline_s
         self._selector = selector
         self.up = False
-        self.times_up = 0
         self.trouble: Failure | None = None
         self.notifications: deque[str] = deque()
-        self.channels: list[str] = []
+        self._channels: list[str] = []
         self._conn: PGconn | None = None
         self._fd = -1
         self._calls: deque[Call] = deque()
@@ -95,14 +114,15 @@ class Link:
 
     def listen(self, channel: str) -> Call:
         """LISTEN on the channel, now and after every reconnect. Payloads go to `notifications`."""
-        self.channels.append(channel)
+        self._channels.append(channel)
         return self.send(Query(f'listen "{channel}"'))
 
     def step(self, now: float) -> None:
         """Keep the deadlines: reconnect, or give up on a server that does not answer."""
-        if self._conn is None:
-            if now >= self._next_at:
-                self._connect(now)
+        if self._conn is None and now >= self._next_at:
+            self._connect(now)
+        elif self._conn is None:
+            return
         elif not self.up and now >= self._next_at:
             self._lose(f"no connection within {CONNECT_S:g} s")
         elif self._calls and now >= (self._calls[0].deadline or now + 1):
@@ -124,73 +144,75 @@ class Link:
         except psycopg.Error as error:
             self._lose(str(error))
 
-    def fileno(self) -> int:
-        """The socket, or -1 while there is none."""
-        return self._fd
-
     def close(self) -> None:
-        """Say goodbye; calls under way fail."""
+        """Say goodbye, for good; calls under way fail."""
         self._lose("closed")
+        self._next_at = float("inf")
+
+    def _session(self) -> PGconn:
+        if self._conn is None:
+            raise psycopg.OperationalError("no connection")
+        return self._conn
 
     def _connect(self, now: float) -> None:
         self._next_at = now + CONNECT_S
         self._conn = pq.PGconn.connect_start(self._conninfo)
+        self._conn.notice_handler = _notice
         try:
             self._connecting()
         except psycopg.Error as error:
             self._lose(str(error))
 
     def _connecting(self) -> None:
-        assert self._conn is not None
-        if self._conn.status == pq.ConnStatus.BAD:
-            raise psycopg.OperationalError(_message(self._conn))
-        state = self._conn.connect_poll()
+        conn = self._session()
+        bad = conn.status == pq.ConnStatus.BAD
+        state = pq.PollingStatus.FAILED if bad else conn.connect_poll()
         if state == pq.PollingStatus.FAILED:
-            raise psycopg.OperationalError(_message(self._conn))
+            raise psycopg.OperationalError(_message(conn))
         if state == pq.PollingStatus.OK:
-            self._greet()
+            self._greet(conn)
         else:
             reading = state == pq.PollingStatus.READING
-            self._watch(selectors.EVENT_READ if reading else selectors.EVENT_WRITE)
+            self._watch(conn, selectors.EVENT_READ if reading else selectors.EVENT_WRITE)
 
-    def _greet(self) -> None:
-        assert self._conn is not None
-        self._conn.nonblocking = 1
+    def _greet(self, conn: PGconn) -> None:
+        conn.nonblocking = 1
         self.up, self.trouble, self._wait_s = True, None, RETRY_S[0]
-        self.times_up += 1
-        self._watch(selectors.EVENT_READ)
+        self._watch(conn, selectors.EVENT_READ)
         # The server stops a statement just before this side would give up on it.
-        limit = f"set statement_timeout = {int(self._deadline_s * 900)}; set intervalstyle = postgres"
-        self.send(Query("; ".join([limit, *(f'listen "{channel}"' for channel in self.channels)])))
+        limit = f"set statement_timeout = {int(self._deadline_s * 900)}"
+        listens = [f'listen "{channel}"' for channel in self._channels]
+        self.send(Query("; ".join([limit, "set intervalstyle = postgres", *listens])))
 
     def _start(self) -> None:
         call = self._calls[0]
         call.deadline = time.monotonic() + self._deadline_s
         try:
-            assert self._conn is not None
-            self._conn.send_query(_render(call.query, self._conn))
-            self._flush()
+            conn = self._session()
+            conn.send_query(_render(call.query, conn))
+            self._flush(conn)
         except psycopg.Error as error:
             self._lose(str(error))
 
-    def _flush(self) -> None:
-        assert self._conn is not None
-        pending = self._conn.flush() == 1
-        self._watch(selectors.EVENT_READ | (selectors.EVENT_WRITE if pending else 0))
+    def _flush(self, conn: PGconn) -> None:
+        pending = conn.flush() == 1
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if pending else 0)
+        if self._selector.get_key(self._fd).events != events:
+            self._selector.modify(self._fd, events, self.ready)
 
     def _receive(self) -> None:
-        assert self._conn is not None
-        self._flush()
-        self._conn.consume_input()
-        while self._calls and not self._conn.is_busy():
-            result = self._conn.get_result()
-            if self._conn.status == pq.ConnStatus.BAD:
-                raise psycopg.OperationalError(_message(self._conn))
+        conn = self._session()
+        self._flush(conn)
+        conn.consume_input()
+        while self._calls and not conn.is_busy():
+            result = conn.get_result()
+            if conn.status == pq.ConnStatus.BAD:
+                raise psycopg.OperationalError(_message(conn))
             if result is None:
                 self._finish()
             else:
                 self._take(result)
-        while self._conn is not None and (notification := self._conn.notifies()):
+        while notification := conn.notifies():
             self.notifications.append(notification.extra.decode())
 
     def _take(self, result: PGresult) -> None:
@@ -217,19 +239,15 @@ class Link:
         calls, self._calls = self._calls, deque()
         for call in calls:
             _fail(call, failure)
-        self._next_at = time.monotonic() + self._wait_s * random.uniform(0.5, 1.0)
+        self._next_at = time.monotonic() + spread(self._wait_s)
         self._wait_s = min(self._wait_s * 2, RETRY_S[1])
 
-    def _watch(self, events: int) -> None:
-        assert self._conn is not None
-        fd = self._conn.socket
-        if fd != self._fd:  # libpq takes a new socket for each address it tries
-            if self._fd >= 0:
-                self._selector.unregister(self._fd)
-            self._selector.register(fd, events, self.ready)
-            self._fd = fd
-        elif self._selector.get_key(fd).events != events:
-            self._selector.modify(fd, events, self.ready)
+    def _watch(self, conn: PGconn, events: int) -> None:
+        """Watch the socket, as if for the first time: libpq may have closed it and got another with the same number."""
+        if self._fd >= 0:
+            self._selector.unregister(self._fd)
+        self._fd = conn.socket
+        self._selector.register(self._fd, events, self.ready)
 
 
 def read_rows(result: PGresult) -> list[Row]:
@@ -240,7 +258,7 @@ def read_rows(result: PGresult) -> list[Row]:
     return [
         {
             name: None if (value := result.get_value(row, column)) is None else load(value)
-            for column, name, load in zip(columns, names, loaders)
+            for column, name, load in zip(columns, names, loaders, strict=True)
         }
         for row in range(result.ntuples)
     ]
@@ -253,8 +271,9 @@ def _loader(oid: int) -> Callable[[bytes], Any]:
 
 
 def _render(query: Query, conn: PGconn) -> bytes:
-    """The statement with its parameters as literals. Two statements sent together are one transaction and one round trip,
-    also behind a pooler that gives every transaction another server."""
+    """The statement with its parameters as literals. Two statements sent together are one
+    transaction and one round trip, also behind a pooler that gives every transaction another
+    server."""
     first, *rest = query.text.encode().split(b"{}")
     literals = [_literal(param, conn) for param in query.params]
     text = first + b"".join(literal + part for literal, part in zip(literals, rest, strict=True))
@@ -277,11 +296,17 @@ def _failure(result: PGresult) -> Failure:
 
     fields = pq.DiagnosticField
     return Failure(
-        field(fields.MESSAGE_PRIMARY) or result.error_message.decode(errors="replace") or "unknown error",
+        field(fields.MESSAGE_PRIMARY)
+        or result.error_message.decode(errors="replace")
+        or "unknown error",
         field(fields.SQLSTATE),
         field(fields.MESSAGE_DETAIL),
         field(fields.MESSAGE_HINT),
     )
+
+
+def _notice(result: PGresult) -> None:
+    log.warning("the database says: %s", _failure(result))
 
 
 def _fail(call: Call, failure: Failure) -> Call:

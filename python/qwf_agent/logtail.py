@@ -12,7 +12,8 @@ MARK_BYTES = 16
 class LogTail:
     """Reads a child's output pipe. The bytes before a mark are the log of the job that just ended.
 
-    Invariant: `tail` is the end of what was printed since the last mark, at most about `limit` bytes.
+    Invariant: `tail` is the end of what was printed since the last mark, at most about `limit`
+    bytes.
     """
 
     def __init__(self, fd: int, mark: bytes, limit: int) -> None:
@@ -36,7 +37,8 @@ class LogTail:
         return True
 
     def take(self) -> str:
-        """The log of the job that ended next, or of the one that was running when the child died."""
+        """The log of the job that ended next, or of the one that was running when the child
+        died."""
         self.read()
         if self._ended:
             return decode(self._ended.pop(0))

@@ -273,11 +273,20 @@ def _changes(
             _script(file, kind, name, tags) for kind in ("deploy", "revert", "verify")
         )
         parent = changes[-1].id if changes else None
+        _check_requires(file, line, {change.name for change in changes})
         change_id = _change_id(pragmas, line, note, parent)
         changes.append(
             Change(name, change_id, note, line["tags"], later is not None, deploy, revert, verify)
         )
     return tuple(changes)
+
+
+def _check_requires(file: Path, line: dict[str, Any], earlier: set[str]) -> None:
+    """Raise unless what a change requires of its own project stands before it."""
+    for dependency in (line["dependencies"] or "").split():
+        name = dependency.partition("@")[0]
+        if name and name not in earlier and not re.match(r"!|[^@]*:|[0-9a-f]{40}$", dependency):
+            raise MigrateError(f"{file}: {line['name']} requires {name}, which is not before it")
 
 
 def _change_id(pragmas: dict[str, str], line: dict[str, Any], note: str, parent: str | None) -> str:
@@ -404,15 +413,13 @@ def _steps(chain: Plan, say: Say, *, verify: bool = True) -> list[_Step]:
 @contextlib.contextmanager
 def _registry(conninfo: str, chain: Plan, say: Say) -> Iterator[_Backend]:
     """yoyo's backend on the registry of a plan, alone on the database for as long as it is held."""
-    with _connect(conninfo) as conn:
+    with _errors_as_advice(), _connect(conninfo) as conn:
         _take_lock(conn, say)
         _refuse_sqitch(conn, chain)
-        with _errors_as_advice():
-            conn.execute(
-                sql.SQL("create schema if not exists {}").format(sql.Identifier(chain.registry))
-            )
-        backend = _Backend(_uri(conn, conninfo, chain), "_yoyo_migration")
-        with backend:
+        conn.execute(
+            sql.SQL("create schema if not exists {}").format(sql.Identifier(chain.registry))
+        )
+        with _Backend(_uri(conn, conninfo, chain), "_yoyo_migration") as backend:
             backend.init_database()
             # yoyo's lock is a row that outlives a killed process; here, alone, it is stale.
             backend.break_lock()
@@ -523,10 +530,13 @@ def _hint(diag: psycopg.errors.Diagnostic) -> str:
 
 @contextlib.contextmanager
 def _errors_as_advice() -> Iterator[None]:
+    """Turn what the database says outside of scripts into a MigrateError."""
     try:
         yield
     except psycopg.Error as error:
-        raise MigrateError(f"cannot prepare the database: {str(error).strip()}") from error
+        if isinstance(error.__context__, MigrateError):  # cleaning up after it failed as well
+            raise error.__context__ from None
+        raise MigrateError(f"{str(error).strip()}; put that right, then deploy again") from error
 
 
 def _conninfo(dsn: str, connection: dict[str, Any]) -> str:

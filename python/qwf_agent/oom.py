@@ -6,7 +6,8 @@ from pathlib import Path
 
 
 def kills() -> int:
-    """Processes of this control group that the kernel killed for want of memory so far; 0 where nobody counts."""
+    """Processes of this control group that the kernel killed for want of memory so far; 0 where
+    nobody counts."""
     try:
         group = Path("/proc/self/cgroup").read_text().strip().rpartition("::")[2].lstrip("/")
         events = (Path("/sys/fs/cgroup") / group / "memory.events").read_text().split()

@@ -1,7 +1,9 @@
-"""How an attempt ended, in the words of qwf.finish(), and which exception or exit code means what."""
+"""How an attempt ended, in the words of qwf.finish(), and which exception or exit code means
+what."""
 
 from __future__ import annotations
 
+import json
 import signal
 import traceback
 from types import TracebackType
@@ -11,6 +13,7 @@ from qwf_agent.app import PermanentError, TemporaryError
 from qwf_agent.body import BadOutput
 
 TEMPFAIL = 75  # EX_TEMPFAIL of sysexits.h
+TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
 FATAL = (64, 65, 78)  # EX_USAGE, EX_DATAERR, EX_CONFIG: trying again cannot help
 
 
@@ -21,6 +24,22 @@ class Outcome(NamedTuple):
     output: bytes = b"{}"
     error: str | None = None
     detail: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+
+def render(outcome: Outcome) -> bytes:
+    """What is reported about an attempt, as JSON text that ends with its detail; `report` makes
+    a report of it."""
+    rest = TO_JSON({"outcome": outcome.outcome, "error": outcome.error, "detail": outcome.detail})
+    return b'{"output": ' + outcome.output + b", " + rest[1:].encode(errors="replace")
+
+
+def report(job_id: int, token: str, rendered: bytes, log_tail: str = "") -> bytes:
+    """One element of the list that qwf.finish_many() takes. What user code returned goes in as
+    the text it came as."""
+    if log_tail:
+        comma = b"" if rendered.endswith(b"{}}") else b", "
+        rendered = rendered[:-2] + comma + b'"log_tail": ' + TO_JSON(log_tail).encode() + b"}}"
+    return b'{"job_id": %d, "token": "%s", ' % (job_id, token.encode()) + rendered[1:]
 
 
 class CommandFailed(Exception):
@@ -45,7 +64,8 @@ def of_exception(error: BaseException, limit: int) -> Outcome:
 
 
 def of_exit(code: int, message: str) -> Outcome:
-    """The outcome of a command that ended with this exit code; a negative one is the signal that killed it."""
+    """The outcome of a command that ended with this exit code; a negative one is the signal that
+    killed it."""
     if code < 0:
         return Outcome("lost", error=message, detail={"reason": "crashed", "signal": -code})
     outcome = "tempfail" if code == TEMPFAIL else "fatal" if code in FATAL else "error"
@@ -53,7 +73,8 @@ def of_exit(code: int, message: str) -> Outcome:
 
 
 def of_death(status: int, out_of_memory: bool) -> Outcome:
-    """The outcome of the job that was running when its child ended; `status` as os.wait gives it."""
+    """The outcome of the job that was running when its child ended; `status` as os.wait gives
+    it."""
     if not status & 0x7F:
         code = status >> 8
         outcome = "tempfail" if code == TEMPFAIL else "error"
@@ -79,13 +100,16 @@ def describe(error: BaseException) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    """Text that Postgres can hold, at most `limit` bytes: head and tail are kept, the middle goes."""
+    """Text that Postgres can hold, at most `limit` bytes: head and tail are kept, the middle
+    goes."""
     data = text.replace("\0", "").encode(errors="replace")
     if len(data) <= limit:
         return data.decode()
     gap = f"\n... {len(data) - limit} bytes left out ...\n"
     half = max(0, (limit - len(gap)) // 2)
-    return data[:half].decode(errors="ignore") + gap + data[len(data) - half :].decode(errors="ignore")
+    return (
+        data[:half].decode(errors="ignore") + gap + data[len(data) - half :].decode(errors="ignore")
+    )
 
 
 def signal_name(number: int) -> str:
@@ -102,7 +126,9 @@ def _of_system_exit(error: SystemExit) -> Outcome:
     if not isinstance(error.code, int):
         return Outcome("error", error=clip(f"exited: {error.code}", 4096), detail={"exit_code": 1})
     outcome = "tempfail" if error.code == TEMPFAIL else "error"
-    return Outcome(outcome, error=f"exited with code {error.code}", detail={"exit_code": error.code & 0xFF})
+    return Outcome(
+        outcome, error=f"exited with code {error.code}", detail={"exit_code": error.code & 0xFF}
+    )
 
 
 def _is_ours(trace: TracebackType) -> bool:

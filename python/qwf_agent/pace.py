@@ -9,8 +9,8 @@ SMOOTHING = 0.1
 class Pace:
     """Moving averages of body times, over all tasks and per task.
 
-    Invariant: `batch`, the number of jobs a slot should hold, is 1 until bodies have shown to be short, at most doubles
-    each time that many have ended, and drops at once when one was long.
+    Invariant: `batch`, the number of jobs a slot should hold, is 1 until bodies have shown to be
+    short, at most doubles each time that many have ended, and drops at once when one was long.
     """
 
     def __init__(self, most: int) -> None:

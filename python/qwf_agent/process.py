@@ -6,6 +6,7 @@ import os
 import selectors
 import signal
 import socket
+from contextlib import suppress
 from typing import NamedTuple
 
 from qwf_agent import child
@@ -15,6 +16,7 @@ from qwf_agent.scoreboard import Scoreboard
 from qwf_agent.wire import Message, Unpacker
 
 READ_BYTES = 1 << 18
+GONE = (ProcessLookupError, PermissionError)
 
 
 class Exit(NamedTuple):
@@ -44,19 +46,26 @@ class ChildProcess:
         self.log = LogTail(log_out, os.urandom(MARK_BYTES), setup.limits.log_bytes)
         os.set_blocking(self._tickets, False)
         os.set_blocking(self._cancels, False)
-        self.pid = os.fork()
-        if self.pid == 0:
-            end = End(theirs, self._tickets, self._cancels, log_in, self.log.mark, self.scoreboard)
-            child.main(end, setup)
+        shared = (theirs, self._tickets, self._cancels, log_in, self.log.mark, self.scoreboard)
+        end = End(os.getpid(), *shared)
+        try:
+            self.pid = os.fork()
+            if self.pid == 0:
+                child.main(end, setup)
+        except OSError:
+            self.close()
+            raise
+        finally:  # the child does not get here
+            theirs.close()
+            os.close(log_in)
         self._set_group()
-        theirs.close()
-        os.close(log_in)
         self._socket.setblocking(False)
         selector.register(self._socket, selectors.EVENT_READ, self._on_socket)
         selector.register(log_out, selectors.EVENT_READ, self._on_log)
 
     def send(self, jobs: bytes, tickets: bytes) -> None:
-        """Hand over jobs, and the tickets that allow to start them."""
+        """Hand over jobs, and the tickets that allow to start them: so few at a time that they fit
+        into the smallest pipe there is."""
         os.write(self._tickets_in, tickets)
         self._outgoing += jobs
         self._flush()
@@ -88,20 +97,17 @@ class ChildProcess:
     def kill(self) -> None:
         """Kill the child and everything it started that stayed in its group."""
         for kill in (os.killpg, os.kill):
-            try:
+            with suppress(*GONE):
                 kill(self.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass
 
     def wait(self) -> Exit | None:
-        """How the child ended, if it has; then its last words are there to `hear`, and no ticket can be read any more."""
+        """How the child ended, if it has; then its last words are there to `hear`, and no ticket
+        can be read any more."""
         pid, status, usage = os.wait4(self.pid, os.WNOHANG)
         if pid == 0:
             return None
-        try:
+        with suppress(*GONE):
             os.killpg(self.pid, signal.SIGKILL)  # what it left behind in its group
-        except (ProcessLookupError, PermissionError):
-            pass
         self._read()
         return Exit(status, usage.ru_maxrss * child.RSS_UNIT)
 
@@ -117,10 +123,8 @@ class ChildProcess:
         self.scoreboard.close()
 
     def _set_group(self) -> None:
-        try:
+        with suppress(*GONE):
             os.setpgid(self.pid, self.pid)  # the child does it too; whoever comes first
-        except (PermissionError, ProcessLookupError):
-            pass
 
     def _on_socket(self) -> None:
         self._flush()

@@ -1,4 +1,5 @@
-"""What bodies say about how far they are, on its way to the database: now and then, the last word of each."""
+"""What bodies say about how far they are, on its way to the database: now and then, the last
+word of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reports of ended attempts on their way to the database: together when there are many, again when it was away."""
+"""Reports of ended attempts on their way to the database: together when there are many, again
+when it was away."""
 
 from __future__ import annotations
 
@@ -6,9 +7,9 @@ import logging
 from collections import deque
 
 from qwf_agent import db
-from qwf_agent.claim import Claim, render_report
+from qwf_agent.claim import Claim
 from qwf_agent.link import Call, Failure, Link
-from qwf_agent.outcome import Outcome
+from qwf_agent.outcome import Outcome, render, report
 
 log = logging.getLogger("qwf_agent")
 
@@ -19,7 +20,7 @@ RETRY_S = 0.5
 class Report:
     """A claim and what is said about it."""
 
-    __slots__ = ("claim", "text", "replaced")
+    __slots__ = ("claim", "replaced", "text")
 
     def __init__(self, claim: Claim, text: bytes) -> None:
         self.claim = claim
@@ -30,8 +31,9 @@ class Report:
 class Reporter:
     """Sends reports, one call at a time, and drains what they left in the outbox.
 
-    Invariant: a report leaves only when the database has answered it: ok, or lost to another worker. One that the database
-    cannot store is replaced, once, by a failure that says so; it never holds up the others.
+    Invariant: a report leaves only when the database has answered it: ok, or lost to another
+    worker. One that the database cannot store is replaced, once, by a failure that says so; it
+    never holds up the others.
     """
 
     def __init__(self, link: Link) -> None:
@@ -44,16 +46,17 @@ class Reporter:
         self._drain = False
         self._retry_at = 0.0
 
-    def add(self, claim: Claim, outcome: Outcome, log_tail: str = "", host: str = "") -> None:
-        """Take a report."""
-        detail = {**outcome.detail, "host": host}
-        if log_tail:
-            detail["log_tail"] = log_tail
-        self._waiting.append(Report(claim, render_report(claim, outcome, detail)))
+    def add(self, claim: Claim, rendered: bytes, log_tail: str = "") -> None:
+        """Take what `outcome.render` made."""
+        self._waiting.append(Report(claim, report(claim.job_id, claim.token, rendered, log_tail)))
 
     def claims(self) -> list[Claim]:
         """Claims whose reports are not answered: their leases still need renewing."""
-        return [report.claim for report in (*self._sent, *self._waiting)]
+        return [waiting.claim for waiting in (*self._sent, *self._waiting)]
+
+    def busy(self) -> bool:
+        """Whether reports are under way, so that new ones have to wait."""
+        return self._finishing is not None
 
     def idle(self) -> bool:
         """Whether everything has been said."""
@@ -77,11 +80,12 @@ class Reporter:
     def _send(self) -> None:
         most, size = (1 if self._singly > 0 else MOST_REPORTS), 0
         while self._waiting and len(self._sent) < most and size < MOST_BYTES:
-            report = self._waiting.popleft()
-            self._sent.append(report)
-            size += len(report.text)
+            self._sent.append(self._waiting.popleft())
+            size += len(self._sent[-1].text)
         self._singly = max(0, self._singly - 1)
-        self._finishing = self._link.send(db.finish_many(b"[" + b",".join(r.text for r in self._sent) + b"]"))
+        self._finishing = self._link.send(
+            db.finish_many(b"[" + b",".join(r.text for r in self._sent) + b"]")
+        )
 
     def _settle(self, call: Call, now: float) -> None:
         sent, self._sent, self._finishing = self._sent, [], None
@@ -101,11 +105,14 @@ class Reporter:
         else:
             self._replace(sent[0], call.failure)
 
-    def _replace(self, report: Report, failure: Failure) -> None:
+    def _replace(self, refused: Report, failure: Failure) -> None:
         """The database cannot store this report: say that instead."""
-        log.warning("job %s: the report was refused: %s", report.claim.job_id, failure)
-        if report.replaced:
+        log.warning("job %s: the report was refused: %s", refused.claim.job_id, failure)
+        if refused.replaced:
             return  # its lease lapses
-        outcome = Outcome("error", error=f"the output cannot be stored: {failure.message} ({failure.sqlstate})")
-        report.text, report.replaced = render_report(report.claim, outcome, {}), True
-        self._waiting.appendleft(report)
+        outcome = Outcome(
+            "error", error=f"the output cannot be stored: {failure.message} ({failure.sqlstate})"
+        )
+        refused.text = report(refused.claim.job_id, refused.claim.token, render(outcome))
+        refused.replaced = True
+        self._waiting.appendleft(refused)

@@ -1,7 +1,9 @@
-"""A page of memory that a child shares with its parent: what it is running since when, and how far that is.
+"""A page of memory that a child shares with its parent: what it is running since when, and how far
+that is.
 
-The child writes it without a system call, however often a body reports progress; the parent looks when it wants to know.
-It outlives the child, so a crash loses nothing of it."""
+The child writes it without a system call, however often a body reports progress; the parent
+looks when it wants to know. It outlives the child, so a crash loses nothing of it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from typing import NamedTuple
 
 MESSAGE_BYTES = 2000
 RUNNING = struct.Struct("<Qd")  # ticket of the job, when its body started on the monotonic clock
-PROGRESS = struct.Struct("<QQdI")  # version (odd while being written), ticket, fraction, length of the message
+PROGRESS = struct.Struct(
+    "<QQdI"
+)  # version (odd while being written), ticket, fraction, length of the message
 PROGRESS_AT = 64
 
 
@@ -37,7 +41,8 @@ class Scoreboard:
         RUNNING.pack_into(self._page, 0, ticket, time.monotonic())
 
     def running(self) -> tuple[int, float]:
-        """Ticket of the job whose body started last, and when on the monotonic clock; 0 before the first (parent)."""
+        """Ticket of the job whose body started last, and when on the monotonic clock; 0 before
+        the first (parent)."""
         ticket, since = RUNNING.unpack_from(self._page, 0)
         return ticket, since
 
@@ -53,7 +58,11 @@ class Scoreboard:
         """The last record; None while there is none, or it is just being written (parent)."""
         version, ticket, fraction, size = PROGRESS.unpack_from(self._page, PROGRESS_AT)
         text = self._page[PROGRESS_AT + PROGRESS.size : PROGRESS_AT + PROGRESS.size + size]
-        if version % 2 or version == 0 or PROGRESS.unpack_from(self._page, PROGRESS_AT)[0] != version:
+        if (
+            version % 2
+            or version == 0
+            or PROGRESS.unpack_from(self._page, PROGRESS_AT)[0] != version
+        ):
             return None
         return Progress(version, ticket, fraction, text.decode(errors="replace"))
 

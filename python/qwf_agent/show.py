@@ -29,8 +29,10 @@ LOOKS = {
 }
 OVER = {"completed", "failed", "cancelled"}
 QUIET = ("completed", "blocked", "skipped", "queued", "cancelled", "scheduled")
-NUMBERS = {"id", "run_id", "attempt", "seconds", "version"}
+NUMBERS = {"id", "run", "tries", "took", "version"}
+NARROW = 20
 BAR = 12
+BRIEF = 60
 
 
 def run(status: Row, max_lines: int | None = None) -> RenderableType:
@@ -45,7 +47,7 @@ def run(status: Row, max_lines: int | None = None) -> RenderableType:
 def headline(status: Row) -> Text:
     """Id, workflow, state, nodes done and time of a run, in one line."""
     one = status["run"]
-    done = sum(node["status"] in OVER | {"skipped"} for node in status["nodes"])
+    done = sum(node["status"] in {"completed", "skipped"} for node in status["nodes"])
     text = Text.assemble(
         (f"run {one['id']}  ", "bold"), f"{one['workflow']}@{one['workflow_version']}  "
     )
@@ -92,19 +94,8 @@ def board(statuses: Sequence[Row], names: Mapping[int, str]) -> RenderableType:
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     for status in statuses:
         signs = Text.assemble(*(LOOKS.get(node["status"], (" ", "")) for node in status["nodes"]))
-        parts = [_part_done(node) for node in status["nodes"]]
-        busy = [
-            node
-            for node in status["nodes"]
-            if node["status"] in {"running", "awaiting_input", "failed"}
-        ]
-        doing = ", ".join(f"{node['node_id']} {node.get('message') or ''}".strip() for node in busy)
-        text = (
-            state(status["run"]["status"])
-            if not busy or status["run"]["status"] in OVER
-            else Text(doing, "yellow")
-        )
-        table.add_row(names[status["run"]["id"]], signs, bar(sum(parts) / max(1, len(parts))), text)
+        done = sum(map(_part_done, status["nodes"])) / max(1, len(status["nodes"]))
+        table.add_row(names[status["run"]["id"]], signs, bar(done), _doing(status))
     return table
 
 
@@ -128,32 +119,39 @@ def changes(before: Row | None, after: Row, only: Container[str] | None = None) 
 
 def rows(columns: Sequence[str], content: Iterable[Row], empty: str) -> RenderableType:
     """A list, one line for each row, the last column in what room is left; else `empty`."""
+    cells = [[_cell(column, row.get(column)) for column in columns] for row in content]
+    if not cells:
+        return Text(empty)
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True)
     table.header_style = "bright_black"
-    for column in columns:
+    for column, texts in zip(columns, zip(*cells, strict=True), strict=True):
+        longest = max(text.cell_len for text in texts)
         last = column == columns[-1]
         table.add_column(
-            column.replace("_", " "),
+            column,
             justify="right" if column in NUMBERS else "left",
             overflow="ellipsis",
             no_wrap=True,
             ratio=1 if last else None,
+            min_width=None if last else min(longest, NARROW),
         )
-    count = 0
-    for row in content:
-        table.add_row(*(_cell(column, row.get(column)) for column in columns))
-        count += 1
-    return table if count else Text(empty)
+    for row in cells:
+        table.add_row(*row)
+    return table
 
 
 def facts(row: Row, names: Sequence[str]) -> RenderableType:
-    """Name and value, one to a line; what is null is left out."""
+    """Name and value, one to a line; what says nothing (null, empty, zero) is left out."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bright_black", no_wrap=True)
     table.add_column(overflow="fold")
     for name in names:
-        if row.get(name) not in (None, "", {}):
-            table.add_row(name.replace("_", " "), _cell(name, row[name]))
+        value = row.get(name)
+        if isinstance(value, dict | list) and len(_brief(value)) > BRIEF:
+            pretty = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+            table.add_row(name.replace("_", " "), Text(pretty))
+        elif value or value is False:
+            table.add_row(name.replace("_", " "), _cell(name, value))
     return table
 
 
@@ -189,7 +187,7 @@ def question(row: Row) -> RenderableType:
     head.append(f"{row['widget'] or 'input'}, {_cell('age', row['age'])} old", "bright_black")
     lines = [head]
     if row.get("prompt"):
-        lines.append(Text(f"  {row['prompt']}", "magenta"))
+        lines.append(Text(indent(row["prompt"], "  "), "magenta"))
     offered = options(row["spec"])
     lines += [Text(f"  #{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
     value = "'#1'" if offered else "VALUE"
@@ -238,6 +236,18 @@ def _more(node: Row, status: Row) -> str:
     return f"{took}  {detail.plain}" if detail else took
 
 
+def _doing(status: Row) -> Text:
+    """What of a run is going on, else what it waits for, else how it ended."""
+    if status["run"]["status"] in OVER:
+        return state(status["run"]["status"])
+    for wanted, words in (("running", ""), ("awaiting_input", "asks"), ("queued", "queued")):
+        found = [node for node in status["nodes"] if node["status"] == wanted]
+        if found:
+            texts = [f"{node['node_id']} {words or node.get('message') or ''}" for node in found]
+            return Text(", ".join(text.rstrip() for text in texts), LOOKS[wanted][1])
+    return state(status["run"]["status"])
+
+
 def _part_done(node: Row) -> float:
     if node["status"] in OVER | {"skipped"}:
         return 1.0
@@ -263,8 +273,9 @@ def _detail(node: Row, status: Row) -> Text | None:
         return bar(node["progress"]).append(f" {node.get('message') or ''}")
     tries = f"attempt {node['attempt']}  " if (node.get("attempt") or 0) > 1 else ""
     if node.get("error") and node["status"] != "completed":
-        last = str(node["error"]).strip().splitlines()[-1]
-        return Text(f"{tries}{last}", "red" if node["status"] == "failed" else "")
+        lines = str(node["error"]).strip().splitlines()
+        line = lines[-1] if lines[0].startswith("Traceback") else lines[0]
+        return Text(f"{tries}{line}", "red" if node["status"] == "failed" else "")
     if node["status"] == "blocked" and node.get("depends_on"):
         waits = [short.removeprefix(f"{node['step_id']}/") for short in node["depends_on"]]
         more = f" and {len(waits) - 3} more" if len(waits) > 3 else ""
@@ -296,11 +307,13 @@ def _cell(name: str, value: Any) -> Text:
         return Text("")
     if name == "status":
         return state(value)
-    if name in {"seconds", "age"}:
+    if name in {"took", "age"}:
         seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
         return Text(duration(seconds))
     if isinstance(value, datetime):
-        return Text(value.astimezone().strftime("%Y-%m-%d %H:%M:%S"))
+        there = value.astimezone()
+        today = there.date() == datetime.now().astimezone().date()
+        return Text(there.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M"))
     return Text(_brief(value))
 
 
@@ -308,8 +321,7 @@ def _brief(value: Any) -> str:
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, dict) and "id" in value and "label" in value:
-        extra = ", ".join(
-            f"{key} {_brief(item)}" for key, item in value.items() if key not in {"id", "label"}
-        )
-        return f"{value['label']}  {extra}"
+        rest = {key: item for key, item in value.items() if key not in {"id", "label"}}
+        rest = dict(sorted(rest.items(), key=lambda pair: isinstance(pair[1], list | dict)))
+        return "  ".join([value["label"], *(f"{key} {_brief(rest[key])}" for key in rest)])
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -23,7 +23,9 @@ class Signals:
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         for number in self.HEEDED:
             signal.signal(number, self._count)
-        signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # a child just forked is not to die of its first cancel
+        signal.signal(
+            signal.SIGUSR1, signal.SIG_IGN
+        )  # a child just forked is not to die of its first cancel
 
     def take_hangup(self) -> bool:
         """Whether a SIGHUP has come since last asked."""

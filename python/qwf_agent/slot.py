@@ -9,27 +9,33 @@ from typing import NamedTuple
 
 from qwf_agent.child import TICKET, Setup
 from qwf_agent.claim import Claim
-from qwf_agent.outcome import Outcome
 from qwf_agent.process import ChildProcess, Exit
 from qwf_agent.scoreboard import Progress
 from qwf_agent.wire import pack
 
-WAIT_S = (0.05, 5.0)  # before forking again after a child that died before it was ready: first and longest
+WAIT_S = (
+    0.05,
+    5.0,
+)  # before forking again after a child that died before it was ready: first and longest
 
 LONG_S = 0.2
+MOST_JOBS = 500  # so that their tickets fit into one page, the least a pipe can hold
 
 
 class Answer(NamedTuple):
-    """What a child said about one job; `seconds` is what its body took."""
+    """What a child said about one job: the outcome, what to report, seconds its body took, the
+    end of what it printed."""
 
     claim: Claim
-    outcome: Outcome
+    outcome: str
+    rendered: bytes
     seconds: float
     log: str
 
 
 class Death(NamedTuple):
-    """The end of a child: its last answers, the job that was running and what that had printed, those never started."""
+    """The end of a child: its last answers, the job that was running and what that had printed,
+    those never started."""
 
     exit: Exit
     answers: list[Answer]
@@ -40,9 +46,11 @@ class Death(NamedTuple):
 
 
 class Slot:
-    """One child at a time. `claims` are the jobs it was given and has not answered, in order: the first is running.
+    """One child at a time. `claims` are the jobs it was given and has not answered, in order: the
+    first is running.
 
-    Invariant: a claim leaves `claims` once: by an answer, by being taken back, or by the death of the child.
+    Invariant: a claim leaves `claims` once: by an answer, by being taken back, or by the death
+    of the child.
     """
 
     def __init__(self, selector: selectors.BaseSelector, setup: Setup, recycle_jobs: int) -> None:
@@ -61,7 +69,8 @@ class Slot:
         self._jobs, self._tickets = bytearray(), bytearray()
 
     def spawn(self, now: float) -> None:
-        """Fork a child if there is none and it is time. Raises OSError when the system has no process to give."""
+        """Fork a child if there is none and it is time. Raises OSError when the system has no
+        process to give."""
         if self.process is None and now >= self._spawn_at:
             self._spawn_at = now + self._wait_s
             self._wait_s = min(self._wait_s * 2, WAIT_S[1])
@@ -69,13 +78,15 @@ class Slot:
             self._left = self._recycle_jobs
 
     def has_room(self, seconds: float, budget_s: float) -> bool:
-        """Whether to give it a job that is expected to take so long: at once if idle, else up to a budget of work."""
-        if not self.ready or self._left <= 0:
+        """Whether to give it a job that is expected to take so long: at once if idle, else up to
+        a budget of work."""
+        if not self.ready or self._left <= 0 or len(self.claims) >= MOST_JOBS:
             return False
         return not self.claims or self.load_s + seconds <= budget_s
 
     def room(self, batch: int, now: float) -> int:
-        """How many more jobs it should be given, where `batch` is a slot's share; none behind a body that takes long."""
+        """How many more jobs it should be given, where `batch` is a slot's share; none behind a
+        body that takes long."""
         if not self.ready or (self.claims and self.running_for(now) > LONG_S):
             return 0
         return max(0, min(self._left, batch - len(self.claims)))
@@ -111,7 +122,8 @@ class Slot:
         return back
 
     def running_for(self, now: float) -> float:
-        """Seconds that the body of the first job has run; before it starts, since the child could have begun with it."""
+        """Seconds that the body of the first job has run; before it starts, since the child
+        could have begun with it."""
         if not self.claims or self.process is None:
             return 0.0
         ticket, since = self.process.scoreboard.running()
@@ -173,11 +185,12 @@ class Slot:
                 self.ready, self._wait_s = True, WAIT_S[0]
                 self._spawn_at = 0.0
                 continue
-            claim = self.claims[0]
+            claim = next(claim for claim in self.claims if claim.ticket == message["ticket"])
             self._leave(claim)
             self._first_since = time.monotonic()
-            outcome = Outcome(message["outcome"], value, message["error"], message["detail"])
-            found.append(Answer(claim, outcome, message["seconds"], process.log.take()))
+            found.append(
+                Answer(claim, message["outcome"], value, message["seconds"], process.log.take())
+            )
         return found
 
     def _leave(self, claim: Claim) -> None:

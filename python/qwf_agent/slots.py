@@ -29,14 +29,20 @@ class Slots:
         """Whether there is something to look after: jobs, or children that start."""
         return bool(self.backlog) or any(slot.claims or not slot.ready for slot in self.slots)
 
+    def all_have_work(self) -> bool:
+        """Whether every child has at least a job behind the one it runs."""
+        return all(len(slot.claims) > 1 for slot in self.slots)
+
     def room(self, now: float) -> int:
-        """How many jobs to claim now. While all children have work, only once half of what they should hold is done."""
+        """How many jobs to claim now. While all children have work, only once half of what they
+        should hold is done."""
         room = sum(slot.room(self.pace.batch, now) for slot in self.slots) - len(self.backlog)
         hungry = any(slot.ready and not slot.claims for slot in self.slots)
         return room if hungry or 2 * room >= self.pace.batch * len(self.slots) else 0
 
     def hand_out(self) -> None:
-        """Give jobs from the backlog to the children with the least to do, small ones several at a time."""
+        """Give jobs from the backlog to the children with the least to do, small ones several at
+        a time."""
         while self.backlog:
             seconds = self.pace.expected(self.backlog[0].task)
             free = [slot for slot in self.slots if slot.has_room(seconds, BATCH_S)]

@@ -1,4 +1,5 @@
-"""Which tasks there are and what runs them: the user's app object and node modules. Runs only in children."""
+"""Which tasks there are and what runs them: the user's app object and node modules. Runs only in
+children."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import signal
 import sys
 import time
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import NoReturn
 
 from qwf_agent.app import App, Job
@@ -22,7 +24,8 @@ IMPORT_S = 300.0  # longest that importing the user's code may take
 
 
 class CannotLoad(Exception):
-    """The user's code could not be imported, or holds no such thing. The message says which and why."""
+    """The user's code could not be imported, or holds no such thing. The message says which and
+    why."""
 
 
 class Tasks:
@@ -40,7 +43,8 @@ class Tasks:
             self._app = _import_app(self._app_path)
 
     def names(self) -> list[str]:
-        """All tasks: those of the app, and the modules of the package of nodes (which are not imported)."""
+        """All tasks: those of the app, and the modules of the package of nodes (which are not
+        imported)."""
         self.load()
         names = set(self._app.tasks) if self._app else set()
         if self._nodes:
@@ -78,7 +82,8 @@ class Tasks:
 
 
 def names_in_child(app: str | None, nodes: str | None) -> list[str]:
-    """Names of the user's tasks, found by a throw-away child, so that this process imports none of that code.
+    """Names of the user's tasks, found by a throw-away child, so that this process imports none of
+    that code.
 
     Raises CannotLoad with the import error.
     """
@@ -95,7 +100,9 @@ def names_in_child(app: str | None, nodes: str | None) -> list[str]:
     if answer is None:
         raise CannotLoad(f"importing took more than {IMPORT_S:g} s")
     if not answer:
-        raise CannotLoad(f"the process that imported it died with status {os.waitstatus_to_exitcode(status)}")
+        raise CannotLoad(
+            f"the process that imported it died with status {os.waitstatus_to_exitcode(status)}"
+        )
     found = json.loads(answer)
     if "error" in found:
         raise CannotLoad(found["error"])
@@ -106,7 +113,7 @@ def _tell_names(tasks: Tasks, writer: int) -> NoReturn:
     """Write the names, or why there are none, and leave without running anybody's exit handlers."""
     try:
         os.dup2(2, 1)
-        sys.path.insert(0, os.getcwd())
+        sys.path.insert(0, str(Path.cwd()))
         try:
             answer = json.dumps({"tasks": tasks.names()})
         except BaseException as error:

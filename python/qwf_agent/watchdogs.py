@@ -1,4 +1,5 @@
-"""What kills a body that runs on: each watchdog looks at a running claim and says why it has to stop, or nothing."""
+"""What kills a body that runs on: each watchdog looks at a running claim and says why it has to
+stop, or nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from qwf_agent.claim import Claim
 
 
 class Trip(NamedTuple):
-    """A watchdog that has tripped: the reason as qwf.finish() takes it, and a sentence for people."""
+    """A watchdog that has tripped: the reason as qwf.finish() takes it, and a sentence for
+    people."""
 
     reason: str
     error: str

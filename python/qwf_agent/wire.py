@@ -1,6 +1,9 @@
-"""Messages between parent and child: length-prefixed JSON, with a second JSON text beside it that is passed on unread.
+"""Messages between parent and child: length-prefixed JSON, with a second JSON text beside it that
+is passed on unread.
 
-The second text is a job's inputs or its output: the parent never parses what user code reads or makes."""
+The second text is a job's inputs or its output: the parent never parses what user code reads or
+makes.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,14 @@ from typing import Any
 
 LENGTHS = struct.Struct(">II")
 
+TO_JSON = json.JSONEncoder().encode
+
 Message = dict[str, Any]
 
 
 def pack(message: Message, value: bytes = b"") -> bytes:
     """One message as it goes over the socket."""
-    head = json.dumps(message).encode()
+    head = TO_JSON(message).encode()
     return LENGTHS.pack(len(head), len(value)) + head + value
 
 
@@ -36,7 +41,7 @@ class Unpacker:
             head_end = at + LENGTHS.size + head_size
             if len(buffer) < head_end + value_size:
                 break
-            head = json.loads(buffer[at + LENGTHS.size : head_end])
+            head = json.loads(buffer[at + LENGTHS.size : head_end].decode())
             value = bytes(buffer[head_end : head_end + value_size])
             at = head_end + value_size
             yield head, value

@@ -1,16 +1,17 @@
-"""A registration on one queue: it looks for work, sleeps where there is none, and renews the leases of what it holds."""
+"""A registration on one queue: it looks for work, sleeps where there is none, and renews the
+leases of what it holds."""
 
 from __future__ import annotations
 
 import json
 import logging
-import random
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from qwf_agent import db
 from qwf_agent.claim import Claim, from_row
+from qwf_agent.jitter import spread
 from qwf_agent.link import Call, Link
 
 log = logging.getLogger("qwf_agent")
@@ -37,7 +38,8 @@ class Settings:
 
 
 def read_settings(text: str, poll: float | None) -> Settings:
-    """Settings from the JSON that qwf.agent_settings() returns; `poll` overrides the one given there."""
+    """Settings from the JSON that qwf.agent_settings() returns; `poll` overrides the one given
+    there."""
     given: dict[str, Any] = json.loads(text)
     settings = Settings(**{name: given[name] for name in Settings.__dataclass_fields__})
     return settings if poll is None else replace(settings, poll=poll)
@@ -46,11 +48,14 @@ def read_settings(text: str, poll: float | None) -> Settings:
 class Worker:
     """One queue's claims, sleep and heartbeats, over the link for calls that commit softly.
 
-    Invariant: at most one claim and one heartbeat are under way. It is asleep, as far as the database knows, only after a
-    claim found nothing, and until one finds something or the agent has no room.
+    Invariant: at most one claim and one heartbeat are under way. It is asleep, as far as the
+    database knows, only after a claim found nothing, and until one finds something or the agent
+    has no room.
     """
 
-    def __init__(self, worker_id: str, queue: str, settings: Settings, link: Link, lease: float | None) -> None:
+    def __init__(
+        self, worker_id: str, queue: str, settings: Settings, link: Link, lease: float | None
+    ) -> None:
         self.id = worker_id
         self.queue = queue
         self.settings = settings
@@ -67,7 +72,8 @@ class Worker:
         self._beat_s = min(settings.heartbeat, (lease or settings.lease) / 3)
 
     def look(self, room: int, share: int, now: float) -> None:
-        """Claim up to `share` of the agent's `room` if it is time to. Without room, let wake-ups go to others."""
+        """Claim up to `share` of the agent's `room` if it is time to. Without room, let wake-ups
+        go to others."""
         if room <= 0:
             self._wake()
         elif share > 0 and self._claiming is None and now >= self._look_at and self._link.up:
@@ -81,7 +87,7 @@ class Worker:
             return []
         self._claiming, self.asked = None, 0
         if call.failure:
-            self._look_at = now + TROUBLE_S * random.uniform(0.5, 1.5)
+            self._look_at = now + spread(TROUBLE_S)
             if not call.failure.lost:
                 log.warning("claiming from %s failed: %s", self.queue, call.failure)
             return []
@@ -123,7 +129,8 @@ class Worker:
         return min(beat, look) if self._link.up else float("inf")
 
     def _plan(self, found: bool, now: float) -> None:
-        """When to look again: at once while there is work, and once more after falling asleep; then ever later."""
+        """When to look again: at once while there is work, and once more after falling asleep;
+        then ever later."""
         if found:
             self._wake()
             self._look_at = now
@@ -132,7 +139,7 @@ class Worker:
             self._sleep(now)
             self._look_at = now
         else:
-            poll = self.settings.poll * random.uniform(0.75, 1.25)
+            poll = spread(self.settings.poll)
             self._look_at = now + (self._rechecks.pop(0) if self._rechecks else poll)
             if now >= self._said_at + SAY_AGAIN_S:
                 self._sleep(now)

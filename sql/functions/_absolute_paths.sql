@@ -1,37 +1,47 @@
 -- Deploy qwf:functions/_absolute_paths
 -- requires: schema/qwf
--- Purpose: The paths of all references in a compiled value, which start from a node, several nodes, $context or $files.
--- Guarantees: A path that starts from an expression gives the paths inside that expression. $value is data.
+-- requires: functions/_list
+-- requires: functions/_object
+-- Purpose: The paths of all references in a compiled value, which start from a node, several nodes,
+--   $context or $files.
+-- Guarantees: A path that starts from an expression gives the paths inside that expression. $value
+--   is data.
 -- Called by: _reads, _step_inputs.
 
 begin;
 
 create function qwf._absolute_paths(p_value jsonb) returns setof jsonb
-language sql immutable
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  with recursive inner_value (value) as (
-    select p_value where p_value::text ~ '"\$from"'
-    union all
-    select child.value
-    from inner_value outer_value
-    cross join lateral (
-      select m.value
-      from jsonb_each(case when jsonb_typeof(outer_value.value) = 'object' and not outer_value.value ? '$value'
-        then outer_value.value else '{}' end) m
+begin
+  if p_value is null or p_value::text !~ '"\$from"' then
+    return;
+  end if;
+  return query
+    with recursive inner_value (value) as (
+      select p_value
       union all
-      select e.value
-      from jsonb_array_elements(case jsonb_typeof(outer_value.value) when 'array' then outer_value.value else '[]' end) e
-    ) child
-    where child.value::text ~ '"\$from"'
-  )
-  select v.value -> '$from'
-  from inner_value v
-  where jsonb_typeof(v.value) = 'object' and not v.value ? '$value'
-    and jsonb_typeof(v.value -> '$from' -> 0) in ('string', 'array')
-$$;
+      select child.value
+      from inner_value outer_value
+      cross join lateral (
+        select m.value
+        from jsonb_each(qwf._object(outer_value.value)) m
+        where not outer_value.value ? '$value'
+        union all
+        select e.value
+        from jsonb_array_elements(qwf._list(outer_value.value)) e
+      ) child
+      where child.value::text ~ '"\$from"'
+    )
+    select v.value -> '$from'
+    from inner_value v
+    where jsonb_typeof(v.value) = 'object' and not v.value ? '$value'
+      and jsonb_typeof(v.value -> '$from' -> 0) in ('string', 'array');
+end $$;
 
-comment on function qwf._absolute_paths(jsonb) is 'Returns the path of every reference in a compiled value.';
+comment on function qwf._absolute_paths(jsonb) is
+  'Returns the path of every reference in a compiled value.';
 revoke all on function qwf._absolute_paths(jsonb) from public;
 
 commit;

@@ -1,14 +1,15 @@
 -- Deploy qwf:functions/_ancestors
 -- requires: schema/qwf
 -- Purpose: Which vertices lie upstream of each vertex.
--- Guarantees: Bit u - 1 of element v says that u is upstream of v, all of it: an edge that is not whole passes on what lies
---   behind it, but not its own tail. One OR per edge: a chain of a thousand nodes that all
---   refer to the first costs no walk each.
+-- Guarantees: Bit u - 1 of element v says that u is upstream of v, all of it: an edge that is not
+--   whole passes on what lies behind it, but not its own tail. One OR per edge: a chain of a
+--   thousand nodes that all refer to the first costs no walk each.
 -- Called by: _pipeline_reference_problems, _compile.
 
 begin;
 
-create function qwf._ancestors(p_count int, p_order int[], p_from int[], p_to int[], p_whole boolean[])
+create function qwf._ancestors(
+  p_count int, p_order int[], p_from int[], p_to int[], p_whole boolean[])
 returns bit varying[]
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -35,7 +36,8 @@ begin
 end $$;
 
 comment on function qwf._ancestors(int, int[], int[], int[], boolean[]) is
-  'Returns for each of p_count vertices the set of vertices upstream of it as a bit string, from a topological order.';
+  'Returns for each of p_count vertices the set of vertices upstream of it as a bit string, from '
+  'a topological order.';
 revoke all on function qwf._ancestors(int, int[], int[], int[], boolean[]) from public;
 
 commit;

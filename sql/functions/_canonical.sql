@@ -1,8 +1,10 @@
 -- Deploy qwf:functions/_canonical
 -- requires: schema/qwf
--- Purpose: A value with absolute references: every $from becomes a path that starts from a node or from the run context.
--- Guarantees: What a name stands for is read from p_names, by its first segment; a name that is not in it is run context.
---   Never raises; a malformed reference stays as it is, for the checks to report.
+-- Purpose: A value with absolute references: every $from becomes a path that starts from a node or
+--   from the run context.
+-- Guarantees: What a name stands for is read from p_names, by its first segment; a name that is not
+--   in it is run context. Never raises; a malformed reference stays as it is, for the checks to
+--   report.
 -- Called by: _compile_node, _compile_question, _step_inputs, _exports, itself for inner values.
 
 begin;
@@ -22,11 +24,13 @@ begin
   elsif p_value ? '$from' then
     return qwf._canonical_reference(p_value, p_names);
   end if;
-  return (select jsonb_object_agg(m.key, qwf._canonical(m.value, p_names)) from jsonb_each(p_value) m);
+  return (select jsonb_object_agg(m.key, qwf._canonical(m.value, p_names))
+          from jsonb_each(p_value) m);
 end $$;
 
 comment on function qwf._canonical(jsonb, jsonb) is
-  'Returns a value whose references start from nodes or the run context instead of from names of the definition.';
+  'Returns a value whose references start from nodes or the run context instead of from names of '
+  'the definition.';
 revoke all on function qwf._canonical(jsonb, jsonb) from public;
 
 commit;

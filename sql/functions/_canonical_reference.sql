@@ -3,8 +3,9 @@
 -- requires: functions/_segments
 -- requires: functions/_substitute
 -- Purpose: One reference with an absolute path.
--- Guarantees: A step stands for its exports; without exports, for the outputs of its leaves. pipeline.x is replaced by what
---   the step gives for x; a declared input it does not give is the reference's $default, else null.
+-- Guarantees: A step stands for its exports; without exports, for the outputs of its leaves.
+--   pipeline.x is replaced by what the step gives for x; a declared input it does not give is the
+--   reference's $default, else null.
 -- Called by: _canonical.
 
 begin;
@@ -21,8 +22,6 @@ declare
 begin
   if v_path is null or v_name ->> 'kind' = 'unknown' then
     return p_expression;
-  elsif v_name is null then
-    return jsonb_build_object('$from', to_jsonb(array['$context'] || v_path)) || v_others;
   elsif v_name ->> 'kind' = 'pipeline' then
     if cardinality(v_rest) = 0 then
       return qwf._substitute(v_name -> 'inputs', '{}', v_others);
@@ -30,17 +29,19 @@ begin
       return qwf._substitute(v_name -> 'inputs' -> v_rest[1], v_rest[2:], v_others);
     end if;
     return qwf._substitute(coalesce(v_others -> '$default', 'null'), '{}', v_others - '$default');
-  elsif v_rest[1] = 'files' then
-    return jsonb_build_object('$from', to_jsonb(array['$files', v_name ->> 'id'] || v_rest[2:])) || v_others;
-  elsif v_name ? 'exports' then
+  elsif v_name ? 'exports' and v_rest[1] is distinct from 'files' then
     if cardinality(v_rest) = 0 then
       return qwf._substitute(v_name -> 'exports', '{}', v_others);
     end if;
-    return qwf._substitute(coalesce(v_name -> 'exports' -> v_rest[1], 'null'), v_rest[2:], v_others);
-  elsif jsonb_array_length(v_name -> 'leaves') = 1 then
-    return jsonb_build_object('$from', (v_name -> 'leaves') || to_jsonb(v_rest)) || v_others;
+    return qwf._substitute(
+      coalesce(v_name -> 'exports' -> v_rest[1], 'null'), v_rest[2:], v_others);
   end if;
-  return jsonb_build_object('$from', jsonb_build_array(v_name -> 'leaves') || to_jsonb(v_rest)) || v_others;
+  return v_others || jsonb_build_object('$from', case
+    when v_name is null then to_jsonb(array['$context'] || v_path)
+    when v_rest[1] = 'files' then to_jsonb(array['$files', v_name ->> 'id'] || v_rest[2:])
+    when jsonb_array_length(v_name -> 'leaves') = 1 then (v_name -> 'leaves') || to_jsonb(v_rest)
+    else jsonb_build_array(v_name -> 'leaves') || to_jsonb(v_rest)
+  end);
 end $$;
 
 comment on function qwf._canonical_reference(jsonb, jsonb) is

@@ -1,9 +1,11 @@
 -- Deploy qwf:functions/_check
 -- requires: functions/_evaluate
--- requires: functions/_with_defaults
 -- requires: functions/_schema_problems
--- Purpose: Resolves a $check, which compiling puts around a step input that has a schema and is known only at run time.
--- Guarantees: Fills in the schema's defaults; a value that violates the schema is an error value. Never raises.
+-- requires: functions/_with_defaults
+-- Purpose: Resolves a $check, which compiling puts around a step input that has a schema and is
+--   known only at run time.
+-- Guarantees: Fills in the schema's defaults; a value that violates the schema is an error value.
+--   Never raises.
 -- Called by: _evaluate_operator.
 
 begin;
@@ -30,7 +32,8 @@ begin
 end $$;
 
 comment on function qwf._check(jsonb, jsonb) is
-  'Returns the value under a $check with the defaults of its schema, or how it violates that schema.';
+  'Returns the value under a $check with the defaults of its schema, or how it violates that '
+  'schema.';
 revoke all on function qwf._check(jsonb, jsonb) from public;
 
 commit;

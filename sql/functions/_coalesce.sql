@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_coalesce
 -- requires: functions/_evaluate
 -- Purpose: Resolves a $coalesce: its first candidate that is there and is not null.
--- Guarantees: Passes over unresolvable candidates alone; a malformed or invalid one is an error. Never raises.
+-- Guarantees: Passes over unresolvable candidates alone; a malformed or invalid one is an error.
+--   Never raises.
 -- Called by: _evaluate_operator.
 
 begin;
@@ -27,7 +28,8 @@ begin
 end $$;
 
 comment on function qwf._coalesce(jsonb, jsonb) is
-  'Returns the first candidate of a $coalesce that resolves to something other than null, else its $default.';
+  'Returns the first candidate of a $coalesce that resolves to something other than null, else '
+  'its $default.';
 revoke all on function qwf._coalesce(jsonb, jsonb) from public;
 
 commit;

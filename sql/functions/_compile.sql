@@ -8,8 +8,9 @@
 -- requires: functions/_topological
 -- requires: functions/_waits
 -- Purpose: A workflow and its pipelines as one graph: nodes, edges, checks for enqueue, problems.
--- Guarantees: Reads no table but through its arguments, writes none. Steps are visited once, dependencies first. Tolerates
---   a workflow that has other problems, so that all of them are found at once; the graph counts only if there is none.
+-- Guarantees: Reads no table but through its arguments, writes none. Steps are visited once,
+--   dependencies first. Tolerates a workflow that has other problems, so that all of them are found
+--   at once; the graph counts only if there is none.
 -- Called by: _graph_for, register_pipeline, _workflow_problems.
 
 begin;
@@ -17,6 +18,7 @@ begin;
 create function qwf._compile(p_workflow jsonb, p_pipelines jsonb) returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 declare
   v_steps jsonb := p_workflow -> 'steps';
@@ -37,24 +39,29 @@ begin
   where i.id is not null;
   select o, qwf._ancestors(v_count, o, e.tails, e.heads, e.wholes)
   into v_order, v_upstream
-  from (select array_agg(tail) as tails, array_agg(head) as heads, array_agg(whole) as wholes from qwf._edges(v_steps)) e
+  from (
+    select array_agg(tail) as tails, array_agg(head) as heads, array_agg(whole) as wholes
+    from qwf._edges(v_steps)) e
   cross join lateral qwf._topological(v_count, e.tails, e.heads) o;
   foreach v_place in array coalesce(v_order, '{}') loop
     v_step := v_steps -> (v_place - 1);
-    if v_places -> (v_step ->> 'id') = to_jsonb(v_place) then  -- an object, and the first of its id
+    if v_places -> (v_step ->> 'id') = to_jsonb(v_place) then  -- an object, the first of its id
       v_pipeline := p_pipelines -> (v_step ->> 'pipeline');
       v_waits := qwf._waits(v_step, v_places, v_parts);
       v_names := qwf._step_names(
-        jsonb_build_array(v_step, v_pipeline), v_place, v_order, v_places, v_parts, v_upstream[v_place], v_waits);
+        jsonb_build_array(v_step, v_pipeline), v_place, v_order, v_places, v_parts,
+        v_upstream[v_place], v_waits);
       v_parts[v_place] := v_waits
         || qwf._compile_step(v_step, format('steps[%s]', v_place - 1), v_pipeline, v_names);
     end if;
   end loop;
-  return qwf._assemble(array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));
+  return qwf._assemble(
+    array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));
 end $$;
 
 comment on function qwf._compile(jsonb, jsonb) is
-  'Returns the graph of a workflow over the given pipelines: nodes, edges, checks, and the problems that forbid its use.';
+  'Returns the graph of a workflow over the given pipelines: nodes, edges, checks, and the '
+  'problems that forbid its use.';
 revoke all on function qwf._compile(jsonb, jsonb) from public;
 
 commit;

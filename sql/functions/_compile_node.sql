@@ -4,23 +4,25 @@
 -- requires: functions/_named_inputs
 -- requires: functions/_resolve
 -- Purpose: One node of a pipeline as a row of graph_nodes, in JSON.
--- Guarantees: Inputs that refer to nothing at run time are worked out here, so that has_refs is false for them. The node's
---   own skip_if wins over its step's.
+-- Guarantees: Inputs that refer to nothing at run time are worked out here, so that has_refs is
+--   false for them. The node's own skip_if wins over its step's.
 -- Called by: _compile_step.
 
 begin;
 
-create function qwf._compile_node(p_node jsonb, p_step jsonb, p_skip_if jsonb, p_names jsonb) returns jsonb
+create function qwf._compile_node(p_node jsonb, p_step jsonb, p_skip_if jsonb, p_names jsonb)
+returns jsonb
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_inputs jsonb := qwf._canonical(
-    qwf._named_inputs(p_node -> 'inputs')
-      || case when p_node ? 'command' then jsonb_build_object('command', p_node -> 'command') else '{}' end,
-    p_names);
+  v_inputs jsonb := qwf._canonical(qwf._named_inputs(p_node -> 'inputs'), p_names);
   v_static qwf.resolution;
 begin
+  if p_node ? 'command' then
+    v_inputs := v_inputs
+      || jsonb_build_object('command', qwf._canonical(p_node -> 'command', p_names));
+  end if;
   if v_inputs::text !~ '"\$from"' then
     v_static := qwf._resolve(v_inputs, '{}');
     v_inputs := coalesce(v_static.value, v_inputs);
@@ -29,8 +31,10 @@ begin
     'node_id', (p_step ->> 'id') || '/' || (p_node ->> 'id'),
     'step_id', p_step -> 'id',
     'pipeline', p_step -> 'pipeline',
-    'task', case when p_node ? 'command' then 'command' else coalesce(p_node ->> 'node', p_node ->> 'id') end,
-    'queue', coalesce(p_node ->> 'queue', case when p_node -> 'gpu' = 'true' then 'gpu' else 'cpu' end),
+    'task', case when p_node ? 'command' then '"command"'
+      else coalesce(p_node -> 'node', p_node -> 'id') end,
+    'queue', coalesce(p_node -> 'queue',
+      case when p_node -> 'gpu' = 'true' then jsonb '"gpu"' else jsonb '"cpu"' end),
     'inputs', v_inputs,
     'has_refs', v_static.value is null and v_inputs::text ~ '"\$',
     'skip_if', coalesce(qwf._canonical(p_node -> 'skip_if', p_names), p_skip_if),

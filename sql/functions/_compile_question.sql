@@ -1,17 +1,24 @@
 -- Deploy qwf:functions/_compile_question
 -- requires: functions/_canonical
 -- Purpose: One input step as a row of graph_nodes, in JSON.
--- Guarantees: It has no queue: no worker is needed to ask a person. The schema of the answer is data, not looked into for
---   references.
+-- Guarantees: It has no queue: no worker is needed to ask a person. The schema of the answer is
+--   data, not looked into for references.
 -- Called by: _compile.
 
 begin;
 
 create function qwf._compile_question(p_step jsonb, p_names jsonb) returns jsonb
-language sql immutable
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select jsonb_build_object(
+declare
+  v_spec jsonb := p_step - array['id', 'kind', 'depends_on', 'skip_if', 'display_name'];
+begin
+  if p_step ? 'schema' then
+    v_spec := v_spec
+      || jsonb_build_object('schema', jsonb_build_object('$value', p_step -> 'schema'));
+  end if;
+  return jsonb_build_object(
     'node_id', p_step -> 'id',
     'step_id', p_step -> 'id',
     'task', 'input',
@@ -20,16 +27,12 @@ as $$
     'light', false,
     'requires', jsonb '{}',
     'skip_if', qwf._canonical(p_step -> 'skip_if', p_names),
-    'input_spec', qwf._canonical(p_step - array['id', 'kind', 'depends_on', 'skip_if', 'display_name', 'schema'], p_names)
-      || case
-        when p_step -> 'schema' is null then '{}'
-        when p_step ->> 'schema' ~ '"\$' then jsonb_build_object('schema', jsonb_build_object('$value', p_step -> 'schema'))
-        else jsonb_build_object('schema', p_step -> 'schema')
-      end)
-$$;
+    'input_spec', qwf._canonical(v_spec, p_names));
+end $$;
 
 comment on function qwf._compile_question(jsonb, jsonb) is
-  'Returns an input step as the columns of graph_nodes, with absolute references in what the person is asked.';
+  'Returns an input step as the columns of graph_nodes, with absolute references in what the '
+  'person is asked.';
 revoke all on function qwf._compile_question(jsonb, jsonb) from public;
 
 commit;

@@ -1,27 +1,34 @@
 -- Deploy qwf:functions/_context_problems
 -- requires: schema/graphs
 -- requires: functions/_resolve
--- Purpose: What is wrong with the context of a run, as far as the step inputs can tell that hang on it alone.
+-- Purpose: What is wrong with the context of a run, as far as the step inputs can tell that hang on
+--   it alone.
 -- Guarantees: Steps with a skip_if are not judged here: they may never run. Never raises.
 -- Called by: enqueue_run.
 
 begin;
 
 create function qwf._context_problems(p_graph bigint, p_context jsonb) returns setof qwf.problem
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select c.item ->> 'input', regexp_replace(
-      replace(r.error, 'unresolvable reference $context.', 'the context has no '), '^(invalid|unresolvable|malformed): ', ''),
-    case when starts_with(r.error, 'unresolvable') then 'give it in the context of the run' end
-  from qwf.graphs g
-  cross join lateral jsonb_array_elements(g.context_checks) c (item)
-  cross join lateral qwf._resolve(c.item -> 'value', jsonb_build_object('$context', p_context)) r
-  where g.id = p_graph and r.error is not null
-$$;
+begin
+  return query
+    select c.item ->> 'input',
+      regexp_replace(
+        replace(r.error, 'unresolvable reference $context.', 'the context has no '),
+        '^(invalid|unresolvable|malformed): ', ''),
+      case when starts_with(r.error, 'unresolvable') then 'give it in the context of the run' end
+    from qwf.graphs g
+    cross join lateral jsonb_array_elements(g.context_checks) c (item)
+    cross join lateral qwf._resolve(
+      c.item -> 'value', jsonb_build_object('$context', p_context)) r
+    where g.id = p_graph and r.error is not null;
+end $$;
 
 comment on function qwf._context_problems(bigint, jsonb) is
-  'Returns one row for every step input that the context of a run leaves missing or gives a value its schema forbids.';
+  'Returns one row for every step input that the context of a run leaves missing or gives a '
+  'value its schema forbids.';
 revoke all on function qwf._context_problems(bigint, jsonb) from public;
 
 commit;

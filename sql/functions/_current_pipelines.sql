@@ -10,12 +10,14 @@ create function qwf._current_pipelines(p_names text[], out ids bigint[], out def
 language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(array_agg(p.id order by p.name collate "C"), '{}'), coalesce(jsonb_object_agg(p.name, p.definition), '{}')
+  select coalesce(array_agg(p.id order by p.name collate "C"), '{}'),
+    coalesce(jsonb_object_agg(p.name, p.definition), '{}')
   from qwf.pipelines p
   where p.name = any (p_names) and p.current
 $$;
 
-comment on function qwf._current_pipelines(text[]) is 'Returns ids and definitions of the current versions of some pipelines.';
+comment on function qwf._current_pipelines(text[]) is
+  'Returns ids and definitions of the current versions of some pipelines.';
 revoke all on function qwf._current_pipelines(text[]) from public;
 
 commit;

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_cycles
 -- requires: functions/_topological
 -- Purpose: The cycles of a graph, each as the vertices along it.
--- Guarantees: No row exactly when there is no cycle; at most ten, so that a dense graph does not fill the message.
+-- Guarantees: No row exactly when there is no cycle; at most ten, so that a dense graph does not
+--   fill the message.
 -- Called by: _dependency_problems.
 
 begin;
@@ -18,7 +19,10 @@ declare
   v_path int[];
 begin
   for v_round in 1 .. 10 loop
-    v_stuck := array(select generate_series(1, p_count) except select unnest(qwf._topological(p_count, v_from, v_to)));
+    v_stuck := array(
+      select generate_series(1, p_count)
+      except
+      select unnest(qwf._topological(p_count, v_from, v_to)));
     if v_stuck = '{}' then
       return;
     end if;

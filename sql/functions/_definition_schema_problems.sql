@@ -1,23 +1,25 @@
 -- Deploy qwf:functions/_definition_schema_problems
 -- requires: functions/_key_problems
--- requires: functions/_schema_problems
 -- requires: functions/_keyword_problems
+-- requires: functions/_object
+-- requires: functions/_schema_problems
 -- Purpose: What is wrong with a schema that a definition brings along.
--- Guarantees: A schema that passes can be applied without raising. Keywords that would not be applied are refused, not
---   ignored; title, description, examples and format are documentation.
+-- Guarantees: A schema that passes can be applied without raising. Keywords that would not be
+--   applied are refused, not ignored; title, description, examples and format are documentation.
 -- Called by: _pipeline_problems, _step_problems, itself for inner schemas.
 
 begin;
 
-create function qwf._definition_schema_problems(p_schema jsonb, p_path text) returns setof qwf.problem
+create function qwf._definition_schema_problems(p_schema jsonb, p_path text)
+returns setof qwf.problem
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_keywords constant jsonb := '{
-    "type": ["string", "array"], "properties": "object", "required": "array", "items": "object", "enum": "array",
-    "additionalProperties": "boolean", "default": "any", "minimum": "number", "maximum": "number",
-    "minLength": "integer", "maxLength": "integer", "pattern": "string",
+  v_keywords constant jsonb := jsonb '{
+    "type": ["string", "array"], "properties": "object", "required": "array", "items": "object",
+    "additionalProperties": "boolean", "enum": "array", "default": "any", "pattern": "string",
+    "minimum": "number", "maximum": "number", "minLength": "integer", "maxLength": "integer",
     "title": "string", "description": "string", "examples": "any", "format": "string"}';
   v_problems qwf.problem[];
 begin
@@ -31,20 +33,23 @@ begin
     select (p_path || p.path, p.problem, p.hint)::qwf.problem from qwf._keyword_problems(p_schema) p
     union all
     select p
-    from jsonb_each(case jsonb_typeof(p_schema -> 'properties') when 'object' then p_schema -> 'properties' else '{}' end) m
-    cross join lateral qwf._definition_schema_problems(m.value, format('%s.properties.%s', p_path, m.key)) p
+    from jsonb_each(qwf._object(p_schema -> 'properties')) m
+    cross join lateral qwf._definition_schema_problems(
+      m.value, format('%s.properties.%s', p_path, m.key)) p
     union all
     select p
     from qwf._definition_schema_problems(p_schema -> 'items', p_path || '.items') p
     where jsonb_typeof(p_schema -> 'items') = 'object');
   if v_problems = '{}' and p_schema ? 'default' then
-    return query select * from qwf._schema_problems(p_schema -> 'default', p_schema, p_path || '.default');
+    return query
+      select * from qwf._schema_problems(p_schema -> 'default', p_schema, p_path || '.default');
   end if;
   return query select * from unnest(v_problems);
 end $$;
 
 comment on function qwf._definition_schema_problems(jsonb, text) is
-  'Returns one row for everything that is wrong with a schema: keywords, their values, inner schemas, defaults.';
+  'Returns one row for everything that is wrong with a schema: keywords, their values, inner '
+  'schemas, defaults.';
 revoke all on function qwf._definition_schema_problems(jsonb, text) from public;
 
 commit;

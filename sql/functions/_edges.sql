@@ -1,29 +1,34 @@
 -- Deploy qwf:functions/_edges
 -- requires: functions/_items
+-- requires: functions/_list
 -- Purpose: The edges that the depends_on lists of nodes or steps make, between positions from 1.
--- Guarantees: Each edge once. An entry step/node counts for its step, but not as whole; an entry that names nothing makes no
---   edge; where an id is used twice the first one counts.
+-- Guarantees: Each edge once. An entry step/node counts for its step, but not as whole; an entry
+--   that names nothing makes no edge; where an id is used twice the first one counts.
 -- Called by: _item_problems, _pipeline_order, _compile.
 
 begin;
 
 create function qwf._edges(p_list jsonb) returns table (tail int, head int, whole boolean)
-language sql immutable
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select named.place, dependant.place, bool_or(entry.id not like '%/%')
-  from qwf._items(p_list) dependant
-  cross join lateral jsonb_array_elements_text(case jsonb_typeof(dependant.item -> 'depends_on')
-    when 'array' then dependant.item -> 'depends_on' else '[]' end) entry (id)
-  join (
-    select i.id, min(i.place) as place
-    from qwf._items(p_list) i
-    group by i.id) named on named.id = split_part(entry.id, '/', 1)
-  group by named.place, dependant.place
-$$;
+#variable_conflict use_column
+begin
+  return query
+    select named.place, dependant.place, bool_or(entry.id not like '%/%')
+    from qwf._items(p_list) dependant
+    cross join lateral
+      jsonb_array_elements_text(qwf._list(dependant.item -> 'depends_on')) entry (id)
+    join (
+      select i.id, min(i.place) as place
+      from qwf._items(p_list) i
+      group by i.id) named on named.id = split_part(entry.id, '/', 1)
+    group by named.place, dependant.place;
+end $$;
 
 comment on function qwf._edges(jsonb) is
-  'Returns each dependency among the nodes or steps of a list once: depended on, waiting, and whether on the whole step.';
+  'Returns each dependency among the nodes or steps of a list once: depended on, waiting, and '
+  'whether on the whole step.';
 revoke all on function qwf._edges(jsonb) from public;
 
 commit;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/_evaluate
 -- requires: schema/types
 -- Purpose: Resolves a value of any shape, depth first.
--- Guarantees: Never raises. The first error in order wins: members in jsonb's key order, elements from the left. A value
---   fetched by a reference is data and is not evaluated again.
+-- Guarantees: Never raises. The first error in order wins: members in jsonb's key order, elements
+--   from the left. A value fetched by a reference is data and is not evaluated again.
 -- Called by: _resolve, and the functions that evaluate one kind of expression.
 
 begin;
@@ -18,7 +18,8 @@ begin
     return row(p_value, null)::qwf.resolution;
   elsif jsonb_typeof(p_value) = 'array' then
     select jsonb_agg((resolved.it).value order by resolved.position),
-      (array_agg((resolved.it).error order by resolved.position) filter (where (resolved.it).error is not null))[1]
+      (array_agg((resolved.it).error order by resolved.position)
+        filter (where (resolved.it).error is not null))[1]
     into v_result
     from (
       select qwf._evaluate(element.value, p_scope) as it, element.position
@@ -29,7 +30,8 @@ begin
       return qwf._evaluate_operator(p_value, p_scope);
     end if;
     select jsonb_object_agg(resolved.key, (resolved.it).value),
-      (array_agg((resolved.it).error order by resolved.position) filter (where (resolved.it).error is not null))[1]
+      (array_agg((resolved.it).error order by resolved.position)
+        filter (where (resolved.it).error is not null))[1]
     into v_result
     from (
       select member.key, qwf._evaluate(member.value, p_scope) as it, member.position

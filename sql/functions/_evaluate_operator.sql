@@ -1,12 +1,13 @@
 -- Deploy qwf:functions/_evaluate_operator
+-- requires: functions/_check
+-- requires: functions/_coalesce
 -- requires: functions/_evaluate
--- requires: functions/_malformed
 -- requires: functions/_fetch
 -- requires: functions/_filter
--- requires: functions/_coalesce
--- requires: functions/_check
+-- requires: functions/_malformed
 -- Purpose: Resolves one expression: an object with a key that begins with $.
--- Guarantees: Never raises. A $from is fetched, else takes its $default; then $filter applies, then $eq or $ne.
+-- Guarantees: Never raises. A $from is fetched, else takes its $default; then $filter applies, then
+--   $eq or $ne.
 -- Called by: _evaluate.
 
 begin;
@@ -51,7 +52,8 @@ begin
 end $$;
 
 comment on function qwf._evaluate_operator(jsonb, jsonb) is
-  'Returns the value of one expression ($value, $coalesce, $from with its companions, $check), or why there is none.';
+  'Returns the value of one expression ($value, $coalesce, $from with its companions, $check), '
+  'or why there is none.';
 revoke all on function qwf._evaluate_operator(jsonb, jsonb) from public;
 
 commit;

@@ -1,42 +1,51 @@
 -- Deploy qwf:functions/_expressions
 -- requires: schema/qwf
+-- requires: functions/_list
+-- requires: functions/_object
 -- Purpose: Every expression inside a value, with its JSON path.
--- Guarantees: An expression is an object with a key that begins with $. What stands under $value is data and is not
---   looked into. optional: it stands in a $coalesce. Each level of nesting is visited once.
+-- Guarantees: An expression is an object with a key that begins with $. What stands under $value is
+--   data and is not looked into. optional: it stands in a $coalesce. Each level of nesting is
+--   visited once.
 -- Called by: _expression_problems, _heads, the checks of references.
 
 begin;
 
 create function qwf._expressions(p_value jsonb, p_path text)
 returns table (path text, expression jsonb, optional boolean, depth int)
-language sql immutable
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  with recursive inner_value (path, value, optional, depth) as (
-    select p_path, p_value, false, 0
-    where p_value::text ~ '"\$'
-    union all
-    select child.path, child.value, outer_value.optional or child.optional, outer_value.depth + 1
-    from inner_value outer_value
-    cross join lateral (
-      select outer_value.path || '.' || member.key as path, member.value, false as optional
-      from jsonb_each(case when jsonb_typeof(outer_value.value) = 'object' and not outer_value.value ? '$value'
-        then outer_value.value else '{}' end) member
+#variable_conflict use_column
+begin
+  if p_value is null or p_value::text !~ '"\$' then
+    return;
+  end if;
+  return query
+    with recursive inner_value (path, value, optional, depth) as (
+      select p_path, p_value, false, 0
       union all
-      select format('%s[%s]', outer_value.path, element.position - 1), element.value,
-        outer_value.path like '%.$coalesce'
-      from jsonb_array_elements(case jsonb_typeof(outer_value.value)
-        when 'array' then outer_value.value else '[]' end) with ordinality as element (value, position)) child
-    where child.value::text ~ '"\$'
-  )
-  select e.path, e.value, e.optional, e.depth
-  from inner_value e
-  where jsonb_typeof(e.value) = 'object'
-    and exists (select from jsonb_object_keys(e.value) k where starts_with(k, '$'))
-$$;
+      select child.path, child.value, outer_value.optional or child.optional, outer_value.depth + 1
+      from inner_value outer_value
+      cross join lateral (
+        select outer_value.path || '.' || member.key as path, member.value, false as optional
+        from jsonb_each(qwf._object(outer_value.value)) member
+        where not outer_value.value ? '$value'
+        union all
+        select format('%s[%s]', outer_value.path, element.position - 1), element.value,
+          outer_value.path like '%.$coalesce'
+        from jsonb_array_elements(qwf._list(outer_value.value))
+          with ordinality as element (value, position)) child
+      where child.value::text ~ '"\$'
+    )
+    select e.path, e.value, e.optional, e.depth
+    from inner_value e
+    where jsonb_typeof(e.value) = 'object'
+      and exists (select from jsonb_object_keys(e.value) k where starts_with(k, '$'));
+end $$;
 
 comment on function qwf._expressions(jsonb, text) is
-  'Returns every expression inside a value: where it is, itself, whether a $coalesce may pass over it, and how deep.';
+  'Returns every expression inside a value: where it is, itself, whether a $coalesce may pass '
+  'over it, and how deep.';
 revoke all on function qwf._expressions(jsonb, text) from public;
 
 commit;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/_fetch
 -- requires: schema/types
 -- Purpose: Walks the path of one $from through the scope.
--- Guarantees: What it finds is data and is returned as it is. Never raises; an error begins with "unresolvable", or is
---   that of the expression the path starts from.
+-- Guarantees: What it finds is data and is returned as it is. Never raises; an error begins with
+--   "unresolvable", or is that of the expression the path starts from.
 -- Called by: _evaluate_operator.
 
 begin;
@@ -46,7 +46,8 @@ begin
   return v_found;
 end $$;
 
-comment on function qwf._fetch(jsonb, jsonb) is 'Returns the value a $from path leads to, or why it leads nowhere.';
+comment on function qwf._fetch(jsonb, jsonb) is
+  'Returns the value a $from path leads to, or why it leads nowhere.';
 revoke all on function qwf._fetch(jsonb, jsonb) from public;
 
 commit;

@@ -3,8 +3,8 @@
 -- requires: functions/_filter_operator
 -- requires: functions/_is_pattern
 -- Purpose: The elements of a list that satisfy every condition of a $filter, in their order.
--- Guarantees: A value that is no list, or a pattern that is none, is an error value; nothing is raised. The operands have
---   been resolved.
+-- Guarantees: A value that is no list, or a pattern that is none, is an error value; nothing is
+--   raised. The operands have been resolved.
 -- Called by: _evaluate_operator.
 
 begin;
@@ -21,13 +21,15 @@ declare
   v_matches boolean;
 begin
   if jsonb_typeof(p_list) <> 'array' then
-    return row(null, format('invalid: "$filter" needs a list, not a value of type %s', jsonb_typeof(p_list)))::qwf.resolution;
+    return row(null, format('invalid: "$filter" needs a list, not a value of type %s',
+      jsonb_typeof(p_list)))::qwf.resolution;
   end if;
   for v_key, v_operand in select c.key, c.value from jsonb_each(p_conditions) c loop
     v_field := string_to_array((qwf._filter_operator(v_key))[2], '.');
     v_matches := (qwf._filter_operator(v_key))[1] = 'matches';
     if v_matches and not qwf._is_pattern(v_operand) then
-      return row(null, format('invalid: "$filter" key "%s" needs a regular expression', v_key))::qwf.resolution;
+      return row(null, format('invalid: "$filter" key "%s" needs a regular expression',
+        v_key))::qwf.resolution;
     end if;
     select coalesce(jsonb_agg(element.value order by element.position), '[]')
     into v_list
@@ -41,7 +43,8 @@ begin
 end $$;
 
 comment on function qwf._filter(jsonb, jsonb) is
-  'Returns the elements of a list that satisfy every condition of a $filter, or why it cannot be applied.';
+  'Returns the elements of a list that satisfy every condition of a $filter, or why it cannot be '
+  'applied.';
 revoke all on function qwf._filter(jsonb, jsonb) from public;
 
 commit;

@@ -4,9 +4,12 @@
 -- requires: functions/_raise_problems
 -- requires: functions/_raise_unknown_workflow
 -- requires: functions/_store_graph
--- Purpose: The graph that a new run of a workflow executes: its version over the pipelines that are current.
--- Guarantees: Nearly always two index look-ups, because registering compiles; else compiles here. Locks no shared row.
--- Raises: QW001 for an unknown workflow or version; QW003 with all problems when its pipelines no longer fit it.
+-- Purpose: The graph that a new run of a workflow executes: its version over the pipelines that are
+--   current.
+-- Guarantees: Nearly always two index look-ups, because registering compiles; else compiles here.
+--   Locks no shared row.
+-- Raises: QW001 for an unknown workflow or version; QW003 with all problems when its pipelines no
+--   longer fit it.
 -- Called by: enqueue_run.
 
 begin;
@@ -25,7 +28,8 @@ declare
 begin
   select * into v_workflow
   from qwf.workflows w
-  where w.name = v_name and case when v_name = p_workflow then w.current else w.version::text = v_version end;
+  where w.name = v_name
+    and case when v_name = p_workflow then w.current else w.version::text = v_version end;
   if v_workflow.id is null then
     perform qwf._raise_unknown_workflow(p_workflow);
   end if;
@@ -33,7 +37,10 @@ begin
   from qwf.graphs g
   where g.workflow_id = v_workflow.id
     and g.pipeline_ids = array(
-      select p.id from qwf.pipelines p where p.name = any (v_workflow.pipeline_names) and p.current order by p.name collate "C")
+      select p.id
+      from qwf.pipelines p
+      where p.name = any (v_workflow.pipeline_names) and p.current
+      order by p.name collate "C")
   order by g.id
   limit 1;
   if v_id is null then
@@ -47,7 +54,8 @@ begin
 end $$;
 
 comment on function qwf._graph_for(text) is
-  'Returns the graph for a workflow, or for a given version written name@version, compiling it where it is not kept yet.';
+  'Returns the graph for a workflow, or for a given version written name@version, compiling it '
+  'where it is not kept yet.';
 revoke all on function qwf._graph_for(text) from public;
 
 commit;

@@ -1,8 +1,10 @@
 -- Deploy qwf:functions/_input_problems
 -- requires: functions/_expression_problems
--- requires: functions/_key_problems
--- requires: functions/_named_inputs
 -- requires: functions/_items
+-- requires: functions/_key_problems
+-- requires: functions/_list
+-- requires: functions/_named_inputs
+-- requires: functions/_object
 -- Purpose: What is wrong with the inputs of a node or a step, in their object or list form.
 -- Guarantees: One row per problem; the values of inputs are looked at by name.
 -- Called by: _node_problems, _step_problems.
@@ -10,29 +12,35 @@
 begin;
 
 create function qwf._input_problems(p_inputs jsonb, p_path text) returns setof qwf.problem
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select format('%s[%s]', p_path, i.place - 1), 'must be an object with "name" and "from"', null::text
-  from jsonb_array_elements(case jsonb_typeof(p_inputs) when 'array' then p_inputs else '[]' end)
-    with ordinality as i (item, place)
-  where jsonb_typeof(i.item) <> 'object'
-  union all
-  select p.*
-  from qwf._items(p_inputs) i
-  cross join lateral qwf._key_problems(i.item, '{"name": "string", "from": "string"}', '{name,from}',
-    format('%s[%s]', p_path, i.place - 1)) p
-  union all
-  select format('%s[%s].name', p_path, i.place - 1), format('"%s" is given twice', i.item ->> 'name'), null
-  from (select *, row_number() over (partition by item ->> 'name' order by place) as nth from qwf._items(p_inputs)) i
-  where i.nth > 1 and i.item ? 'name'
-  union all
-  select p_path, 'is an expression: inputs are given one by one', 'write {"<name>": {"$from": ...}}'
-  from jsonb_each(case jsonb_typeof(p_inputs) when 'object' then p_inputs else '{}' end) m
-  where starts_with(m.key, '$')
-  union all
-  select p.* from qwf._expression_problems(qwf._named_inputs(p_inputs), p_path) p
-$$;
+begin
+  return query
+    select format('%s[%s]', p_path, i.place - 1), 'must be an object with "name" and "from"',
+      null::text
+    from jsonb_array_elements(qwf._list(p_inputs)) with ordinality as i (item, place)
+    where jsonb_typeof(i.item) <> 'object'
+    union all
+    select p.*
+    from qwf._items(p_inputs) i
+    cross join lateral qwf._key_problems(i.item, '{"name": "string", "from": "string"}',
+      '{name,from}', format('%s[%s]', p_path, i.place - 1)) p
+    union all
+    select format('%s[%s].name', p_path, i.place - 1), format('"%s" is given twice', i.name), null
+    from (
+      select l.place, l.item ->> 'name' as name,
+        row_number() over (partition by l.item ->> 'name' order by l.place) as nth
+      from qwf._items(p_inputs) l) i
+    where i.nth > 1 and i.name is not null
+    union all
+    select p_path, 'is an expression: inputs are given one by one',
+      'write {"<name>": {"$from": ...}}'
+    from jsonb_object_keys(qwf._object(p_inputs)) k
+    where starts_with(k, '$')
+    union all
+    select p.* from qwf._expression_problems(qwf._named_inputs(p_inputs), p_path) p;
+end $$;
 
 comment on function qwf._input_problems(jsonb, text) is
   'Returns one row for everything wrong with the shape of the inputs of a node or step.';

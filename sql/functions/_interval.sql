@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/_interval
 -- requires: schema/qwf
--- Purpose: A duration as definitions write it: interval text such as "10 min", or a number of seconds.
+-- Purpose: A duration as definitions write it: interval text such as "10 min", or a number of
+--   seconds.
 -- Guarantees: Null for everything that is not a positive duration of at most a year; never raises.
 -- Called by: _key_problems, _compile_node.
 
@@ -24,7 +25,8 @@ exception
 end $$;
 
 comment on function qwf._interval(jsonb) is
-  'Returns the duration that interval text or a number of seconds stands for; null where it is none.';
+  'Returns the duration that interval text or a number of seconds stands for; null where it is '
+  'none.';
 revoke all on function qwf._interval(jsonb) from public;
 
 commit;

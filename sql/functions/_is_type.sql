@@ -9,7 +9,8 @@ begin;
 create function qwf._is_type(p_value jsonb, p_types jsonb) returns boolean
 language sql immutable parallel safe
 return p_types ? jsonb_typeof(p_value)
-  or (p_types ? 'integer' and case when jsonb_typeof(p_value) = 'number' then p_value::numeric % 1 = 0 else false end);
+  or p_types ? 'integer'
+    and case when jsonb_typeof(p_value) = 'number' then p_value::numeric % 1 = 0 else false end;
 
 comment on function qwf._is_type(jsonb, jsonb) is
   'Whether a value is of the type, or one of the list of types, that a schema names.';

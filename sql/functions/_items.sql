@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/_items
 -- requires: schema/qwf
+-- requires: functions/_list
 -- Purpose: The objects of a list of nodes or steps, with their positions from 1.
--- Guarantees: Tolerates anything: what is no list has no rows, what is no object is left out (its position stays taken),
---   so that one mistake does not hide the others.
+-- Guarantees: Tolerates anything: what is no list has no rows, what is no object is left out (its
+--   position stays taken), so that one mistake does not hide the others.
 -- Called by: the checks of definitions, _compile.
 
 begin;
@@ -11,12 +12,13 @@ create function qwf._items(p_list jsonb) returns table (place int, id text, item
 language sql immutable
 as $$
   select i.place::int, i.item ->> 'id', i.item
-  from jsonb_array_elements(case jsonb_typeof(p_list) when 'array' then p_list else '[]' end)
+  from jsonb_array_elements(qwf._list(p_list))
     with ordinality as i (item, place)
   where jsonb_typeof(i.item) = 'object'
 $$;
 
-comment on function qwf._items(jsonb) is 'Returns the objects in a list of nodes or steps: position from 1, id, object.';
+comment on function qwf._items(jsonb) is
+  'Returns the objects in a list of nodes or steps: position from 1, id, object.';
 revoke all on function qwf._items(jsonb) from public;
 
 commit;

@@ -15,7 +15,8 @@ create function qwf._job_invariants() returns table (invariant text, subject tex
 language sql stable
 as $$
   with attempt as (
-    select a.job_id, count(*) as written, count(*) filter (where a.outcome = 'completed') as completed
+    select a.job_id, count(*) as written, count(*) filter (where a.outcome = 'completed') as completed,
+      (array_agg(a.outcome order by a.attempt desc))[1] as last
     from qwf.job_attempts a
     group by a.job_id
   ), dependency as (
@@ -34,9 +35,11 @@ as $$
     from qwf.jobs j left join attempt a on a.job_id = j.id
     where coalesce(a.written, 0) <> j.attempt - (j.status = 'running')::int
     union all
-    select 'an outcome is written once', j.id, format('%s completed attempts, %s', coalesce(a.completed, 0), j.status)
+    select 'an outcome is written once', j.id, format('%s completed attempts, the last %s, %s', a.completed, a.last, j.status)
     from qwf.jobs j left join attempt a on a.job_id = j.id
-    where coalesce(a.completed, 0) <> (j.status = 'completed' and j.input_spec is null)::int
+    where a.completed > 1 + j.retries
+      or (j.status = 'completed' and j.input_spec is null and a.last is distinct from 'completed')
+      or (j.status in ('failed', 'cancelled') and j.retries = 0 and a.completed > 0)
     union all
     select 'remaining_deps counts unsatisfied dependencies', j.id, format('%s, counted %s', j.remaining_deps, d.unsatisfied)
     from qwf.jobs j join dependency d on d.id = j.id

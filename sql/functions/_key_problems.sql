@@ -1,47 +1,56 @@
 -- Deploy qwf:functions/_key_problems
 -- requires: schema/types
+-- requires: functions/_did_you_mean
 -- requires: functions/_interval
 -- requires: functions/_is_type
--- requires: functions/_nearest
 -- Purpose: Unknown keys, missing keys and values of the wrong type in one object of a definition.
--- Guarantees: One row per key. p_types maps each key to a JSON type, a list of them, "any", "interval" or "later" (a key
---   of a later version, refused rather than ignored).
--- Called by: _pipeline_problems, _node_problems, _workflow_problems, _step_problems, _definition_schema_problems.
+-- Guarantees: One row per key. p_types maps each key to a JSON type, a list of them, "any",
+--   "interval" or "later" (a key of a later version, refused rather than ignored).
+-- Called by: _pipeline_problems, _node_problems, _workflow_problems, _step_problems,
+--   _definition_schema_problems.
 
 begin;
 
 create function qwf._key_problems(p_object jsonb, p_types jsonb, p_required text[], p_path text)
 returns setof qwf.problem
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select ltrim(p_path || '.' || member.key, '.'), verdict.problem, verdict.hint
-  from jsonb_each(p_object) member
-  left join jsonb_each(p_types) rule on rule.key = member.key
-  cross join lateral (
-    select 'unknown key' as problem,
-      'did you mean ' || qwf._nearest(member.key, array(select jsonb_object_keys(p_types))) || '?' as hint
-    where rule.value is null
+begin
+  return query
+    select ltrim(p_path || '.' || member.key, '.'), verdict.problem, verdict.hint
+    from jsonb_each(p_object) member
+    left join jsonb_each(p_types) rule on rule.key = member.key
+    cross join lateral (
+      select 'unknown key' as problem,
+        qwf._did_you_mean(member.key, array(select jsonb_object_keys(p_types))) as hint
+      where rule.value is null
+      union all
+      select 'is not yet supported',
+        format('leave %s out; a later version will take it', member.key)
+      where rule.value = '"later"'
+      union all
+      select 'must be a duration, at most a year',
+        'write it like "10 min", or as a number of seconds'
+      where rule.value = '"interval"' and qwf._interval(member.value) is null
+      union all
+      select
+        format('must be of type %s, not %s',
+          array_to_string(array(select jsonb_array_elements_text('[]' || rule.value)), ' or '),
+          jsonb_typeof(member.value)),
+        null
+      where rule.value not in ('"any"', '"later"', '"interval"')
+        and not qwf._is_type(member.value, rule.value)
+    ) verdict
     union all
-    select 'is not yet supported', format('leave %s out; a later version will take it', member.key)
-    where rule.value = '"later"'
-    union all
-    select 'must be a duration, at most a year', 'write it like "10 min", or as a number of seconds'
-    where rule.value = '"interval"' and qwf._interval(member.value) is null
-    union all
-    select format('must be of type %s, not %s',
-        (select string_agg(t, ' or ') from jsonb_array_elements_text('[]' || rule.value) t), jsonb_typeof(member.value)),
-      null
-    where rule.value not in ('"any"', '"later"', '"interval"') and not qwf._is_type(member.value, rule.value)
-  ) verdict
-  union all
-  select ltrim(p_path || '.' || required.key, '.'), 'is missing', null
-  from unnest(p_required) required (key)
-  where not p_object ? required.key
-$$;
+    select ltrim(p_path || '.' || required.key, '.'), 'is missing', null
+    from unnest(p_required) required (key)
+    where not p_object ? required.key;
+end $$;
 
 comment on function qwf._key_problems(jsonb, jsonb, text[], text) is
-  'Returns one row for every unknown, missing, wrongly typed or not yet supported key of an object.';
+  'Returns one row for every unknown, missing, wrongly typed or not yet supported key of an '
+  'object.';
 revoke all on function qwf._key_problems(jsonb, jsonb, text[], text) from public;
 
 commit;

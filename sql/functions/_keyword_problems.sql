@@ -1,52 +1,54 @@
 -- Deploy qwf:functions/_keyword_problems
 -- requires: schema/types
 -- requires: functions/_is_pattern
--- requires: functions/_is_type
+-- requires: functions/_list
 -- Purpose: Keywords of one schema object that have the right type and still make no sense.
--- Guarantees: Never raises, whatever the schema holds; keywords of a wrong type are left to _key_problems.
+-- Guarantees: Never raises, whatever the schema holds; keywords of a wrong type are left to
+--   _key_problems.
 -- Called by: _definition_schema_problems.
 
 begin;
 
 create function qwf._keyword_problems(p_schema jsonb) returns setof qwf.problem
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select rule.path, rule.problem, null::text
-  from (values
-    ('.type',
-      exists (
-        select from jsonb_array_elements('[]' || (p_schema -> 'type')) t
-        where t not in ('"string"', '"number"', '"integer"', '"boolean"', '"object"', '"array"', '"null"'))
-        or p_schema -> 'type' = '[]',
-      'must be string, number, integer, boolean, object, array or null, or a list of these'),
-    ('.enum', p_schema -> 'enum' = '[]', 'must list at least one value'),
-    ('.pattern',
-      jsonb_typeof(p_schema -> 'pattern') = 'string' and not qwf._is_pattern(p_schema -> 'pattern'),
-      'is not a regular expression'),
-    ('.minLength',
-      qwf._is_type(p_schema -> 'minLength', '"integer"') and p_schema -> 'minLength' not between '0' and '1000000000',
-      'must not be negative'),
-    ('.maxLength',
-      qwf._is_type(p_schema -> 'maxLength', '"integer"') and p_schema -> 'maxLength' not between '0' and '1000000000',
-      'must not be negative'),
-    ('.minLength',
-      p_schema -> 'minLength' > p_schema -> 'maxLength',
-      'is larger than maxLength'),
-    ('.minimum', p_schema -> 'minimum' > p_schema -> 'maximum', 'is larger than maximum')
-  ) rule (path, violated, problem)
-  where rule.violated
-  union all
-  select format('.required[%s]', r.position - 1),
-    case jsonb_typeof(r.value) when 'string' then 'is not among the properties' else 'must be a string' end, null
-  from jsonb_array_elements(case jsonb_typeof(p_schema -> 'required') when 'array' then p_schema -> 'required' else '[]' end)
-    with ordinality as r (value, position)
-  where jsonb_typeof(r.value) <> 'string'
-    or (jsonb_typeof(p_schema -> 'properties') = 'object' and not p_schema -> 'properties' ? (r.value #>> '{}'))
-$$;
+begin
+  return query
+    select rule.path, rule.problem, null::text
+    from (values
+      ('.type',
+        p_schema -> 'type' = '[]' or exists (
+          select from jsonb_array_elements('[]' || (p_schema -> 'type')) t
+          where not '["string", "number", "integer", "boolean", "object", "array", "null"]' @> t),
+        'must be string, number, integer, boolean, object, array or null, or a list of these'),
+      ('.enum', p_schema -> 'enum' = '[]', 'must list at least one value'),
+      ('.pattern',
+        jsonb_typeof(p_schema -> 'pattern') = 'string'
+          and not qwf._is_pattern(p_schema -> 'pattern'),
+        'is not a regular expression'),
+      ('.minLength', p_schema -> 'minLength' not between '0' and '1000000000',
+        'must be 0 to 1000000000'),
+      ('.maxLength', p_schema -> 'maxLength' not between '0' and '1000000000',
+        'must be 0 to 1000000000'),
+      ('.minLength', p_schema -> 'minLength' > p_schema -> 'maxLength', 'is larger than maxLength'),
+      ('.minimum', p_schema -> 'minimum' > p_schema -> 'maximum', 'is larger than maximum')
+    ) rule (path, violated, problem)
+    where rule.violated
+    union all
+    select format('.required[%s]', r.place - 1),
+      case jsonb_typeof(r.name) when 'string' then 'is not among the properties'
+        else 'must be a string' end,
+      null
+    from jsonb_array_elements(qwf._list(p_schema -> 'required')) with ordinality as r (name, place)
+    where jsonb_typeof(r.name) <> 'string'
+      or (jsonb_typeof(p_schema -> 'properties') = 'object'
+        and not p_schema -> 'properties' ? (r.name #>> '{}'));
+end $$;
 
 comment on function qwf._keyword_problems(jsonb) is
-  'Returns one row for every keyword of a schema object whose value makes no sense; paths start at the schema.';
+  'Returns one row for every keyword of a schema object whose value makes no sense; paths start '
+  'at the schema.';
 revoke all on function qwf._keyword_problems(jsonb) from public;
 
 commit;

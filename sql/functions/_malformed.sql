@@ -1,14 +1,15 @@
 -- Deploy qwf:functions/_malformed
--- requires: functions/_malformed_path
 -- requires: functions/_malformed_filter
+-- requires: functions/_malformed_path
 -- Purpose: What is wrong with the shape of one expression.
--- Guarantees: Null for a well-formed expression. Looks at this object alone, not at the values inside it; never raises.
+-- Guarantees: Null for a well-formed expression. Looks at this object alone, not at the values
+--   inside it; never raises.
 -- Called by: _evaluate_operator, _expression_problems.
 
 begin;
 
 create function qwf._malformed(p_expression jsonb) returns text
-language plpgsql immutable parallel safe
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -22,7 +23,7 @@ declare
   v_strange text;
 begin
   if v_operator is null then
-    select k into v_strange from jsonb_object_keys(p_expression) k where starts_with(k, '$') order by k limit 1;
+    select min(k) into v_strange from jsonb_object_keys(p_expression) k where starts_with(k, '$');
     return format('"%s" is not an operator, or lacks the one it belongs to', v_strange);
   end if;
   v_allowed := case v_operator
@@ -46,7 +47,8 @@ begin
 end $$;
 
 comment on function qwf._malformed(jsonb) is
-  'What is wrong with the shape of one expression (an object with a key that begins with $); null: nothing.';
+  'What is wrong with the shape of one expression (an object with a key that begins with $); '
+  'null: nothing.';
 revoke all on function qwf._malformed(jsonb) from public;
 
 commit;

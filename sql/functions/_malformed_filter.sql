@@ -7,18 +7,23 @@
 begin;
 
 create function qwf._malformed_filter(p_filter jsonb) returns text
-language sql immutable parallel safe
-return case
-  when p_filter is null then null
-  when jsonb_typeof(p_filter) <> 'object' then '"$filter" is not an object'
-  else (
-    select format('"$filter" key "%s" is neither "eq:<field>" nor "matches:<field>"', min(k))
-    from jsonb_object_keys(p_filter) k
-    where qwf._filter_operator(k) is null
-    having count(*) > 0)
-end;
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case
+    when p_filter is null then null
+    when jsonb_typeof(p_filter) <> 'object' then '"$filter" is not an object'
+    else (
+      select format('"$filter" key "%s" is neither "eq:<field>" nor "matches:<field>"', min(k))
+      from jsonb_object_keys(p_filter) k
+      where qwf._filter_operator(k) is null
+      having count(*) > 0)
+  end;
+end $$;
 
-comment on function qwf._malformed_filter(jsonb) is 'What is wrong with the shape of a $filter; null: nothing.';
+comment on function qwf._malformed_filter(jsonb) is
+  'What is wrong with the shape of a $filter; null: nothing.';
 revoke all on function qwf._malformed_filter(jsonb) from public;
 
 commit;

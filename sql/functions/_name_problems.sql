@@ -16,7 +16,8 @@ as $$
     and p_definition ->> 'name' !~ '^[a-z][a-z0-9_.-]{0,62}$'
 $$;
 
-comment on function qwf._name_problems(jsonb) is 'Returns a row when the name of a definition is not one.';
+comment on function qwf._name_problems(jsonb) is
+  'Returns a row when the name of a definition is not one.';
 revoke all on function qwf._name_problems(jsonb) from public;
 
 commit;

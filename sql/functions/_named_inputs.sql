@@ -1,25 +1,30 @@
 -- Deploy qwf:functions/_named_inputs
 -- requires: schema/qwf
 -- Purpose: Inputs by name, whichever form they were written in.
--- Guarantees: [{"name": "boxes", "from": "detect.boxes"}] is {"boxes": {"$from": "detect.boxes"}}; anything unusable is left
---   out, for _input_problems to report.
+-- Guarantees: [{"name": "boxes", "from": "detect.boxes"}] is {"boxes": {"$from": "detect.boxes"}};
+--   anything unusable is left out, for _input_problems to report.
 -- Called by: _compile_node, _step_inputs, the checks of definitions.
 
 begin;
 
 create function qwf._named_inputs(p_inputs jsonb) returns jsonb
-language sql immutable
-return case jsonb_typeof(p_inputs)
-  when 'object' then p_inputs
-  when 'array' then coalesce(
-    (select jsonb_object_agg(i ->> 'name', jsonb_build_object('$from', i -> 'from'))
-     from jsonb_array_elements(p_inputs) i
-     where jsonb_typeof(i -> 'name') = 'string' and i ? 'from'),
-    '{}')
-  else '{}'
-end;
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case jsonb_typeof(p_inputs)
+    when 'object' then p_inputs
+    when 'array' then coalesce(
+      (select jsonb_object_agg(i ->> 'name', jsonb_build_object('$from', i -> 'from'))
+       from jsonb_array_elements(p_inputs) i
+       where jsonb_typeof(i -> 'name') = 'string' and i ? 'from'),
+      '{}')
+    else '{}'
+  end;
+end $$;
 
-comment on function qwf._named_inputs(jsonb) is 'Returns inputs as an object, from their object form or from their list form.';
+comment on function qwf._named_inputs(jsonb) is
+  'Returns inputs as an object, from their object form or from their list form.';
 revoke all on function qwf._named_inputs(jsonb) from public;
 
 commit;

@@ -8,13 +8,18 @@
 begin;
 
 create function qwf._names(p_value jsonb) returns setof text
-language sql immutable
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select distinct (qwf._segments(e.expression -> '$from'))[1]
-  from qwf._expressions(p_value, '') e
-  where qwf._segments(e.expression -> '$from') is not null
-$$;
+begin
+  return query
+    select distinct used.segments[1]
+    from (
+      select qwf._segments(e.expression -> '$from') as segments
+      from qwf._expressions(p_value, '') e
+      offset 0) used
+    where used.segments is not null;
+end $$;
 
 comment on function qwf._names(jsonb) is 'Returns each name that references in a value start from.';
 revoke all on function qwf._names(jsonb) from public;

@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/_node_problems
--- requires: functions/_key_problems
+-- requires: functions/_expression_problems
 -- requires: functions/_input_problems
--- requires: functions/_skip_problems
+-- requires: functions/_key_problems
 -- requires: functions/_node_rules
+-- requires: functions/_skip_problems
 -- Purpose: What is wrong with one node of a pipeline, looked at on its own.
 -- Guarantees: One row per problem, each with its JSON path.
 -- Called by: _pipeline_problems.
@@ -14,17 +15,21 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_keys constant jsonb := '{
-    "id": "string", "node": "string", "command": "array", "depends_on": "array", "inputs": ["object", "array"],
-    "skip_if": "any", "gpu": "boolean", "light": "boolean", "model": ["string", "null"], "vram_mb": "integer",
-    "queue": "string", "requires": "object", "retry": "object", "timeout": "interval", "stall_timeout": "interval",
-    "on_failure": "string", "map": "later", "max_parallel": "later", "min_success": "later", "run_if": "later",
-    "limit_by": "later", "display_name": "string", "kind": "string", "outputs": ["array", "object"]}';
+  v_keys constant jsonb := jsonb '{
+    "id": "string", "node": "string", "command": "array", "depends_on": "array",
+    "inputs": ["object", "array"], "skip_if": "any", "queue": "string", "gpu": "boolean",
+    "light": "boolean", "model": ["string", "null"], "vram_mb": "integer", "requires": "object",
+    "retry": "object", "timeout": "interval", "stall_timeout": "interval", "on_failure": "string",
+    "map": "later", "max_parallel": "later", "min_success": "later", "run_if": "later",
+    "limit_by": "later", "display_name": "string", "kind": "string",
+    "outputs": ["array", "object"]}';
+  v_retry constant jsonb := jsonb '{
+    "max_attempts": "integer", "max_losses": "integer", "backoff": ["array", "object"]}';
 begin
   return query select * from qwf._key_problems(p_node, v_keys, '{id}', p_path);
   if jsonb_typeof(p_node -> 'retry') = 'object' then
-    return query select * from qwf._key_problems(p_node -> 'retry',
-      '{"max_attempts": "integer", "max_losses": "integer", "backoff": ["array", "object"]}', '{}', p_path || '.retry');
+    return query
+      select * from qwf._key_problems(p_node -> 'retry', v_retry, '{}', p_path || '.retry');
   end if;
   return query select * from qwf._input_problems(p_node -> 'inputs', p_path || '.inputs');
   return query select * from qwf._skip_problems(p_node -> 'skip_if', p_path || '.skip_if');

@@ -1,8 +1,10 @@
 -- Deploy qwf:functions/_node_rules
--- requires: schema/types
 -- requires: schema/queues
+-- requires: schema/types
 -- requires: functions/_backoff_seconds
--- requires: functions/_nearest
+-- requires: functions/_did_you_mean
+-- requires: functions/_list
+-- requires: functions/_named_inputs
 -- Purpose: What is wrong with the values of a node whose types are right.
 -- Guarantees: Never raises, whatever the node holds; paths start at the node.
 -- Called by: _node_problems.
@@ -10,49 +12,59 @@
 begin;
 
 create function qwf._node_rules(p_node jsonb) returns setof qwf.problem
-language sql stable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
-  select rule.path, rule.problem, rule.hint
-  from (values
-    ('.on_failure', p_node -> 'on_failure' in ('"continue"', '"ask"'), 'is not yet supported',
-      'leave on_failure out; a later version will take it'),
-    ('.on_failure',
-      jsonb_typeof(p_node -> 'on_failure') = 'string' and p_node ->> 'on_failure' not in ('fail', 'continue', 'ask'),
-      'must be "fail"', null),
-    ('.command', p_node ?& array['node', 'command'], 'cannot stand beside "node"', 'a node is either a task or a command'),
-    ('.command', p_node -> 'command' = '[]', 'must name a program', null),
-    ('.command',
-      jsonb_path_exists(p_node -> 'command', '$[*] ? (@.type() != "string" && @.type() != "number" && @.type() != "object")'),
-      'must hold texts, numbers and references', null),
-    ('.inputs.command', p_node ? 'command' and p_node -> 'inputs' ? 'command', 'is taken by the command itself',
-      'choose another name'),
-    ('.node', p_node ->> 'node' !~ '^\S{1,200}$', 'must be 1 to 200 characters without blanks', null),
-    ('.queue',
-      jsonb_typeof(p_node -> 'queue') = 'string'
-        and not exists (select from qwf.queues q where q.name = p_node ->> 'queue'),
-      format('there is no queue "%s"', p_node ->> 'queue'),
-      coalesce('did you mean ' || qwf._nearest(p_node ->> 'queue', array(select q.name from qwf.queues q)) || '?',
-        'let an administrator create it: select qwf.create_queue(''name'')')),
-    ('.model',
-      jsonb_typeof(p_node -> 'model') = 'string' and p_node -> 'gpu' is distinct from 'true' and not p_node ? 'queue',
-      'needs a queue with a GPU', 'add "gpu": true, or a "queue"'),
-    ('.vram_mb',
-      p_node ? 'vram_mb' and p_node -> 'gpu' is distinct from 'true' and not p_node ? 'queue',
-      'needs a queue with a GPU', 'add "gpu": true, or a "queue"'),
-    ('.light', p_node -> 'light' = 'true' and p_node -> 'gpu' is distinct from 'true', 'needs "gpu": true',
-      'a node without a GPU is light anyway'),
-    ('.model', p_node -> 'model' = '""', 'must not be empty', null),
-    ('.vram_mb', p_node -> 'vram_mb' not between '0' and '10000000', 'must be MiB, 0 to 10000000', null),
-    ('.retry.max_attempts', p_node #> '{retry,max_attempts}' not between '1' and '10000', 'must be 1 to 10000', null),
-    ('.retry.max_losses', p_node #> '{retry,max_losses}' not between '1' and '10000', 'must be 1 to 10000', null),
-    ('.retry.backoff',
-      jsonb_typeof(p_node #> '{retry,backoff}') in ('array', 'object')
-        and qwf._backoff_seconds(p_node #> '{retry,backoff}', 1) is null,
-      'is not a backoff', 'write seconds such as [1, 5, 30], or {"base": 1, "factor": 2, "max": 600}')
-  ) rule (path, violated, problem, hint)
-  where rule.violated
-$$;
+declare
+  v_gpu boolean := p_node -> 'gpu' = 'true' or p_node ? 'queue';
+begin
+  return query
+    select rule.path, rule.problem, rule.hint
+    from (values
+      ('.on_failure', p_node -> 'on_failure' in ('"continue"', '"ask"'), 'is not yet supported',
+        'leave on_failure out; a later version will take it'),
+      ('.on_failure', jsonb_typeof(p_node -> 'on_failure') = 'string'
+          and p_node ->> 'on_failure' not in ('fail', 'continue', 'ask'),
+        'must be "fail"', null),
+      ('.node', p_node ->> 'node' !~ '^\S{1,200}$', 'must be 1 to 200 characters without blanks',
+        null),
+      ('.command', p_node ?& array['node', 'command'], 'cannot stand beside "node"',
+        'a node is either a task or a command'),
+      ('.command', p_node -> 'command' = '[]', 'must name a program', null),
+      ('.command', exists (
+          select from jsonb_array_elements(qwf._list(p_node -> 'command')) word
+          where jsonb_typeof(word) not in ('string', 'number', 'object')),
+        'must hold texts, numbers and references', null),
+      ('.inputs.command',
+        p_node ? 'command' and qwf._named_inputs(p_node -> 'inputs') ? 'command',
+        'is taken by the command itself', 'choose another name'),
+      ('.model', jsonb_typeof(p_node -> 'model') = 'string' and v_gpu is not true,
+        'needs a queue with a GPU', 'add "gpu": true, or a "queue"'),
+      ('.model', p_node -> 'model' = '""', 'must not be empty', null),
+      ('.vram_mb', p_node ? 'vram_mb' and v_gpu is not true, 'needs a queue with a GPU',
+        'add "gpu": true, or a "queue"'),
+      ('.vram_mb', p_node -> 'vram_mb' not between '0' and '10000000', 'must be MiB, 0 to 10000000',
+        null),
+      ('.light', p_node -> 'light' = 'true' and p_node -> 'gpu' is distinct from 'true',
+        'needs "gpu": true', 'a node without a GPU is light anyway'),
+      ('.retry.max_attempts', p_node #> '{retry,max_attempts}' not between '1' and '10000',
+        'must be 1 to 10000', null),
+      ('.retry.max_losses', p_node #> '{retry,max_losses}' not between '1' and '10000',
+        'must be 1 to 10000', null),
+      ('.retry.backoff', jsonb_typeof(p_node #> '{retry,backoff}') in ('array', 'object')
+          and qwf._backoff_seconds(p_node #> '{retry,backoff}', 1) is null,
+        'is not a backoff',
+        'write seconds such as [1, 5, 30], or {"base": 1, "factor": 2, "max": 600}')
+    ) rule (path, violated, problem, hint)
+    where rule.violated;
+  if jsonb_typeof(p_node -> 'queue') = 'string'
+    and not exists (select from qwf.queues q where q.name = p_node ->> 'queue')
+  then
+    return next row('.queue', format('there is no queue "%s"', p_node ->> 'queue'), coalesce(
+      qwf._did_you_mean(p_node ->> 'queue', array(select q.name from qwf.queues q)),
+      'let an administrator create it: select qwf.create_queue(''name'')'))::qwf.problem;
+  end if;
+end $$;
 
 comment on function qwf._node_rules(jsonb) is
   'Returns one row for every value of a node that makes no sense; paths start at the node.';

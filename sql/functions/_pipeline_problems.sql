@@ -2,12 +2,15 @@
 -- requires: functions/_definition_schema_problems
 -- requires: functions/_expression_problems
 -- requires: functions/_item_problems
+-- requires: functions/_items
 -- requires: functions/_key_problems
+-- requires: functions/_list
 -- requires: functions/_name_problems
 -- requires: functions/_node_problems
 -- requires: functions/_pipeline_reference_problems
 -- Purpose: Everything that is wrong with a pipeline definition.
--- Guarantees: One row per problem with its JSON path; none for a definition that can be used. Never raises.
+-- Guarantees: One row per problem with its JSON path; none for a definition that can be used. Never
+--   raises.
 -- Called by: register_pipeline.
 
 begin;
@@ -15,12 +18,13 @@ begin;
 create function qwf._pipeline_problems(p_definition jsonb) returns setof qwf.problem
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 declare
-  v_keys constant jsonb := '{
+  v_keys constant jsonb := jsonb '{
     "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
     "inputs": "object", "outputs": "object", "nodes": "array"}';
-  v_nodes jsonb := case jsonb_typeof(p_definition -> 'nodes') when 'array' then p_definition -> 'nodes' else '[]' end;
+  v_nodes jsonb := qwf._list(p_definition -> 'nodes');
 begin
   if jsonb_typeof(p_definition) is distinct from 'object' then
     return next row('definition', 'must be an object', null)::qwf.problem;
@@ -41,7 +45,9 @@ begin
     from qwf._items(v_nodes) i
     cross join lateral qwf._node_problems(i.item, format('nodes[%s]', i.place - 1)) p
     order by i.place;
-  return query select * from qwf._pipeline_reference_problems(p_definition || jsonb_build_object('nodes', v_nodes));
+  return query
+    select *
+    from qwf._pipeline_reference_problems(p_definition || jsonb_build_object('nodes', v_nodes));
 end $$;
 
 comment on function qwf._pipeline_problems(jsonb) is

@@ -4,46 +4,53 @@
 -- requires: functions/_key_problems
 -- requires: functions/_question_rules
 -- Purpose: What is wrong with an input step: the question a person is asked.
--- Guarantees: The keys of the known widgets are fixed; any other widget carries its own keys through unread.
+-- Guarantees: The keys of the known widgets are fixed; any other widget carries its own keys
+--   through unread.
 -- Called by: _step_problems.
 
 begin;
 
-create function qwf._question_problems(p_step jsonb, p_common jsonb, p_path text) returns setof qwf.problem
+create function qwf._question_problems(p_step jsonb, p_common jsonb, p_path text)
+returns setof qwf.problem
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_common constant jsonb := p_common || '{
-    "widget": "string", "prompt": ["string", "object"], "target": "string", "source": "any", "schema": "object",
-    "expires": "later", "default": "later"}';
-  v_choice constant jsonb := '{"options": ["array", "object"], "multiple": "boolean"}';
+  v_common constant jsonb := p_common || jsonb '{
+    "widget": "string", "prompt": ["string", "object"], "target": "string", "source": "any",
+    "schema": "object", "expires": "later", "default": "later"}';
+  v_choice constant jsonb := jsonb '{"options": ["array", "object"], "multiple": "boolean"}';
+  v_file constant jsonb := jsonb '{
+    "accept": ["string", "array"], "multiple": "boolean", "library": "any"}';
   v_widgets constant jsonb := jsonb_build_object(
     'choose_one', v_choice,
     'turnout', v_choice,
     'confirm', jsonb '{}',
-    'text', jsonb '{"min_length": "integer", "max_length": "integer", "pattern": "string", "multiline": "boolean"}',
-    'number', jsonb '{"min": "number", "max": "number", "step": "number", "integer": "boolean", "unit": "string"}',
-    'file', jsonb '{"accept": ["string", "array"], "multiple": "boolean", "library": "any"}',
+    'text', jsonb '{"min_length": "integer", "max_length": "integer", "pattern": "string",
+      "multiline": "boolean"}',
+    'number', jsonb '{"min": "number", "max": "number", "step": "number", "integer": "boolean",
+      "unit": "string"}',
+    'file', v_file,
     'json', jsonb '{}');
   v_own jsonb := v_widgets -> (p_step ->> 'widget');
-  v_others jsonb := '{"accept": ["string", "array"], "multiple": "boolean", "library": "any"}' || v_choice;
 begin
   if v_own is null then  -- a widget of the host's own: whatever else it says is its own affair
-    v_others := v_others || coalesce(
-      (select jsonb_object_agg(k, 'any') from jsonb_object_keys(p_step - array['inputs', 'pipeline']) k
-       where not v_common ? k and not v_others ? k),
-      '{}');
+    select v_choice || v_file || coalesce(jsonb_object_agg(k, 'any'), '{}')
+    into v_own
+    from jsonb_object_keys(p_step - array['inputs', 'pipeline']) k
+    where not (v_common || v_choice || v_file) ? k;
   end if;
-  return query select * from qwf._key_problems(p_step, v_common || coalesce(v_own, v_others), '{id,widget}', p_path);
+  return query select * from qwf._key_problems(p_step, v_common || v_own, '{id,widget}', p_path);
   return query
     select p.*
-    from jsonb_each(p_step - array['id', 'kind', 'depends_on', 'skip_if', 'schema', 'expires', 'default']) member
+    from jsonb_each(p_step - array['id', 'kind', 'depends_on', 'skip_if', 'schema']) member
     cross join lateral qwf._expression_problems(member.value, p_path || '.' || member.key) p;
   if p_step ? 'schema' then
-    return query select * from qwf._definition_schema_problems(p_step -> 'schema', p_path || '.schema');
+    return query
+      select * from qwf._definition_schema_problems(p_step -> 'schema', p_path || '.schema');
   end if;
-  return query select p_path || rule.path, rule.problem, rule.hint from qwf._question_rules(p_step) rule;
+  return query
+    select p_path || rule.path, rule.problem, rule.hint from qwf._question_rules(p_step) rule;
 end $$;
 
 comment on function qwf._question_problems(jsonb, jsonb, text) is

@@ -3,11 +3,13 @@
 -- Purpose: Raises one error that reports all problems.
 -- Guarantees: DETAIL has one line per problem, "path: problem"; HINT has each way out once.
 -- Raises: The SQLSTATE it is given, unless there is no problem.
--- Called by: register_pipeline, register_workflow, _graph_for and whoever checks a value against a schema.
+-- Called by: register_pipeline, register_workflow, _graph_for and whoever checks a value against a
+--   schema.
 
 begin;
 
-create function qwf._raise_problems(p_sqlstate text, p_message text, p_problems qwf.problem[]) returns void
+create function qwf._raise_problems(p_sqlstate text, p_message text, p_problems qwf.problem[])
+returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -30,7 +32,8 @@ begin
 end $$;
 
 comment on function qwf._raise_problems(text, text, qwf.problem[]) is
-  'Raises one error that lists every problem with its path and the ways out; does nothing when there is none.';
+  'Raises one error that lists every problem with its path and the ways out; does nothing when '
+  'there is none.';
 revoke all on function qwf._raise_problems(text, text, qwf.problem[]) from public;
 
 commit;

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/_raise_unknown_workflow
 -- requires: schema/definitions
--- requires: functions/_nearest
+-- requires: functions/_did_you_mean
 -- Purpose: Raises QW001 with the name that may have been meant.
 -- Raises: QW001, always.
 -- Called by: _graph_for.
@@ -23,7 +23,7 @@ begin
     hint = case
       when v_last is not null then 'leave the version out for the current one'
       else coalesce(
-        'did you mean ' || qwf._nearest(v_name, array(select w.name from qwf.workflows w where w.current)) || '?',
+        qwf._did_you_mean(v_name, array(select w.name from qwf.workflows w where w.current)),
         'register it first: select qwf.register_workflow(''{...}'')')
     end;
 end $$;

@@ -7,20 +7,25 @@
 begin;
 
 create function qwf._reads(p_value jsonb) returns table (id text, is_files boolean)
-language sql immutable
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select distinct read.id, p -> 0 = '"$files"'
-  from qwf._absolute_paths(p_value) p
-  cross join lateral (
-    select p ->> 0 as id where jsonb_typeof(p -> 0) = 'string' and p ->> 0 not in ('$context', '$files')
-    union all
-    select p ->> 1 where p -> 0 = '"$files"'
-    union all
-    select jsonb_array_elements_text(p -> 0) where jsonb_typeof(p -> 0) = 'array') read
-$$;
+#variable_conflict use_column
+begin
+  return query
+    select distinct read.id, p -> 0 = '"$files"'
+    from qwf._absolute_paths(p_value) p
+    cross join lateral (
+      select p ->> 0 as id
+      where jsonb_typeof(p -> 0) = 'string' and p ->> 0 not in ('$context', '$files')
+      union all
+      select p ->> 1 where p -> 0 = '"$files"'
+      union all
+      select jsonb_array_elements_text(p -> 0) where jsonb_typeof(p -> 0) = 'array') read;
+end $$;
 
-comment on function qwf._reads(jsonb) is 'Returns the nodes whose outputs, and the steps or nodes whose files, a value reads.';
+comment on function qwf._reads(jsonb) is
+  'Returns the nodes whose outputs, and the steps or nodes whose files, a value reads.';
 revoke all on function qwf._reads(jsonb) from public;
 
 commit;

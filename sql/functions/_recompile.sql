@@ -3,8 +3,8 @@
 -- requires: functions/_current_pipelines
 -- requires: functions/_store_graph
 -- Purpose: Compiles the current workflows that use a pipeline, after it changed.
--- Guarantees: A workflow that no longer fits is left alone and named in a WARNING: enqueueing it raises QW003 until one of the
---   two is registered anew.
+-- Guarantees: A workflow that no longer fits is left alone and named in a WARNING: enqueueing it
+--   raises QW003 until one of the two is registered anew.
 -- Called by: register_pipeline.
 
 begin;
@@ -19,11 +19,15 @@ declare
   v_graph jsonb;
 begin
   for v_workflow in
-    select * from qwf.workflows w where w.current and p_pipeline = any (w.pipeline_names) order by w.name
+    select *
+    from qwf.workflows w
+    where w.current and p_pipeline = any (w.pipeline_names)
+    order by w.name
   loop
     v_pipelines := qwf._current_pipelines(v_workflow.pipeline_names);
     if exists (
-      select from qwf.graphs g where g.workflow_id = v_workflow.id and g.pipeline_ids = v_pipelines.ids
+      select from qwf.graphs g
+      where g.workflow_id = v_workflow.id and g.pipeline_ids = v_pipelines.ids
     ) then
       continue;
     end if;
@@ -35,7 +39,8 @@ begin
         message = format('workflow "%s" no longer fits pipeline "%s"', v_workflow.name, p_pipeline),
         detail = (select string_agg(format('%s: %s', p.path, p.problem), e'\n')
                   from jsonb_populate_recordset(null::qwf.problem, v_graph -> 'problems') p),
-        hint = 'register the workflow anew, or the pipeline as it was; until then enqueue_run refuses this workflow';
+        hint = 'register the workflow anew, or the pipeline as it was; '
+          'until then enqueue_run refuses this workflow';
     end if;
   end loop;
 end $$;

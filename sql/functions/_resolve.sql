@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/_resolve
--- requires: functions/_evaluate_operator
+-- requires: functions/_evaluate
 -- Purpose: Resolves the references of a value: what claim calls for every job that has any.
--- Guarantees: Never raises and starts no subtransaction: an error is a value. Its text begins with "unresolvable" (a path
---   leads nowhere), "malformed" (not an expression) or "invalid" (a value of the wrong kind).
---   Objects whose members are literals and plain compiled references, the common case, are walked by simple expressions.
+-- Guarantees: Never raises and starts no subtransaction: an error is a value. Its text begins with
+--   "unresolvable" (a path leads nowhere), "malformed" (not an expression) or "invalid" (a value of
+--   the wrong kind). Objects whose members are literals and plain compiled references, the common
+--   case, are walked by simple expressions.
 -- Called by: claim, the drain, _context_problems, resolve.
 
 begin;
@@ -13,7 +14,7 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_value jsonb := '{}';
+  v_value jsonb := jsonb '{}';
   v_key text;
   v_member jsonb;
   v_path text[];
@@ -28,14 +29,15 @@ begin
         v_member := v_member -> '$from';
         v_path := '{}';
         for v_index in 0 .. jsonb_array_length(v_member) - 1 loop
-          v_path := v_path || case jsonb_typeof(v_member -> v_index) when 'string' then v_member ->> v_index end;
+          v_path := v_path || case jsonb_typeof(v_member -> v_index)
+            when 'string' then v_member ->> v_index end;
         end loop;
         v_member := p_scope #> nullif(v_path, '{}');
       elsif v_member::text ~ '"\$' then
         v_member := null;
       end if;
     end if;
-    if v_member is null or starts_with(v_key, '$') then  -- not that simple, or an error to put into words
+    if v_member is null or starts_with(v_key, '$') then  -- not simple, or an error to be worded
       return qwf._evaluate(p_value, coalesce(p_scope, '{}'));
     end if;
     v_value := v_value || jsonb_build_object(v_key, v_member);
@@ -44,7 +46,8 @@ begin
 end $$;
 
 comment on function qwf._resolve(jsonb, jsonb) is
-  'Returns a value with its references replaced by what the scope holds, or the reason why one cannot be.';
+  'Returns a value with its references replaced by what the scope holds, or the reason why one '
+  'cannot be.';
 revoke all on function qwf._resolve(jsonb, jsonb) from public;
 
 commit;

@@ -2,26 +2,28 @@
 -- requires: schema/types
 -- requires: functions/_is_type
 -- requires: functions/_scalar_problems
--- Purpose: Where a value violates a schema: type, properties, required, additionalProperties, items, enum, bounds, pattern.
--- Guarantees: One row per violation, at any depth, each with its path. Never raises for a schema that registration let pass.
+-- Purpose: Where a value violates a schema: type, properties, required, additionalProperties,
+--   items, enum, bounds, pattern.
+-- Guarantees: One row per violation, at any depth, each with its path. Never raises for a schema
+--   that registration let pass.
 -- Called by: _check, _context_problems, _definition_schema_problems, submit_input.
 
 begin;
 
-create function qwf._schema_problems(p_value jsonb, p_schema jsonb, p_path text) returns setof qwf.problem
+create function qwf._schema_problems(p_value jsonb, p_schema jsonb, p_path text)
+returns setof qwf.problem
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if not qwf._is_type(p_value, coalesce(p_schema -> 'type', jsonb_build_array(jsonb_typeof(p_value)))) then
-    return next row(p_path, format('must be of type %s, not %s',
-      (select string_agg(t.name, ' or ')
-       from jsonb_array_elements_text(case jsonb_typeof(p_schema -> 'type')
-         when 'array' then p_schema -> 'type' else jsonb_build_array(p_schema -> 'type') end) t (name)),
+  if p_schema ? 'type' and not qwf._is_type(p_value, p_schema -> 'type') then
+    return next row(p_path, format('must be of type %s, not %s', array_to_string(
+        array(select jsonb_array_elements_text('[]' || (p_schema -> 'type'))), ' or '),
       jsonb_typeof(p_value)), null)::qwf.problem;
     return;
-  end if;
-  if p_schema ? 'enum' and not exists (select from jsonb_array_elements(p_schema -> 'enum') e where e = p_value) then
+  elsif p_schema ? 'enum'
+    and not exists (select from jsonb_array_elements(p_schema -> 'enum') e where e = p_value)
+  then
     return next row(p_path, format('must be one of %s', p_schema -> 'enum'), null)::qwf.problem;
   end if;
   case jsonb_typeof(p_value)

@@ -7,14 +7,22 @@
 begin;
 
 create function qwf._segments(p_path jsonb) returns text[]
-language sql immutable parallel safe
-return case
-  when qwf._malformed_path(p_path) is not null then null
-  when jsonb_typeof(p_path) = 'string' then string_to_array(p_path #>> '{}', '.')
-  when jsonb_typeof(p_path -> 0) = 'string' then array(select jsonb_array_elements_text(p_path))
-end;
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if qwf._malformed_path(p_path) is not null then
+    return null;
+  elsif jsonb_typeof(p_path) = 'string' then
+    return string_to_array(p_path #>> '{}', '.');
+  elsif jsonb_typeof(p_path -> 0) = 'string' then
+    return array(select jsonb_array_elements_text(p_path));
+  end if;
+  return null;
+end $$;
 
-comment on function qwf._segments(jsonb) is 'Returns the segments of the path of a $from; null where it is malformed.';
+comment on function qwf._segments(jsonb) is
+  'Returns the segments of the path of a $from; null where it is malformed.';
 revoke all on function qwf._segments(jsonb) from public;
 
 commit;

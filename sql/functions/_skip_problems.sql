@@ -1,24 +1,29 @@
 -- Deploy qwf:functions/_skip_problems
 -- requires: functions/_expression_problems
+-- requires: functions/_expressions
 -- Purpose: What is wrong with a skip_if.
--- Guarantees: Only true, false and expressions pass: an object without an operator would be true for ever, which is what a
---   misspelt operator comes to.
+-- Guarantees: Only true, false and expressions pass: an object without an operator would be true
+--   for ever, which is what a misspelt operator comes to.
 -- Called by: _node_problems, _step_problems.
 
 begin;
 
 create function qwf._skip_problems(p_skip_if jsonb, p_path text) returns setof qwf.problem
-language sql immutable
+language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select p_path, 'is neither true, false nor an expression', 'write {"$from": "<node>.<key>", "$eq": <value>}'
-  where jsonb_typeof(p_skip_if) <> 'boolean'
-    and not exists (select from qwf._expressions(p_skip_if, p_path) e where e.path = p_path)
-  union all
-  select p.* from qwf._expression_problems(p_skip_if, p_path) p
-$$;
+begin
+  return query
+    select p_path, 'is neither true, false nor an expression',
+      'write {"$from": "<node>.<key>", "$eq": <value>}'
+    where jsonb_typeof(p_skip_if) <> 'boolean'
+      and not exists (select from qwf._expressions(p_skip_if, p_path) e where e.path = p_path)
+    union all
+    select p.* from qwf._expression_problems(p_skip_if, p_path) p;
+end $$;
 
-comment on function qwf._skip_problems(jsonb, text) is 'Returns one row for everything wrong with the shape of a skip_if.';
+comment on function qwf._skip_problems(jsonb, text) is
+  'Returns one row for everything wrong with the shape of a skip_if.';
 revoke all on function qwf._skip_problems(jsonb, text) from public;
 
 commit;

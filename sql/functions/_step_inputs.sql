@@ -1,32 +1,37 @@
 -- Deploy qwf:functions/_step_inputs
 -- requires: functions/_absolute_paths
 -- requires: functions/_canonical
--- requires: functions/_named_inputs
+-- requires: functions/_checked
 -- requires: functions/_missing_inputs
+-- requires: functions/_named_inputs
 -- requires: functions/_resolve
 -- requires: functions/_schema_problems
 -- requires: functions/_with_defaults
--- Purpose: What a step gives for the inputs of its pipeline, checked against the schema as early as it can be.
--- Guarantees: A literal is checked now. What hangs on the run context alone is listed under checks, for enqueue_run; what
---   hangs on other nodes, may be skipped, or takes defaults from inside the schema, is put under a $check.
+-- Purpose: What a step gives for the inputs of its pipeline, checked against the schema as early as
+--   it can be.
+-- Guarantees: A literal is checked now. What hangs on the run context alone is listed under checks,
+--   for enqueue_run; what hangs on other nodes, may be skipped, or takes defaults from inside the
+--   schema, is put under a $check.
 -- Called by: _compile_step.
 
 begin;
 
-create function qwf._step_inputs(p_step jsonb, p_path text, p_schema jsonb, p_names jsonb) returns jsonb
+create function qwf._step_inputs(p_step jsonb, p_path text, p_schema jsonb, p_names jsonb)
+returns jsonb
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_given jsonb := qwf._named_inputs(p_step -> 'inputs');
-  v_inputs jsonb := '{}';
-  v_checks jsonb := '[]';
+  v_inputs jsonb := jsonb '{}';
+  v_checks jsonb := jsonb '[]';
   v_problems qwf.problem[] := array(select p from qwf._missing_inputs(v_given, p_schema, p_path) p);
   v_name text;
   v_value jsonb;
   v_schema jsonb;
-  v_result qwf.resolution;
   v_paths jsonb[];
+  v_input text;
+  v_static qwf.resolution;
 begin
   for v_name, v_value, v_schema in
     select m.key, m.value, p_schema -> 'properties' -> m.key from jsonb_each(v_given) m
@@ -36,36 +41,41 @@ begin
     where d.value ? 'default' and not v_given ? d.key
   loop
     v_value := qwf._canonical(v_value, p_names);
+    v_input := (p_step ->> 'id') || '.' || v_name;
     v_paths := array(select qwf._absolute_paths(v_value));
     if v_paths = '{}' then
-      v_result := qwf._resolve(v_value, '{}');
-      v_result.value := qwf._with_defaults(v_result.value, v_schema);
+      v_static := qwf._resolve(v_value, '{}');
+      v_static.value := qwf._with_defaults(v_static.value, v_schema);
       v_problems := v_problems || array(
-        select (format('%s.inputs.%s', p_path, v_name), v_result.error, null)::qwf.problem
-        where v_result.error is not null
+        select (format('%s.inputs.%s', p_path, v_name), v_static.error, null)::qwf.problem
+        where v_static.error is not null
         union all
-        select p from qwf._schema_problems(v_result.value, v_schema, format('%s.inputs.%s', p_path, v_name)) p
-        where v_result.error is null and v_schema is not null);
-      v_value := case when v_result.value::text ~ '"\$'
-        then jsonb_build_object('$value', v_result.value) else coalesce(v_result.value, v_value) end;
+        select p
+        from qwf._schema_problems(
+          v_static.value, v_schema, format('%s.inputs.%s', p_path, v_name)) p);
+      v_value := case when v_static.value::text ~ '"\$'
+        then jsonb_build_object('$value', v_static.value)
+        else coalesce(v_static.value, v_value) end;
+    elsif p_step ? 'skip_if'
+      or exists (select from unnest(v_paths) p where p ->> 0 <> '$context')
+    then
+      v_value := qwf._checked(v_value, v_schema, v_input);
     else
-      if v_schema is not null and v_schema <> '{}' then
-        v_value := jsonb_build_object('$check', v_value, 'schema', v_schema, 'input', (p_step ->> 'id') || '.' || v_name);
-      end if;
-      if '"$context"' = all (array(select p -> 0 from unnest(v_paths) p)) and not p_step ? 'skip_if' then
-        v_checks := v_checks || jsonb_build_object('input', (p_step ->> 'id') || '.' || v_name, 'value', v_value);
-        if v_schema::text !~ '"default"' then  -- checked when the run is enqueued, so not again by every reader
-          v_value := coalesce(v_value -> '$check', v_value);
-        end if;
+      v_checks := v_checks || jsonb_build_object(
+        'input', v_input, 'value', qwf._checked(v_value, v_schema, v_input));
+      if v_schema::text ~ '"default"' then  -- else checked at enqueue, not again by each reader
+        v_value := qwf._checked(v_value, v_schema, v_input);
       end if;
     end if;
     v_inputs := v_inputs || jsonb_build_object(v_name, v_value);
   end loop;
-  return jsonb_build_object('inputs', v_inputs, 'checks', v_checks, 'problems', to_jsonb(v_problems));
+  return jsonb_build_object(
+    'inputs', v_inputs, 'checks', v_checks, 'problems', to_jsonb(v_problems));
 end $$;
 
 comment on function qwf._step_inputs(jsonb, text, jsonb, jsonb) is
-  'Returns the absolute inputs a step gives its pipeline, those to check at enqueue, and what is wrong with them.';
+  'Returns the absolute inputs a step gives its pipeline, those to check at enqueue, and what is '
+  'wrong with them.';
 revoke all on function qwf._step_inputs(jsonb, text, jsonb, jsonb) from public;
 
 commit;

@@ -14,18 +14,19 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_common constant jsonb := '{
-    "id": "string", "kind": "string", "depends_on": "array", "skip_if": "any", "display_name": "string"}';
+  v_common constant jsonb := jsonb '{
+    "id": "string", "kind": "string", "depends_on": "array", "skip_if": "any",
+    "display_name": "string"}';
 begin
   if p_step ->> 'kind' = 'input' then
     return query select * from qwf._question_problems(p_step, v_common, p_path);
   else
     return query select * from qwf._key_problems(p_step,
       v_common || '{"pipeline": "string", "inputs": ["object", "array"]}',
-      case when p_step ->> 'kind' = 'pipeline' then '{id,kind,pipeline}' else '{id,kind}' end::text[], p_path);
+      array['id', 'kind'] || case when p_step ->> 'kind' = 'pipeline' then 'pipeline' end, p_path);
     return query select * from qwf._input_problems(p_step -> 'inputs', p_path || '.inputs');
   end if;
-  if jsonb_typeof(p_step -> 'kind') = 'string' and p_step ->> 'kind' not in ('pipeline', 'input') then
+  if p_step -> 'kind' not in ('"pipeline"', '"input"') then
     return next row(p_path || '.kind', 'must be "pipeline" or "input"', null)::qwf.problem;
   end if;
   return query select * from qwf._skip_problems(p_step -> 'skip_if', p_path || '.skip_if');

@@ -1,8 +1,10 @@
 -- Deploy qwf:functions/_substitute
 -- requires: schema/qwf
--- Purpose: A reference whose name stands for a value of the definition: that value, or a reference into it.
--- Guarantees: p_base is absolute already. Literal containers are walked here; what is left for run time is a reference whose
---   path starts from an expression.
+-- requires: functions/_object
+-- Purpose: A reference whose name stands for a value of the definition: that value, or a reference
+--   into it.
+-- Guarantees: p_base is absolute already. Literal containers are walked here; what is left for run
+--   time is a reference whose path starts from an expression.
 -- Called by: _canonical_reference.
 
 begin;
@@ -16,30 +18,31 @@ declare
   v_rest text[] := p_rest;
 begin
   while cardinality(v_rest) > 0 and v_base #> v_rest[1:1] is not null
-    and not exists (select from jsonb_object_keys(case jsonb_typeof(v_base) when 'object' then v_base else '{}' end) k
-                    where starts_with(k, '$'))
+    and not exists (select from jsonb_object_keys(qwf._object(v_base)) k where starts_with(k, '$'))
   loop
     v_base := v_base #> v_rest[1:1];
     v_rest := v_rest[2:];
   end loop;
-  if jsonb_typeof(v_base) = 'object' and v_base ? '$value' and v_base -> '$value' #> v_rest is not null then
+  if qwf._object(v_base) ? '$value' and v_base -> '$value' #> v_rest is not null then
     v_base := jsonb_build_object('$value', v_base -> '$value' #> v_rest);
     v_rest := '{}';
   end if;
   if cardinality(v_rest) = 0 and p_others = '{}' then
     return v_base;
   elsif jsonb_typeof(v_base -> '$from') = 'array' and v_base - '$from' = '{}' then
-    return jsonb_build_object('$from', (v_base -> '$from') || to_jsonb(v_rest)) || p_others;
+    return p_others
+      || jsonb_build_object('$from', (v_base -> '$from') || to_jsonb(v_rest));
   elsif jsonb_typeof(v_base) <> 'object' then  -- a path cannot start from a text or a list
     v_base := case when v_base::text ~ '"\$'
       then jsonb_build_object('$check', v_base, 'schema', jsonb '{}', 'input', '')
       else jsonb_build_object('$value', v_base) end;
   end if;
-  return jsonb_build_object('$from', jsonb_build_array(v_base) || to_jsonb(v_rest)) || p_others;
+  return p_others || jsonb_build_object('$from', jsonb_build_array(v_base) || to_jsonb(v_rest));
 end $$;
 
 comment on function qwf._substitute(jsonb, text[], jsonb) is
-  'Returns what the rest of a path, and $default and its like, make of the value that a name stands for.';
+  'Returns what the rest of a path, and $default and its like, make of the value that a name '
+  'stands for.';
 revoke all on function qwf._substitute(jsonb, text[], jsonb) from public;
 
 commit;

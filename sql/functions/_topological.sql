@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/_topological
 -- requires: schema/qwf
 -- Purpose: The vertices 1 to p_count in an order in which every edge points forward.
--- Guarantees: Linear in vertices and edges, so that a chain of a thousand costs no more than a fan. Vertices on or behind
---   a cycle are left out. Each edge is given once.
+-- Guarantees: Linear in vertices and edges, so that a chain of a thousand costs no more than a fan.
+--   Vertices on or behind a cycle are left out. Each edge is given once.
 -- Called by: _pipeline_order, _cycles, _compile.
 
 begin;
@@ -12,22 +12,26 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_heads int[] := array(select e.head from unnest(p_from, p_to) e (tail, head) order by e.tail, e.head);
+  v_heads int[] := array(
+    select e.head from unnest(p_from, p_to) e (tail, head) order by e.tail, e.head);
   v_start int[];   -- v_heads[v_start[v] + 1 ..] are the heads of the edges of v
   v_missing int[]; -- edges into v whose tail is not in the order yet
   v_order int[];
   v_vertex int;
   v_done int := 0;
 begin
+  if cardinality(v_heads) = 0 then
+    return array(select generate_series(1, p_count));
+  end if;
   select array_agg(v.starts order by v.id), array_agg(v.incoming order by v.id),
     array_agg(v.id order by v.id) filter (where v.incoming = 0)
   into v_start, v_missing, v_order
   from (
-    select id, coalesce(i.n, 0)::int as incoming,
-      (sum(coalesce(o.n, 0)) over (order by id) - coalesce(o.n, 0))::int as starts
+    select id, coalesce(i.edges, 0)::int as incoming,
+      (sum(coalesce(o.edges, 0)) over (order by id) - coalesce(o.edges, 0))::int as starts
     from generate_series(1, p_count + 1) id
-    left join (select head, count(*) as n from unnest(p_to) head group by head) i on i.head = id
-    left join (select tail, count(*) as n from unnest(p_from) tail group by tail) o on o.tail = id) v;
+    left join (select v, count(*) as edges from unnest(p_to) v group by v) i on i.v = id
+    left join (select v, count(*) as edges from unnest(p_from) v group by v) o on o.v = id) v;
   v_order := array_remove(v_order, p_count + 1);
   while v_done < cardinality(v_order) loop
     v_done := v_done + 1;
@@ -43,7 +47,8 @@ begin
 end $$;
 
 comment on function qwf._topological(int, int[], int[]) is
-  'Returns the vertices 1 to p_count, each after everything it depends on; those in or behind a cycle are missing.';
+  'Returns the vertices 1 to p_count, each after everything it depends on; those in or behind a '
+  'cycle are missing.';
 revoke all on function qwf._topological(int, int[], int[]) from public;
 
 commit;

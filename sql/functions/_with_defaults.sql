@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_with_defaults
 -- requires: schema/qwf
 -- Purpose: A value with the defaults of its schema filled in, at any depth.
--- Guarantees: Adds missing members alone; changes nothing that is there, not even a null. Never raises.
+-- Guarantees: Adds missing members alone; changes nothing that is there, not even a null. Never
+--   raises.
 -- Called by: _check, _compile and whoever takes a value with a schema.
 
 begin;
@@ -16,14 +17,15 @@ begin
   elsif jsonb_typeof(p_value) = 'object' and jsonb_typeof(p_schema -> 'properties') = 'object' then
     return p_value || coalesce(
       (select jsonb_object_agg(property.key,
-          qwf._with_defaults(coalesce(p_value -> property.key, property.value -> 'default'), property.value))
+          qwf._with_defaults(
+            coalesce(p_value -> property.key, property.value -> 'default'), property.value))
        from jsonb_each(p_schema -> 'properties') property
        where p_value ? property.key or property.value ? 'default'),
       '{}');
   elsif jsonb_typeof(p_value) = 'array' and p_schema ? 'items' then
     return coalesce(
-      (select jsonb_agg(qwf._with_defaults(element.value, p_schema -> 'items') order by element.position)
-       from jsonb_array_elements(p_value) with ordinality as element (value, position)),
+      (select jsonb_agg(qwf._with_defaults(e.value, p_schema -> 'items') order by e.place)
+       from jsonb_array_elements(p_value) with ordinality as e (value, place)),
       '[]');
   end if;
   return p_value;

@@ -1,25 +1,30 @@
 -- Deploy qwf:functions/_workflow_problems
+-- requires: functions/_did_you_mean
 -- requires: functions/_item_problems
 -- requires: functions/_items
 -- requires: functions/_key_problems
+-- requires: functions/_list
 -- requires: functions/_name_problems
--- requires: functions/_nearest
 -- requires: functions/_step_problems
 -- Purpose: Everything that is wrong with a workflow definition, short of what compiling finds.
--- Guarantees: One row per problem with its JSON path. p_pipelines are the current pipelines it may use, by name. Never raises.
+-- Guarantees: One row per problem with its JSON path. p_pipelines are the current pipelines it may
+--   use, by name. Never raises.
 -- Called by: register_workflow.
 
 begin;
 
-create function qwf._workflow_problems(p_definition jsonb, p_pipelines jsonb) returns setof qwf.problem
+create function qwf._workflow_problems(p_definition jsonb, p_pipelines jsonb)
+returns setof qwf.problem
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 declare
-  v_keys constant jsonb := '{
-    "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean", "steps": "array",
-    "deadline": "later"}';
-  v_steps jsonb := case jsonb_typeof(p_definition -> 'steps') when 'array' then p_definition -> 'steps' else '[]' end;
+  v_keys constant jsonb := jsonb '{
+    "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
+    "steps": "array", "deadline": "later"}';
+  v_steps jsonb := qwf._list(p_definition -> 'steps');
+  v_inner jsonb;  -- ids of the nodes of each step whose pipeline is known
 begin
   if jsonb_typeof(p_definition) is distinct from 'object' then
     return next row('definition', 'must be an object', null)::qwf.problem;
@@ -27,31 +32,33 @@ begin
   end if;
   return query select * from qwf._key_problems(p_definition, v_keys, '{name,steps}', '');
   return query select * from qwf._name_problems(p_definition);
-  return query
-    select p.*
-    from qwf._item_problems(v_steps, 'steps', (
-      select coalesce(jsonb_object_agg(i.id, coalesce(inner_node.ids, '{}')), '{}')
-      from qwf._items(v_steps) i
-      cross join lateral (
-        select jsonb_object_agg(n.id, true) as ids
-        from qwf._items(p_pipelines -> (i.item ->> 'pipeline') -> 'nodes') n) inner_node
-      where i.id is not null and (p_pipelines ? (i.item ->> 'pipeline') or i.item ->> 'kind' = 'input'))) p;
+  select coalesce(jsonb_object_agg(i.id, coalesce(inner_node.ids, '{}')), '{}')
+  into v_inner
+  from qwf._items(v_steps) i
+  cross join lateral (
+    select jsonb_object_agg(n.id, true) as ids
+    from qwf._items(p_pipelines -> (i.item ->> 'pipeline') -> 'nodes') n) inner_node
+  where i.id is not null
+    and (p_pipelines ? (i.item ->> 'pipeline') or i.item ->> 'kind' = 'input');
+  return query select * from qwf._item_problems(v_steps, 'steps', v_inner);
   return query
     select p.*
     from qwf._items(v_steps) i
     cross join lateral qwf._step_problems(i.item, format('steps[%s]', i.place - 1)) p
     order by i.place;
   return query
-    select format('steps[%s].pipeline', i.place - 1), format('there is no pipeline "%s"', i.item ->> 'pipeline'),
-      coalesce('did you mean ' || qwf._nearest(i.item ->> 'pipeline', array(select p.name from qwf.pipelines p where p.current))
-        || '?', 'register the pipeline first')
-    from qwf._items(v_steps) i
+    select format('steps[%s].pipeline', i.place - 1), format('there is no pipeline "%s"', i.name),
+      coalesce(
+        qwf._did_you_mean(i.name, array(select p.name from qwf.pipelines p where p.current)),
+        'register the pipeline first')
+    from (select l.place, l.item, l.item ->> 'pipeline' as name from qwf._items(v_steps) l) i
     where i.item ->> 'kind' = 'pipeline' and jsonb_typeof(i.item -> 'pipeline') = 'string'
-      and not p_pipelines ? (i.item ->> 'pipeline');
+      and not p_pipelines ? i.name;
 end $$;
 
 comment on function qwf._workflow_problems(jsonb, jsonb) is
-  'Returns one row for everything wrong with a workflow definition by itself: keys, values, ids, dependencies, pipelines.';
+  'Returns one row for everything wrong with a workflow definition by itself: keys, values, ids, '
+  'dependencies, pipelines.';
 revoke all on function qwf._workflow_problems(jsonb, jsonb) from public;
 
 commit;

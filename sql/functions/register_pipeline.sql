@@ -4,10 +4,11 @@
 -- requires: functions/_raise_problems
 -- requires: functions/_recompile
 -- Purpose: Registers a pipeline and makes this content the current version.
--- Guarantees: The same content is the same version. Nothing is written unless everything checkable has been checked. Runs
---   that exist keep the pipelines they were enqueued with.
+-- Guarantees: The same content is the same version. Nothing is written unless everything checkable
+--   has been checked. Runs that exist keep the pipelines they were enqueued with.
 -- Locks: an advisory lock to commit: registrations happen one after the other.
--- Raises: QW003 that lists all problems, each with its JSON path; a WARNING names each workflow that no longer fits.
+-- Raises: QW003 that lists all problems, each with its JSON path; a WARNING names each workflow
+--   that no longer fits.
 -- Called by: administrators, qwf apply.
 
 begin;

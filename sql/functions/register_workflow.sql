@@ -2,12 +2,14 @@
 -- requires: schema/roles
 -- requires: functions/_compile
 -- requires: functions/_current_pipelines
+-- requires: functions/_items
 -- requires: functions/_raise_problems
 -- requires: functions/_store_graph
 -- requires: functions/_workflow_problems
 -- Purpose: Registers a workflow and makes this content the current version.
--- Guarantees: The same content is the same version. Nothing is written unless everything checkable has been checked, over
---   the pipelines that are current; the graph is compiled here, so that the first run need not.
+-- Guarantees: The same content is the same version. Nothing is written unless everything checkable
+--   has been checked, over the pipelines that are current; the graph is compiled here, so that the
+--   first run need not.
 -- Locks: an advisory lock to commit: registrations happen one after the other.
 -- Raises: QW003 that lists all problems, each with its JSON path.
 -- Called by: administrators, qwf apply.
@@ -34,10 +36,12 @@ begin
     where i.item ->> 'kind' = 'pipeline' and i.item ? 'pipeline'
     order by 1);
   v_pipelines := qwf._current_pipelines(v_names);
-  v_problems := array(select p from qwf._workflow_problems(v_definition, v_pipelines.definitions) p);
+  v_problems := array(
+    select p from qwf._workflow_problems(v_definition, v_pipelines.definitions) p);
   if jsonb_typeof(v_definition -> 'steps') = 'array' then
     v_graph := qwf._compile(v_definition, v_pipelines.definitions);
-    v_problems := v_problems || array(select p from jsonb_populate_recordset(null::qwf.problem, v_graph -> 'problems') p);
+    v_problems := v_problems || array(
+      select p from jsonb_populate_recordset(null::qwf.problem, v_graph -> 'problems') p);
   end if;
   perform qwf._raise_problems('QW003', 'invalid workflow definition', v_problems);
 
@@ -56,7 +60,10 @@ begin
     where w.name = v_definition ->> 'name'
     returning * into v_version;
   end if;
-  if not exists (select from qwf.graphs g where g.workflow_id = v_version.id and g.pipeline_ids = v_pipelines.ids) then
+  if not exists (
+    select from qwf.graphs g
+    where g.workflow_id = v_version.id and g.pipeline_ids = v_pipelines.ids
+  ) then
     perform qwf._store_graph(v_version.id, v_pipelines.ids, v_graph);
   end if;
   return v_version.version;

@@ -27,7 +27,8 @@ begin
 end $$;
 
 comment on function qwf.resolve(jsonb, jsonb) is
-  'Returns value with every reference in it replaced by what scope holds; raises QW004 naming the one that cannot be.';
+  'Returns value with every reference in it replaced by what scope holds; raises QW004 naming '
+  'the one that cannot be.';
 revoke all on function qwf.resolve(jsonb, jsonb) from public;
 call qwf._allow('qwf.resolve(jsonb, jsonb)', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
 

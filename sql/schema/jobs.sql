@@ -33,6 +33,7 @@ create table qwf.jobs (
   attempt int not null default 0,
   failures int not null default 0,
   losses int not null default 0,
+  retries int not null default 0,
   max_attempts int check (max_attempts >= 1),
   max_losses int check (max_losses >= 1),
   backoff jsonb,
@@ -105,6 +106,7 @@ comment on column qwf.jobs.remaining_deps is 'Dependencies not yet satisfied.';
 comment on column qwf.jobs.attempt is 'Claims so far.';
 comment on column qwf.jobs.failures is 'Failures of the body itself, transient ones included.';
 comment on column qwf.jobs.losses is 'Attempts lost to the world: lapsed lease, killed child, watchdog.';
+comment on column qwf.jobs.retries is 'How often somebody had it run again after it had ended.';
 comment on column qwf.jobs.max_attempts is 'Tries the body has; null: the settings (1 for errors, 4 for transient failures).';
 comment on column qwf.jobs.max_losses is 'Losses after which it fails; null: the setting.';
 comment on column qwf.jobs.backoff is 'Seconds between tries: a list, or {"base", "factor", "max"}; null: the settings.';

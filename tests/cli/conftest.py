@@ -17,14 +17,16 @@ from welcome import OPTIONS, PIPELINE, WORKFLOW, Cli
 from qwf_agent.cli import qwf as command
 
 # Node modules import each other as the package `streetview`, as agents do.
-sys.path.append(str(Path(__file__).resolve().parents[2] / "examples"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "examples"))
 
 WHERE = ("QWF_DSN", "DATABASE_URL", "PGSERVICE", "PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE")
 
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No database but the one a test names: no variable, no qwf.toml, an empty home."""
+    """No database but the one a test names, and an empty home; processes find the package."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
     for variable in (*WHERE, "QWF_CONFIG"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("QWF_HOME", str(tmp_path / "home"))

@@ -33,7 +33,7 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
         (["enqueue", "t", "--args", '{"a": NaN}'], 2, "NaN"),
         (["enqueue", "t", "--max-attempts", "0"], 2, "max-attempts"),
         (["show", "999"], 1, "999"),
-        (["show", "99999999999999999999999"], 1, "out of range"),
+        (["show", "99999999999999999999999"], 2, "range"),
         (["show", "abc"], 2, "abc"),
         (["job", "999"], 1, "999"),
         (["wait", "999"], 1, "999"),
@@ -133,3 +133,27 @@ def test_every_command_has_help_with_an_example(qwf: Cli) -> None:
         text = qwf(name, "--help").stdout
         assert "Example:" in text, name
         assert f"  {name} " in top
+
+
+def test_reading_imports_neither_the_agent_nor_anything_heavy(dsn: str) -> None:
+    script = (
+        "import sys\nfrom qwf_agent.cli import qwf\n"
+        "try:\n    qwf(['runs'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "print(*sys.modules)"
+    )
+    loaded = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "QWF_DSN": dsn},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert "qwf_agent.show" in loaded
+    for module in ("qwf_agent.agent", "qwf_agent.child", "yoyo", "numpy"):
+        assert module not in loaded
+
+
+def test_the_agent_refuses_to_start_without_anything_to_run(on_db: Cli) -> None:
+    result = on_db("agent", "--queue", "cpu")
+    assert result.exit_code == 78
+    assert "--nodes" in result.stderr

@@ -133,8 +133,8 @@ def test_durations_read_well(seconds: float, text: str) -> None:
 
 @pytest.mark.parametrize("width", [80, 160])
 def test_a_list_cuts_its_last_column_only(width: int) -> None:
-    row = {"id": 1, "status": "failed", "seconds": Decimal("12.5"), "error": "x" * 500}
-    text = drawn(show.rows(["id", "status", "seconds", "error"], [row], "none"), width)
+    row = {"id": 1, "status": "failed", "took": Decimal("12.5"), "error": "x" * 500}
+    text = drawn(show.rows(["id", "status", "took", "error"], [row], "none"), width)
     assert len(text.splitlines()) == 2
     assert "✗ failed" in text
     assert "12 s" in text

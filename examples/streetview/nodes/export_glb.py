@@ -25,10 +25,10 @@ def run(
     status_callback(0.3, "drawing the contact sheet")
     height_map = Image.fromarray(np.uint8(255 * heights)).convert("RGB")
     tiles = [("crop", Image.open(crop)), ("cut out", Image.open(cutout)), ("heights", height_map)]
-    points, lit = relief.lit_points(heights, colours)
+    points, lit = relief.lit_points(heights, colours, finer=2)
     tiles += [(title, relief.view(points, lit, turn, size=320)) for title, turn in TURNS]
     pictures.sheet(tiles, columns=3).save(out / "sheet.png")
-    points, lit = relief.lit_points(heights, colours, finer=2)
+    points, lit = relief.lit_points(heights, colours, finer=1)
     frames = []
     for frame in range(FRAMES):
         status_callback(0.4 + 0.6 * frame / FRAMES, "turning")

@@ -16,5 +16,5 @@ def run(out: Path, image: Path, boxes: list[dict]) -> dict:
         for c in candidates
     ]
     pictures.sheet(tiles, columns=4).save(out / "candidates.png")
-    question = f"Which of these is worth a relief? See {annotated}"
+    question = f"Which of these is worth a relief?\n{annotated}"
     return {"primary_file": str(annotated), "candidates": candidates, "question": question}

@@ -15,7 +15,9 @@ from qwf_agent.cli import session
 
 @click.group(cls=session.Commands)
 def cancel() -> None:
-    """Cancel runs or jobs: what waits is cancelled at once, what runs is told to stop.
+    """Cancel runs or jobs.
+
+    What waits is cancelled at once, what runs is told to stop.
 
     \b
     Example:  qwf cancel run 12 13 --reason 'wrong photo'
@@ -23,7 +25,7 @@ def cancel() -> None:
 
 
 @cancel.command("run")
-@click.argument("ids", type=int, nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="ID...")
 @click.option("--reason", help="Why; kept with the run.")
 @session.database
 def cancel_run(conn: session.Connection, ids: tuple[int, ...], reason: str | None) -> None:
@@ -32,7 +34,7 @@ def cancel_run(conn: session.Connection, ids: tuple[int, ...], reason: str | Non
 
 
 @cancel.command("job")
-@click.argument("ids", type=int, nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="ID...")
 @click.option("--reason", help="Why; kept with the job.")
 @session.database
 def cancel_job(conn: session.Connection, ids: tuple[int, ...], reason: str | None) -> None:
@@ -41,15 +43,16 @@ def cancel_job(conn: session.Connection, ids: tuple[int, ...], reason: str | Non
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # -5 is a value
-@click.argument("run", type=int)
+@click.argument("run", type=session.ID)
 @click.argument("node")
 @click.argument("value")
 @click.option("--by", help="Who answers. Default: you.")
 @session.database
 def answer(conn: session.Connection, run: int, node: str, value: str, by: str | None) -> None:
-    """Answer the question at NODE of RUN with VALUE: JSON, else taken as text.
+    """Answer the question at NODE of RUN with VALUE.
 
-    Where there are options to choose from, VALUE may also be #N, as `qwf inputs` numbers them.
+    VALUE is JSON, else taken as text. Where there are options to choose from, it may also be #N, as
+    `qwf inputs` numbers them.
 
     \b
     Example:  qwf answer 12 choose_best '#1'
@@ -64,7 +67,9 @@ def answer(conn: session.Connection, run: int, node: str, value: str, by: str | 
 @session.json_option
 @session.database
 def tick(conn: session.Connection, loop: bool, as_json: bool) -> None:
-    """Do the housekeeping once: due jobs, lapsed leases, leftover events. Agents do it too.
+    """Do the housekeeping once, as agents do all the time.
+
+    It queues jobs that are due, takes back lapsed leases and applies leftover events.
 
     \b
     Example:  qwf tick --loop      (on a box where no agent runs)

@@ -22,38 +22,22 @@ UNITS = {
 }
 
 
-class Duration(click.ParamType[timedelta]):
-    """A length of time: 90, 90s, 10min, 2h, 1d."""
-
-    name = "duration"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> timedelta:
-        """Read the text; a bare number is seconds."""
-        if isinstance(value, timedelta):
-            return value
-        number = value.rstrip("abcdefghijklmnopqrstuvwxyz ").strip()
-        unit = value[len(number) :].strip() or "s"
-        try:
-            return timedelta(**{UNITS[unit]: float(number)})
-        except (KeyError, ValueError, OverflowError):
-            self.fail(f"{value!r} is no duration: write 90s, 10min, 2h or 1d", param, ctx)
+def duration(text: str) -> timedelta:
+    """A length of time: 90 or 90s, 10min, 2h, 1d."""
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz ").strip()
+    unit = text[len(number) :].strip() or "s"
+    try:
+        return timedelta(**{UNITS[unit]: float(number)})
+    except (KeyError, ValueError, OverflowError):
+        raise click.BadParameter(f"{text!r} is no duration: write 90s, 10min, 2h or 1d") from None
 
 
-class Pair(click.ParamType[tuple[str, str]]):
+def pair(text: str) -> tuple[str, str]:
     """key=value."""
-
-    name = "key=value"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, str]:
-        """Split at the first equals sign."""
-        key, sign, rest = value.partition("=")
-        if not key or not sign:
-            self.fail(f"{value!r}: write key=value", param, ctx)
-        return key, rest
+    key, sign, value = text.partition("=")
+    if not key or not sign:
+        raise click.BadParameter(f"{text!r}: write key=value")
+    return key, value
 
 
 priority = click.option("--priority", type=int, metavar="N", help="Lower is sooner. Default 100.")
@@ -67,7 +51,7 @@ once = click.option(
 delay = click.option(
     "--in",
     "delay",
-    type=Duration(),
+    type=duration,
     metavar="TIME",
     help="Not before this much later: 90s, 10min, 2h.",
 )
@@ -78,7 +62,7 @@ at = click.option(
 labels = click.option(
     "--label",
     "labels",
-    type=Pair(),
+    type=pair,
     multiple=True,
     metavar="KEY=VALUE",
     help="A tag; may be repeated.",
@@ -91,11 +75,11 @@ project = click.option("--project", help="Tenant tag.")
 @session.json_option
 @session.database
 def apply(conn: session.Connection, place: Path, as_json: bool) -> None:
-    """Register every pipeline and workflow in DIR (JSON or YAML files).
+    """Register the pipelines and workflows in DIR.
 
-    A file with "nodes" is a pipeline, one with "steps" a workflow. All problems of all files are
-    reported, and nothing is registered if there is one. What has not changed keeps its version;
-    runs that are going on keep theirs.
+    Reads its JSON and YAML files. A file with "nodes" is a pipeline, one with "steps" a workflow.
+    All problems of all files are reported, and nothing is registered if there is one. What has not
+    changed keeps its version; runs that are going on keep theirs.
 
     \b
     Example:  qwf apply examples/streetview/definitions
@@ -137,7 +121,7 @@ def apply(conn: session.Connection, place: Path, as_json: bool) -> None:
     help="Tries. Default 1; 4 for transient failures.",
 )
 @click.option(
-    "--timeout", type=Duration(), metavar="TIME", help="Limit of one attempt: 90s, 10min, 2h."
+    "--timeout", type=duration, metavar="TIME", help="Limit of one attempt: 90s, 10min, 2h."
 )
 @project
 @labels
@@ -179,7 +163,7 @@ def enqueue(
     metavar="JSON",
     help="Values the workflow reads: a JSON object, @file, or -.",
 )
-@click.option("--set", "settings", type=Pair(), multiple=True, metavar="KEY=VALUE",
+@click.option("--set", "settings", type=pair, multiple=True, metavar="KEY=VALUE",
               help="One value of the context, JSON or text: --set photo.path=a.jpg.")  # fmt: skip
 @priority
 @delay

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from qwf_agent import show as drawing
 from qwf_agent.cli import session, watching
+from qwf_agent.show import Row
 
 RUN_STATES = ("queued", "running", "awaiting_input", "completed", "failed", "cancelled")
 JOB_STATES = ("blocked", "scheduled", *RUN_STATES, "skipped")
@@ -17,9 +18,10 @@ JOB_FACTS = (
     *("id", "task", "status", "queue", "priority", "run_id", "node_id", "project", "key"),
     *("attempt", "failures", "losses", "claimed_by", "progress", "progress_message"),
     *("run_at", "created_at", "queued_at", "started_at", "finished_at"),
-    *("inputs", "resolved_inputs", "output", "last_error"),
+    *("inputs", "output", "last_error"),
 )
-JOB_COLUMNS = ("id", "run_id", "what", "queue", "status", "attempt", "seconds", "worker", "error")
+RUN_COLUMNS = ("id", "workflow", "status", "nodes", "took", "created", "error")
+JOB_COLUMNS = ("id", "run", "what", "queue", "status", "tries", "took", "error")
 
 
 @click.command()
@@ -46,17 +48,20 @@ def runs(conn: session.Connection, status: str | None, limit: int, as_json: bool
     )
     found = session.many(conn, query, (status, status, limit))
     for row in [] if as_json else found:
+        row["workflow"] += f"@{row['version']}"
         row["nodes"] = f"{row['done']}/{row['total']}"
-    columns = ["id", "workflow", "version", "status", "nodes", "seconds", "created_at", "error"]
-    _list(columns, found, as_json, "no runs; start one: qwf run NAME")
+        row |= {"took": row["seconds"], "created": row["created_at"]}
+    _list(RUN_COLUMNS, found, as_json, "no runs; start one: qwf run NAME")
 
 
 @click.command()
-@click.argument("run", type=int)
+@click.argument("run", type=session.ID)
 @session.json_option
 @session.database
 def show(conn: session.Connection, run: int, as_json: bool) -> None:
-    """Show the steps and nodes of a RUN: states, times, progress, errors.
+    """Show the steps and nodes of a RUN.
+
+    States, times, how far running nodes are, errors.
 
     \b
     Example:  qwf show 12
@@ -77,13 +82,13 @@ def show(conn: session.Connection, run: int, as_json: bool) -> None:
 @click.command()
 @click.option("--status", type=click.Choice(JOB_STATES), help="Only jobs in this state.")
 @click.option("--queue", help="Only jobs of this queue.")
-@click.option("--run", type=int, metavar="RUN", help="Only the nodes of this run.")
+@click.option("--run", type=session.ID, metavar="RUN", help="Only the nodes of this run.")
 @session.json_option
 @session.database
 def jobs(
     conn: session.Connection, status: str | None, queue: str | None, run: int | None, as_json: bool
 ) -> None:
-    """List the newest 200 jobs, nodes of runs among them; or all the nodes of one run.
+    """List the newest 200 jobs, or all those of one run.
 
     \b
     Example:  qwf jobs --status running
@@ -97,16 +102,17 @@ def jobs(
     wanted = {"status": status, "queue": queue}
     found = [row for row in found if all(v in (None, row[k]) for k, v in wanted.items())]
     for row in [] if as_json else found:
-        row["what"] = row["node_id"] or row["task"]
+        row |= {"run": row["run_id"], "what": row["node_id"] or row["task"]}
+        row |= {"tries": row["attempt"] or None, "took": row["seconds"]}
     _list(JOB_COLUMNS, found, as_json, "no such jobs")
 
 
 @click.command()
-@click.argument("job", type=int)
+@click.argument("job", type=session.ID)
 @session.json_option
 @session.database
 def job(conn: session.Connection, job: int, as_json: bool) -> None:
-    """Show a JOB: its state, its attempts, its last error and what it printed.
+    """Show a JOB: its state, attempts, errors, output.
 
     \b
     Example:  qwf job 345
@@ -120,7 +126,9 @@ def job(conn: session.Connection, job: int, as_json: bool) -> None:
     if as_json:
         session.show_json({"job": found[0], "attempts": attempts})
         return
-    session.show(drawing.facts(found[0], JOB_FACTS))
+    if found[0]["resolved_inputs"] is not None:
+        found[0]["inputs"] = found[0]["resolved_inputs"]
+    session.show(drawing.facts({**found[0], **_past(found[0], attempts)}, JOB_FACTS))
     for row in attempts:
         row["took"] = row["finished_at"] - row["started_at"] if row["started_at"] else None
         session.show(drawing.attempt(row))
@@ -130,7 +138,7 @@ def job(conn: session.Connection, job: int, as_json: bool) -> None:
 @session.json_option
 @session.database
 def inputs(conn: session.Connection, as_json: bool) -> None:
-    """List the questions that wait for a person, oldest first.
+    """List the questions that wait for a person.
 
     \b
     Example:  qwf inputs
@@ -145,16 +153,26 @@ def inputs(conn: session.Connection, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("run", type=int)
+@click.argument("run", type=session.ID)
 @click.option("--timeout", type=float, metavar="SECONDS", help="Give up after this time: exit 124.")
 @session.database
 def wait(conn: session.Connection, run: int, timeout: float | None) -> None:
-    """Wait until a RUN is over: exit 0 completed, 1 failed, 2 cancelled.
+    """Wait until a RUN is over.
+
+    Exit 0 completed, 1 failed, 2 cancelled.
 
     \b
     Example:  qwf wait 12 && echo done
     """
     raise SystemExit(watching.wait(conn, run, timeout))
+
+
+def _past(job: Row, attempts: Sequence[Row]) -> dict[str, None]:
+    """Facts that no longer say anything, blanked: old progress, a time reached, an error below."""
+    gone = [] if job["status"] == "running" else ["progress", "progress_message"]
+    gone += [] if job["status"] == "scheduled" else ["run_at"]
+    gone += ["last_error"] if any(attempt["error"] for attempt in attempts) else []
+    return dict.fromkeys(gone)
 
 
 def _list(columns: Sequence[str], found: list[Any], as_json: bool, empty: str) -> None:

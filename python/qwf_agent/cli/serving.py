@@ -17,24 +17,25 @@ plan_option = click.option(
 
 @click.command()
 def up() -> None:
-    """Start a Postgres of your own, with the schema in it, and print its address.
+    """Start a Postgres of your own, schema included.
 
-    It lives under ~/.qwf (or QWF_HOME) and runs until `qwf down`; every qwf command of yours finds
-    it by itself. Does nothing where it runs already.
+    Prints its address. It lives under ~/.qwf (or QWF_HOME) and runs until `qwf down`; every qwf
+    command of yours finds it by itself. Does nothing where it runs already.
 
     \b
     Example:  qwf up && qwf agent --queue cpu --nodes mypackage.nodes
     """
     from qwf_agent import migrate
 
-    dsn = embedded.up(config.home())
-    migrate.deploy(dsn, say=_note)
+    with session.console(stderr=True).status("starting Postgres") as status:
+        dsn = embedded.up(config.home())
+        migrate.deploy(dsn, say=lambda line: status.update(f"deploying {line.strip('+ ')}"))
     click.echo(dsn)
 
 
 @click.command()
 def down() -> None:
-    """Stop the Postgres that `qwf up` or `qwf demo` started; its data stay.
+    """Stop the Postgres that `qwf up` started; its data stay.
 
     \b
     Example:  qwf down

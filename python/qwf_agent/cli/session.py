@@ -29,6 +29,7 @@ Connection = psycopg.Connection[DictRow]
 FAILED, UNREACHABLE, MISCONFIGURED, INTERRUPTED = 1, 69, 78, 130
 NO_SCHEMA = {"3F000", "42P01", "42883"}
 WIDE = 200
+ID = click.IntRange(1, 2**63 - 1)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 dsn_option = click.option(
@@ -133,7 +134,7 @@ def parse_json(text: str, what: str) -> Any:
         elif text.startswith("@"):
             source = text[1:]
             text = Path(source).expanduser().read_text(encoding="utf-8")
-        return json.loads(text)
+        return json.loads(text, parse_constant=_no_constant)
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{what}: cannot read {source}: {error}") from None
     except ValueError as error:
@@ -151,9 +152,13 @@ def parse_object(text: str, what: str) -> dict[str, Any]:
 def parse_value(text: str) -> Any:
     """JSON where the text is JSON, else the text itself."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_no_constant)
     except ValueError:
         return text
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON value")
 
 
 def _guarded(run: Callable[[], Any]) -> int:

@@ -62,7 +62,9 @@ def demo(
     own: Path | None, limit: int, yes: bool, answer_after: float,
     out: Path | None, example: Path | None, dsn: str | None,
 ) -> None:  # fmt: skip
-    """See it all work: find things in photographs, ask you which, make a relief of it.
+    """See it all work, on real photographs.
+
+    Finds things in photographs, asks you which one is worth it, and makes a relief of that.
 
     Starts a Postgres of your own (as `qwf up`), a cpu and a gpu agent, and one run for each
     photograph. The server goes on afterwards: look around with `qwf runs` and `qwf show`, stop it

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import select
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import click
 import psycopg
 from rich.console import Console
 from rich.live import Live
-from rich.markup import escape
+from rich.text import Text
 
 from qwf_agent import show
 from qwf_agent.cli import session
@@ -32,6 +30,39 @@ class Stuck(Exception):
     """Nothing moves any more. The message says where to look."""
 
 
+class Board:
+    """What is shown meanwhile: a live line for each run, or plain lines where no terminal is."""
+
+    def __init__(self, names: dict[int, str]) -> None:
+        self.console = session.console()
+        self._names = names
+        self._live: Live | None = None
+        self._known: dict[int, Status] = {}
+
+    def show(self, statuses: list[Status]) -> None:
+        """Bring it up to date."""
+        if not self.console.is_terminal:
+            self._tell(statuses)
+            return
+        if self._live is None:
+            self._live = Live(console=self.console, auto_refresh=False, transient=True)
+            self._live.start()
+        self._live.update(show.board(statuses, self._names), refresh=True)
+
+    def clear(self) -> None:
+        """Make room for something else."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _tell(self, statuses: list[Status]) -> None:
+        for status in statuses:
+            run = status["run"]["id"]
+            for line in show.changes(self._known.get(run), status, ENDS):
+                click.echo(f"{self._names[run]}: {line}")
+            self._known[run] = status
+
+
 def follow(
     conn: session.Connection, names: dict[int, str], agents: Agents, answer_after: float | None
 ) -> list[Status]:
@@ -40,39 +71,24 @@ def follow(
     A question that nobody answers for answer_after seconds takes its first option; None does not
     ask at all. Raises AgentDied and Stuck.
     """
-    console = session.console()
-    live = (
-        Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
-    )
-    before: list[Status] = []
+    board = Board(names)
+    before: list[tuple[Any, ...]] = []
     changed = time.monotonic()
-    with live or contextlib.nullcontext():
+    try:
         while True:
-            after = [session.call(conn, "run_status", run_id=run) for run in names]
-            _tell(live, names, before, after)
-            if all(status["run"]["status"] in show.OVER for status in after):
-                return after
+            statuses = [session.call(conn, "run_status", run_id=run) for run in names]
+            board.show(statuses)
+            if all(status["run"]["status"] in show.OVER for status in statuses):
+                return statuses
             agents.check()
-            if _standing(after) != _standing(before):
-                changed = time.monotonic()
+            after = _standing(statuses)
+            if after != before or _answer_all(conn, names, board, answer_after):
+                before, changed = after, time.monotonic()
             elif time.monotonic() - changed > STUCK_AFTER:
                 raise Stuck(f"nothing has moved for {STUCK_AFTER:.0f} s; logs: {agents.logs}")
-            before = after
-            if _answer_all(conn, names, live, console, answer_after):
-                changed = time.monotonic()
             time.sleep(EVERY)
-
-
-def _tell(
-    live: Live | None, names: dict[int, str], before: list[Status], after: list[Status]
-) -> None:
-    if live:
-        live.update(show.board(after, names), refresh=True)
-        return
-    known = {status["run"]["id"]: status for status in before}
-    for status in after:
-        for line in show.changes(known.get(status["run"]["id"]), status, ENDS):
-            click.echo(f"{names[status['run']['id']]}: {line}")
+    finally:
+        board.clear()
 
 
 def _standing(statuses: list[Status]) -> list[tuple[Any, ...]]:
@@ -81,45 +97,31 @@ def _standing(statuses: list[Status]) -> list[tuple[Any, ...]]:
 
 
 def _answer_all(
-    conn: session.Connection,
-    names: dict[int, str],
-    live: Live | None,
-    console: Console,
-    answer_after: float | None,
+    conn: session.Connection, names: dict[int, str], board: Board, answer_after: float | None
 ) -> bool:
+    """Get all the questions answered that wait; False where there were none."""
     query = "select * from qwf.pending_inputs where run_id = any(%s) order by run_id"
     questions = session.many(conn, query, (list(names),))
-    if questions:
-        with _paused(live):
-            for asked in questions:
-                name = names[asked["run_id"]]
-                chosen = _choose(name, asked, console, answer_after)
-                try:
-                    submit(conn, asked["run_id"], asked["node_id"], chosen, "demo")
-                except psycopg.DatabaseError as error:
-                    if error.sqlstate != "QW002":  # QW002: somebody else answered meanwhile
-                        raise
+    for asked in questions:
+        board.clear()
+        chosen = _choose(names[asked["run_id"]], asked, board.console, answer_after)
+        try:
+            submit(conn, asked["run_id"], asked["node_id"], chosen, "demo")
+        except psycopg.DatabaseError as error:
+            if error.sqlstate != "QW002":  # QW002: somebody else answered meanwhile
+                raise
     return bool(questions)
-
-
-@contextlib.contextmanager
-def _paused(live: Live | None) -> Iterator[None]:
-    if live:
-        live.stop()
-    yield
-    if live:
-        live.start()
 
 
 def _choose(name: str, asked: dict[str, Any], console: Console, answer_after: float | None) -> Any:
     options = show.options(asked["spec"])
     if answer_after is None:
-        console.print(f"{escape(name)}: nobody to ask, taking the best: {escape(options[0][1])}")
+        click.echo(f"{name}: not asking, taking the best: {options[0][1]}")
         return options[0][0]
-    question = f"[bold]{escape(name)}[/bold]  [magenta]{escape(asked['prompt'])}[/magenta]"
+    question = Text.assemble((f"\n{name}  ", "bold"), (asked["prompt"], "magenta"))
     console.print(question, soft_wrap=True)  # a path in it stays whole
     for number, (_, text) in enumerate(options, start=1):
-        console.print(f"  [cyan]{number}[/cyan]  {escape(text)}")
+        console.print(Text.assemble((f"  {number}  ", "cyan"), text))
     return options[_number(len(options), answer_after) - 1][0]
 
 

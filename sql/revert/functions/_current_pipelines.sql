@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._current_pipelines(text[], ids bigint[], definitions jsonb);
+drop function qwf._current_pipelines(text[]);
 
 commit;

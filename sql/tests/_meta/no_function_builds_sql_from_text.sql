@@ -5,10 +5,10 @@ select plan(1);
 select is_empty($$
   select p.oid::regprocedure
   from pg_proc p
-  cross join lateral regexp_replace(p.prosrc, '--[^\n]*', '', 'g') b(code)
+  cross join lateral regexp_replace(p.prosrc, $r$--[^\n]*|'([^']|'')*'$r$, '', 'g') b(code)
   where p.pronamespace = 'qwf'::regnamespace
     and p.proname <> '_allow'
-    and (b.code ~* '\m(execute|quote_(ident|literal|nullable))\M' or b.code ~ '%[0-9$]*[IL]\M')
+    and b.code ~* '\mexecute\M'
 $$, 'no function executes text');
 
 select * from finish();

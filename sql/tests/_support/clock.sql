@@ -9,7 +9,8 @@ begin
   language sql volatile
   as 'select current_setting(''qwf_test.now'')::timestamptz';
 end $$;
-comment on function qwf_test.set_now(timestamptz) is 'Stops the clock of the engine at a time, until the transaction ends.';
+comment on function qwf_test.set_now(timestamptz) is
+  'Stops the clock of the engine at a time, until the transaction ends.';
 
 create function qwf_test.travel(p_by interval) returns void
 language plpgsql
@@ -17,4 +18,5 @@ as $$
 begin
   perform qwf_test.set_now(qwf.now() + p_by);
 end $$;
-comment on function qwf_test.travel(interval) is 'Moves the clock of the engine, and stops it there.';
+comment on function qwf_test.travel(interval) is
+  'Moves the clock of the engine, and stops it there.';

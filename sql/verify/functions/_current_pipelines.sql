@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._current_pipelines(text[], ids bigint[], definitions jsonb)'::regprocedure;
+select 'qwf._current_pipelines(text[])'::regprocedure;
 
 rollback;

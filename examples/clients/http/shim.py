@@ -1,0 +1,59 @@
+"""A producer for those who have no Postgres connection: POST /enqueue and POST /runs.
+
+QWF_SHIM_TOKEN=secret QWF_DSN=... python shim.py [PORT], where the DSN's login is a member of
+qwf_producer and of nothing else. Its callers can enqueue, and nothing more.
+"""
+
+import hmac
+import json
+import os
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import psycopg
+
+CALLS = {
+    "/enqueue": """
+        select qwf.enqueue(r.task, coalesce(r.args, '{}'), coalesce(r.queue, 'default'), key => r.key)
+        from jsonb_to_record(%s::jsonb) r (task text, args jsonb, queue text, key text)""",
+    "/runs": """
+        select qwf.enqueue_run(r.workflow, coalesce(r.context, '{}'), key => r.key)
+        from jsonb_to_record(%s::jsonb) r (workflow text, context jsonb, key text)""",
+}
+LIMIT = 2 << 20  # bytes of a request
+
+
+class Shim(BaseHTTPRequestHandler):
+    timeout = 10  # seconds for a caller to say what it wants
+
+    def do_POST(self) -> None:
+        said = self.headers.get("Authorization", "").encode()
+        if not hmac.compare_digest(said, b"Bearer " + os.environ["QWF_SHIM_TOKEN"].encode()):
+            return self.answer(401, {"error": "say Authorization: Bearer, and the token"})
+        length = self.headers.get("Content-Length", "")
+        if self.path not in CALLS or not length.isdecimal() or int(length) > LIMIT:
+            return self.answer(404, {"error": f"POST {' or '.join(CALLS)}, at most {LIMIT} bytes"})
+        try:
+            with psycopg.connect(os.environ["QWF_DSN"], connect_timeout=5) as conn:
+                [made] = conn.execute(CALLS[self.path], [self.rfile.read(int(length)).decode()])
+        except (psycopg.OperationalError, psycopg.InterfaceError):
+            return self.answer(503, {"error": "no database, try again: with a key that is safe"})
+        except (psycopg.Error, UnicodeDecodeError) as error:
+            diag = getattr(error, "diag", None)
+            told = {k: getattr(diag, k, None) for k in ("sqlstate", "message_detail", "message_hint")}
+            return self.answer(400, {"error": getattr(diag, "message_primary", str(error)), **told})
+        return self.answer(201, {"id": made[0]})
+
+    def answer(self, status: int, body: dict[str, object]) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+if __name__ == "__main__":
+    server = ThreadingHTTPServer(("127.0.0.1", int((sys.argv[1:] or ["8080"])[0])), Shim)
+    print("listening on port", server.server_port, flush=True)
+    server.serve_forever()

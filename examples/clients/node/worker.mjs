@@ -1,0 +1,185 @@
+// A qwf worker in Node:  node worker.mjs QUEUE [SLOTS]
+// npm install pg. The PG* variables say where the database is.
+import { once } from 'node:events';
+import os from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+
+// What it can run: task name -> async function of the inputs; the object it returns is the output.
+// It must do no harm when run twice, heed `signal`, and not block the event loop.
+class TemporaryError extends Error {}
+const bodies = {
+  hello: async ({ who }) => ({ text: `hello ${who}` }),
+  shout: async ({ text }, { signal, progress }) => {
+    await progress(0.5, 'breathing in');
+    signal.throwIfAborted();
+    return { text: text.toUpperCase() };
+  },
+};
+
+const [queue, slots = 4] = process.argv.slice(2);
+const pool = new pg.Pool({ max: 4, connectionTimeoutMillis: 10_000, query_timeout: 60_000 });
+pool.on('error', () => {}); // an idle connection was cut: the next call opens another
+const held = new Map(); // token -> what must be renewed and reported
+let stopping = false;
+
+const ask = async (text, ...values) => (await pool.query(text, values)).rows;
+// Commits without waiting for the disk: a claim or heartbeat lost that way is only a lapse.
+const softly = "set_config('synchronous_commit', 'off', true)";
+const warn = (error) => console.error(error.message, error.detail ?? '', error.hint ?? '');
+const jitter = (seconds) => seconds * (750 + 500 * Math.random());
+
+class Bell {
+  #rung = false;
+  #wake = () => {};
+  ring() {
+    this.#rung = true;
+    this.#wake();
+  }
+  async wait(ms) { // for a ring, at most so long; a ring before the wait counts
+    const timer = setTimeout(() => this.#wake(), ms);
+    if (!this.#rung) await new Promise((wake) => { this.#wake = wake; });
+    clearTimeout(timer);
+    this.#rung = false;
+  }
+}
+const news = new Bell(); // there may be work, or room for it
+const alarm = new Bell(); // a job of ours was cancelled
+
+async function work(worker, settings) {
+  let rechecks = [];
+  let asleepSince = null;
+  while (!stopping) {
+    const room = slots - held.size;
+    let jobs = [];
+    try {
+      if (room > 0) jobs = await ask(
+        `select c.job_id, c.token, c.task, c.inputs, c.attempt, extract(epoch from c.timeout)::float as timeout
+         from ${softly}, qwf.claim($1, $2, $3) c`, queue, worker, room);
+      for (const job of jobs) run(job, settings);
+      if (jobs.length > 0 || room <= 0) {
+        if (asleepSince) await ask(`select from ${softly}, qwf.wake($1)`, worker); // wake others instead
+        asleepSince = null;
+      } else if (!asleepSince || Date.now() > asleepSince + 2000) { // the database forgets it after 5 s
+        await ask(`select from ${softly}, qwf.sleep($1, $2)`, worker, queue);
+        if (!asleepSince) rechecks = [0, 5, 25, 100]; // what came just before woke nobody
+        asleepSince = Date.now();
+      }
+    } catch (error) {
+      warn(error);
+    }
+    if (jobs.length === 0) await news.wait(rechecks.shift() ?? jitter(settings.poll));
+  }
+}
+
+async function run(job, settings) {
+  const stop = new AbortController();
+  held.set(job.token, stop);
+  const clock = setTimeout(() => stop.abort('timeout'), Math.min(job.timeout * 1000, 2 ** 31 - 1));
+  await report(job, await attempt(job, stop.signal, settings));
+  clearTimeout(clock);
+  held.delete(job.token);
+  news.ring();
+}
+
+async function attempt(job, signal, settings) {
+  const progress = async (fraction, message) => {
+    const [{ verdict }] = await ask(
+      'select qwf.progress($1, $2, $3, $4) as verdict', job.job_id, job.token, fraction, message);
+    heed(job.token, verdict);
+  };
+  const overdue = new Promise((_, fail) => {
+    signal.onabort = () => setTimeout(fail, settings.cancel_grace * 1000, new Error('it did not stop'));
+  });
+  try {
+    const body = bodies[job.task](job.inputs, { job, signal, progress });
+    return { outcome: 'completed', output: (await Promise.race([body, overdue])) ?? {} };
+  } catch (error) {
+    const said = String(error?.stack ?? error).replaceAll('\0', '');
+    switch (signal.reason) {
+      case 'cancel': return { outcome: 'cancelled', error: said };
+      case 'timeout': return { outcome: 'lost', error: `no end after ${job.timeout} s`, detail: { reason: 'timeout' } };
+      case 'stop': return { outcome: 'released' };
+      default: return { outcome: error instanceof TemporaryError ? 'tempfail' : 'error', error: said };
+    }
+  }
+}
+
+async function report(job, result) {
+  while (held.get(job.token).signal.reason !== 'lost') {
+    try {
+      const [{ pending }] = await ask('select * from qwf.finish_many($1)',
+        JSON.stringify([{ job_id: job.job_id, token: job.token, ...result }]));
+      if (pending) await ask('select qwf.drain_outbox()');
+      return; // ok, or lost: another worker has it, and this attempt counts for nothing
+    } catch (error) {
+      warn(error);
+      const refused = error instanceof TypeError || /^(22|23|42|54|QW)/.test(error.code ?? '');
+      if (!refused) await pause(1000); // no database: say it again until it is heard
+      else if (result.outcome === 'fatal') return; // the lease lapses, and the job is tried again
+      else result = { outcome: 'fatal', error: `the report cannot be stored: ${error.message}` };
+    }
+  }
+}
+
+function heed(token, verdict) {
+  if (verdict !== 'ok') held.get(token)?.abort(verdict); // cancel, or lost
+}
+
+async function beat(worker, settings) {
+  for (;;) {
+    await alarm.wait(1000 * Math.min(settings.heartbeat, settings.lease / 3));
+    try {
+      for (const { token, verdict } of await ask(
+        `select h.* from ${softly}, qwf.heartbeat($1, $2) h`, worker, [...held.keys()])) heed(token, verdict);
+    } catch (error) {
+      warn(error);
+    }
+  }
+}
+
+async function tick(settings) {
+  for (;;) {
+    await pause(jitter(settings.tick));
+    await ask('select qwf.tick()').catch(warn);
+  }
+}
+
+async function listen(channel) { // on a connection of its own, which comes back by itself
+  for (;;) {
+    const client = new pg.Client({ keepAlive: true, connectionTimeoutMillis: 10_000 });
+    client.on('error', warn);
+    client.on('notification', ({ payload }) => (payload === 'cancel' ? alarm : news).ring());
+    try {
+      await client.connect();
+      await client.query(`listen "${channel}"`);
+      news.ring();
+      await once(client, 'end');
+    } catch {
+      client.end().catch(() => {});
+    }
+    await pause(1000);
+  }
+}
+
+const [{ settings }] = await ask('select qwf.agent_settings($1) as settings', queue);
+const [{ worker, channel }] = await ask(
+  'select w as worker, qwf.wake_channel(w) as channel from qwf.register_worker($1, $2, $3) w',
+  os.hostname(), queue, { pid: process.pid, slots, tasks: Object.keys(bodies) });
+
+const giveBack = () => held.forEach((stop) => stop.abort('stop'));
+for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {
+  if (stopping) giveBack(); // the first signal lets bodies end, the second gives them back
+  stopping = true;
+  news.ring();
+});
+listen(channel);
+beat(worker, settings);
+tick(settings);
+await work(worker, settings);
+
+setTimeout(giveBack, settings.stop_grace * 1000);
+const last = Date.now() + (settings.stop_grace + settings.cancel_grace + 10) * 1000;
+while (held.size > 0 && Date.now() < last) await news.wait(1000);
+await ask('select qwf.deregister_worker($1)', worker).catch(warn); // releases what is still held
+process.exit();

@@ -1,0 +1,6 @@
+-- Something to work on: two nodes, the second reads what the first returned. Needs qwf_admin.
+select qwf.register_pipeline('{"name": "greet", "nodes": [
+  {"id": "hello", "node": "hello", "inputs": {"who": {"$from": "pipeline.who"}}},
+  {"id": "shout", "node": "shout", "depends_on": ["hello"], "inputs": {"text": {"$from": "hello.text"}}}]}');
+select qwf.register_workflow('{"name": "greet", "steps": [
+  {"id": "greet", "kind": "pipeline", "pipeline": "greet", "inputs": {"who": {"$from": "who"}}}]}');

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# A qwf worker in bash and psql, one body at a time:  worker.sh QUEUE BODIES
+# Task NAME is the executable BODIES/NAME: inputs as JSON on stdin, output as JSON on stdout, words for
+# people on stderr. It exits 0 when completed, 75 to be tried again later, otherwise it failed.
+# The PG* variables say where the database is. Needs bash 4, GNU timeout, iconv.
+set -uo pipefail
+queue=$1 bodies=$2 work=$(mktemp -d) stops=0 body=
+export PGCLIENTENCODING=UTF8 PGCONNECT_TIMEOUT=10
+
+# Runs the statements on stdin. No value becomes part of their text: -v name=value, quoted by :'name'.
+ask() { psql -XqAt -F $'\x1f' -v ON_ERROR_STOP=1 "$@"; }
+
+begin() {
+  local tasks
+  tasks=$(cd "$bodies" && printf '%s\n' *)
+  IFS=$'\x1f' read -r worker poll tick heartbeat grace < <(
+    ask -v host="$(hostname)" -v queue="$queue" -v pid=$$ -v tasks="$tasks" <<'SQL'
+select qwf.register_worker(:'host', :'queue', jsonb_build_object(
+    'pid', :pid, 'tasks', string_to_array(:'tasks', E'\n'))),
+  s.poll, s.tick, least(s.heartbeat, s.lease / 3), s.cancel_grace
+from jsonb_to_record(qwf.agent_settings(:'queue')) s (
+  poll float, tick float, heartbeat float, lease float, cancel_grace float);
+SQL
+  )
+}
+
+claim() {
+  IFS=$'\x1f' read -r job token task limit inputs < <(
+    ask -v queue="$queue" -v worker="$worker" <<'SQL'
+select c.job_id, c.token, c.task, ceil(extract(epoch from c.timeout)), c.inputs
+from set_config('synchronous_commit', 'off', true), qwf.claim(:'queue', :'worker') c;
+SQL
+  )
+}
+
+# In the background: what time brings about, for as long as this process lives.
+ticking() {
+  while sleep "$tick" && kill -0 $$ 2>/dev/null; do
+    ask <<<'select qwf.tick();' >/dev/null
+  done
+}
+
+# In the background: keeps the lease while the body runs, and stops the body when told to.
+beating() {
+  while sleep "$heartbeat" && kill -0 "$1" 2>/dev/null; do
+    verdict=lost                                      # without this process nobody would report
+    kill -0 $$ 2>/dev/null && verdict=$(beat)
+    case $verdict in
+      cancel) kill "$1" ;;                            # timeout passes it on, and kills after the grace
+      lost) kill -KILL -- "-$1" ;;                    # another worker has it
+      *) continue ;;                                  # ok, or locked just now, or no database
+    esac
+    echo "$verdict" >"$work/verdict"
+  done
+}
+
+beat() {
+  ask -v worker="$worker" -v token="$token" <<'SQL'
+select h.verdict
+from set_config('synchronous_commit', 'off', true), qwf.heartbeat(:'worker', array[:'token'::uuid]) h;
+SQL
+}
+
+run() {
+  local beats code outcome=error error=
+  rm -f "$work"/*
+  timeout -k "$grace" "$limit" "$bodies/$task" <<<"$inputs" >"$work/output" 2>"$work/log" &
+  body=$!
+  beating "$body" & beats=$!
+  while wait "$body"; kill -0 "$body"; do :; done 2>/dev/null     # a signal to this process ends a wait
+  wait "$body"; code=$?
+  kill "$beats" 2>/dev/null
+  body=
+  tail -c 4000 "$work/log" | tr -d '\000' | iconv -c -f utf-8 -t utf-8 >"$work/tail"
+  case $(cat "$work/verdict" 2>/dev/null):$code:$stops in
+    lost:*) return ;;
+    cancel:*) outcome=cancelled error='cancelled while it ran' ;;
+    :0:*) outcome=completed ;;
+    :75:*) outcome=tempfail ;;
+    :143:[1-9] | :*:[2-9]) outcome=released error='the worker was stopped' ;;
+    :124:* | :137:*) outcome=lost error="killed, or no end after $limit s" ;;
+  esac
+  [[ $error || $outcome == completed ]] || error="exit code $code: $(tail -n 1 "$work/tail")"
+  until report "$outcome" "$error" "$code"; do
+    if (($? != 3)); then
+      sleep 1                                         # no database: say it again until it is heard
+    elif [[ $outcome == completed ]]; then
+      outcome=fatal error='the output is not JSON'
+    else
+      break                                           # the lease lapses, and the job is tried again
+    fi
+  done
+}
+
+report() {
+  [[ $1 == completed ]] || : >"$work/output"
+  WORK=$work ask -v job="$job" -v token="$token" -v outcome="$1" -v error="$2" -v code="$3" <<'SQL'
+\set output `cat "$WORK/output"`
+\set log `cat "$WORK/tail"`
+select verdict, pending from qwf.finish_many(jsonb_build_array(jsonb_build_object(
+  'job_id', :job, 'token', :'token', 'outcome', :'outcome', 'output', nullif(:'output', '')::jsonb,
+  'error', nullif(:'error', ''), 'detail', jsonb_build_object('exit_code', :code, 'log_tail', :'log'))))
+\gset
+\if :pending
+  select qwf.drain_outbox() as drained \gset
+\endif
+SQL
+}
+
+goodbye() {
+  kill "$ticks" 2>/dev/null
+  ask -v worker="$worker" <<<"select qwf.deregister_worker(:'worker');" >/dev/null
+  rm -rf "$work"
+}
+
+begin || exit 69
+ticking & ticks=$!
+trap goodbye EXIT
+# The first signal lets the body end, the second gives it back.
+trap 'stops=$((stops + 1)); if ((stops > 1)) && [[ $body ]]; then kill "$body"; fi' TERM INT
+while ((stops == 0)); do
+  if claim; then
+    run
+  else
+    sleep "$poll" & wait $!                           # psql cannot wait for a NOTIFY: this worker polls
+  fi
+done

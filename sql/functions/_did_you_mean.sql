@@ -1,0 +1,29 @@
+-- Deploy qwf:functions/_did_you_mean
+-- requires: schema/qwf
+-- Purpose: A hint that names what a mistyped name was probably meant to be.
+-- Guarantees: Null unless half of the letter pairs agree with one of the names.
+-- Called by: the checks of definitions.
+
+begin;
+
+create function qwf._did_you_mean(p_name text, p_names text[]) returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+  select format('did you mean %s?', candidate.name)
+  from unnest(p_names) candidate (name)
+  cross join lateral (
+    select count(*) filter (
+        where position(substr('^' || p_name || '$', at, 2) in '^' || candidate.name || '$') > 0)
+      * 2.0 / (length(p_name) + length(candidate.name) + 2) as share
+    from generate_series(1, length(p_name) + 1) at) pair
+  where pair.share >= 0.5
+  order by pair.share desc, candidate.name
+  limit 1
+$$;
+
+comment on function qwf._did_you_mean(text, text[]) is
+  'Returns a hint with the name that shares most letter pairs with a mistyped one; null for none.';
+revoke all on function qwf._did_you_mean(text, text[]) from public;
+
+commit;

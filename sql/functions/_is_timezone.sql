@@ -1,0 +1,28 @@
+-- Deploy qwf:functions/_is_timezone
+-- requires: schema/qwf
+-- Purpose: Whether a name is that of a time zone of this server.
+-- Guarantees: Never raises. False for abbreviations (CEST) and for rules written out (FOO+3), which
+--   Postgres takes as well, but which know no summer time or are a typing error.
+-- Called by: _timing_problems.
+
+begin;
+
+create function qwf._is_timezone(p_name text) returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- Neither of the two can look like this, and reading all names takes 50 ms.
+  if p_name ~ '^\D+/\D+$' then
+    return timestamp '2000-01-01' at time zone p_name is not null;
+  end if;
+  return p_name = 'UTC' or exists (select from pg_timezone_names n where n.name = p_name);
+exception
+  when invalid_parameter_value then
+    return false;
+end $$;
+comment on function qwf._is_timezone(text) is
+  'Returns whether this server knows a time zone of that name.';
+revoke all on function qwf._is_timezone(text) from public;
+
+commit;

@@ -1,0 +1,18 @@
+-- Deploy qwf:functions/_list
+-- requires: schema/qwf
+-- Purpose: A JSON value if it is a list, else an empty list.
+-- Guarantees: Lets the checks of definitions go on over anything, so that one mistake does not hide
+--   the others.
+-- Called by: the checks of definitions.
+
+begin;
+
+create function qwf._list(p_value jsonb) returns jsonb
+language sql immutable parallel safe
+return case jsonb_typeof(p_value) when 'array' then p_value else '[]' end;
+
+comment on function qwf._list(jsonb) is
+  'Returns a JSON list unchanged, and an empty list for everything else.';
+revoke all on function qwf._list(jsonb) from public;
+
+commit;

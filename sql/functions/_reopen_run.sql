@@ -1,0 +1,50 @@
+-- Deploy qwf:functions/_reopen_run
+-- requires: schema/runs
+-- requires: schema/jobs
+-- requires: functions/_next_position
+-- requires: functions/_apply
+-- requires: functions/_wake
+-- requires: functions/now
+-- Purpose: Makes a run that was over live again, and opens its nodes that depend on nothing unsatisfied.
+-- Guarantees: The counters are counted afresh, under the run's lock.
+-- Raises: QW008 where another live run has taken its key meanwhile.
+-- Called by: retry_run.
+
+begin;
+
+create function qwf._reopen_run(p_run qwf.runs) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_ready qwf.event[];
+begin
+  update qwf.jobs j set status = 'queued', position = qwf._next_position(), queued_at = qwf.now()
+  where j.run_id = p_run.id and j.status = 'blocked' and j.remaining_deps = 0 and not j.guarded;
+  perform qwf._wake(j.queue, count(*)::int)
+  from qwf.jobs j where j.run_id = p_run.id and j.status = 'queued' group by j.queue;
+  v_ready := array(
+    select (j.run_id, j.id, 'ready')::qwf.event
+    from qwf.jobs j
+    where j.run_id = p_run.id and j.status = 'blocked' and j.remaining_deps = 0);
+  update qwf.runs r set
+    status = 'running', error = null, finished_at = null, waiting_nodes = 0, open_nodes = c.open,
+    active_nodes = c.queued + cardinality(v_ready)
+  from (
+    select count(*) filter (where j.finished_at is null) as open, count(*) filter (where j.status = 'queued') as queued
+    from qwf.jobs j where j.run_id = p_run.id
+  ) c
+  where r.id = p_run.id;
+  perform qwf._apply(v_ready);
+exception
+  when unique_violation then
+    raise exception using errcode = 'QW008', message = 'the key of the run is taken',
+      detail = format('key %L of workflow %s in project %L', p_run.key, p_run.workflow, p_run.project),
+      hint = 'another run with this key is live: wait for it or cancel it, then retry';
+end $$;
+comment on function qwf._reopen_run(qwf.runs) is 'Makes the run live again and opens what can start; QW008 where its key is taken.';
+revoke all on function qwf._reopen_run(qwf.runs) from public;
+
+commit;

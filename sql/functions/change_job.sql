@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/change_job
+-- requires: schema/jobs
+-- requires: schema/queues
+-- requires: functions/_waiting_job
+-- requires: functions/_raise_unknown_queue
+-- requires: functions/_next_position
+-- requires: functions/_wake
+-- requires: functions/now
+-- requires: schema/roles
+-- Purpose: Changes priority, queue or time of a job that waits.
+-- Guarantees: What is null stays. A run_at in the future makes it scheduled, one that has passed makes it queued.
+-- Locks: the job, if it is free.
+-- Notifies: a sleeper of the queue.
+-- Raises: QW001 no such job, QW002 it does not wait, QW006 unknown queue.
+-- Called by: producers, operators.
+
+begin;
+
+create function qwf.change_job(
+  job_id bigint, priority int default null, queue text default null, run_at timestamptz default null)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_job qwf.jobs := qwf._waiting_job(change_job.job_id);
+  v_later boolean := coalesce(change_job.run_at, case when v_job.status = 'scheduled' then v_job.run_at end) > v_now;
+begin
+  if change_job.queue is not null and not exists (select from qwf.queues q where q.name = change_job.queue) then
+    perform qwf._raise_unknown_queue(change_job.queue);
+  end if;
+  v_later := coalesce(v_later, false) or (v_job.status = 'scheduled' and v_job.guarded and v_job.attempt = 0);  -- promote_due opens a guarded node
+  update qwf.jobs j set
+    priority = coalesce(change_job.priority, j.priority),
+    queue = case when j.queue is null then null else coalesce(change_job.queue, j.queue) end,
+    run_at = coalesce(change_job.run_at, j.run_at),
+    status = case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
+    position = case when v_later then null else coalesce(j.position, qwf._next_position()) end,
+    queued_at = case when v_later then null else coalesce(j.queued_at, v_now) end
+  where j.id = v_job.id;
+  if not v_later then
+    perform qwf._wake(coalesce(change_job.queue, v_job.queue), 1);
+  end if;
+end $$;
+comment on function qwf.change_job(bigint, int, text, timestamptz) is
+  'Changes priority, queue or run_at of a queued or scheduled job; QW001 no such job, QW002 it does not wait, QW006 unknown queue.';
+revoke all on function qwf.change_job(bigint, int, text, timestamptz) from public;
+call qwf._allow('qwf.change_job(bigint, int, text, timestamptz)', 'qwf_producer');
+
+commit;

@@ -1,0 +1,37 @@
+-- Deploy qwf:functions/run_next
+-- requires: schema/jobs
+-- requires: functions/_waiting_job
+-- requires: functions/_next_position
+-- requires: functions/_wake
+-- requires: functions/now
+-- requires: schema/roles
+-- Purpose: Puts a job before everything else in its queue.
+-- Guarantees: Its priority is not rewritten; the flag goes when it is claimed. A scheduled job is due now.
+-- Locks: the job, if it is free.
+-- Notifies: a sleeper of the queue.
+-- Raises: QW001 no such job, QW002 it does not wait.
+-- Called by: operators.
+
+begin;
+
+create function qwf.run_next(job_id bigint) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_job qwf.jobs := qwf._waiting_job(run_next.job_id);
+begin
+  update qwf.jobs j set
+    run_next = true,
+    run_at = case when j.guarded and j.attempt = 0 and j.status = 'scheduled' then qwf.now() else j.run_at end,
+    status = case when j.guarded and j.attempt = 0 then j.status else 'queued' end,
+    position = coalesce(j.position, qwf._next_position()), queued_at = coalesce(j.queued_at, qwf.now())
+  where j.id = v_job.id;
+  perform qwf._wake(v_job.queue, 1);
+end $$;
+comment on function qwf.run_next(bigint) is 'Makes a queued or scheduled job the next of its queue; QW001 no such job, QW002 it does not wait.';
+revoke all on function qwf.run_next(bigint) from public;
+call qwf._allow('qwf.run_next(bigint)', 'qwf_producer');
+
+commit;

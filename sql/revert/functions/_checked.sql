@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_checked
+
+begin;
+
+drop function qwf._checked(jsonb, jsonb, text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_instants
+
+begin;
+
+drop function qwf._instants(timestamp, text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_list
+
+begin;
+
+drop function qwf._list(jsonb);
+
+commit;

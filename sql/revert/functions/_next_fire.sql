@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_next_fire
+
+begin;
+
+drop function qwf._next_fire(qwf.schedules, timestamptz);
+
+commit;

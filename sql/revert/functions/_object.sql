@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_object
+
+begin;
+
+drop function qwf._object(jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_reopen_run
+
+begin;
+
+drop function qwf._reopen_run(qwf.runs);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/retry_job
+
+begin;
+
+drop function qwf.retry_job(bigint);
+
+commit;

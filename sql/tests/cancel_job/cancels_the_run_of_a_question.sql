@@ -1,0 +1,10 @@
+begin;
+select plan(3);
+
+select qwf_test.question('confirm');
+select is(qwf.cancel_job(qwf_test.job('ask')), 'cancelled', 'nobody needs to answer');
+select is(qwf_test.run_state(), 'cancelled', 'with it goes its run');
+select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+
+select * from finish();
+rollback;

@@ -1,0 +1,10 @@
+begin;
+select plan(3);
+
+select throws_ok($$ select qwf.claim('cpu', null) $$, 'QW005', null, 'who would hold the job?');
+select throws_ok($$ select qwf.claim('cpu', 'w', lease => '999 ms') $$, 'QW005', null,
+  'nobody can renew that');
+select lives_ok($$ select qwf.claim('cpu', 'w', lease => '1 s') $$, 'a second is enough');
+
+select * from finish();
+rollback;

@@ -1,0 +1,12 @@
+begin;
+select plan(2);
+
+select qwf.enqueue('a');
+select qwf_test.attempt('a', 'cancelled', error => 'told to stop');
+select results_eq('select status::text, failures, losses from qwf.jobs', $$
+  values ('cancelled', 0, 0) $$, 'ended');
+select results_eq('select type, actor from qwf.job_events', $$ values ('cancelled', 'w') $$,
+  'and told');
+
+select * from finish();
+rollback;

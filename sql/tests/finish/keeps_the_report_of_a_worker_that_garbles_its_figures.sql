@@ -1,0 +1,16 @@
+begin;
+select plan(1);
+
+select qwf.enqueue('a');
+select qwf_test.attempt('a', 'fatal', error => 'boom', detail => '{
+  "exit_code": "one", "signal": 1e300, "max_rss_bytes": -1e300, "cpu_seconds": null,
+    "gpu_peak_bytes": [], "files": 7}');
+select results_eq($$
+  select outcome, error, exit_code, signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes
+  from qwf.job_attempts
+$$, $$
+  values ('fatal', 'boom', null::int, null::int, null::bigint, null::real, null::bigint)
+$$, 'what is no number is null');
+
+select * from finish();
+rollback;

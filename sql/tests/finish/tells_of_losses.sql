@@ -1,0 +1,14 @@
+begin;
+select plan(2);
+
+select qwf.enqueue('a');
+select qwf_test.attempt('a', 'lost', detail => '{"reason": "oom", "signal": 9}');
+select results_eq('select type, actor, job_id, detail from qwf.job_events', $$
+  values ('lost', 'w', qwf_test.job('a'),
+    '{"attempt": 1, "reason": "oom", "signal": 9, "now": "queued"}'::jsonb)
+$$, 'an unusual event');
+select qwf_test.attempt('a');
+select is((select count(*) from qwf.job_events), 1::bigint, 'completing is nothing unusual');
+
+select * from finish();
+rollback;

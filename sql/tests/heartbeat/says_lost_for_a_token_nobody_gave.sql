@@ -1,0 +1,10 @@
+begin;
+select plan(2);
+
+select is((select verdict from qwf.heartbeat('w', array[gen_random_uuid()])), 'lost', 'made up');
+select is((select verdict
+from qwf.heartbeat('w', array['ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid])), 'lost',
+  'whatever it looks like');
+
+select * from finish();
+rollback;

@@ -1,0 +1,16 @@
+begin;
+select plan(5);
+
+select qwf.enqueue('a');
+select qwf_test.claim('default');
+select is(qwf.progress(qwf_test.job('a'), qwf_test.token('a'), 0.5, 'half'), 'ok', 'first beat');
+select is(qwf.progress(qwf_test.job('a'), qwf_test.token('a'), 0.6), 'ok', 'without a message');
+select results_eq('select progress, progress_message from qwf.jobs', $$
+  values (0.6::real, 'half') $$, 'it stays');
+select is(qwf.progress(qwf_test.job('a'), qwf_test.token('a'), null, 'still'), 'ok',
+  'without a fraction');
+select results_eq('select progress, progress_message from qwf.jobs', $$
+  values (0.6::real, 'still') $$, 'it stays');
+
+select * from finish();
+rollback;

@@ -1,0 +1,14 @@
+-- Once it has run it is no more looked at: its skip_if was decided.
+begin;
+select plan(2);
+
+select qwf_test.workflow('one', '[{"id": "a", "skip_if": false, "retry": {"max_attempts": 2}}]');
+select qwf.enqueue_run('one');
+select qwf_test.attempt('s/a', 'error');
+select qwf_test.travel('1 h');
+select qwf.promote_due();
+select is(qwf_test.state('s/a'), 'queued', 'at once, without an event');
+select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+
+select * from finish();
+rollback;

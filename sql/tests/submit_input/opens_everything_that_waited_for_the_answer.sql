@@ -1,0 +1,20 @@
+begin;
+select plan(2);
+
+select qwf_test.workflow('p', '[{"id": "a"}, {"id": "b", "depends_on": ["a"]}]');
+select qwf.register_workflow('{"name": "w", "steps": [
+  {"id": "ask", "kind": "input", "widget": "confirm", "target": "ok"},
+  {"id": "x", "kind": "pipeline", "pipeline": "p", "depends_on": ["ask"],
+   "skip_if": {"$from": "ask.ok", "$ne": true}},
+  {"id": "y", "kind": "pipeline", "pipeline": "p", "depends_on": ["ask"]},
+  {"id": "again", "kind": "input", "widget": "text", "depends_on": ["ask"]}]}');
+select qwf.enqueue_run('w');
+select qwf.submit_input(qwf_test.run(), 'ask', 'false');
+select is((select string_agg(format('%s %s', node_id, status), ', ' order by node_id)
+from qwf.jobs),
+  'again awaiting_input, ask completed, x/a skipped, x/b skipped, y/a queued, y/b blocked',
+  'skips, nodes and further questions');
+select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+
+select * from finish();
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_checked
+
+begin;
+
+select 'qwf._checked(jsonb, jsonb, text)'::regprocedure;
+
+rollback;

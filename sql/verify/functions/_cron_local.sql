@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_cron_local
+
+begin;
+
+select 'qwf._cron_local(qwf.cron, timestamp)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_instants
+
+begin;
+
+select 'qwf._instants(timestamp, text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_list
+
+begin;
+
+select 'qwf._list(jsonb)'::regprocedure;
+
+rollback;

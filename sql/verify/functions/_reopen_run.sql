@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_reopen_run
+
+begin;
+
+select 'qwf._reopen_run(qwf.runs)'::regprocedure;
+
+rollback;

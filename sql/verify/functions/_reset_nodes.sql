@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_reset_nodes
+
+begin;
+
+select 'qwf._reset_nodes(bigint[])'::regprocedure;
+
+rollback;

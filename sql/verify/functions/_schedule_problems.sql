@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_schedule_problems
+
+begin;
+
+select 'qwf._schedule_problems(qwf.schedules)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_waiting_job
+
+begin;
+
+select 'qwf._waiting_job(bigint)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/retry_job
+
+begin;
+
+select 'qwf.retry_job(bigint)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/retry_run
+
+begin;
+
+select 'qwf.retry_run(bigint, text)'::regprocedure;
+
+rollback;

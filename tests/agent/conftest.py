@@ -1,0 +1,47 @@
+"""Agents and databases for the tests of the agent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import USER, Database, StartAgent, agents
+
+sys.path.insert(0, str(USER))  # for tests of what producers import
+
+
+@pytest.fixture
+def base(dsn: str) -> Iterator[Database]:
+    """A fresh database."""
+    database = Database(dsn)
+    with database.conn:
+        yield database
+
+
+@pytest.fixture
+def start(dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
+    """Starts agents on the database of `base`."""
+    with agents(dsn, tmp_path) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def shared(
+    server: Any, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
+    """A database with one agent, for all tests of a module that only look at single jobs."""
+    home = tmp_path_factory.mktemp("agent")
+    with server.database(server.new_name(), template) as janitor:
+        dsn = server.dsn(janitor.dbname)
+        with agents(dsn, home) as started:
+            database = Database(dsn)
+            with database.conn:
+                commands = str(USER / "commands")
+                started(
+                    "--app", "bodies", "--nodes", "steps", "--queue", "default", "--queue", "cpu",
+                    "--slots", "2", "--allow-commands", commands, "--out-root", str(home / "out"),
+                )  # fmt: skip
+                yield database

@@ -1,0 +1,165 @@
+"""A real agent in a process of its own, on a real database."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.rows import DictRow, dict_row
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE.parents[1] / "python"
+USER = HERE / "user"
+T = TypeVar("T")
+DEADLINE_S = 40.0
+
+
+def until(look: Callable[[], T], what: str = "it") -> T:
+    """The first true value of `look`, asked again and again."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not (found := look()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.02)
+    return found
+
+
+class Agent:
+    """An agent process, what it wrote, and its children."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self.process = process
+        self.log = log
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def children(self) -> list[int]:
+        path = Path(f"/proc/{self.pid}/task/{self.pid}/children")
+        return [int(pid) for pid in path.read_text().split()]
+
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def signal(self, number: int) -> None:
+        self.process.send_signal(number)
+
+    def ended(self) -> int:
+        """Exit code, once it has ended."""
+        return self.process.wait(DEADLINE_S)
+
+    def stop(self) -> int:
+        self.signal(signal.SIGTERM)
+        return self.ended()
+
+
+class Database:
+    """What tests ask of the database of a test."""
+
+    def __init__(self, dsn: str) -> None:
+        self.dsn = dsn
+        self.conn: psycopg.Connection[DictRow] = psycopg.connect(
+            dsn, autocommit=True, row_factory=dict_row
+        )
+
+    def one(self, query: str, *params: Any) -> Any:
+        row = self.conn.execute(query, params).fetchone()  # type: ignore[arg-type]
+        return next(iter(row.values())) if row else None
+
+    def enqueue(self, task: str, args: dict[str, Any] | None = None, **options: Any) -> int:
+        named = "".join(f", {name} => %({name})s" for name in options)
+        query = f"select qwf.enqueue(%(task)s, %(args)s{named}) as id"
+        given = {"task": task, "args": json.dumps(args or {}), **options}
+        row = self.conn.execute(query, given).fetchone()  # type: ignore[arg-type]
+        assert row is not None
+        return int(row["id"])
+
+    def job(self, job_id: int) -> DictRow:
+        row = self.conn.execute("select * from qwf.jobs where id = %s", (job_id,)).fetchone()
+        assert row is not None
+        return row
+
+    def attempts(self, job_id: int) -> list[DictRow]:
+        query = "select * from qwf.job_attempts where job_id = %s order by attempt"
+        return self.conn.execute(query, (job_id,)).fetchall()
+
+    def ended(self, job_id: int) -> DictRow:
+        """The job, once it is terminal."""
+        return until(
+            lambda: (job := self.job(job_id))["finished_at"] and job, f"the end of job {job_id}"
+        )
+
+    def attempted(self, job_id: int, attempt: int = 1) -> DictRow:
+        """An attempt at the job, once it has ended."""
+        return until(
+            lambda: next((a for a in self.attempts(job_id) if a["attempt"] == attempt), None),
+            f"the end of attempt {attempt} of job {job_id}",
+        )
+
+    def running(self, job_id: int) -> DictRow:
+        """The job, once it runs."""
+        return until(
+            lambda: (job := self.job(job_id))["status"] == "running" and job,
+            f"the start of job {job_id}",
+        )
+
+    def invariants(self) -> list[DictRow]:
+        return self.conn.execute("select * from qwf.check_invariants()").fetchall()
+
+
+StartAgent = Callable[..., Agent]
+
+
+@contextlib.contextmanager
+def agents(dsn: str, home: Path) -> Iterator[StartAgent]:
+    """Starts agents on the database; none of them outlives the test."""
+    started: list[Agent] = []
+
+    def start(*options: str, ready: bool = True, **environment: str) -> Agent:
+        log = home / f"agent-{len(started)}.log"
+        command = [sys.executable, "-m", "qwf_agent", *options]
+        with log.open("wb") as stderr:
+            process = subprocess.Popen(
+                command, cwd=home, stderr=stderr, stdin=subprocess.DEVNULL,
+                env={**clean_environment(home), "QWF_DSN": dsn, **environment},
+            )  # fmt: skip
+        agent = Agent(process, log)
+        started.append(agent)
+        if ready:
+            until(lambda: "serving" in agent.said() or process.poll() is not None, "the agent")
+            assert process.poll() is None, agent.said()
+        return agent
+
+    try:
+        yield start
+    finally:
+        for agent in started:
+            for pid in agent.children() if agent.process.poll() is None else []:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGKILL)
+            agent.process.kill()
+            agent.process.wait()
+
+
+def clean_environment(home: Path) -> dict[str, str]:
+    """The environment without anything that says where a database is."""
+    dropped = ("QWF_", "PG", "DATABASE_URL", "PYTHONPATH")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
+    return {**kept, "QWF_HOME": str(home / "qwf"), "PYTHONPATH": f"{PACKAGE}{os.pathsep}{USER}"}
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs (a zombie does not)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,70 @@
+"""How many jobs an agent holds, and what it gives back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness import Database, StartAgent, until
+
+from qwf_agent.pace import BATCH_S, Pace
+
+
+def test_a_job_does_not_wait_behind_a_long_body(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    start("--app", "bodies", "--slots", "2")
+    for _ in range(3):  # short bodies: the agent takes many at a time
+        base.ended([base.enqueue("noop") for _ in range(60)][-1])
+    file = tmp_path / "pid"
+    long_one = base.enqueue("telling", {"file": str(file), "seconds": 60})
+    ids = [base.enqueue("noop") for _ in range(60)]
+    until(file.exists)
+    assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
+    assert base.job(long_one)["status"] == "running"
+
+
+def test_what_it_cannot_start_soon_goes_to_another_agent(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    start("--app", "bodies")
+    for _ in range(3):
+        base.ended([base.enqueue("noop") for _ in range(60)][-1])
+    file = tmp_path / "pid"
+    base.enqueue("telling", {"file": str(file), "seconds": 60}, priority=1)
+    ids = [base.enqueue("noop") for _ in range(60)]
+    until(file.exists)
+    start("--app", "bodies")
+    for job_id in ids:
+        job = base.ended(job_id)
+        assert (job["status"], job["losses"], job["failures"]) == ("completed", 0, 0)
+
+
+def test_long_jobs_are_claimed_one_at_a_time(base: Database, start: StartAgent) -> None:
+    start("--app", "bodies", "--slots", "2")
+    ids = [base.enqueue("sleeping", {"seconds": 0.3}) for _ in range(8)]
+    seen = 0
+    while any(base.job(job_id)["status"] != "completed" for job_id in ids):
+        running = base.one("select count(*) from qwf.jobs where status = 'running'")
+        seen = max(seen, running)
+        assert running <= 4, "two that run, and two whose ends are being reported"
+    assert seen >= 2
+
+
+def test_batches_grow_while_bodies_are_short_and_shrink_at_once() -> None:
+    pace = Pace(500)
+    assert pace.batch == 1
+    sizes = []
+    for _ in range(3000):
+        pace.saw("t", 0.0001)
+        sizes.append(pace.batch)
+    assert sizes[-1] == 500
+    assert all(later <= 2 * earlier for earlier, later in zip(sizes, sizes[1:]))
+    pace.saw("t", 60)
+    assert pace.batch == 1
+
+
+def test_a_task_never_seen_counts_as_long() -> None:
+    pace = Pace(500)
+    pace.saw("short", 0.001)
+    assert pace.expected("short") < BATCH_S
+    assert pace.expected("new") == BATCH_S

@@ -1,0 +1,133 @@
+"""Bodies in any language."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import USER, Database, StartAgent, alive, until
+
+from qwf_agent.command import Refused, resolve
+
+
+def run(base: Database, *argv: Any, **inputs: Any) -> dict[str, Any]:
+    """The first attempt at a command, with its job."""
+    job_id = base.enqueue("command", {"command": list(argv), **inputs})
+    attempt = base.attempted(job_id)
+    return {**attempt, "job": base.job(job_id)}
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [(0, "completed"), (1, "error"), (64, "fatal"), (65, "fatal"), (75, "tempfail"), (78, "fatal")],
+)
+def test_an_exit_code_decides(shared: Database, code: int, outcome: str) -> None:
+    attempt = run(shared, "exit.sh", code)
+    assert attempt["outcome"] == outcome
+    assert attempt["log_tail"] == f"leaving with {code}\n"
+    if code:
+        assert attempt["exit_code"] == code
+        assert attempt["error"] == f"the command exited with code {code}"
+
+
+def test_it_gets_inputs_folder_and_a_short_environment(shared: Database) -> None:
+    attempt = run(shared, "echo.sh", "a b", 1.5, name="Ada")
+    output = attempt["job"]["output"]
+    assert output["args"] == "a b 1.5"
+    assert output["same"], "standard input and the file QWF_INPUTS hold the same"
+    assert output["cwd"] == output["out"]
+    assert Path(output["out"], "stdin.json").read_text() == '{"name": "Ada"}'
+    assert output["job"] == str(attempt["job_id"])
+    assert output["attempt"] == "1"
+    assert output["secret"] == "", "the address of the database is not passed on"
+
+
+def test_the_last_line_is_the_output_if_it_is_an_object(shared: Database) -> None:
+    assert run(shared, "print.sh", '{"n": 1}')["job"]["output"] == {"n": 1}
+    assert run(shared, "print.sh", "[1]")["job"]["output"] == {}
+    assert run(shared, "print.sh", "done")["job"]["output"] == {}
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", '{"x": NaN}'])
+def test_a_bad_output_file_is_an_error(shared: Database, text: str) -> None:
+    attempt = run(shared, "write.sh", text)
+    assert attempt["outcome"] == "error"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["/bin/true"],
+        ["../bodies.py"],
+        ["missing.sh"],
+        ["plain.txt"],
+        ["."],
+        [""],
+        [],
+        "exit.sh",
+        ["exit.sh", None],
+        ["exit.sh", {"a": 1}],
+        ["exit.sh", "a\\0b"],
+    ],
+)
+def test_anything_but_a_program_of_the_folder_is_refused(shared: Database, argv: Any) -> None:
+    if isinstance(argv, list):
+        argv = [a.replace("\\0", "\x01") if isinstance(a, str) else a for a in argv]
+    job_id = shared.enqueue("command", {"command": argv})
+    attempt = shared.attempted(job_id)
+    assert attempt["outcome"] in ("fatal", "error")
+
+
+def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to("/bin/true")
+    (tmp_path / "true").write_bytes(Path("/bin/true").read_bytes())
+    (tmp_path / "true").chmod(0o755)
+    with pytest.raises(Refused, match="is not in"):
+        resolve("out", tmp_path)
+    assert resolve("true", tmp_path) == str((tmp_path / "true").resolve())
+
+
+def test_no_shell_reads_the_arguments(shared: Database, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    run(shared, "print.sh", f"$(touch {trap}); touch {trap}")
+    assert not trap.exists()
+
+
+def test_a_process_left_behind_does_not_hold_it_up(shared: Database, tmp_path: Path) -> None:
+    attempt = run(shared, "leave.sh", str(tmp_path / "pid"))
+    assert attempt["job"]["output"] == {"left": True}
+    os.kill(int((tmp_path / "pid").read_text()), 9)
+
+
+def test_cancelled_it_gets_sigterm(shared: Database, tmp_path: Path) -> None:
+    file = tmp_path / "said"
+    job_id = shared.enqueue("command", {"command": ["trap.sh", str(file)]})
+    until(lambda: file.exists() and file.read_text() == "started\n")
+    shared.one("select qwf.cancel_job(%s)", job_id)
+    job = shared.ended(job_id)
+    assert job["status"] == "cancelled"
+    assert file.read_text() == "started\nstopped\n"
+
+
+def test_one_that_ignores_sigterm_is_killed(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    base.conn.execute("update qwf.settings set cancel_grace = '0.2 s'")
+    start("--allow-commands", str(USER / "commands"))
+    file = tmp_path / "pid"
+    job_id = base.enqueue("command", {"command": ["ignore.sh", str(file)]})
+    pid = int(until(lambda: file.exists() and file.read_text()))
+    base.one("select qwf.cancel_job(%s)", job_id)
+    assert base.ended(job_id)["status"] == "cancelled"
+    until(lambda: not alive(pid), "the death of the command")
+
+
+def test_an_agent_without_a_folder_does_not_take_commands(
+    base: Database, start: StartAgent
+) -> None:
+    command = base.enqueue("command", {"command": ["exit.sh", 0]})
+    start("--app", "bodies")
+    assert base.ended(base.enqueue("noop"))["status"] == "completed"
+    assert base.job(command)["status"] == "queued"

@@ -1,0 +1,136 @@
+"""A fleet under fire: nothing is lost, nothing is written twice."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from harness import Agent, Database, StartAgent, until
+from psycopg.rows import dict_row
+
+RUNS = 200
+NODES = ["first", "second", "third", "fourth", "fifth"]
+RECOVERY_S = 60.0
+
+
+def test_runs_survive_kills_and_restarts(
+    dsn: str, server: Any, start: StartAgent, tmp_path: Path
+) -> None:
+    """200 five-node runs, agents and children killed with -9, Postgres restarted immediately."""
+    base = Database(dsn)
+    register(base)
+    for number in range(RUNS):
+        base.one("select qwf.enqueue_run('relay', context => %s)", json.dumps({"n": number}))
+    base.conn.close()
+
+    fleet = [new_agent(start, tmp_path) for _ in range(3)]
+    dice = random.Random(7)
+    for strike in range(8):
+        wait_for_progress(dsn, (strike + 1) * RUNS * len(NODES) // 12)
+        victim = dice.randrange(len(fleet))
+        if strike % 4 == 1:
+            fleet[victim].process.kill()
+            fleet[victim].process.wait()
+            fleet[victim] = new_agent(start, tmp_path)
+        elif strike % 4 == 3:
+            server.stop_immediate()
+            server.start()
+        else:
+            for child in fleet[victim].children():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+        assert invariants(dsn) == []
+
+    deadline = time.monotonic() + RECOVERY_S
+    while completed_runs(dsn) < RUNS:
+        assert time.monotonic() < deadline, [agent.said()[-2000:] for agent in fleet]
+        assert invariants(dsn) == []
+        time.sleep(0.2)
+
+    assert invariants(dsn) == []
+    assert outcomes_per_node(dsn) == {1: RUNS * len(NODES)}
+    assert wrong_outputs(dsn) == 0
+    for agent in fleet:
+        assert agent.stop() == 0
+
+
+def register(base: Database) -> None:
+    nodes: list[dict[str, Any]] = [
+        {"id": NODES[0], "node": "relay", "inputs": {"baton": {"$from": "pipeline.n"}}}
+    ]
+    nodes += [
+        {"id": node, "node": "relay", "depends_on": [before],
+         "inputs": {"baton": {"$from": f"{before}.baton"}}}
+        for before, node in zip(NODES, NODES[1:], strict=False)
+    ]  # fmt: skip
+    base.one("select qwf.register_pipeline(%s)", json.dumps({"name": "relay", "nodes": nodes}))
+    step = {"id": "relay", "kind": "pipeline", "pipeline": "relay", "inputs": {"n": {"$from": "n"}}}
+    base.one("select qwf.register_workflow(%s)", json.dumps({"name": "relay", "steps": [step]}))
+
+
+def new_agent(start: StartAgent, home: Path) -> Agent:
+    return start(
+        "--queue", "cpu", "--nodes", "steps", "--slots", "2", "--lease", "5",
+        "--out-root", str(home / "out"),
+    )  # fmt: skip
+
+
+def ask(dsn: str, query: str) -> list[dict[str, Any]]:
+    """Rows of a query, over a connection of its own: the server comes and goes."""
+
+    def attempt() -> list[dict[str, Any]] | None:
+        try:
+            with psycopg.connect(dsn, row_factory=dict_row, connect_timeout=5) as conn:
+                return conn.execute(query).fetchall()  # type: ignore[arg-type]
+        except psycopg.OperationalError:
+            return None
+
+    rows: list[dict[str, Any]] | None = None
+    deadline = time.monotonic() + RECOVERY_S
+    while (rows := attempt()) is None:
+        assert time.monotonic() < deadline, "the server is not there"
+    return rows
+
+
+def wait_for_progress(dsn: str, nodes: int) -> None:
+    """Until so many nodes are completed: strikes come in the thick of the work, not by the
+    clock."""
+    until(
+        lambda: ask(dsn, "select count(*) n from qwf.jobs where status = 'completed'")[0]["n"] >= nodes,
+        f"{nodes} nodes",
+    )  # fmt: skip
+
+
+def completed_runs(dsn: str) -> int:
+    return int(ask(dsn, "select count(*) n from qwf.runs where status = 'completed'")[0]["n"])
+
+
+def invariants(dsn: str) -> list[dict[str, Any]]:
+    return ask(dsn, "select * from qwf.check_invariants()")
+
+
+def outcomes_per_node(dsn: str) -> dict[int, int]:
+    """How many jobs have how many completed attempts."""
+    rows = ask(
+        dsn,
+        "select c.outcomes, count(*)::int as jobs from (select j.id, count(a.*)::int as outcomes"
+        " from qwf.jobs j left join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'"
+        " group by j.id) c group by 1",
+    )
+    return {row["outcomes"]: row["jobs"] for row in rows}
+
+
+def wrong_outputs(dsn: str) -> int:
+    """Jobs whose output is not what their place in the relay makes it."""
+    query = (
+        "select count(*) n from qwf.jobs j join qwf.runs r on r.id = j.run_id"
+        " where (j.output -> 'baton')::int is distinct from (r.context -> 'n')::int + j.node_idx + 1"
+    )
+    return int(ask(dsn, query)[0]["n"])

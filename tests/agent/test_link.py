@@ -1,0 +1,130 @@
+"""The connection in the loop: it never blocks, and every call ends."""
+
+from __future__ import annotations
+
+import json
+import selectors
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from harness import DEADLINE_S, Database, until
+
+from qwf_agent.db import Query
+from qwf_agent.link import Call, Link
+
+
+class Loop:
+    """A link with nothing else in the loop."""
+
+    def __init__(self, dsn: str, deadline_s: float) -> None:
+        self.selector = selectors.DefaultSelector()
+        self.link = Link(dsn, "test of link", self.selector, deadline_s)
+
+    def turn(self) -> None:
+        for key, _ in self.selector.select(0.02):
+            key.data()
+        self.link.step(time.monotonic())
+
+    def connected(self) -> Link:
+        self.until(lambda: self.link.up)
+        return self.link
+
+    def until(self, done: object) -> None:
+        deadline = time.monotonic() + DEADLINE_S
+        while not done():  # type: ignore[operator]
+            assert time.monotonic() < deadline
+            self.turn()
+
+    def ask(self, text: str, *params: object, soft: bool = False) -> Call:
+        call = self.connected().send(Query(text, params, soft))  # type: ignore[arg-type]
+        self.until(lambda: call.done)
+        return call
+
+
+@pytest.fixture
+def loop(base: Database) -> Iterator[Loop]:
+    loop = Loop(base.dsn, 5)
+    yield loop
+    loop.link.close()
+
+
+@pytest.mark.parametrize(
+    "value", ["", "'", "\\", "\\'; drop table x; --", "{}", "é😀", "$1", "%s", "a\nb", None]
+)
+def test_parameters_arrive_as_they_are(loop: Loop, value: str | None) -> None:
+    call = loop.ask("select {}::text as a, {}::text as b", value, "last")
+    assert call.failure is None
+    assert call.rows == [{"a": value, "b": "last"}]
+
+
+def test_values_have_their_types(loop: Loop) -> None:
+    text = "select 1::bigint as i, true as b, '1 day'::interval as t, 0.5::real as f, '[1]'::jsonb as j"
+    row = loop.ask(text).rows[0]
+    assert (row["i"], row["b"], row["t"], row["f"]) == (1, True, timedelta(days=1), 0.5)
+    assert json.loads(row["j"]) == [1]
+
+
+def test_a_soft_call_commits_without_the_disk_and_leaves_no_trace(loop: Loop) -> None:
+    show = "select current_setting('synchronous_commit')"
+    assert loop.ask(show, soft=True).value() == "off"
+    assert loop.ask(show).value() == "on"
+
+
+def test_an_error_ends_one_call_only(loop: Loop) -> None:
+    failed = loop.ask("select 1 / {}", 0)
+    assert failed.failure is not None
+    assert (failed.failure.sqlstate, failed.failure.by_data, failed.failure.lost) == (
+        "22012",
+        True,
+        False,
+    )
+    assert loop.ask("select 2").value() == 2
+
+
+def test_calls_are_answered_in_order(loop: Loop) -> None:
+    link = loop.connected()
+    calls = [link.send(Query("select {}::int", (n,))) for n in range(20)]
+    loop.until(lambda: calls[-1].done)
+    assert [call.value() for call in calls] == list(range(20))
+
+
+def test_a_value_larger_than_the_socket_takes_goes_through(loop: Loop) -> None:
+    assert loop.ask("select length({})", "x" * 5_000_000).value() == 5_000_000
+
+
+def test_a_server_that_does_not_answer_is_given_up(base: Database) -> None:
+    loop = Loop(base.dsn, 0.3)
+    link = loop.connected()
+    base.conn.execute("create table held (i int)")
+    with base.conn.transaction():
+        base.conn.execute("lock table held")
+        call = link.send(Query("select * from held"))
+        loop.until(lambda: call.done)
+    assert call.failure is not None
+    loop.until(lambda: link.up)
+    assert loop.ask("select 3").value() == 3
+    link.close()
+
+
+def test_it_comes_back_and_listens_again(loop: Loop, base: Database) -> None:
+    call = loop.connected().listen("somewhere")
+    loop.until(lambda: call.done)
+    cut = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test of link'"
+    assert base.one(cut)
+    loop.until(lambda: not loop.link.up)
+    assert loop.ask("select 1").failure is None
+    base.conn.execute("notify somewhere, 'hello'")
+    loop.until(lambda: loop.link.notifications)
+    assert list(loop.link.notifications) == ["hello"]
+
+
+def test_calls_fail_at_once_while_there_is_no_connection() -> None:
+    loop = Loop("host=127.0.0.1 port=1 dbname=x", 1)
+    call = loop.link.send(Query("select 1"))
+    assert call.done
+    assert call.failure is not None
+    assert call.failure.lost
+    until(lambda: loop.turn() or loop.link.trouble, "the refusal")
+    assert not loop.link.up

@@ -1,0 +1,132 @@
+"""Every way a body can end becomes an outcome that says why."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import Database
+
+
+@pytest.mark.parametrize(
+    ("task", "args", "output"),
+    [
+        ("noop", {}, {}),
+        ("add", {"a": 1}, {"sum": 3}),
+        ("add", {"a": 1, "b": None}, {"sum": 3}),
+        ("later", {"x": 5}, {"x": 5}),
+        ("system_exit", {"code": 0}, {}),
+        ("returning", {"what": "path"}, {"x": "/a/b"}),
+        ("returning", {"what": "escaped"}, {"x": "\\u0000"}),
+        ("forking", {}, {"who": 1}),
+    ],
+)
+def test_a_body_that_returns_completes(
+    shared: Database, task: str, args: dict[str, Any], output: dict[str, Any]
+) -> None:
+    job = shared.ended(shared.enqueue(task, args))
+    assert (job["status"], job["output"]) == ("completed", output)
+    (attempt,) = shared.attempts(job["id"])
+    assert attempt["outcome"] == "completed"
+    assert attempt["max_rss_bytes"] > 1_000_000
+    assert attempt["cpu_seconds"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("task", "args", "outcome", "says"),
+    [
+        ("raising", {"kind": "value"}, "error", "ValueError: as asked\nTraceback"),
+        ("raising", {"kind": "permanent"}, "fatal", "PermanentError: as asked"),
+        ("raising", {"kind": "temporary"}, "tempfail", "TemporaryError: as asked"),
+        ("raising_nul", {}, "error", "ValueError: ab ? c"),
+        ("add", {}, "error", "needs the input 'a'"),
+        ("system_exit", {"code": 75}, "tempfail", "exited with code 75"),
+        ("system_exit", {"code": 3}, "error", "exited with code 3"),
+        ("system_exit", {"code": "so long"}, "error", "exited: so long"),
+        ("hard_exit", {"code": 0}, "error", "exited with code 0 before the body returned"),
+        ("hard_exit", {"code": 7}, "error", "exited with code 7 before the body returned"),
+        ("hard_exit", {"code": 75}, "tempfail", "exited with code 75"),
+        ("returning", {"what": "list"}, "error", "this one returned list"),
+        ("returning", {"what": "text"}, "error", "this one returned str"),
+        ("returning", {"what": "set"}, "error", "a value of type set"),
+        ("returning", {"what": "nan"}, "error", "the output is not JSON"),
+        ("returning", {"what": "infinity"}, "error", "the output is not JSON"),
+        ("returning", {"what": "nul"}, "error", "a NUL character"),
+        ("returning", {"what": "nul key"}, "error", "a NUL character"),
+        ("returning", {"what": "surrogate"}, "error", "the output is not JSON"),
+        ("returning", {"what": "deep"}, "error", "the output is not JSON"),
+        ("returning", {"what": "10 MB"}, "error", "at most 1048576 fit (QW005)"),
+        ("unimportable", {}, "error", "there_is_no_such_module"),
+        ("norun", {}, "error", "has no function run()"),
+    ],
+)
+def test_a_body_that_fails_is_reported(
+    shared: Database, task: str, args: dict[str, Any], outcome: str, says: str
+) -> None:
+    attempt = shared.attempted(shared.enqueue(task, args))
+    assert attempt["outcome"] == outcome
+    assert says in attempt["error"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+def test_a_child_that_is_killed_is_a_loss(shared: Database, number: signal.Signals) -> None:
+    job = shared.ended(shared.enqueue("die", {"number": int(number)}))
+    assert (job["status"], job["attempt"], job["losses"]) == ("failed", 3, 3)
+    for attempt in shared.attempts(job["id"]):
+        assert (attempt["outcome"], attempt["reason"]) == ("lost", "crashed")
+        assert attempt["signal"] == number
+        assert number.name in attempt["error"]
+        assert attempt["log_tail"] == "last words\n"
+
+
+def test_the_traceback_starts_in_the_body(shared: Database) -> None:
+    attempt = shared.attempted(shared.enqueue("raising", {"kind": "value"}))
+    assert "bodies.py" in attempt["error"]
+    assert "qwf_agent" not in attempt["error"]
+
+
+def test_a_transient_failure_is_tried_again(shared: Database, tmp_path: Path) -> None:
+    args = {"file": str(tmp_path / "tries"), "fail": 2}
+    job = shared.ended(shared.enqueue("attempts_file", args, backoff="[0]"))
+    assert (job["status"], job["output"]) == ("completed", {"tries": 3})
+    outcomes = [attempt["outcome"] for attempt in shared.attempts(job["id"])]
+    assert outcomes == ["tempfail", "tempfail", "completed"]
+
+
+def test_an_error_is_tried_as_often_as_the_job_says(shared: Database) -> None:
+    job = shared.ended(shared.enqueue("raising", {"kind": "value"}, max_attempts=2, backoff="[0]"))
+    assert (job["status"], job["failures"]) == ("failed", 2)
+
+
+def test_an_exit_code_is_kept(shared: Database) -> None:
+    attempt = shared.attempted(shared.enqueue("hard_exit", {"code": 7}))
+    assert attempt["exit_code"] == 7
+
+
+def test_an_output_that_postgres_refuses_fails_that_job_alone(shared: Database) -> None:
+    ids = [shared.enqueue("add", {"a": n}) for n in range(5)]
+    refused = shared.enqueue("returning", {"what": "huge"})
+    ids += [shared.enqueue("add", {"a": n}) for n in range(5)]
+    assert {shared.ended(job)["status"] for job in ids} == {"completed"}
+    assert shared.ended(refused)["status"] in ("completed", "failed")
+
+
+def test_around_wraps_every_body(shared: Database) -> None:
+    labels = '{"announce": true}'
+    for task, args in (("noop", {}), ("command", {"command": ["print.sh", "in"]})):
+        job_id = shared.enqueue(task, args, labels=labels)
+        attempt = shared.attempted(job_id)
+        assert attempt["log_tail"].startswith(f"before {job_id}\n")
+        assert attempt["log_tail"].endswith(f"after {job_id}\n")
+    job_id = shared.enqueue("raising", {"kind": "value"}, labels=labels)
+    assert shared.attempted(job_id)["log_tail"] == f"before {job_id}\nafter {job_id}\n"
+
+
+def test_a_body_runs_in_the_main_thread_of_a_child_of_the_agent(shared: Database) -> None:
+    output = shared.ended(shared.enqueue("whoami"))["output"]
+    assert output["main"]
+    assert not output["set"]
+    pid = shared.one("select pid from qwf.workers limit 1")
+    assert output["parent"] == pid != output["pid"]

@@ -1,0 +1,78 @@
+"""What a body says while it runs, and what it printed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from harness import Database, until
+
+from qwf_agent.logtail import LogTail
+from qwf_agent.scoreboard import Scoreboard
+
+
+def test_the_last_progress_of_a_running_body_is_in_its_row(
+    shared: Database, tmp_path: Path
+) -> None:
+    file = tmp_path / "go on"
+    job_id = shared.enqueue("counting", {"steps": 10_000, "file": str(file)})
+    until(lambda: shared.job(job_id)["progress_message"] == "step 10000", "the last message")
+    assert shared.job(job_id)["progress"] == pytest.approx(0.5)
+    assert shared.job(job_id)["beat_at"] is not None
+    file.touch()
+    assert shared.ended(job_id)["status"] == "completed"
+
+
+def test_what_programs_print_is_in_the_log_too(shared: Database) -> None:
+    attempt = shared.attempted(shared.enqueue("printing", {"what": "subprocess"}))
+    assert attempt["log_tail"] == "from a program\nand its errors\n"
+
+
+def test_binary_output_does_no_harm(shared: Database) -> None:
+    attempt = shared.attempted(shared.enqueue("printing", {"what": "binary"}))
+    assert attempt["outcome"] == "completed"
+    assert "\x01\x02" in attempt["log_tail"]
+    assert "\ufffd" in attempt["log_tail"]
+
+
+def test_of_a_long_log_the_end_is_kept(shared: Database) -> None:
+    attempt = shared.attempted(shared.enqueue("printing", {"what": "much"}))
+    assert attempt["log_tail"].endswith("line 99998\nline 99999\n")
+    assert 60_000 < len(attempt["log_tail"]) <= 65_536
+
+
+def test_each_job_gets_its_own_log(shared: Database) -> None:
+    ids = [shared.enqueue("printing", {"what": f"this is {n}"}) for n in range(40)]
+    for n, job_id in enumerate(ids):
+        assert shared.attempted(job_id)["log_tail"] == f"this is {n}\n"
+    assert shared.attempted(shared.enqueue("noop"))["log_tail"] is None
+
+
+def test_marks_cut_a_log_wherever_reads_happen_to_end() -> None:
+    reader, writer = os.pipe()
+    mark = bytes(range(16))
+    log = LogTail(reader, mark, 10)
+    for part in (b"one", mark[:5], mark[5:], b"0123456789abc" + mark + b"re", b"st"):
+        os.write(writer, part)
+        log.read()
+    assert [log.take(), log.take(), log.take(), log.take()] == ["one", "3456789abc", "rest", ""]
+    os.close(writer)
+    assert not log.read()
+    os.close(reader)
+
+
+def test_progress_is_read_whole_or_not_at_all() -> None:
+    board = Scoreboard()
+    assert board.progress() is None
+    board.report(7, 0.25, "a" * 5000)
+    first = board.progress()
+    assert first is not None
+    assert (first.ticket, first.fraction, first.message) == (7, 0.25, "a" * 2000)
+    board.report(7, 0.5, "")
+    second = board.progress()
+    assert second is not None
+    assert second.version > first.version
+    assert second.message == ""
+    board.start(9)
+    assert board.running()[0] == 9

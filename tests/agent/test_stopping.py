@@ -1,0 +1,185 @@
+"""Starting only where it makes sense, and leaving nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from harness import Database, StartAgent, alive, clean_environment, until
+
+from qwf_agent import migrate
+
+NOWHERE = "host=127.0.0.1 port=1 dbname=x connect_timeout=1"
+
+
+def test_sigterm_lets_the_body_finish(base: Database, start: StartAgent, tmp_path: Path) -> None:
+    agent = start("--app", "bodies")
+    file = tmp_path / "pid"
+    job_id = base.enqueue("telling", {"file": str(file), "seconds": 0.5})
+    until(file.exists, "the body")
+    agent.signal(signal.SIGTERM)
+    later = base.enqueue("noop")
+    assert agent.ended() == 0
+    assert base.job(job_id)["status"] == "completed"
+    assert base.job(later)["status"] == "queued"
+    assert base.one("select count(*) from qwf.workers where stopped_at is null") == 0
+    assert base.one("select count(*) from qwf.sleepers") == 0
+
+
+def test_jobs_that_have_not_started_go_back_at_once(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    agent = start("--app", "bodies")
+    for _ in range(3):  # so that it takes several jobs at a time
+        ids = [base.enqueue("noop") for _ in range(50)]
+        base.ended(ids[-1])
+    blocked = [base.enqueue("telling", {"file": str(tmp_path / "pid"), "seconds": 30})]
+    blocked += [base.enqueue("noop") for _ in range(20)]
+    until((tmp_path / "pid").exists, "the long body")
+    agent.signal(signal.SIGTERM)
+    until(lambda: {base.job(j)["status"] for j in blocked[1:]} == {"queued"}, "the release")
+    agent.signal(signal.SIGTERM)
+    assert agent.ended() == 0
+    states = {(base.job(j)["status"], base.job(j)["losses"]) for j in blocked}
+    assert states == {("queued", 0)}
+    assert base.invariants() == []
+
+
+@pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_kills_at_once_and_counts_nothing(
+    base: Database, start: StartAgent, tmp_path: Path, second: signal.Signals
+) -> None:
+    agent = start("--app", "bodies")
+    job_id = base.enqueue("stubborn", {"file": str(tmp_path / "pid")})
+    pid = int(until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
+    agent.signal(signal.SIGTERM)
+    until(lambda: "stopping" in agent.said())
+    agent.signal(second)
+    assert agent.ended() == 0
+    assert not alive(pid)
+    job = base.job(job_id)
+    assert (job["status"], job["losses"], job["failures"]) == ("queued", 0, 0)
+    assert base.attempts(job_id)[0]["outcome"] == "released"
+
+
+def test_the_end_of_the_grace_kills(base: Database, start: StartAgent, tmp_path: Path) -> None:
+    agent = start("--app", "bodies", "--grace", "0.2")
+    job_id = base.enqueue("stubborn", {"file": str(tmp_path / "pid")})
+    until((tmp_path / "pid").exists)
+    assert agent.stop() == 0
+    assert base.job(job_id)["status"] == "queued"
+    assert base.attempts(job_id)[0]["outcome"] == "released"
+
+
+def test_sighup_renews_the_children_and_loses_nothing(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    agent = start("--app", "bodies")
+    file = tmp_path / "pid"
+    job_id = base.enqueue("telling", {"file": str(file), "seconds": 0.3})
+    until(file.exists)
+    agent.signal(signal.SIGHUP)
+    assert base.ended(job_id)["status"] == "completed"
+    assert base.ended(base.enqueue("whoami"))["output"]["pid"] != int(file.read_text())
+
+
+def test_children_are_replaced_after_so_many_jobs(base: Database, start: StartAgent) -> None:
+    start("--app", "bodies", "--recycle-jobs", "2")
+    ids = [base.enqueue("whoami") for _ in range(6)]
+    pids = [base.ended(job_id)["output"]["pid"] for job_id in ids]
+    assert len(set(pids)) == 3
+
+
+def test_fresh_forks_a_child_for_every_job(base: Database, start: StartAgent) -> None:
+    start("--app", "bodies", "--fresh")
+    ids = [base.enqueue("whoami") for _ in range(4)]
+    assert len({base.ended(job_id)["output"]["pid"] for job_id in ids}) == 4
+
+
+def run_agent(home: Path, *options: str, **environment: str) -> tuple[int, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "qwf_agent", *options], cwd=home, capture_output=True, text=True,
+        env={**clean_environment(home), **environment}, timeout=60, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+def test_without_a_database_it_says_what_to_do(tmp_path: Path) -> None:
+    code, said = run_agent(tmp_path, "--app", "bodies")
+    assert code == 78
+    assert "QWF_DSN" in said
+    assert "qwf up" in said
+
+
+def test_without_anything_to_run_it_says_what_to_do(tmp_path: Path) -> None:
+    code, said = run_agent(tmp_path, QWF_DSN=NOWHERE)
+    assert code == 78
+    assert "--app" in said
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("--app", "broken", "this module is broken on purpose"),
+        ("--app", "missing_module:app", "missing_module"),
+        ("--app", "bodies:nothing", "has no App called 'nothing'"),
+        ("--nodes", "bodies", "a package is wanted"),
+        ("--nodes", "no_such_package", "no_such_package"),
+        ("--allow-commands", "/no/such/folder", "no such folder"),
+        ("--slots", "0", "slots"),
+    ],
+)
+def test_bad_configuration_is_78_and_says_why(
+    tmp_path: Path, option: str, value: str, says: str
+) -> None:
+    code, said = run_agent(tmp_path, option, value, QWF_DSN=NOWHERE)
+    assert code in (2, 78)
+    assert says in said
+
+
+def test_a_database_that_is_not_there_is_69(tmp_path: Path) -> None:
+    code, said = run_agent(tmp_path, "--app", "bodies", "--wait", "0.5", QWF_DSN=NOWHERE)
+    assert code == 69
+    assert "no database" in said
+
+
+def test_a_database_without_the_schema_is_78(tmp_path: Path, empty_dsn: str) -> None:
+    code, said = run_agent(tmp_path, "--app", "bodies", "--wait", "0.5", QWF_DSN=empty_dsn)
+    assert code == 78
+    assert "qwf migrate deploy" in said
+
+
+def test_an_unknown_queue_is_78(base: Database, tmp_path: Path) -> None:
+    code, said = run_agent(tmp_path, "--app", "bodies", "--queue", "nonesuch", QWF_DSN=base.dsn)
+    assert code == 78
+    assert "nonesuch" in said
+
+
+def test_it_waits_for_the_schema(empty_dsn: str, start: StartAgent, tmp_path: Path) -> None:
+    agent = start("--app", "bodies", "--dsn", empty_dsn, ready=False)
+    with psycopg.connect(empty_dsn) as conn:
+        info = conn.info
+        migrate.deploy(host=info.host, port=info.port, user=info.user, dbname=info.dbname)
+    until(lambda: "serving" in agent.said(), "the agent")
+
+
+def test_asked_to_stop_while_it_waits_it_ends_with_0(start: StartAgent) -> None:
+    agent = start("--app", "bodies", "--dsn", NOWHERE, "-v", ready=False)
+    until(lambda: "waiting" in agent.said(), "the agent")
+    assert agent.stop() == 0
+
+
+def test_options_come_from_the_environment_and_from_the_file(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    (tmp_path / "qwf.toml").write_text('[agent]\nslots = 3\nhost = "from-file"\nqueue = ["cpu"]\n')
+    start(QWF_APP="bodies", QWF_HOST="from-environment")
+    (row,) = base.conn.execute("select host, queue, slots, tasks, pid from qwf.workers").fetchall()
+    assert (row["host"], row["slots"], row["queue"]) == ("from-environment", 3, "cpu")
+    assert "greet" in row["tasks"]
+    assert row["pid"] != os.getpid()

@@ -1,0 +1,144 @@
+"""How the parameters of a body are filled."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import Database
+
+from qwf_agent.app import Job
+from qwf_agent.body import BadOutput, Body, Given, encode_output
+from qwf_agent.cancel import CancelEvent
+
+PIPELINE = {
+    "name": "one",
+    "inputs": {"type": "object", "properties": {"source": {"type": "string"}}},
+    "nodes": [{"id": "look", "node": "wired", "inputs": {"source": {"$from": "pipeline.source"}}}],
+}
+WORKFLOW = {
+    "name": "one",
+    "steps": [
+        {"id": "step", "kind": "pipeline", "pipeline": "one", "inputs": {"source": "/data/in.png"}}
+    ],
+}
+
+
+def given(**inputs: Any) -> Given:
+    job = Job(id=1, task="t", queue="q", attempt=1)
+    return Given(job, inputs, lambda: Path("/out"), lambda *_: None, CancelEvent())
+
+
+def test_a_node_gets_its_inputs_by_name(shared: Database) -> None:
+    inputs = {"source": "/a", "other": "/b", "third": "/c", "count": None, "x": 1, "y": [2]}
+    job = shared.ended(shared.enqueue("wired", inputs))
+    assert job["output"] is not None, job["last_error"]
+    output = job["output"]
+    assert output["job"] == [job["id"], None, None, "wired", 1]
+    assert output["inputs"] == sorted(inputs)
+    assert output["types"] == ["PosixPath"] * 3
+    assert output["count"] == 7, "null takes the default"
+    assert output["model"] is None
+    assert output["rest"] == {"x": 1, "y": [2]}
+
+
+def test_files_in_the_folder_of_a_standalone_job_are_listed(shared: Database) -> None:
+    job = shared.ended(shared.enqueue("wired", {"source": "/a"}))
+    assert job["output"]["out"].endswith(f"/out/jobs/{job['id']}")
+    query = (
+        "select rel_path, kind, size_bytes, host from qwf.run_files where job_id = %s order by 1"
+    )
+    rows = shared.conn.execute(query, (job["id"],)).fetchall()
+    assert [(r["rel_path"], r["kind"], r["size_bytes"]) for r in rows] == [
+        ("deep/points.ply", "pointcloud", 3),
+        ("picture.PNG", "image", 5),
+    ]
+    assert rows[0]["host"] == shared.one("select host from qwf.workers limit 1")
+
+
+def test_a_node_of_a_run_writes_below_the_folder_of_the_run(
+    shared: Database, tmp_path: Path
+) -> None:
+    shared.one("select qwf.register_pipeline(%s)", json.dumps(PIPELINE))
+    shared.one("select qwf.register_workflow(%s)", json.dumps(WORKFLOW))
+    run = shared.one("select qwf.enqueue_run('one', out_dir => %s)", str(tmp_path))
+    job = shared.ended(shared.one("select id from qwf.jobs where run_id = %s", run))
+    assert job["status"] == "completed", job["last_error"]
+    assert job["output"]["job"] == [job["id"], run, "step/look", "wired", 1]
+    assert job["output"]["out"] == f"{tmp_path}/{run}/step/look"
+    assert (tmp_path / str(run) / "step" / "look" / "picture.PNG").is_file()
+    query = "select rel_path from qwf.run_files where run_id = %s order by 1"
+    rows = shared.conn.execute(query, (run,)).fetchall()
+    assert [row["rel_path"] for row in rows] == [
+        "step/look/deep/points.ply",
+        "step/look/picture.PNG",
+    ]
+
+
+def test_a_body_that_does_not_ask_for_a_folder_makes_none(shared: Database) -> None:
+    job = shared.ended(shared.enqueue("noop"))
+    assert shared.one("select count(*) from qwf.run_files where job_id = %s", job["id"]) == 0
+
+
+def test_null_stays_null_where_there_is_no_default() -> None:
+    def body(a: Any, b: Any = 2) -> dict[str, Any]:
+        return {"a": a, "b": b}
+
+    assert Body(body)(given(a=None, b=None)) == {"a": None, "b": 2}
+
+
+def test_false_and_zero_are_values_not_null() -> None:
+    def body(a: Any = 1, b: Any = 2, c: Any = 3) -> list[Any]:
+        return [a, b, c]
+
+    assert Body(body)(given(a=0, b=False, c="")) == [0, False, ""]
+
+
+def test_a_missing_input_is_named() -> None:
+    def body(needed: int) -> None:
+        pass
+
+    with pytest.raises(TypeError, match=r"body\(\) needs the input 'needed'"):
+        Body(body)(given(other=1))
+
+
+def test_inputs_nobody_asked_for_are_left_out() -> None:
+    def body(a: int) -> int:
+        return a
+
+    assert Body(body)(given(a=1, b=2)) == 1
+
+
+def test_positional_only_parameters_are_filled_too() -> None:
+    def body(a: int, b: int = 5, /, *more: int, c: int) -> list[Any]:
+        return [a, b, more, c]
+
+    assert Body(body)(given(a=1, c=3)) == [1, 5, (), 3]
+    assert Body(body)(given(a=1, b=2, c=3)) == [1, 2, (), 3]
+
+
+def test_only_text_becomes_a_path() -> None:
+    def body(a: Path | int, b: Path | None, c: str) -> list[Any]:
+        return [a, b, c]
+
+    assert Body(body)(given(a=5, b="/x", c="/y")) == [5, Path("/x"), "/y"]
+
+
+def test_an_annotation_that_cannot_be_resolved_is_read_as_text() -> None:
+    def body(a: NotImported, b: Path) -> list[Any]:  # type: ignore[name-defined]  # noqa: F821
+        return [a, b]
+
+    assert Body(body)(given(a="x", b="/x")) == ["x", Path("/x")]
+
+
+@pytest.mark.parametrize("text", ["\\u0000", "\\\\u0000x", "x\\"])
+def test_a_backslash_is_not_mistaken_for_a_nul(text: str) -> None:
+    assert json.loads(encode_output({"x": text}, 1000)) == {"x": text}
+
+
+@pytest.mark.parametrize("text", ["\0", "\\\0", "\\\\\0", "a\0\\u0000"])
+def test_a_nul_is_found_behind_any_number_of_backslashes(text: str) -> None:
+    with pytest.raises(BadOutput, match="NUL"):
+        encode_output({"x": text}, 1000)

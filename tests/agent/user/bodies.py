@@ -1,0 +1,193 @@
+"""Tasks that end in every way a body can end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from qwf_agent import App, PermanentError, TemporaryError
+from qwf_agent.app import Job
+
+app = App()
+IMPORTED_BY = os.environ.get("IMPORTED_BY")
+if IMPORTED_BY:
+    with open(IMPORTED_BY, "a") as marks:
+        marks.write(f"{os.getpid()}\n")
+
+
+@app.around
+def announce(job: Job) -> Iterator[None]:
+    if job.labels.get("announce"):
+        print(f"before {job.id}")
+        try:
+            yield
+        finally:
+            print(f"after {job.id}")
+    else:
+        yield
+
+
+@app.task()
+def noop() -> None:
+    pass
+
+
+@app.task()
+def add(a: int, b: int = 2) -> dict[str, int]:
+    return {"sum": a + b}
+
+
+@app.task("greet", queue="cpu", max_attempts=2, timeout=30)
+def say_hello(who: str) -> dict[str, str]:
+    return {"text": f"hello {who}"}
+
+
+@app.task()
+async def later(x: int) -> dict[str, int]:
+    await asyncio.sleep(0.001)
+    return {"x": x}
+
+
+@app.task()
+def raising(kind: str) -> None:
+    errors = {"value": ValueError, "temporary": TemporaryError, "permanent": PermanentError}
+    raise errors[kind]("as asked")
+
+
+@app.task()
+def raising_nul() -> None:
+    raise ValueError("a\0b \ud800 c")
+
+
+@app.task()
+def system_exit(code: Any) -> None:
+    sys.exit(code)
+
+
+@app.task()
+def hard_exit(code: int) -> None:
+    os._exit(code)
+
+
+@app.task()
+def die(number: int) -> None:
+    print("last words")
+    os.kill(os.getpid(), number)
+
+
+@app.task()
+def returning(what: str) -> Any:
+    deep: Any = {}
+    if what == "deep":
+        for _ in range(50_000):
+            deep = {"d": deep}
+    return {
+        "list": [1],
+        "text": "x",
+        "set": {"x": {1}},
+        "nan": {"x": float("nan")},
+        "infinity": {"x": float("inf")},
+        "nul": {"x": ["a\0b"]},
+        "nul key": {"a\0": 1},
+        "escaped": {"x": "\\u0000"},
+        "surrogate": {"x": "\ud800"},
+        "10 MB": {"x": "y" * 10_000_000},
+        "path": {"x": Path("/a/b")},
+        "huge": {"x": 10**4000},
+        "1e400": {"x": 1e308},
+        "deep": deep,
+    }[what]
+
+
+@app.task()
+def printing(what: str) -> None:
+    if what == "binary":
+        os.write(1, bytes(range(256)))
+    elif what == "much":
+        for number in range(100_000):
+            print("line", number)
+    elif what == "subprocess":
+        subprocess.run(["sh", "-c", "echo from a program; echo and its errors >&2"], check=True)
+    else:
+        print(what)
+
+
+@app.task()
+def sleeping(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+@app.task()
+def telling(file: Path, seconds: float) -> None:
+    """Say which process runs this, then take a while."""
+    file.write_text(str(os.getpid()))
+    time.sleep(seconds)
+
+
+@app.task()
+def with_grandchild(file: Path, seconds: float = 0) -> None:
+    child = subprocess.Popen(["sleep", "600"])
+    file.write_text(str(child.pid))
+    time.sleep(seconds)
+
+
+@app.task()
+def stubborn(file: Path) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    file.write_text(str(os.getpid()))
+    while True:
+        time.sleep(1)
+
+
+@app.task()
+def cooperative(file: Path, cancel_event: Any) -> dict[str, str]:
+    file.write_text("started")
+    assert cancel_event.wait(60)
+    file.write_text("told to stop")
+    return {"said": "something"}
+
+
+@app.task()
+def counting(steps: int, status_callback: Any, file: Path) -> None:
+    for step in range(1, steps + 1):
+        status_callback(step / steps / 2, f"step {step}")
+    while not file.exists():
+        time.sleep(0.01)
+
+
+@app.task()
+def forking() -> dict[str, int]:
+    if os.fork() == 0:
+        return {"who": 2}
+    os.wait()
+    return {"who": 1}
+
+
+@app.task()
+def whoami(cancel_event: Any) -> dict[str, Any]:
+    main = threading.current_thread() is threading.main_thread()
+    return {"pid": os.getpid(), "parent": os.getppid(), "main": main, "set": cancel_event.is_set()}
+
+
+@app.task()
+def attempts_file(file: Path, fail: int) -> dict[str, int]:
+    """Fails that many times, then completes."""
+    with file.open("a") as lines:
+        lines.write("x")
+    if file.stat().st_size <= fail:
+        raise TemporaryError("not yet")
+    return {"tries": file.stat().st_size}
+
+
+@app.task()
+def mark(folder: Path, name: str) -> None:
+    with (folder / name).open("a") as lines:
+        lines.write("x")

@@ -1,0 +1,3 @@
+#!/bin/sh
+echo "working"
+echo "$1"

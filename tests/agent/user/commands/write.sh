@@ -1,0 +1,2 @@
+#!/bin/sh
+printf '%s' "$1" > "$QWF_OUTPUT"

@@ -1,0 +1,1 @@
+"""Node modules for the tests."""

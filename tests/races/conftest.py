@@ -1,0 +1,23 @@
+"""Races: two or more sessions on a fresh database, in an order that the test dictates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+pytest.register_assert_rewrite("interleave")
+
+from interleave import Race  # noqa: E402  (after its asserts are rewritten)
+
+
+@pytest.fixture
+def race(connect: Callable[[], psycopg.Connection[Any]]) -> Iterator[Race]:
+    """The first session; opens the others."""
+    first = Race(connect)
+    try:
+        yield first
+    finally:
+        first.end()

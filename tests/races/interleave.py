@@ -1,0 +1,294 @@
+"""Sessions that a test drives step by step, so that an interleaving is written down as it happens.
+
+Nothing here sleeps to let something happen: a step is over when pg_stat_activity says that the
+statement waits for a lock, or when the statement has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+
+PATIENCE = 20.0  # seconds until a step that does not come about fails the test
+GATE = 4711  # advisory lock that closes a gate
+
+Row = tuple[Any, ...]
+
+
+def pipeline(name: str, **depends_on: str) -> dict[str, Any]:
+    """A pipeline of cpu nodes: each keyword is a node, its value the nodes it depends on.
+
+    Every node but the first ones hands on the `y` of the first node it depends on.
+    """
+    nodes: list[dict[str, Any]] = []
+    for node, named in depends_on.items():
+        before = named.split()
+        nodes.append({"id": node, "node": "work", "depends_on": before})
+        if before:
+            nodes[-1]["inputs"] = {"x": {"$from": f"{before[0]}.y"}}
+    return {"name": name, "nodes": nodes}
+
+
+def step(name: str, *depends_on: str, **more: Any) -> dict[str, Any]:
+    """A workflow step that runs the pipeline of the same name."""
+    names = {"id": name, "kind": "pipeline", "pipeline": name, "depends_on": list(depends_on)}
+    return {**names, **more}
+
+
+def question(name: str, *depends_on: str, **more: Any) -> dict[str, Any]:
+    """A workflow step that asks for a text."""
+    spec = {"kind": "input", "widget": "text", "target": "said", "prompt": "What?"}
+    return {"id": name, "depends_on": list(depends_on), **spec, **more}
+
+
+PIPELINES = [
+    pipeline("single", a=""),
+    pipeline("again", a=""),
+    pipeline("pair", a="", b=""),
+    pipeline("chain", a="", b="a", c="b"),
+    pipeline("fanin", a="", b="", c="a b"),
+    pipeline("diamond", a="", b="a", c="a", d="b c"),
+    pipeline("wide", a="", **{f"n{i}": "a" for i in range(150)}),
+]
+SKIP = {"$from": "skip", "$default": False}  # read from the run's context
+WORKFLOWS: dict[str, list[dict[str, Any]]] = {
+    **{p["name"]: [step(p["name"])] for p in PIPELINES},
+    "guarded": [step("single", skip_if=SKIP), step("again", "single")],
+    "asked": [question("ask"), step("single", "ask")],
+    "asked_twice": [question("ask"), question("ask2"), step("single", "ask", "ask2")],
+    "asked_beside": [step("pair"), question("ask"), step("single", "pair", "ask")],
+    "asked_later": [step("single"), question("ask", "single"), step("again", "ask")],
+    "asked_beside_many": [step("wide"), question("ask")],
+}
+
+
+class Session:
+    """One session. A statement is either run to its end or started and left to itself."""
+
+    def __init__(self, conn: psycopg.Connection[Any], watcher: psycopg.Connection[Any]) -> None:
+        self.conn = conn
+        self.pid = conn.info.backend_pid
+        self._watcher = watcher
+        self._thread = ThreadPoolExecutor(1)
+        self._running: Future[list[Row]] | None = None
+
+    def rows(self, query: str, *args: Any) -> list[Row]:
+        """Run a statement; its rows."""
+        cursor = self.conn.execute(query, args)  # type: ignore[arg-type]
+        return cursor.fetchall() if cursor.description else []
+
+    def one(self, query: str, *args: Any) -> Any:
+        """Run a statement; the first column of its only row."""
+        ((value, *_),) = self.rows(query, *args)
+        return value
+
+    def begin(self, isolation: str = "read committed") -> None:
+        self.rows(f"begin isolation level {isolation}")
+
+    def commit(self) -> None:
+        self.rows("commit")
+
+    def rollback(self) -> None:
+        self.rows("rollback")
+
+    def start(self, query: str, *args: Any) -> None:
+        """Start a statement and return at once."""
+        self._running = self._thread.submit(self.rows, query, *args)
+
+    def waits(self) -> None:
+        """Return when the started statement waits for a lock; fail if it ends instead."""
+        assert self._running is not None
+        query = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
+        until(lambda: self._running.done() or self._watch(query, self.pid))  # type: ignore[union-attr]
+        if self._running.done():
+            raise AssertionError(f"it did not wait: {self._running.result()}")
+
+    def ends(self) -> list[Row]:
+        """Rows of the started statement, or its exception."""
+        assert self._running is not None
+        return self._running.result(PATIENCE)
+
+    def kill(self) -> None:
+        """End the session's backend as an operator or a dying machine would, and see it gone."""
+        self._watch("select pg_terminate_backend(%s)", self.pid)
+        query = "select not exists (select from pg_stat_activity where pid = %s)"
+        until(lambda: self._watch(query, self.pid))
+
+    def close(self) -> None:
+        self._watch("select pg_terminate_backend(%s)", self.pid)
+        self._thread.shutdown()
+        self.conn.close()
+
+    def _watch(self, query: str, *args: Any) -> Any:
+        row = self._watcher.execute(query, args).fetchone()  # type: ignore[arg-type]
+        return row is not None and row[0]
+
+
+def until(happened: Callable[[], Any]) -> None:
+    """Return when it has happened; fail when it does not."""
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.005)
+
+
+class Race(Session):
+    """A session on a fresh database, in autocommit, that can open others beside itself."""
+
+    def __init__(self, connect: Callable[[], psycopg.Connection[Any]]) -> None:
+        watcher = connect()
+        super().__init__(connect(), watcher)
+        self._connect = connect
+        self._opened: list[Session] = []
+        self._registered: set[str] = set()
+        self.rows("set client_min_messages = warning")
+
+    def session(self, **settings: str) -> Session:
+        """Another session, in autocommit."""
+        other = Session(self._connect(), self._watcher)
+        self._opened.append(other)
+        for name, value in {"client_min_messages": "warning", **settings}.items():
+            other.rows("select set_config(%s, %s, false)", name, value)
+        return other
+
+    def hurried(self) -> Session:
+        """A session in which waiting for a lock is an error."""
+        return self.session(lock_timeout="500ms")
+
+    def run(self, workflow: str, context: dict[str, Any] | None = None, **args: Any) -> int:
+        """Enqueue a run of one of WORKFLOWS; its id."""
+        self.register(workflow)
+        named = "".join(f", {name} => %s" for name in args)
+        return int(
+            self.one(
+                f"select qwf.enqueue_run(%s, context => %s{named})",
+                workflow,
+                json.dumps(context or {}),
+                *args.values(),
+            )
+        )
+
+    def register(self, workflow: str) -> None:
+        if workflow in self._registered:
+            return
+        used = {s["pipeline"] for s in WORKFLOWS[workflow] if s["kind"] == "pipeline"}
+        for definition in PIPELINES:
+            if definition["name"] in used:
+                self.rows("select qwf.register_pipeline(%s)", json.dumps(definition))
+        definition = {"name": workflow, "steps": WORKFLOWS[workflow]}
+        self.rows("select qwf.register_workflow(%s)", json.dumps(definition))
+        self._registered.add(workflow)
+
+    def job(self, run: int, node: str) -> int:
+        """Id of a node's job."""
+        return int(self.one("select id from qwf.jobs where run_id = %s and node_id = %s", run, node))
+
+    def status(self, job: int) -> str:
+        return str(self.one("select status from qwf.jobs where id = %s", job))
+
+    def run_status(self, run: int) -> str:
+        return str(self.one("select status from qwf.runs where id = %s", run))
+
+    def statuses(self, run: int) -> dict[str, str]:
+        """Status of each node."""
+        return dict(self.rows("select node_id, status from qwf.jobs where run_id = %s", run))
+
+    def healthy(self) -> None:
+        """Assert that no invariant is violated at this moment."""
+        assert self.rows("select * from qwf.check_invariants()") == []
+
+    def settle(self) -> None:
+        """Let the engine do all it has to do without a worker, and assert that it is healthy."""
+        report = self.one("select qwf.tick()")
+        while any(report.get(part) for part in ("reclaimed", "promoted", "cancelled", "drained")):
+            assert "errors" not in report, report
+            report = self.one("select qwf.tick()")
+        self.healthy()
+
+    def work_off(self, queue: str = "cpu") -> None:
+        """Do all work there is, to the end."""
+        self.settle()
+        while claimed := claim(self, 100, queue):
+            finish(self, *claimed)
+            self.settle()
+
+    def work_off_one(self, run: int) -> None:
+        """Complete the nodes of the run that are queued."""
+        claimed = claim(self, 1)
+        assert self.one("select run_id from qwf.jobs where id = %s", claimed[0].job) == run
+        finish(self, *claimed)
+
+    def lapse_is_skipped(self, job: int) -> None:
+        """Assert that reclaim leaves a job alone that somebody has locked."""
+        assert self.session(lock_timeout="500ms").rows("select qwf.reclaim()") == []
+        assert self.status(job) == "running"
+
+    def lapse(self, *jobs: int) -> None:
+        """Let the leases of the jobs lapse."""
+        self.rows(
+            "update qwf.jobs set lease_expires_at = qwf.now() - interval '1 s' where id = any (%s)",
+            list(jobs),
+        )
+
+    def due(self, *jobs: int) -> None:
+        """Let the time of scheduled jobs come."""
+        self.rows(
+            "update qwf.jobs set run_at = qwf.now() - interval '1 s' where id = any (%s)", list(jobs)
+        )
+
+    def gate(self, table: str, when: str) -> Callable[[], None]:
+        """Make updates of matching rows wait, in the middle of a statement, until it is called.
+
+        The row trigger fires after the statement took its snapshot and its earlier rows.
+        """
+        self.rows(
+            f"create function public.gate() returns trigger language plpgsql as "
+            f"'begin perform pg_catalog.pg_advisory_xact_lock_shared({GATE}); return new; end'"
+        )
+        self.rows(
+            f"create trigger gate before update on {table} for each row when ({when})"
+            f" execute function public.gate()"
+        )
+        keeper = self.session()
+        keeper.rows("select pg_advisory_lock(%s)", GATE)
+        return lambda: keeper.rows("select pg_advisory_unlock(%s)", GATE) and None
+
+    def end(self) -> None:
+        for session in self._opened:
+            session.close()
+        self.close()
+
+
+class Claim(tuple[int, str, str]):
+    """A claimed job: id, token, node or task."""
+
+    job = property(lambda self: self[0])
+    token = property(lambda self: self[1])
+    name = property(lambda self: self[2])
+
+
+def claim(session: Session, max_jobs: int = 1, queue: str = "cpu", worker: str = "w") -> list[Claim]:
+    """What qwf.claim hands out."""
+    query = "select job_id, token::text, coalesce(node_id, task) from qwf.claim(%s, %s, %s)"
+    return [Claim(row) for row in session.rows(query, queue, worker, max_jobs)]
+
+
+FINISH = "select verdict, pending from qwf.finish_many(%s)"
+
+
+def reports(*claims: Claim, outcome: str = "completed", **more: Any) -> str:
+    """The JSON of reports with that outcome."""
+    output = {"y": 1} if outcome == "completed" else None
+    return json.dumps(
+        [{"job_id": c.job, "token": c.token, "outcome": outcome, "output": output, **more} for c in claims]
+    )
+
+
+def finish(session: Session, *claims: Claim, outcome: str = "completed", **more: Any) -> list[Row]:
+    """Report an outcome for claimed jobs; verdict and pending for each."""
+    return session.rows(FINISH, reports(*claims, outcome=outcome, **more))

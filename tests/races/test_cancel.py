@@ -1,0 +1,286 @@
+"""Cancelling against everything that may happen to a job meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+from interleave import Race, claim, finish
+
+VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
+
+
+# cancel_run
+
+
+def test_cancel_run_before_the_finish_of_a_node(race: Race) -> None:
+    run = race.run("chain")
+    (held,) = claim(race)
+    producer = race.session()
+    producer.begin()
+    producer.rows("select qwf.cancel_run(%s)", run)
+    assert finish(race.hurried(), held) == [("ok", True)]
+    producer.commit()
+    race.settle()
+    assert race.run_status(run) == "cancelled"
+    assert race.statuses(run) == {"chain/a": "completed", "chain/b": "cancelled", "chain/c": "cancelled"}
+
+
+def test_cancel_run_after_the_finish_of_a_node(race: Race) -> None:
+    run = race.run("chain")
+    (held,) = claim(race)
+    worker, producer = race.session(), race.session()
+    worker.begin()
+    assert finish(worker, held) == [("ok", False)]
+    producer.start("select qwf.cancel_run(%s)", run)
+    producer.waits()
+    worker.commit()
+    assert producer.ends() == [(True,)]
+    race.settle()
+    assert race.run_status(run) == "cancelled"
+    assert race.statuses(run)["chain/b"] == "cancelled"
+
+
+@pytest.mark.parametrize("outcome", ["error", "tempfail", "lost", "released"])
+@pytest.mark.parametrize("first", ["cancel", "finish"])
+def test_a_node_given_back_while_its_run_is_cancelled_does_not_come_back(
+    race: Race, first: str, outcome: str
+) -> None:
+    run = race.run("pair")
+    race.rows("update qwf.jobs set max_attempts = 3")
+    held = claim(race, 2)
+    producer, worker = race.session(), race.session()
+    opening, closing = (producer, worker) if first == "cancel" else (worker, producer)
+    opening.begin()
+    if first == "cancel":
+        opening.rows("select qwf.cancel_run(%s)", run)
+        assert finish(closing, held[0], outcome=outcome) == [("ok", True)]
+        opening.commit()
+    else:
+        assert finish(opening, held[0], outcome=outcome) == [("ok", False)]
+        closing.start("select qwf.cancel_run(%s)", run)
+        closing.waits()
+        opening.commit()
+        closing.ends()
+    race.settle()
+    assert race.status(held[0].job) == "cancelled"
+    assert finish(race, held[1], outcome=outcome) == [("ok", False)]
+    race.settle()
+    assert set(race.statuses(run).values()) == {"cancelled"}
+
+
+@pytest.mark.parametrize("claim_commits", [True, False])
+def test_cancel_run_while_a_claim_is_open(race: Race, claim_commits: bool) -> None:
+    run = race.run("pair")
+    race.rows("update qwf.runs set started_at = qwf.now(), status = 'running'")
+    worker = race.session()
+    worker.begin()
+    (held,) = claim(worker)
+    assert race.hurried().one("select qwf.cancel_run(%s)", run) is True
+    race.healthy()
+    if claim_commits:
+        worker.commit()
+        assert race.one(VERDICT, held.token) == "cancel"
+        assert finish(race, held, outcome="cancelled") == [("ok", False)]
+    else:
+        worker.rollback()
+    race.settle()
+    assert set(race.statuses(run).values()) == {"cancelled"}
+
+
+def test_cancel_run_first_leaves_a_claim_nothing(race: Race) -> None:
+    run = race.run("pair")
+    producer = race.session()
+    producer.begin()
+    producer.rows("select qwf.cancel_run(%s)", run)
+    assert claim(race.hurried(), 10) == []
+    producer.commit()
+    assert claim(race, 10) == []
+    race.healthy()
+
+
+@pytest.mark.parametrize("waiting", ["producer", "worker"])
+def test_an_open_cancel_does_not_hold_a_job_that_was_claimed_under_its_eyes(
+    race: Race, waiting: str
+) -> None:
+    """cancel_run sees a node queued, a claim commits, and only then does cancel_run come to its lock."""
+    run = race.run("pair")
+    race.rows("update qwf.runs set started_at = qwf.now(), status = 'running'")
+    first, second = race.job(run, "pair/a"), race.job(run, "pair/b")
+    race.rows("update qwf.jobs set priority = 1 where id = %s", second)
+    open_gate = race.gate("qwf.jobs", f"old.id = {first} and new.status = 'cancelled'")
+    producer = race.session()
+    producer.begin()
+    producer.start("select qwf.cancel_run(%s)", run)
+    producer.waits()
+    (held,) = claim(race)
+    assert held.job == second
+    open_gate()
+    producer.ends()  # its transaction stays open
+    worker = race.hurried()
+    if waiting == "worker":
+        assert worker.rows(VERDICT, held.token) == [("ok",)]
+    else:
+        assert finish(worker, held) == [("ok", True)]
+    producer.commit()
+    race.settle()
+
+
+def test_cancel_run_twice_at_once(race: Race) -> None:
+    run = race.run("pair")
+    first, second = race.session(), race.session()
+    first.begin()
+    assert first.one("select qwf.cancel_run(%s)", run) is True
+    second.start("select qwf.cancel_run(%s)", run)
+    second.waits()
+    first.commit()
+    assert second.ends() == [(False,)]
+    assert race.one("select count(*) from qwf.job_events where type = 'cancelled'") == 1
+
+
+@pytest.mark.parametrize("commits", [True, False])
+@pytest.mark.parametrize("guarded", [True, False])
+def test_cancel_run_while_a_promotion_is_open(race: Race, guarded: bool, commits: bool) -> None:
+    run = race.run("guarded" if guarded else "pair", run_at="2100-01-01")
+    race.rows("update qwf.jobs set run_at = qwf.now() - interval '1 s' where status = 'scheduled'")
+    promoting = race.session()
+    promoting.begin()
+    assert promoting.one("select qwf.promote_due()") > 0
+    assert race.hurried().one("select qwf.cancel_run(%s)", run) is True
+    race.healthy()
+    promoting.commit() if commits else promoting.rollback()
+    race.settle()
+    assert set(race.statuses(run).values()) == {"cancelled"}
+
+
+def test_cancel_run_first_leaves_a_promotion_nothing(race: Race) -> None:
+    run = race.run("guarded", run_at="2100-01-01")
+    race.rows("update qwf.jobs set run_at = qwf.now() - interval '1 s' where status = 'scheduled'")
+    producer = race.session()
+    producer.begin()
+    producer.rows("select qwf.cancel_run(%s)", run)
+    assert race.hurried().one("select qwf.promote_due()") == 0
+    producer.commit()
+    race.settle()
+    assert set(race.statuses(run).values()) == {"cancelled"}
+
+
+# cancel_job
+
+
+@pytest.mark.parametrize("claim_commits", [True, False])
+def test_cancel_job_while_a_claim_is_open(race: Race, claim_commits: bool) -> None:
+    job = race.one("select qwf.enqueue('t', queue => 'cpu')")
+    worker = race.session()
+    worker.begin()
+    (held,) = claim(worker)
+    assert race.hurried().one("select qwf.cancel_job(%s)", job) == "requested"
+    if claim_commits:
+        worker.commit()
+        race.settle()
+        assert race.one(VERDICT, held.token) == "cancel"
+        assert race.one("select qwf.progress(%s, %s, 0.5)", job, held.token) == "cancel"
+        assert finish(race, held, outcome="released") == [("ok", False)]
+    else:
+        worker.rollback()
+        race.settle()
+    assert race.status(job) == "cancelled"
+    assert race.rows("select * from qwf.cancel_requests") == []
+
+
+@pytest.mark.parametrize("outcome", ["completed", "error", "released", "cancelled"])
+def test_cancel_job_before_the_finish(race: Race, outcome: str) -> None:
+    """The request is not committed yet when the job ends or is given back."""
+    job = race.one("select qwf.enqueue('t', queue => 'cpu', max_attempts => 3)")
+    (held,) = claim(race)
+    producer = race.session()
+    producer.begin()
+    assert producer.one("select qwf.cancel_job(%s)", job) == "requested"
+    assert finish(race.hurried(), held, outcome=outcome) == [("ok", False)]
+    producer.commit()
+    race.settle()
+    assert race.status(job) == ("completed" if outcome == "completed" else "cancelled")
+    assert race.rows("select * from qwf.cancel_requests") == []
+
+
+@pytest.mark.parametrize("outcome", ["completed", "error", "released", "cancelled"])
+def test_cancel_job_after_the_finish(race: Race, outcome: str) -> None:
+    """The end of the job is not committed yet when somebody asks for it to be cancelled."""
+    job = race.one("select qwf.enqueue('t', queue => 'cpu', max_attempts => 3)")
+    (held,) = claim(race)
+    worker = race.session()
+    worker.begin()
+    assert finish(worker, held, outcome=outcome) == [("ok", False)]
+    assert race.hurried().one("select qwf.cancel_job(%s)", job) == "requested"
+    worker.commit()
+    race.settle()
+    assert race.status(job) == ("completed" if outcome == "completed" else "cancelled")
+    assert race.rows("select * from qwf.cancel_requests") == []
+
+
+def test_cancel_job_of_a_node_ends_its_run_whoever_settles_it(race: Race) -> None:
+    run = race.run("pair")
+    held = claim(race, 2)
+    assert race.one("select qwf.cancel_job(%s)", held[0].job) == "requested"
+    worker = race.session()
+    worker.begin()
+    finish(worker, held[1])  # holds the run
+    assert finish(race, held[0], outcome="cancelled") == [("ok", True)]
+    worker.commit()
+    race.settle()
+    assert race.run_status(run) == "cancelled"
+
+
+def test_a_request_for_a_node_of_a_held_run_miscounts_nothing(race: Race) -> None:
+    """A guarded node is being promoted when somebody asks for it to be cancelled."""
+    run = race.run("asked", run_at="2100-01-01")
+    node = race.job(run, "ask")
+    race.due(node)
+    promoting, holder = race.session(), race.session()
+    promoting.begin()
+    promoting.one("select qwf.promote_due()")
+    assert race.hurried().one("select qwf.cancel_job(%s)", node) == "requested"
+    promoting.commit()
+    holder.begin()
+    holder.rows("select from qwf.runs where id = %s for no key update", run)
+    race.one("select qwf.tick()")
+    race.healthy()
+    holder.commit()
+    race.settle()
+    assert race.run_status(run) == "cancelled"
+    assert set(race.statuses(run).values()) == {"cancelled"}
+
+
+def test_a_request_that_is_settled_while_the_outbox_is_drained_is_not_lost(race: Race) -> None:
+    """The drain has looked at the node, and opens it after it was cancelled."""
+    run = race.run("asked_twice", run_at="2100-01-01")
+    first, second = race.job(run, "ask"), race.job(run, "ask2")
+    race.due(first, second)
+    promoting, draining = race.session(), race.session()
+    promoting.begin()
+    promoting.one("select qwf.promote_due()")
+    assert race.hurried().one("select qwf.cancel_job(%s)", second) == "requested"
+    promoting.commit()
+    open_gate = race.gate("qwf.jobs", f"old.id = {first} and new.status = 'awaiting_input'")
+    draining.start("select qwf.drain_outbox()")
+    draining.waits()
+    race.hurried().one("select qwf.tick()")
+    open_gate()
+    draining.ends()
+    race.healthy()
+    race.settle()
+    assert race.run_status(run) == "cancelled"
+    assert set(race.statuses(run).values()) == {"cancelled"}
+
+
+def test_a_hanging_tick_that_looked_at_a_request_does_not_hold_up_the_worker(race: Race) -> None:
+    job = race.one("select qwf.enqueue('t', queue => 'cpu')")
+    worker, ticking = race.session(), race.session()
+    worker.begin()
+    (held,) = claim(worker)
+    assert race.one("select qwf.cancel_job(%s)", job) == "requested"
+    ticking.begin()
+    ticking.one("select qwf.tick()")  # the job is locked: nothing to settle yet
+    worker.commit()
+    assert finish(race.hurried(), held) == [("ok", False)]
+    ticking.commit()
+    race.settle()
+    assert race.rows("select * from qwf.cancel_requests") == []

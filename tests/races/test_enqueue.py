@@ -1,0 +1,107 @@
+"""Two producers with one key, and work that ends while somebody asks for its key."""
+
+from __future__ import annotations
+
+import pytest
+from interleave import Race, claim, finish
+
+ENQUEUE = "select qwf.enqueue('t', queue => 'cpu', key => 'k')"
+MANY = "select * from qwf.enqueue_many('[{\"task\":\"t\",\"queue\":\"cpu\",\"key\":\"k\"}]')"
+
+
+@pytest.mark.parametrize("call", [ENQUEUE, MANY])
+@pytest.mark.parametrize("first_commits", [True, False])
+def test_the_same_key_at_once_is_one_job(race: Race, call: str, first_commits: bool) -> None:
+    one, other = race.session(), race.session()
+    one.begin()
+    first = one.one(call)
+    other.start(call)
+    other.waits()
+    one.commit() if first_commits else one.rollback()
+    ((second,),) = other.ends()
+    assert (second == first) == first_commits
+    assert race.rows("select id from qwf.jobs") == [(second,)]
+
+
+@pytest.mark.parametrize("first_commits", [True, False])
+def test_the_same_key_at_once_is_one_run(race: Race, first_commits: bool) -> None:
+    race.register("pair")
+    call = "select qwf.enqueue_run('pair', key => 'k')"
+    one, other = race.session(), race.session()
+    one.begin()
+    first = one.one(call)
+    other.start(call)
+    other.waits()
+    one.commit() if first_commits else one.rollback()
+    ((second,),) = other.ends()
+    assert (second == first) == first_commits
+    assert race.one("select count(*) from qwf.jobs") == 2
+    race.healthy()
+
+
+@pytest.mark.parametrize("call", [ENQUEUE, MANY])
+@pytest.mark.parametrize("finish_commits", [True, False])
+def test_a_key_whose_job_is_just_ending(race: Race, call: str, finish_commits: bool) -> None:
+    first = race.one(ENQUEUE)
+    (held,) = claim(race)
+    worker, producer = race.session(), race.session()
+    worker.begin()
+    finish(worker, held)
+    producer.start(call)
+    producer.waits()
+    worker.commit() if finish_commits else worker.rollback()
+    ((second,),) = producer.ends()
+    assert (second == first) == (not finish_commits)
+
+
+def test_a_job_ends_whatever_an_open_transaction_does_with_its_key(race: Race) -> None:
+    first = race.one(ENQUEUE)
+    (held,) = claim(race)
+    producer, worker = race.session(), race.hurried()
+    producer.begin()
+    assert producer.one(ENQUEUE) == first
+    assert finish(worker, held) == [("ok", False)]
+    second = producer.one(ENQUEUE)
+    assert second != first
+    assert claim(worker, 5) == []
+    producer.commit()
+    assert [c.job for c in claim(worker, 5)] == [second]
+
+
+def test_many_keys_in_opposite_order_do_not_deadlock(race: Race) -> None:
+    one, other = race.session(), race.session()
+    job = '{{"task":"t","key":"{}"}}'
+    forward = "[" + ",".join(job.format(k) for k in "abc") + "]"
+    backward = "[" + ",".join(job.format(k) for k in "cba") + "]"
+    one.begin()
+    first = [i for (i,) in one.rows("select * from qwf.enqueue_many(%s)", forward)]
+    other.start("select * from qwf.enqueue_many(%s)", backward)
+    other.waits()
+    one.commit()
+    assert [i for (i,) in other.ends()] == first[::-1]
+
+
+def test_enqueueing_touches_nothing_shared(race: Race) -> None:
+    """Producers with open transactions do not meet."""
+    race.register("diamond")
+    one, other = race.session(), race.hurried()
+    one.begin()
+    for session in (one, other):
+        session.rows("select qwf.enqueue('t', queue => 'cpu')")
+        session.rows(MANY.replace('"k"', f'"{session.pid}"'))
+        session.rows("select qwf.enqueue_run('diamond')")
+    one.rollback()
+    assert race.one("select count(*) from qwf.jobs") == 6
+    race.healthy()
+
+
+def test_a_run_being_enqueued_is_invisible_until_it_commits(race: Race) -> None:
+    race.register("diamond")
+    producer = race.session()
+    producer.begin()
+    producer.rows("select qwf.enqueue_run('diamond')")
+    assert claim(race.hurried(), 10) == []
+    race.hurried().rows("select qwf.tick()")
+    race.healthy()
+    producer.commit()
+    assert len(claim(race, 10)) == 1

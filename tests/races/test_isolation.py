@@ -1,0 +1,169 @@
+"""Callers in repeatable read or serializable: they may be refused (40001), and nothing is lost."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from interleave import FINISH, Race, Session, claim, finish, reports
+
+STRICT = pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+
+
+def old_snapshot(race: Race, isolation: str) -> Session:
+    """A session whose transaction sees the database as it is now, whatever comes."""
+    session = race.session()
+    session.begin(isolation)
+    session.rows("select count(*) from qwf.jobs")
+    return session
+
+
+@STRICT
+@pytest.mark.parametrize("outcome", ["released", "lost", "tempfail"])
+def test_a_run_cancelled_from_an_old_snapshot_keeps_no_node(
+    race: Race, isolation: str, outcome: str
+) -> None:
+    """The snapshot shows a node running that was given back since."""
+    run = race.run("pair")
+    held = claim(race, 2)
+    producer = old_snapshot(race, isolation)
+    assert finish(race, held[0], outcome=outcome) == [("ok", False)]
+    try:
+        producer.rows("select qwf.cancel_run(%s)", run)
+        producer.commit()
+    except psycopg.errors.SerializationFailure:
+        producer.rollback()
+        race.rows("select qwf.cancel_run(%s)", run)
+    race.settle()
+    assert race.status(held[0].job) == "cancelled"
+    assert finish(race, held[1], outcome="cancelled") == [("ok", False)]
+    race.healthy()
+
+
+@STRICT
+def test_a_run_that_fails_from_an_old_snapshot_keeps_no_node(race: Race, isolation: str) -> None:
+    run = race.run("pair")
+    held = claim(race, 2)
+    worker = old_snapshot(race, isolation)
+    assert finish(race, held[0], outcome="released") == [("ok", False)]
+    try:
+        finish(worker, held[1], outcome="fatal")
+        worker.commit()
+    except psycopg.errors.SerializationFailure:
+        worker.rollback()
+        finish(race, held[1], outcome="fatal")
+    race.settle()
+    assert race.run_status(run) == "failed"
+    assert race.status(held[0].job) == "cancelled"
+
+
+@STRICT
+def test_siblings_that_finish_from_old_snapshots_open_the_fan_in(race: Race, isolation: str) -> None:
+    run = race.run("fanin")
+    held = claim(race, 2)
+    one, other = old_snapshot(race, isolation), old_snapshot(race, isolation)
+    for session, job in ((one, held[0]), (other, held[1])):
+        try:
+            finish(session, job)
+            session.commit()
+        except psycopg.errors.SerializationFailure:
+            session.rollback()
+            assert finish(race, job)[0][0] == "ok"
+        race.healthy()
+    race.settle()
+    assert race.statuses(run)["fanin/c"] == "queued"
+
+
+@STRICT
+def test_a_stale_token_from_an_old_snapshot_changes_nothing(race: Race, isolation: str) -> None:
+    job = race.one("select qwf.enqueue('t', queue => 'cpu')")
+    (held,) = claim(race)
+    zombie = old_snapshot(race, isolation)
+    race.lapse(job)
+    race.settle()
+    (heir,) = claim(race)
+    with pytest.raises(psycopg.errors.SerializationFailure):
+        finish(zombie, held)
+    zombie.rollback()
+    assert finish(race, held) == [("lost", False)]
+    assert finish(race, heir) == [("ok", False)]
+    race.healthy()
+
+
+@STRICT
+def test_two_claims_from_old_snapshots_share_nothing(race: Race, isolation: str) -> None:
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    late = old_snapshot(race, isolation)
+    assert len(claim(race)) == 1
+    try:
+        assert claim(late) == []
+    except psycopg.errors.SerializationFailure:
+        late.rollback()
+    assert race.one("select attempt from qwf.jobs") == 1
+
+
+@STRICT
+@pytest.mark.parametrize("call", ["drain_outbox()", "tick()"])
+def test_a_drain_from_an_old_snapshot_loses_no_event(
+    race: Race, isolation: str, call: str
+) -> None:
+    run = race.run("diamond")
+    holder = race.session()
+    holder.begin()
+    holder.rows("select from qwf.runs where id = %s for no key update", run)
+    assert finish(race, *claim(race)) == [("ok", True)]
+    holder.rollback()
+    late = old_snapshot(race, isolation)
+    race.settle()
+    assert finish(race, *claim(race)) == [("ok", False)]
+    try:
+        late.rows(f"select qwf.{call}")
+        late.commit()
+    except psycopg.errors.SerializationFailure:
+        late.rollback()
+    race.healthy()
+    race.work_off()
+    assert race.run_status(run) == "completed"
+    assert race.rows("select * from qwf.outbox") == []
+
+
+@STRICT
+@pytest.mark.parametrize("workflow", ["asked", "asked_twice"])
+def test_an_answer_from_an_old_snapshot(race: Race, isolation: str, workflow: str) -> None:
+    run = race.run(workflow)
+    late = old_snapshot(race, isolation)
+    answer = "select qwf.submit_input(%s, 'ask', '\"x\"')"
+    if workflow == "asked_twice":
+        race.rows("select qwf.submit_input(%s, 'ask2', '\"x\"')", run)
+    else:
+        race.rows(answer, run)
+    with pytest.raises(psycopg.errors.SerializationFailure):
+        late.rows(answer, run)
+    late.rollback()
+    if workflow == "asked_twice":
+        race.rows(answer, run)
+    race.work_off()
+    assert race.run_status(run) == "completed"
+
+
+@STRICT
+def test_a_key_taken_since_an_old_snapshot_is_not_taken_twice(race: Race, isolation: str) -> None:
+    late = old_snapshot(race, isolation)
+    first = race.one("select qwf.enqueue('t', key => 'k')")
+    try:
+        assert late.one("select qwf.enqueue('t', key => 'k')") == first
+    except psycopg.errors.SerializationFailure:
+        late.rollback()
+    assert race.one("select count(*) from qwf.jobs") == 1
+
+
+@STRICT
+def test_work_in_strict_sessions_comes_to_its_end(race: Race, isolation: str) -> None:
+    """Everything that an agent calls, in the isolation that a cautious administrator made the default."""
+    runs = [race.run("diamond") for _ in range(3)]
+    agent = race.session(default_transaction_isolation=isolation)
+    for _ in range(20):
+        agent.rows("select qwf.tick()")
+        if held := claim(agent, 4):
+            agent.rows(FINISH, reports(*held))
+        race.healthy()
+    assert [race.run_status(run) for run in runs] == ["completed"] * 3

@@ -1,0 +1,247 @@
+"""Everything at once: random operations, random deaths, and an observer who never sees a violation."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from interleave import WORKFLOWS, Race
+
+CHAOS = 8.0  # seconds of trouble
+PEACE = 60.0  # seconds within which everything has to end afterwards
+Connect = Callable[[], psycopg.Connection[Any]]
+
+CLAIM = "select job_id, token::text from qwf.claim(%s, %s, %s, '1 s')"
+LIVE_RUNS = "select id from qwf.runs where finished_at is null"
+LIVE_JOBS = "select id from qwf.jobs where finished_at is null"
+OUTCOMES = {"completed": 75, "released": 5, "lost": 5, "tempfail": 5, "error": 4, "fatal": 1, "cancelled": 1}
+REFUSED = ("40001", "QW002", "QW001")  # serialization, too late
+
+
+class Storm:
+    """The threads' common ground: what is allowed to happen, and what was answered."""
+
+    def __init__(self, connect: Connect, seed: int) -> None:
+        self.connect = connect
+        self.seed = seed
+        self.trouble = time.monotonic() + CHAOS
+        self.end = self.trouble + PEACE
+        self.over = threading.Event()
+        self.verdicts: list[tuple[str, str, str]] = []  # token, outcome, verdict
+        self.faults: list[str] = []
+        self.backends: dict[str, int] = {}
+
+    def troubled(self) -> bool:
+        return time.monotonic() < self.trouble
+
+    def loop(self, name: str, act: Callable[[psycopg.Connection[Any], random.Random, str], None]) -> None:
+        """Act until all is over, with a new session whenever the old one was killed."""
+        dice = random.Random(f"{self.seed} {name}")
+        conn: psycopg.Connection[Any] | None = None
+        while not self.over.is_set():
+            try:
+                if conn is None or conn.closed:
+                    conn = self.connect()
+                    conn.execute("set client_min_messages = error")
+                    self.backends[name] = conn.info.backend_pid
+                act(conn, dice, name)
+            except psycopg.Error as error:
+                if conn is not None and not conn.closed:
+                    conn.rollback()
+                    if error.sqlstate not in REFUSED:
+                        self.faults.append(f"{name}: {error.sqlstate} {error}")
+            except Exception as error:  # noqa: BLE001  (a thread's fault is the test's)
+                self.faults.append(f"{name}: {error!r}")
+                return
+
+    # what the threads do
+
+    def produce(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
+        if not self.troubled():
+            self.over.wait(0.2)
+            return
+        conn.execute("begin isolation level " + dice.choice(["read committed"] * 3 + ["repeatable read"]))
+        for _ in range(dice.randint(1, 3)):
+            later = dice.choice([None, None, "0.05 s"])
+            if dice.random() < 0.7:
+                conn.execute(
+                    "select qwf.enqueue_run(%s, context => %s, key => %s, run_at => now() + %s::interval)",
+                    (
+                        dice.choice(MIX),
+                        json.dumps({"skip": dice.random() < 0.5}),
+                        dice.choice([None, "k1", "k2"]),
+                        later,
+                    ),
+                )
+            else:
+                conn.execute(
+                    "select qwf.enqueue('t', queue => 'cpu', key => %s, max_attempts => 3,"
+                    " run_at => now() + %s::interval)",
+                    (dice.choice([None, "k1", "k2"]), later),
+                )
+        if dice.random() < 0.3:
+            self._meddle(conn, dice)
+        conn.execute("commit" if dice.random() < 0.9 else "rollback")
+        self.over.wait(dice.random() * 0.1)
+
+    def meddle(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
+        if self.troubled():
+            conn.execute("begin")
+            self._meddle(conn, dice)
+            self.over.wait(dice.random() * 0.05)  # an open transaction
+            conn.execute("commit" if dice.random() < 0.9 else "rollback")
+        answer = "select qwf.submit_input(run_id, node_id, '\"yes\"') from qwf.pending_inputs limit 3"
+        conn.execute(answer)
+        self.over.wait(dice.random() * 0.05)
+
+    def _meddle(self, conn: psycopg.Connection[Any], dice: random.Random) -> None:
+        pick = " order by random() limit 1"
+        act = dice.choice(
+            [
+                f"select qwf.cancel_run(id) from ({LIVE_RUNS}{pick}) r",
+                f"select qwf.cancel_job(id) from ({LIVE_JOBS}{pick}) j",
+                f"select qwf.cancel_job(id) from ({LIVE_JOBS} and status = 'scheduled'{pick}) j",
+                "select qwf.submit_input(run_id, node_id, '\"yes\"') from qwf.pending_inputs" + pick,
+            ]
+        )
+        conn.execute(act)
+
+    def work(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
+        strict = self.troubled() and dice.random() < 0.1
+        conn.execute(f"set default_transaction_isolation = '{'repeatable read' if strict else 'read committed'}'")
+        held = conn.execute(CLAIM, ("cpu", name, dice.choice([1, 2, 8]))).fetchall()
+        if not held:
+            self.over.wait(0.01)
+            return
+        if self.troubled() and dice.random() < 0.3:
+            beat = "select * from qwf.heartbeat(%s, %s::uuid[], '1 s')"
+            conn.execute(beat, (name, [token for _, token in held]))
+            conn.execute("select qwf.progress(%s, %s, 0.5, 'half')", held[0])
+        if self.troubled() and dice.random() < 0.03:
+            conn.execute("select qwf.deregister_worker(%s)", (name,))
+        batch = [self._report(dice, *job) for job in held if not self.troubled() or dice.random() < 0.97]
+        if dice.random() < 0.2:
+            batch += dice.sample(batch, len(batch) // 2)  # said twice
+        dice.shuffle(batch)
+        query = "select job_id, verdict, pending from qwf.finish_many(%s)"
+        answers = conn.execute(query, (json.dumps(batch),)).fetchall()
+        for report, (job, verdict, _) in zip(batch, answers, strict=True):
+            assert report["job_id"] == job
+            self.verdicts.append((report["token"], report["outcome"], verdict))
+        if any(pending for *_, pending in answers) and dice.random() < 0.5:
+            conn.execute("select qwf.drain_outbox()")
+
+    def _report(self, dice: random.Random, job: int, token: str) -> dict[str, Any]:
+        outcome = "completed"
+        if self.troubled():
+            (outcome,) = dice.choices(list(OUTCOMES), list(OUTCOMES.values()))
+        output = {"y": token} if dice.random() < 0.98 or not self.troubled() else {}
+        return {"job_id": job, "token": token, "outcome": outcome, "output": output}
+
+    def run_engine(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
+        if self.troubled() and dice.random() < 0.1:  # lets the others think it hangs
+            conn.execute("begin")
+            conn.execute("select qwf.tick()")
+            conn.execute("select setval('qwf.last_tick', 0)")
+            self.over.wait(0.1)
+            conn.execute("commit" if dice.random() < 0.7 else "rollback")
+            return
+        report = conn.execute("select qwf.tick()").fetchone()[0]  # type: ignore[index]
+        if "errors" in report:
+            self.faults.append(f"{name}: {report}")
+        self.over.wait(0.02)
+
+    def kill(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
+        self.over.wait(dice.random() * 0.4)
+        victims = [n for n in self.backends if not n.startswith(("killer", "observer"))]
+        if self.troubled() and victims:
+            conn.execute("select pg_terminate_backend(%s)", (self.backends[dice.choice(victims)],))
+
+    def observe(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
+        for row in conn.execute("select * from qwf.check_invariants() limit 5").fetchall():
+            self.faults.append(f"violated: {row}")
+        left = f"select exists ({LIVE_RUNS}) or exists ({LIVE_JOBS}) or exists (select from qwf.outbox)"
+        left += " or exists (select from qwf.cancel_requests)"
+        done = conn.execute(left).fetchone() == (False,)
+        if self.faults or time.monotonic() > self.end or (done and not self.troubled()):
+            self.over.set()
+        self.over.wait(0.1)
+
+
+MIX = ["single", "pair", "chain", "fanin", "diamond", "diamond", "guarded", "asked_beside", "asked_later"]
+THREADS = {
+    "producer": Storm.produce,
+    "meddler": Storm.meddle,
+    "worker 1": Storm.work,
+    "worker 2": Storm.work,
+    "worker 3": Storm.work,
+    "engine 1": Storm.run_engine,
+    "engine 2": Storm.run_engine,
+    "killer": Storm.kill,
+    "observer": Storm.observe,
+}
+AFTERWARDS = {
+    "a live run": LIVE_RUNS,
+    "a live job": LIVE_JOBS,
+    "an event": "select * from qwf.outbox",
+    "a request": "select * from qwf.cancel_requests",
+    "a job that is not completed by one attempt": """
+        select j.id, j.status, count(a) from qwf.jobs j
+        left join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'
+        where j.input_spec is null
+        group by j.id having count(a) <> (j.status = 'completed')::int""",
+    "an output that is not that of the completing attempt": """
+        select j.id from qwf.jobs j join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'
+        where j.output <> '{}' and j.output ->> 'y' <> a.token::text""",
+    "two attempts at once": """
+        select a.job_id from qwf.job_attempts a
+        join qwf.job_attempts b on b.job_id = a.job_id and b.attempt = a.attempt + 1
+        where b.started_at < a.finished_at""",
+    "a node that started before what it depends on had ended": """
+        select j.id, d.id, d.status, d.finished_at, j.started_at from qwf.jobs j
+        join qwf.graph_edges e on e.graph_id = j.graph_id and e.to_idx = j.node_idx
+        join qwf.jobs d on d.run_id = j.run_id and d.node_idx = e.from_idx
+        where j.started_at is not null
+          and (d.status not in ('completed', 'skipped') or d.finished_at > j.started_at)""",
+    "a completed run with a node that is not": """
+        select r.id from qwf.runs r join qwf.jobs j on j.run_id = r.id
+        where r.status = 'completed' and j.status not in ('completed', 'skipped')""",
+    "a failed run without a reason": "select id from qwf.runs where status = 'failed' and error is null",
+    "a deadlock": """
+        select deadlocks from pg_stat_database where datname = current_database() and deadlocks > 0""",
+}
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_everything_at_once(race: Race, connect: Connect, dsn: str, seed: int) -> None:
+    for workflow in WORKFLOWS:
+        race.register(workflow)
+    race.rows(
+        "update qwf.settings set error_backoff = '[0.02]', transient_backoff = '[0, 0.02]',"
+        " error_attempts = 3, max_losses = 9"
+    )
+    storm = Storm(lambda: psycopg.connect(dsn, autocommit=True), seed)
+    threads = [
+        threading.Thread(target=storm.loop, args=(name, act.__get__(storm)), name=name)
+        for name, act in THREADS.items()
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(CHAOS + PEACE + 20)
+        assert not thread.is_alive(), f"{thread.name} hangs"
+    assert storm.faults == []
+    found = {what: race.rows(query) for what, query in AFTERWARDS.items()}
+    assert {what: rows for what, rows in found.items() if rows} == {}
+
+    written = set(race.rows("select token::text, outcome from qwf.job_attempts"))
+    for token, outcome, verdict in storm.verdicts:
+        assert ((token, outcome) in written) == (verdict == "ok"), (token, outcome, verdict)
+    assert race.one("select count(*) from qwf.runs where status = 'completed'") > 10
+    assert {v for *_, v in storm.verdicts} == {"ok", "lost"}

@@ -1,0 +1,105 @@
+"""Ticks against each other, against a tick that hangs, and against what may not stop one."""
+
+from __future__ import annotations
+
+import pytest
+from interleave import Race, claim, finish
+
+LATE = "select setval('qwf.last_tick', (extract(epoch from qwf.now()) * 1000)::bigint - %s)"
+
+
+def test_one_of_two_ticks_does_the_work(race: Race) -> None:
+    race.rows(LATE, 0)
+    first = race.session()
+    first.begin()
+    assert first.one("select qwf.tick() -> 'ran'") is True
+    assert race.hurried().one("select qwf.tick() -> 'ran'") is False
+    first.commit()
+    assert race.one("select qwf.tick() -> 'ran'") is True
+
+
+def test_ticks_go_on_beside_one_that_hangs(race: Race) -> None:
+    """What the hanging one has touched has to wait for it; everything else does not."""
+    held = race.one("select qwf.enqueue('t', queue => 'cpu')")
+    (lost,) = claim(race)
+    race.lapse(held)
+    hanging = race.session()
+    hanging.begin()
+    assert hanging.one("select qwf.tick() -> 'reclaimed'") == 1
+    later = race.one("select qwf.enqueue('t', queue => 'cpu', run_at => '2100-01-01')")
+    race.due(later)
+    race.rows(LATE, 11_000)
+    report = race.hurried().one("select qwf.tick()")
+    assert report["ran"] is True
+    assert (report["reclaimed"], report["promoted"], report.get("errors")) == (0, 1, None)
+    hanging.commit()
+    assert finish(race, lost) == [("lost", False)]
+    race.settle()
+
+
+def test_a_tick_that_hangs_costs_the_others_ten_seconds_once(race: Race) -> None:
+    """Once it is known to hang, ticks come as often as ever."""
+    hanging = race.session()
+    hanging.begin()
+    hanging.one("select qwf.tick()")
+    race.rows(LATE, 11_000)
+    assert race.one("select qwf.tick() -> 'ran'") is True
+    assert race.one("select qwf.tick() -> 'ran'") is True
+
+
+def test_a_hanging_tick_does_not_hold_up_a_worker_whose_job_it_took_back(race: Race) -> None:
+    job = race.one("select qwf.enqueue('t', queue => 'cpu')")
+    (late,) = claim(race)
+    race.lapse(job)
+    hanging = race.session()
+    hanging.begin()
+    assert hanging.one("select qwf.tick() -> 'reclaimed'") == 1
+    worker = race.session()
+    worker.start("select qwf.finish(%s, %s, 'completed')", late.job, late.token)
+    worker.waits()  # one of the two writes the end of the job
+    hanging.rollback()
+    assert worker.ends() == [("ok",)]
+    race.settle()
+
+
+@pytest.mark.parametrize("never", ["infinity", "294276-12-31"])
+def test_work_for_the_end_of_time_stops_no_tick(race: Race, never: str) -> None:
+    """Refused, or scheduled: either way everything else goes on."""
+    try:
+        race.rows("select qwf.enqueue('t', queue => 'cpu', run_at => %s)", never)
+    except Exception as error:
+        assert getattr(error, "sqlstate", None) == "QW005", error
+    assert race.one("select qwf.tick() -> 'ran'") is True
+
+
+def test_a_run_for_the_end_of_time_stops_no_tick(race: Race) -> None:
+    try:
+        race.run("pair", run_at="infinity")
+    except Exception as error:
+        assert getattr(error, "sqlstate", None) == "QW005", error
+    assert race.one("select qwf.tick() -> 'ran'") is True
+
+
+def test_a_part_that_takes_too_long_does_not_undo_the_others(race: Race) -> None:
+    """A statement timeout hits the draining of one run: leases are reclaimed all the same."""
+    run = race.run("chain")
+    (held,) = claim(race)
+    keeper, worker = race.session(), race.session(statement_timeout="300ms")
+    keeper.begin()
+    keeper.rows("select from qwf.runs where id = %s for no key update", run)
+    assert finish(race, held) == [("ok", True)]
+    keeper.rollback()
+    late = race.one("select qwf.enqueue('t', queue => 'cpu')")
+    claim(race)
+    race.lapse(late)
+    race.gate("qwf.jobs", f"old.id = {race.job(run, 'chain/b')}")
+    worker.one("select qwf.tick()")
+    assert race.status(late) == "queued"
+    race.healthy()
+
+
+def test_sleepers_that_never_woke_are_cleared_away(race: Race) -> None:
+    race.rows("select qwf.sleep('gone:' || i, 'cpu') from generate_series(1, 100) i")
+    race.rows("update qwf.sleepers set since = since - interval '1 day'")
+    race.settle()
+    assert race.one("select count(*) from qwf.sleepers") == 0

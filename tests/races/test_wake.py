@@ -1,0 +1,160 @@
+"""Who is woken, by whom, and when."""
+
+from __future__ import annotations
+
+import pytest
+from interleave import Race, Session, claim, finish
+
+
+def asleep(race: Race, worker: str, queue: str = "cpu") -> Session:
+    """A session that sleeps and listens as an agent does."""
+    session = race.session()
+    channel = session.one("select qwf.sleep(%s, %s)", worker, queue)
+    session.rows(f'listen "{channel}"')
+    return session
+
+
+def heard(session: Session) -> list[str]:
+    """Payloads that have come so far; the round trip fetches what was sent before it."""
+    session.rows("select 1")
+    return [n.payload for n in session.conn.notifies(timeout=0)]
+
+
+def test_new_work_wakes_one_sleeper_of_its_queue(race: Race) -> None:
+    sleepers = [asleep(race, "a"), asleep(race, "b"), asleep(race, "c", "gpu")]
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    assert sorted(heard(s) for s in sleepers) == [[], [], ["cpu"]]
+    assert heard(sleepers[2]) == []
+
+
+def test_work_wakes_as_many_as_there_are_jobs(race: Race) -> None:
+    sleepers = [asleep(race, name) for name in "abc"]
+    race.rows("select qwf.enqueue_many('[{\"task\":\"t\",\"queue\":\"cpu\"},{\"task\":\"t\",\"queue\":\"cpu\"}]')")
+    assert sorted(heard(s) for s in sleepers) == [[], ["cpu"], ["cpu"]]
+
+
+@pytest.mark.parametrize("how", ["rollback", "savepoint", "kill"])
+def test_an_enqueue_that_did_not_happen_leaves_nothing_and_wakes_nobody(race: Race, how: str) -> None:
+    sleeper = asleep(race, "a")
+    producer = race.session()
+    producer.begin()
+    producer.rows("savepoint before")
+    producer.rows("select qwf.enqueue('t', queue => 'cpu')")
+    if how == "rollback":
+        producer.rollback()
+    elif how == "savepoint":
+        producer.rows("rollback to savepoint before")
+        producer.commit()
+    else:
+        producer.kill()
+    assert heard(sleeper) == []
+    assert race.rows("select * from qwf.jobs") == []
+
+
+def test_work_is_announced_when_it_commits_and_not_before(race: Race) -> None:
+    sleeper, producer = asleep(race, "a"), race.session()
+    producer.begin()
+    producer.rows("select qwf.enqueue('t', queue => 'cpu')")
+    assert heard(sleeper) == []
+    producer.commit()
+    assert heard(sleeper) == ["cpu"]
+
+
+@pytest.mark.parametrize("first", ["sleep", "enqueue"])
+def test_a_worker_that_falls_asleep_while_work_comes_finds_it(race: Race, first: str) -> None:
+    """Either the producer sees the sleeper, or the sleeper's second look sees the work."""
+    worker, producer = race.session(), race.session()
+    assert claim(worker) == []
+    if first == "sleep":
+        worker.begin()
+        channel = worker.one("select qwf.sleep('w', 'cpu')")
+        producer.rows("select qwf.enqueue('t', queue => 'cpu')")  # does not see the sleeper yet
+        worker.commit()
+        worker.rows(f'listen "{channel}"')
+        assert len(claim(worker)) == 1
+    else:
+        producer.begin()
+        producer.rows("select qwf.enqueue('s', queue => 'gpu')")
+        worker = asleep(race, "w")
+        assert claim(worker) == []
+        producer.rows("select qwf.enqueue('t', queue => 'cpu')")
+        producer.commit()
+        assert heard(worker) == ["cpu"]
+
+
+def test_rival_producers_wake_different_workers_and_wait_for_nobody(race: Race) -> None:
+    sleepers = [asleep(race, "a"), asleep(race, "b")]
+    one, other = race.session(), race.hurried()
+    one.begin()
+    one.rows("select qwf.enqueue('t', queue => 'cpu')")
+    other.rows("select qwf.enqueue('t', queue => 'cpu')")
+    one.commit()
+    assert [heard(s) for s in sleepers] == [["cpu"], ["cpu"]]
+
+
+def test_nobody_waits_for_an_open_sleep_or_wake(race: Race) -> None:
+    asleep(race, "a")
+    agent, producer = race.session(), race.hurried()
+    agent.begin()
+    agent.rows("select qwf.sleep('a', 'cpu')")
+    agent.rows("select qwf.sleep('b', 'cpu')")
+    agent.rows("select qwf.wake('a')")
+    producer.rows("select qwf.enqueue('t', queue => 'cpu')")
+    producer.rows("select qwf.tick()")
+    assert len(claim(producer)) == 1
+
+
+def test_whoever_is_awake_is_left_alone(race: Race) -> None:
+    sleeper = asleep(race, "a")
+    race.rows("select qwf.wake('a')")
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    assert heard(sleeper) == []
+
+
+def test_work_that_comes_back_or_opens_wakes_a_sleeper(race: Race) -> None:
+    race.run("chain")
+    held = claim(race, 2)
+    sleeper = asleep(race, "a")
+    finish(race, *held, outcome="released")
+    assert heard(sleeper) == ["cpu"]
+    finish(race, *claim(race, 2))
+    assert heard(sleeper) == ["cpu"]
+    (held,) = claim(race, 2)
+    race.lapse(held.job)
+    race.rows("select qwf.tick()")
+    assert heard(sleeper) == ["cpu"]
+    later = race.one("select qwf.enqueue('t', queue => 'cpu', run_at => '2100-01-01')")
+    race.due(later)
+    race.rows("select qwf.tick()")
+    assert heard(sleeper) == ["cpu"]
+
+
+def test_a_worker_that_took_all_it_could_wakes_the_next(race: Race) -> None:
+    race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 3)")
+    sleeper = asleep(race, "a")
+    claim(race, 5)
+    assert heard(sleeper) == []
+    race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 3)")
+    heard(sleeper)
+    claim(race, 2)
+    assert heard(sleeper) == ["cpu"]
+
+
+def test_a_worker_hears_that_a_run_or_job_of_its_was_cancelled(race: Race) -> None:
+    run = race.run("pair")
+    claim(race, 2, worker="a")
+    other = race.one("select qwf.enqueue('t', queue => 'cpu')")
+    claim(race, worker="b")
+    a, b = asleep(race, "a"), asleep(race, "b")
+    race.rows("select qwf.cancel_run(%s)", run)
+    race.rows("select qwf.cancel_job(%s)", other)
+    assert (heard(a), heard(b)) == (["cancel"], ["cancel"])
+
+
+def test_falling_asleep_never_runs_out_of_numbers(race: Race) -> None:
+    """An agent falls asleep once a second, for years."""
+    name = race.one("select pg_get_serial_sequence('qwf.sleepers', 'id')")
+    top = race.one("select seqmax from pg_sequence where seqrelid = %s::regclass", name)
+    race.rows("select setval(%s, %s)", name, top)
+    race.rows("select qwf.sleep('a', 'cpu')")
+    race.rows("select qwf.sleep('b', 'cpu')")
