@@ -79,7 +79,6 @@ class Misconfigured(click.ClickException):
 @option("--wait", "How long to wait for a database with the schema.", type=SECONDS, default=120,
         metavar="SECONDS")
 @click.option("-v", "--verbose", is_flag=True, help="Say something about every job.")
-# fmt: on
 def command(verbose: bool, **given: Any) -> int:
     """Run jobs from the queues, each in a child process.
 
@@ -95,6 +94,7 @@ def command(verbose: bool, **given: Any) -> int:
         click.echo(f"error: {error}", err=True)
         return MISCONFIGURED
     return Agent(options, tasks).run()
+# fmt: on
 
 
 def read_options(given: dict[str, Any]) -> Options:
@@ -126,7 +126,7 @@ def main() -> None:
         code = command.main(prog_name="python -m qwf_agent", standalone_mode=False)
     except click.ClickException as error:
         error.show()
-        code = error.exit_code
+        code = MISCONFIGURED
     sys.exit(code)
 
 

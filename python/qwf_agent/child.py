@@ -156,8 +156,8 @@ class Child:
 
     def _call(self, ticket: int, message: Message, inputs: dict[str, Any]) -> Outcome:
         job = Job(
-            message["job_id"], message["task"], message["queue"], message["attempt"], message["run_id"],
-            message["node_id"], message["project"], message["labels"],
+            message["job_id"], message["task"], message["queue"], message["attempt"],
+            message["run_id"], message["node_id"], message["project"], message["labels"],
         )  # fmt: skip
         out = Out(job, message["out_dir"], self._setup.out_root)
         run = self._body(ticket, job, inputs, out)
@@ -274,7 +274,7 @@ def _settle(end: End) -> None:
     for target, source in ((0, null), (1, end.log), (2, end.log)):
         os.dup2(source, target)
     _let_go({0, 1, 2, null, end.socket.fileno(), end.tickets, end.cancels, end.log}, null)
-    sys.stdin = open(0, closefd=False)
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - as long as the process
     sys.stdout, sys.stderr = _open_output(1), _open_output(2)
     sys.path.insert(0, str(Path.cwd()))
 

@@ -243,7 +243,8 @@ class Link:
         self._wait_s = min(self._wait_s * 2, RETRY_S[1])
 
     def _watch(self, conn: PGconn, events: int) -> None:
-        """Watch the socket, as if for the first time: libpq may have closed it and got another with the same number."""
+        """Watch the socket, as if for the first time: libpq may have closed it and got another with
+        the same number."""
         if self._fd >= 0:
             self._selector.unregister(self._fd)
         self._fd = conn.socket

@@ -6,10 +6,13 @@
 -- requires: functions/_open_guarded
 -- requires: functions/_count_nodes
 -- requires: functions/now
--- Purpose: Applies events to runs: ends runs, opens what became ready, cascades skips, counts. The heart of fan-out.
--- Guarantees: Set-based: cost grows with the events and the nodes they open, not with the runs. A skip is a satisfied dependency
+-- Purpose: Applies events to runs: ends runs, opens what became ready, cascades skips, counts. The
+--   heart of fan-out.
+-- Guarantees: Set-based: cost grows with the events and the nodes they open, not with the runs. A
+--   skip is a satisfied dependency
 --   and goes round again.
--- Locks: expects the runs locked by the caller; takes jobs of those runs: blocked ones, which nobody else touches, and queued ones
+-- Locks: expects the runs locked by the caller; takes jobs of those runs: blocked ones, which
+--   nobody else touches, and queued ones
 --   where they are free.
 -- Notifies: sleepers of the queues that got work; workers that have to stop.
 -- Called by: _dispatch, drain_outbox, enqueue_run, submit_input, cancel_job.
@@ -66,7 +69,8 @@ begin
   perform qwf._end_runs(v_failed);
 end $$;
 comment on function qwf._apply(qwf.event[]) is
-  'Applies events to runs the caller has locked: readiness, skips, inputs, failures, counters, and the end of the run.';
+  'Applies events to runs the caller has locked: readiness, skips, inputs, failures, counters, and '
+  'the end of the run.';
 revoke all on function qwf._apply(qwf.event[]) from public;
 
 commit;

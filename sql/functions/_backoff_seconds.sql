@@ -42,7 +42,8 @@ begin
   return null;
 end $$;
 comment on function qwf._backoff_seconds(jsonb, int) is
-  'Seconds to wait before retrying after so many failures (from 1); null where the backoff is malformed.';
+  'Seconds to wait before retrying after so many failures (from 1); null where the backoff is '
+  'malformed.';
 revoke all on function qwf._backoff_seconds(jsonb, int) from public;
 
 commit;

@@ -3,7 +3,8 @@
 -- requires: schema/history
 -- requires: functions/now
 -- Purpose: Cancels a job that does not run.
--- Guarantees: Never waits: a row that somebody has locked just now (a claim, most likely) is not taken.
+-- Guarantees: Never waits: a row that somebody has locked just now (a claim, most likely) is not
+--   taken.
 -- Locks: the job, if it is free and does not run.
 -- Called by: cancel_job, _settle_cancel_requests.
 
@@ -33,7 +34,8 @@ begin
   values (v_run_id, p_job_id, 'cancelled', session_user, jsonb_build_object('reason', p_reason));
   return true;
 end $$;
-comment on function qwf._cancel_waiting(bigint, text) is 'Cancels the job and returns true, unless it runs, has ended or is locked.';
+comment on function qwf._cancel_waiting(bigint, text) is
+  'Cancels the job and returns true, unless it runs, has ended or is locked.';
 revoke all on function qwf._cancel_waiting(bigint, text) from public;
 
 commit;

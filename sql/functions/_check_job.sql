@@ -3,7 +3,8 @@
 -- requires: functions/_raise_unknown_queue
 -- requires: functions/_backoff_seconds
 -- Purpose: Refuses a standalone job that could not run.
--- Guarantees: Everything that can be wrong with the arguments of enqueue is found before a row is written.
+-- Guarantees: Everything that can be wrong with the arguments of enqueue is found before a row is
+--   written.
 -- Raises: QW005 for a bad value, QW006 for an unknown queue, QW003 for what is not there yet.
 -- Called by: enqueue, enqueue_many.
 
@@ -37,17 +38,16 @@ begin
   if not exists (select from qwf.queues q where q.name = p_queue) then
     perform qwf._raise_unknown_queue(p_queue);
   end if;
-  if pg_column_size(p_args) > 2000 then  -- cheap to ask; the text is only made where it might be too long
-    select s.max_value_bytes into v_max from qwf.settings s;
-    if octet_length(p_args::text) > v_max then
-      raise exception using errcode = 'QW005', message = 'args too large',
-        detail = format('%s%s bytes, at most %s', p_where, octet_length(p_args::text), v_max),
-        hint = 'put large data in a file or table and pass where it is';
-    end if;
+  select s.max_value_bytes into v_max from qwf.settings s;
+  if octet_length(p_args::text) > v_max then
+    raise exception using errcode = 'QW005', message = 'args too large',
+      detail = format('%s%s bytes, at most %s', p_where, octet_length(p_args::text), v_max),
+      hint = 'put large data in a file or table and pass where it is';
   end if;
 end $$;
 comment on function qwf._check_job(text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int) is
-  'Raises QW005 or QW006 for a standalone job that could not run; p_where stands in front of the detail.';
+  'Raises QW005 or QW006 for a standalone job that could not run; p_where stands in front of the '
+  'detail.';
 revoke all on function qwf._check_job(text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int) from public;
 
 commit;

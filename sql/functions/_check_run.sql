@@ -19,13 +19,14 @@ begin
       hint = 'for example: select qwf.enqueue_run(''greet'', context => ''{"who": "Ada"}'')';
   end if;
   select s.max_value_bytes into v_max from qwf.settings s;
-  if pg_column_size(p_context) > 2000 and octet_length(p_context::text) > v_max then
+  if octet_length(p_context::text) > v_max then
     raise exception using errcode = 'QW005', message = 'context too large',
       detail = format('%s bytes, at most %s', octet_length(p_context::text), v_max),
       hint = 'put large data in a file or table and pass where it is';
   end if;
 end $$;
-comment on function qwf._check_run(jsonb, jsonb) is 'Raises QW005 for a context or labels that are no objects, or too large.';
+comment on function qwf._check_run(jsonb, jsonb) is
+  'Raises QW005 for a context or labels that are no objects, or too large.';
 revoke all on function qwf._check_run(jsonb, jsonb) from public;
 
 commit;

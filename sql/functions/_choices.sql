@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_choices
 -- requires: schema/qwf
 -- Purpose: What may be chosen in a choose_one or turnout question.
--- Guarantees: An option that is an object may be chosen whole, or by its value or id. A question without any option takes null.
+-- Guarantees: An option that is an object may be chosen whole, or by its value or id. A question
+--   without any option takes null.
 -- Called by: _answer_problems.
 
 begin;
@@ -17,7 +18,8 @@ as $$
   cross join lateral (values (o.value), (o.value -> 'value'), (o.value -> 'id')) c (choice)
   where c.choice is not null
 $$;
-comment on function qwf._choices(jsonb) is 'JSON list of the values that answer a choice: options, and their value or id.';
+comment on function qwf._choices(jsonb) is
+  'JSON list of the values that answer a choice: options, and their value or id.';
 revoke all on function qwf._choices(jsonb) from public;
 
 commit;

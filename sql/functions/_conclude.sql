@@ -11,7 +11,8 @@
 -- requires: functions/_wake
 -- requires: functions/now
 -- Purpose: Ends attempts: the one place where a running job stops running.
--- Guarantees: The fence: only a report with the job's current token changes anything. All rows of one call end together.
+-- Guarantees: The fence: only a report with the job's current token changes anything. All rows of
+--   one call end together.
 -- Locks: the jobs (by id), then whatever _dispatch locks without waiting.
 -- Notifies: sleepers of the queues that got work back.
 -- Called by: finish_many, reclaim, deregister_worker.
@@ -34,19 +35,25 @@ begin
   with held as materialized (  -- by id and token alone: the token is null unless running
     select j.id, j.run_id, r.token, j.failures, j.losses, j.max_attempts, j.max_losses, j.backoff, r.outcome, r.output, r.error,
       r.detail, j.claimed_at, j.queued_at
-    from qwf.jobs j join unnest(p_reports) r on j.id = r.job_id
+    from qwf.jobs j
+    join (  -- of two reports about one attempt the first counts
+      select distinct on (u.job_id, u.token) u.*
+      from unnest(p_reports) with ordinality u (job_id, token, outcome, output, error, detail, ord)
+      order by u.job_id, u.token, u.ord
+    ) r on j.id = r.job_id
     where j.token = r.token
     order by j.id
     for no key update of j
   ), ended as (
     update qwf.jobs j set
       status = t.status, output = h.output, failures = t.failures, losses = t.losses,
-      run_at = v_now + t.wait * (0.9 + 0.2 * random()) * interval '1 s',
+      run_at = case when t.status = 'scheduled' then v_now + t.wait * (0.9 + 0.2 * random()) * interval '1 s' end,
       position = case when t.status = 'queued' then qwf._next_position(t.front) else j.position end,
       queued_at = case when t.status = 'queued' then v_now else j.queued_at end,
       finished_at = case when t.status in ('completed', 'failed', 'cancelled') then v_now end,
       last_error = case when h.outcome = 'completed' then null else coalesce(t.error || h.error, j.last_error) end,
-      last_exit_code = coalesce(qwf._number(h.detail -> 'exit_code', 65535)::int, j.last_exit_code),
+      last_exit_code = coalesce(qwf._number(h.detail -> 'exit_code', 65535)::int,
+        case when h.outcome <> 'completed' then j.last_exit_code end),
       token = null, lease_expires_at = null
     from held h cross join lateral qwf._transition(
       h.outcome, h.outcome <> 'completed' and qwf._is_stopped(h.id, h.run_id), h.failures, h.losses, h.max_attempts,
@@ -64,7 +71,8 @@ begin
   return query select * from qwf._verdicts(p_reports, v_ended, v_left);
 end $$;
 comment on function qwf._conclude(qwf.report[]) is
-  'Applies reports to the jobs whose token they carry, records the attempts, and dispatches the consequences.';
+  'Applies reports to the jobs whose token they carry, records the attempts, and dispatches the '
+  'consequences.';
 revoke all on function qwf._conclude(qwf.report[]) from public;
 
 commit;

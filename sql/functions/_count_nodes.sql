@@ -2,7 +2,8 @@
 -- requires: schema/types
 -- requires: schema/runs
 -- requires: functions/now
--- Purpose: Writes the counters of runs, and what follows from them: running, awaiting_input, completed.
+-- Purpose: Writes the counters of runs, and what follows from them: running, awaiting_input,
+--   completed.
 -- Guarantees: One update per run, whatever the number of events.
 -- Locks: expects the runs locked by the caller.
 -- Called by: _apply.
@@ -46,7 +47,8 @@ begin
   ) n
   where r.id = n.id;
 end $$;
-comment on function qwf._count_nodes(qwf.node_count[]) is 'Adds up changes to the counters of runs and sets the state that follows.';
+comment on function qwf._count_nodes(qwf.node_count[]) is
+  'Adds up changes to the counters of runs and sets the state that follows.';
 revoke all on function qwf._count_nodes(qwf.node_count[]) from public;
 
 commit;

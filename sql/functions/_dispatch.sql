@@ -4,8 +4,10 @@
 -- requires: functions/_take_events
 -- requires: functions/_apply
 -- Purpose: Applies events to the runs whose lock is free, and leaves the others in the outbox.
--- Guarantees: Waits for nobody, as its caller holds jobs. Every event is applied or in the outbox when the transaction commits:
---   an error while applying rolls back to before the run locks, and the events wait for drain_outbox.
+-- Guarantees: Waits for nobody, as its caller holds jobs. Every event is applied or in the outbox
+--   when the transaction commits:
+--   an error while applying rolls back to before the run locks, and the events wait for
+--   drain_outbox.
 -- Locks: runs (by id, those that are free), their outbox events, jobs of those runs.
 -- Called by: _conclude.
 
@@ -39,7 +41,8 @@ begin
   return array(select distinct e.run_id from unnest(v_left) e);
 end $$;
 comment on function qwf._dispatch(qwf.event[]) is
-  'Applies events to runs that are free and writes the rest to the outbox; returns the runs left there.';
+  'Applies events to runs that are free and writes the rest to the outbox; returns the runs left '
+  'there.';
 revoke all on function qwf._dispatch(qwf.event[]) from public;
 
 commit;

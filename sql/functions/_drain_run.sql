@@ -8,7 +8,8 @@
 -- requires: functions/_stop_nodes
 -- requires: functions/now
 -- Purpose: Applies the events of one run, and keeps account of events that fail.
--- Guarantees: A failing event waits 1, 2, 4 ... seconds; after the last try it is poisoned and its run fails with the reason.
+-- Guarantees: A failing event waits 1, 2, 4 ... seconds; after the last try it is poisoned and its
+--   run fails with the reason.
 -- Locks: expects the run locked by the caller.
 -- Called by: drain_outbox.
 
@@ -46,7 +47,8 @@ exception
     end if;
     return 0;
 end $$;
-comment on function qwf._drain_run(bigint) is 'Applies the events of a locked run; counts, delays and in the end poisons those that fail.';
+comment on function qwf._drain_run(bigint) is
+  'Applies the events of a locked run; counts, delays and in the end poisons those that fail.';
 revoke all on function qwf._drain_run(bigint) from public;
 
 commit;

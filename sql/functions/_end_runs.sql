@@ -5,7 +5,8 @@
 -- requires: functions/_stop_nodes
 -- requires: functions/now
 -- Purpose: Ends runs of which a node failed or was cancelled.
--- Guarantees: The first node says why; what is queued is cancelled, what runs is told to stop. Runs that are over stay as they are.
+-- Guarantees: The first node says why; what is queued is cancelled, what runs is told to stop. Runs
+--   that are over stay as they are.
 -- Locks: expects the runs locked by the caller; jobs of those runs where they are free.
 -- Notifies: workers that have to stop.
 -- Called by: _apply.
@@ -41,7 +42,8 @@ begin
     perform qwf._stop_nodes(v_ended);
   end if;
 end $$;
-comment on function qwf._end_runs(qwf.event[]) is 'Fails or cancels the runs of nodes that failed or were cancelled, and stops their other nodes.';
+comment on function qwf._end_runs(qwf.event[]) is
+  'Fails or cancels the runs of nodes that failed or were cancelled, and stops their other nodes.';
 revoke all on function qwf._end_runs(qwf.event[]) from public;
 
 commit;

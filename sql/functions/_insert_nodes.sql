@@ -5,7 +5,8 @@
 -- requires: functions/_next_position
 -- requires: functions/_apply
 -- Purpose: Writes the jobs of a new run, one for each node of its graph.
--- Guarantees: Nodes without dependencies are queued, or scheduled for run_at; a guarded one is looked at now, or when due.
+-- Guarantees: Nodes without dependencies are queued, or scheduled for run_at; a guarded one is
+--   looked at now, or when due.
 -- Called by: enqueue_run.
 
 begin;
@@ -50,7 +51,8 @@ begin
   from inserted i where i.status = 'blocked' and i.remaining_deps = 0;
   perform qwf._apply(v_first);
 end $$;
-comment on function qwf._insert_nodes(bigint, timestamptz) is 'Writes the jobs of a run and opens those that depend on nothing.';
+comment on function qwf._insert_nodes(bigint, timestamptz) is
+  'Writes the jobs of a run and opens those that depend on nothing.';
 revoke all on function qwf._insert_nodes(bigint, timestamptz) from public;
 
 commit;

@@ -62,7 +62,8 @@ as $$
   )
   select v.invariant, 'job ' || v.id, v.detail from violation v
 $$;
-comment on function qwf._job_invariants() is 'Violated invariants of jobs; no row on a healthy database.';
+comment on function qwf._job_invariants() is
+  'Violated invariants of jobs; no row on a healthy database.';
 revoke all on function qwf._job_invariants() from public;
 
 commit;

@@ -14,7 +14,8 @@ as $$
   where j.project = p_project and j.task = p_task and j.key = p_key and j.key is not null
     and (j.once or j.status in ('scheduled', 'queued', 'running', 'awaiting_input'))
 $$;
-comment on function qwf._job_with_key(text, text, text) is 'Id of the job that holds the key, or null.';
+comment on function qwf._job_with_key(text, text, text) is
+  'Id of the job that holds the key, or null.';
 revoke all on function qwf._job_with_key(text, text, text) from public;
 
 commit;

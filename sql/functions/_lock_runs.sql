@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_lock_runs
 -- requires: schema/runs
 -- Purpose: Locks runs, first thing of whatever changes them.
--- Guarantees: In the order of their ids. Whoever already holds jobs must not wait (p_wait false): runs held by others are left out.
+-- Guarantees: In the order of their ids. Whoever already holds jobs must not wait (p_wait false):
+--   runs held by others are left out.
 -- Locks: runs, by id.
 -- Called by: _dispatch, drain_outbox, submit_input, cancel_run, cancel_job.
 
@@ -22,7 +23,8 @@ begin
     select r.id from qwf.runs r where r.id = any (p_runs) order by r.id for no key update skip locked);
 end $$;
 comment on function qwf._lock_runs(bigint[], boolean) is
-  'Locks the runs and returns those locked: all of them when it may wait, else those that were free.';
+  'Locks the runs and returns those locked: all of them when it may wait, else those that were '
+  'free.';
 revoke all on function qwf._lock_runs(bigint[], boolean) from public;
 
 commit;

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_next_position
 -- requires: schema/jobs
 -- Purpose: The claim position of a job that becomes queued.
--- Guarantees: FIFO; work that was given back (front) sorts before all that never was, and FIFO among itself.
+-- Guarantees: FIFO; work that was given back (front) sorts before all that never was, and FIFO
+--   among itself.
 -- Called by: whatever makes a job queued.
 
 begin;

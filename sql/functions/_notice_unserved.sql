@@ -21,7 +21,8 @@ begin
       hint = format('the job waits until one does: python -m qwf_agent --queue %s', p_queue);
   end if;
 end $$;
-comment on function qwf._notice_unserved(text) is 'Raises a notice when no live worker serves the queue.';
+comment on function qwf._notice_unserved(text) is
+  'Raises a notice when no live worker serves the queue.';
 revoke all on function qwf._notice_unserved(text) from public;
 
 commit;

@@ -11,7 +11,8 @@ language sql immutable
 as $$
   select case when jsonb_typeof(p_value) = 'number' then case when abs(p_value::numeric) <= p_limit then p_value::numeric end end
 $$;
-comment on function qwf._number(jsonb, numeric) is 'The JSON number, or null for anything else or beyond the limit.';
+comment on function qwf._number(jsonb, numeric) is
+  'The JSON number, or null for anything else or beyond the limit.';
 revoke all on function qwf._number(jsonb, numeric) from public;
 
 commit;

@@ -6,7 +6,8 @@
 -- requires: functions/_wake
 -- requires: functions/now
 -- Purpose: Counts satisfied dependencies off and queues the nodes that have none left.
--- Guarantees: Reads only the edges that leave the satisfied nodes. A guarded node whose turn has come stays blocked and is
+-- Guarantees: Reads only the edges that leave the satisfied nodes. A guarded node whose turn has
+--   come stays blocked and is
 --   returned for _open_guarded.
 -- Locks: blocked jobs of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
@@ -51,7 +52,8 @@ begin
   return query select * from unnest(v_opened);
 end $$;
 comment on function qwf._open_dependants(bigint[]) is
-  'Decrements the counters of what depends on these jobs; returns nodes with none left: queued, or blocked if guarded.';
+  'Decrements the counters of what depends on these jobs; returns nodes with none left: queued, or '
+  'blocked if guarded.';
 revoke all on function qwf._open_dependants(bigint[]) from public;
 
 commit;

@@ -7,7 +7,8 @@
 -- requires: functions/_next_position
 -- requires: functions/_wake
 -- requires: functions/now
--- Purpose: Opens nodes that need a look first: skip_if is evaluated, an input is asked, the others are queued.
+-- Purpose: Opens nodes that need a look first: skip_if is evaluated, an input is asked, the others
+--   are queued.
 -- Guarantees: A reference that cannot be resolved fails that node with QW004, and nothing else.
 -- Locks: the jobs, of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
@@ -61,7 +62,8 @@ begin
   end loop;
 end $$;
 comment on function qwf._open_guarded(bigint[]) is
-  'Opens nodes with a skip_if and inputs, one by one: skipped, awaiting_input, queued, or failed with QW004.';
+  'Opens nodes with a skip_if and inputs, one by one: skipped, awaiting_input, queued, or failed '
+  'with QW004.';
 revoke all on function qwf._open_guarded(bigint[]) from public;
 
 commit;

@@ -15,7 +15,8 @@ begin
     detail = format('queue %L; there are: %s', p_queue, (select string_agg(q.name, ', ' order by q.name) from qwf.queues q)),
     hint = 'correct the name, or let an administrator create it: select qwf.create_queue(''name'')';
 end $$;
-comment on function qwf._raise_unknown_queue(text) is 'Raises QW006 for a queue that does not exist, naming those that do.';
+comment on function qwf._raise_unknown_queue(text) is
+  'Raises QW006 for a queue that does not exist, naming those that do.';
 revoke all on function qwf._raise_unknown_queue(text) from public;
 
 commit;

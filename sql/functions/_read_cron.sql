@@ -11,7 +11,7 @@
 begin;
 
 create function qwf._read_cron(p_expression text) returns qwf.cron
-language plpgsql immutable
+language plpgsql immutable strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare

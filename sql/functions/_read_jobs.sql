@@ -53,7 +53,8 @@ exception
     raise exception using errcode = 'QW005', message = 'invalid job', detail = sqlerrm,
       hint = 'times as 2026-01-31T12:00Z, intervals as 10 min, numbers as numbers; nothing was written';
 end $$;
-comment on function qwf._read_jobs(jsonb) is 'Items of enqueue_many, checked and with their defaults, in order.';
+comment on function qwf._read_jobs(jsonb) is
+  'Items of enqueue_many, checked and with their defaults, in order.';
 revoke all on function qwf._read_jobs(jsonb) from public;
 
 commit;

@@ -2,9 +2,11 @@
 -- requires: schema/types
 -- requires: schema/settings
 -- requires: functions/_clip
--- Purpose: Reads what a worker reports, and turns an output that cannot be stored into a failure that says so.
+-- Purpose: Reads what a worker reports, and turns an output that cannot be stored into a failure
+--   that says so.
 -- Guarantees: The same report always reads the same, so that a repeated one is recognised.
--- Raises: QW005 for a list that is none, or an item without job or outcome. A missing token is a stale one: lost.
+-- Raises: QW005 for a list that is none, or an item without job or outcome. A missing token is a
+--   stale one: lost.
 -- Called by: finish_many.
 
 begin;
@@ -45,14 +47,15 @@ begin
     when r.outcome <> 'completed' or r.output is null then null
     when jsonb_typeof(r.output) not in ('object', 'null') then
       format('QW005: the output is %s, not an object', jsonb_typeof(r.output))
-    when pg_column_size(r.output) > 2000 and octet_length(r.output::text) > v_settings.max_value_bytes then
+    when octet_length(r.output::text) > v_settings.max_value_bytes then
       format('QW005: the output has %s bytes, at most %s fit: write a file and return where it is',
         octet_length(r.output::text), v_settings.max_value_bytes)
   end) k (problem);
   return v_reports;
 end $$;
 comment on function qwf._read_reports(jsonb) is
-  'Reports as rows; an output that is no object or too large becomes a fatal outcome that says so. QW005 if malformed.';
+  'Reports as rows; an output that is no object or too large becomes a fatal outcome that says so. '
+  'QW005 if malformed.';
 revoke all on function qwf._read_reports(jsonb) from public;
 
 commit;

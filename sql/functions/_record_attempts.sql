@@ -2,7 +2,7 @@
 -- requires: schema/types
 -- requires: schema/history
 -- requires: schema/jobs
--- requires: functions/_clip
+-- requires: functions/_tail
 -- requires: functions/_number
 -- Purpose: Writes the history of attempts that just ended: attempt rows, files, unusual events.
 -- Guarantees: A number that a worker garbles becomes null rather than losing the report.
@@ -20,7 +20,7 @@ begin
   select e.id, e.attempt, e.token, e.worker, e.queued_at, e.claimed_at, p_now, e.outcome, e.detail ->> 'reason',
     e.error, qwf._number(e.detail -> 'exit_code', 65535)::int, qwf._number(e.detail -> 'signal', 255)::int,
     qwf._number(e.detail -> 'max_rss_bytes')::bigint, qwf._number(e.detail -> 'cpu_seconds')::real,
-    qwf._number(e.detail -> 'gpu_peak_bytes')::bigint, qwf._clip(e.detail ->> 'log_tail', s.max_log_bytes)
+    qwf._number(e.detail -> 'gpu_peak_bytes')::bigint, qwf._tail(e.detail ->> 'log_tail', s.max_log_bytes)
   from unnest(p_ended) e cross join qwf.settings s;
 
   insert into qwf.run_files (job_id, rel_path, run_id, node_id, host, kind, size_bytes)

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/_refuse_not_yet
 -- requires: schema/qwf
--- Purpose: Refuses arguments whose meaning this version does not implement, rather than ignore them.
+-- Purpose: Refuses arguments whose meaning this version does not implement, rather than ignore
+--   them.
 -- Raises: QW003.
 -- Called by: enqueue, enqueue_many.
 

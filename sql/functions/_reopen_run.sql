@@ -5,7 +5,8 @@
 -- requires: functions/_apply
 -- requires: functions/_wake
 -- requires: functions/now
--- Purpose: Makes a run that was over live again, and opens its nodes that depend on nothing unsatisfied.
+-- Purpose: Makes a run that was over live again, and opens its nodes that depend on nothing
+--   unsatisfied.
 -- Guarantees: The counters are counted afresh, under the run's lock.
 -- Raises: QW008 where another live run has taken its key meanwhile.
 -- Called by: retry_run.
@@ -44,7 +45,8 @@ exception
       detail = format('key %L of workflow %s in project %L', p_run.key, p_run.workflow, p_run.project),
       hint = 'another run with this key is live: wait for it or cancel it, then retry';
 end $$;
-comment on function qwf._reopen_run(qwf.runs) is 'Makes the run live again and opens what can start; QW008 where its key is taken.';
+comment on function qwf._reopen_run(qwf.runs) is
+  'Makes the run live again and opens what can start; QW008 where its key is taken.';
 revoke all on function qwf._reopen_run(qwf.runs) from public;
 
 commit;

@@ -13,7 +13,8 @@ as $$
     select from qwf.job_attempts a
     where a.job_id = p_job_id and a.token = p_token and a.outcome = p_outcome)
 $$;
-comment on function qwf._repeated(bigint, uuid, text) is 'True where the attempt with that token ended with that outcome.';
+comment on function qwf._repeated(bigint, uuid, text) is
+  'True where the attempt with that token ended with that outcome.';
 revoke all on function qwf._repeated(bigint, uuid, text) from public;
 
 commit;

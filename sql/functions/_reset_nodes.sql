@@ -4,7 +4,8 @@
 -- requires: schema/graphs
 -- requires: schema/history
 -- Purpose: Puts nodes of a run back to before they were opened.
--- Guarantees: remaining_deps is counted afresh, as events of a run that is over were not applied. attempt goes on counting claims.
+-- Guarantees: remaining_deps is counted afresh, as events of a run that is over were not applied.
+--   attempt goes on counting claims.
 -- Locks: expects the run locked by the caller; its jobs.
 -- Called by: retry_run.
 
@@ -30,7 +31,8 @@ begin
     where e.graph_id = j.graph_id and e.to_idx = j.node_idx and d.status not in ('completed', 'skipped'))
   where j.id = any (p_jobs);
 end $$;
-comment on function qwf._reset_nodes(bigint[]) is 'Makes jobs of a run blocked again, with their dependencies counted afresh.';
+comment on function qwf._reset_nodes(bigint[]) is
+  'Makes jobs of a run blocked again, with their dependencies counted afresh.';
 revoke all on function qwf._reset_nodes(bigint[]) from public;
 
 commit;

@@ -3,7 +3,8 @@
 -- requires: functions/_scope
 -- requires: functions/_resolve
 -- Purpose: The inputs of a node with its references resolved, against outputs as they are now.
--- Guarantees: Errors come back as values. Strict: a standalone job, whose args are data, costs nothing here.
+-- Guarantees: Errors come back as values. Strict: a standalone job, whose args are data, costs
+--   nothing here.
 -- Called by: claim.
 
 begin;

@@ -4,7 +4,8 @@
 -- requires: schema/outbox
 -- requires: schema/graphs
 -- Purpose: The invariants of runs, as one query over one snapshot.
--- Guarantees: Counters lag behind their nodes by exactly the events that wait in the outbox; that is what is checked.
+-- Guarantees: Counters lag behind their nodes by exactly the events that wait in the outbox; that
+--   is what is checked.
 -- Called by: check_invariants.
 
 begin;
@@ -56,7 +57,8 @@ as $$
   )
   select v.invariant, 'run ' || v.id, v.detail from violation v
 $$;
-comment on function qwf._run_invariants() is 'Violated invariants of runs; no row on a healthy database.';
+comment on function qwf._run_invariants() is
+  'Violated invariants of runs; no row on a healthy database.';
 revoke all on function qwf._run_invariants() from public;
 
 commit;

@@ -14,7 +14,8 @@ as $$
   where r.project = p_project and r.workflow = p_workflow and r.key = p_key and r.key is not null
     and (r.once or r.status in ('queued', 'running', 'awaiting_input'))
 $$;
-comment on function qwf._run_with_key(text, text, text) is 'Id of the run that holds the key, or null.';
+comment on function qwf._run_with_key(text, text, text) is
+  'Id of the run that holds the key, or null.';
 revoke all on function qwf._run_with_key(text, text, text) from public;
 
 commit;

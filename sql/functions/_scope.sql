@@ -2,7 +2,8 @@
 -- requires: schema/jobs
 -- requires: schema/history
 -- Purpose: What the references of one node can see.
--- Guarantees: Only the nodes and files its graph node names are read; outputs of skipped nodes are absent.
+-- Guarantees: Only the nodes and files its graph node names are read; outputs of skipped nodes are
+--   absent.
 -- Called by: _open_guarded, _resolved_inputs.
 
 begin;
@@ -37,7 +38,8 @@ begin
   return v_scope;
 end $$;
 comment on function qwf._scope(bigint, int[], text[]) is
-  'Values that references of a node read: outputs by node id, $context, and $files by step or node.';
+  'Values that references of a node read: outputs by node id, $context, and $files by step or '
+  'node.';
 revoke all on function qwf._scope(bigint, int[], text[]) from public;
 
 commit;

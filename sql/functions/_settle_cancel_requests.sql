@@ -3,7 +3,8 @@
 -- requires: schema/outbox
 -- requires: functions/_cancel_waiting
 -- Purpose: Settles requests to cancel a job that does not run any more.
--- Guarantees: A request that committed while the job was being given back, or had just ended, is neither lost nor kept for ever.
+-- Guarantees: A request that committed while the job was being given back, or had just ended, is
+--   neither lost nor kept for ever.
 -- Locks: requests and jobs, those that are free.
 -- Called by: tick.
 
@@ -36,7 +37,8 @@ begin
   end loop;
   return v_count;
 end $$;
-comment on function qwf._settle_cancel_requests() is 'Cancels waiting jobs with a request, and drops requests for jobs that have ended.';
+comment on function qwf._settle_cancel_requests() is
+  'Cancels waiting jobs with a request, and drops requests for jobs that have ended.';
 revoke all on function qwf._settle_cancel_requests() from public;
 
 commit;

@@ -6,9 +6,11 @@
 -- requires: functions/_new_token
 -- requires: functions/_resolved_inputs
 -- Purpose: Makes picked jobs running, or failed where their references cannot be resolved.
--- Guarantees: Rows come from the update itself. A failure is an attempt with its reason, and leaves an event for its run.
+-- Guarantees: Rows come from the update itself. A failure is an attempt with its reason, and leaves
+--   an event for its run.
 -- Locks: expects the jobs locked by the caller; runs that have not started, those that are free.
---   The run's state is asked for by started_at, so that no partial index on its status tempts the planner.
+--   The run's state is asked for by started_at, so that no partial index on its status tempts the
+--   planner.
 -- Called by: claim.
 
 begin;
@@ -60,7 +62,8 @@ begin
   order by s.ord;
 end $$;
 comment on function qwf._stamp(bigint[], text, timestamptz, timestamptz, interval) is
-  'Stamps locked jobs with worker, token and lease and returns them; fails those with an unresolvable reference.';
+  'Stamps locked jobs with worker, token and lease and returns them; fails those with an '
+  'unresolvable reference.';
 revoke all on function qwf._stamp(bigint[], text, timestamptz, timestamptz, interval) from public;
 
 commit;

@@ -4,7 +4,8 @@
 -- requires: functions/wake_channel
 -- requires: functions/now
 -- Purpose: Cancels what is left of runs that are over, and tells the workers of running bodies.
--- Guarantees: Waits for nobody, as its caller may hold jobs. A node that somebody has locked just now (a claim, a promotion) is
+-- Guarantees: Waits for nobody, as its caller may hold jobs. A node that somebody has locked just
+--   now (a claim, a promotion) is
 --   looked at again: a stop event stays in the outbox until nothing is left.
 -- Locks: jobs of the runs (by id), where they are free.
 -- Notifies: workers that run a node of these runs: cancel.
@@ -48,7 +49,8 @@ begin
   ) w;
 end $$;
 comment on function qwf._stop_nodes(bigint[]) is
-  'Cancels the nodes of ended runs that do not run, and sends the workers of those that do a NOTIFY.';
+  'Cancels the nodes of ended runs that do not run, and sends the workers of those that do a '
+  'NOTIFY.';
 revoke all on function qwf._stop_nodes(bigint[]) from public;
 
 commit;

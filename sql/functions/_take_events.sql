@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_take_events
 -- requires: schema/outbox
 -- Purpose: Takes what waits in the outbox for runs the caller has locked.
--- Guarantees: Deleted in the caller's transaction: applied once, or still there. Poisoned events stay.
+-- Guarantees: Deleted in the caller's transaction: applied once, or still there. Poisoned events
+--   stay.
 -- Locks: the events; only the holder of a run's lock deletes its events.
 -- Called by: _dispatch, drain_outbox, submit_input, cancel_job.
 
@@ -24,7 +25,8 @@ begin
   select coalesce(array_agg(t.event order by t.id), '{}') into v_events from taken t;
   return v_events;
 end $$;
-comment on function qwf._take_events(bigint[]) is 'Deletes and returns the waiting events of runs that the caller has locked.';
+comment on function qwf._take_events(bigint[]) is
+  'Deletes and returns the waiting events of runs that the caller has locked.';
 revoke all on function qwf._take_events(bigint[]) from public;
 
 commit;

@@ -42,9 +42,8 @@ begin
       ('anchor', not isfinite(p_schedule.anchor), 'must be a time', null)
     ) rule (path, violated, problem, hint)
     where rule.violated;
-  return query select p.* from unnest(v_cron.problems) p where p_schedule.cron is not null;
-  if p_schedule.cron is not null and cardinality(v_cron.problems) = 0
-    and qwf._cron_day(v_cron, date '2000-01-01') is null then
+  return query select p.* from unnest(v_cron.problems) p;
+  if cardinality(v_cron.problems) = 0 and qwf._cron_day(v_cron, date '2000-01-01') is null then
     return query select
       'cron', 'names no day that ever comes', 'look at the day of month and the month';
   end if;

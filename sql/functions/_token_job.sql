@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_token_job
 -- requires: functions/_new_token
 -- Purpose: The job a token was made for.
--- Guarantees: Inverse of _new_token; a token made up elsewhere gives some id, whose row will not carry that token.
+-- Guarantees: Inverse of _new_token; a token made up elsewhere gives some id, whose row will not
+--   carry that token.
 -- Called by: heartbeat, check_invariants.
 
 begin;

@@ -3,8 +3,10 @@
 -- requires: schema/settings
 -- requires: functions/_backoff_seconds
 -- Purpose: Where a job goes when an attempt ends: the state machine of an attempt, in one place.
--- Guarantees: Three budgets. Errors and transient failures count against max_attempts; losses against max_losses; releases
---   count nothing. A job that somebody stopped is never given back to the queue. Inlined into its caller's query.
+-- Guarantees: Three budgets. Errors and transient failures count against max_attempts; losses
+--   against max_losses; releases
+--   count nothing. A job that somebody stopped is never given back to the queue. Inlined into its
+--   caller's query.
 -- Called by: _conclude.
 
 begin;
@@ -48,7 +50,8 @@ as $$
   ) n
 $$;
 comment on function qwf._transition(text, boolean, int, int, int, int, jsonb) is
-  'New state and budgets of a job whose attempt ended with the outcome; wait is in seconds, without jitter.';
+  'New state and budgets of a job whose attempt ended with the outcome; wait is in seconds, '
+  'without jitter.';
 revoke all on function qwf._transition(text, boolean, int, int, int, int, jsonb) from public;
 
 commit;

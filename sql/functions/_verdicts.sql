@@ -2,7 +2,8 @@
 -- requires: schema/types
 -- requires: functions/_repeated
 -- Purpose: Answers each report of a batch.
--- Guarantees: One row per report, in order. The hash join is allowed again here: both sides are small and have no index.
+-- Guarantees: One row per report, in order. The hash join is allowed again here: both sides are
+--   small and have no index.
 -- Called by: _conclude.
 
 begin;
@@ -16,7 +17,7 @@ as $$
 begin
   return query
   select r.job_id,
-    case when e.id is not null or qwf._repeated(r.job_id, r.token, r.outcome) then 'ok' else 'lost' end,
+    case when e.outcome = r.outcome or qwf._repeated(r.job_id, r.token, r.outcome) then 'ok' else 'lost' end,
     coalesce(e.run_id = any (p_left), false)
   from unnest(p_reports) with ordinality r (job_id, token, outcome, output, error, detail, ord)
   left join unnest(p_ended) e on e.id = r.job_id and e.token = r.token

@@ -33,7 +33,8 @@ begin
       case when v_status in ('queued', 'scheduled') then 'being claimed or changed' else v_status::text end),
     hint = 'only queued and scheduled jobs can be moved';
 end $$;
-comment on function qwf._waiting_job(bigint) is 'The job, locked, if it is queued or scheduled; QW001 or QW002 otherwise.';
+comment on function qwf._waiting_job(bigint) is
+  'The job, locked, if it is queued or scheduled; QW001 or QW002 otherwise.';
 revoke all on function qwf._waiting_job(bigint) from public;
 
 commit;

@@ -2,8 +2,10 @@
 -- requires: schema/workers
 -- requires: functions/wake_channel
 -- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
--- Guarantees: Writes no row and waits for nobody: rival wakers skip each other's picks by advisory try-locks, which end
---   with the transaction. Nobody asleep: no NOTIFY. A wake that gets lost costs the sleeper one poll.
+-- Guarantees: Writes no row and waits for nobody: rival wakers skip each other's picks by advisory
+--   try-locks, which end
+--   with the transaction. Nobody asleep: no NOTIFY. A wake that gets lost costs the sleeper one
+--   poll.
 -- Locks: advisory (7177, sleeper), tried only.
 -- Notifies: the channel of each sleeper picked.
 -- Called by: tg_jobs__insert, claim, _apply, _conclude, promote_due.
@@ -31,7 +33,8 @@ begin
     limit least(p_count, 16)
   ) picked;
 end $$;
-comment on function qwf._wake(text, int) is 'Sends a NOTIFY to at most so many workers that sleep on the queue.';
+comment on function qwf._wake(text, int) is
+  'Sends a NOTIFY to at most so many workers that sleep on the queue.';
 revoke all on function qwf._wake(text, int) from public;
 
 commit;

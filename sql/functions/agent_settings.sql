@@ -34,7 +34,8 @@ begin
   return v_settings;
 end $$;
 comment on function qwf.agent_settings(text) is
-  'Settings for a worker on the queue, times in seconds, sizes in bytes; QW006 for an unknown queue.';
+  'Settings for a worker on the queue, times in seconds, sizes in bytes; QW006 for an unknown '
+  'queue.';
 revoke all on function qwf.agent_settings(text) from public;
 call qwf._allow('qwf.agent_settings(text)', 'qwf_worker');
 

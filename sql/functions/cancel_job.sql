@@ -9,7 +9,8 @@
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Cancels a job; cancelling a node cancels its run.
--- Guarantees: Waiting work is cancelled in the caller's transaction. A running job gets a request in a table of its own: its row is
+-- Guarantees: Waiting work is cancelled in the caller's transaction. A running job gets a request
+--   in a table of its own: its row is
 --   never locked here, so that its worker can finish it meanwhile; whoever ends it first wins.
 -- Locks: the run, for a node; the job, if it is free and does not run.
 -- Notifies: the worker, for a running job.
@@ -57,7 +58,8 @@ begin
   return 'requested';
 end $$;
 comment on function qwf.cancel_job(bigint, text) is
-  'Cancels a job: cancelled, or requested where its worker has to stop the body first; QW001 no such job, QW002 it has ended.';
+  'Cancels a job: cancelled, or requested where its worker has to stop the body first; QW001 no '
+  'such job, QW002 it has ended.';
 revoke all on function qwf.cancel_job(bigint, text) from public;
 call qwf._allow('qwf.cancel_job(bigint, text)', 'qwf_producer');
 

@@ -6,8 +6,10 @@
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Cancels a run.
--- Guarantees: What is not running is cancelled in the caller's transaction; running bodies are told once it commits, and killed after
---   a grace period. No running job's row is locked, however long the transaction stays open. Cancelling twice is no error.
+-- Guarantees: What is not running is cancelled in the caller's transaction; running bodies are told
+--   once it commits, and killed after
+--   a grace period. No running job's row is locked, however long the transaction stays open.
+--   Cancelling twice is no error.
 -- Locks: the run; its nodes that do not run, where they are free.
 -- Notifies: workers that run a node of it.
 -- Raises: QW001 for no such run, QW002 for a run that is completed or failed.
@@ -45,7 +47,8 @@ begin
   return true;
 end $$;
 comment on function qwf.cancel_run(bigint, text) is
-  'Cancels a run: true, or false where it was cancelled before; QW001 no such run, QW002 it has ended otherwise.';
+  'Cancels a run: true, or false where it was cancelled before; QW001 no such run, QW002 it has '
+  'ended otherwise.';
 revoke all on function qwf.cancel_run(bigint, text) from public;
 call qwf._allow('qwf.cancel_run(bigint, text)', 'qwf_producer');
 

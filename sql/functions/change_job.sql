@@ -8,7 +8,8 @@
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Changes priority, queue or time of a job that waits.
--- Guarantees: What is null stays. A run_at in the future makes it scheduled, one that has passed makes it queued.
+-- Guarantees: What is null stays. A run_at in the future makes it scheduled, one that has passed
+--   makes it queued.
 -- Locks: the job, if it is free.
 -- Notifies: a sleeper of the queue.
 -- Raises: QW001 no such job, QW002 it does not wait, QW006 unknown queue.
@@ -45,7 +46,8 @@ begin
   end if;
 end $$;
 comment on function qwf.change_job(bigint, int, text, timestamptz) is
-  'Changes priority, queue or run_at of a queued or scheduled job; QW001 no such job, QW002 it does not wait, QW006 unknown queue.';
+  'Changes priority, queue or run_at of a queued or scheduled job; QW001 no such job, QW002 it '
+  'does not wait, QW006 unknown queue.';
 revoke all on function qwf.change_job(bigint, int, text, timestamptz) from public;
 call qwf._allow('qwf.change_job(bigint, int, text, timestamptz)', 'qwf_producer');
 

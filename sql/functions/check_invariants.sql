@@ -3,7 +3,8 @@
 -- requires: functions/_job_invariants
 -- requires: schema/roles
 -- Purpose: Looks whether the database is healthy.
--- Guarantees: No row at any moment, under any load: it is one statement, so it sees one snapshot. Reads everything: not for a loop.
+-- Guarantees: No row at any moment, under any load: it is one statement, so it sees one snapshot.
+--   Reads everything: not for a loop.
 -- Called by: tests, operators.
 
 begin;
@@ -17,7 +18,8 @@ as $$
   select * from qwf._job_invariants()
 $$;
 comment on function qwf.check_invariants() is
-  'Violated invariants: which, for what, and the figures. No row on a healthy database, at any moment.';
+  'Violated invariants: which, for what, and the figures. No row on a healthy database, at any '
+  'moment.';
 revoke all on function qwf.check_invariants() from public;
 call qwf._allow('qwf.check_invariants()', 'qwf_viewer');
 

@@ -8,9 +8,12 @@
 -- requires: functions/_wake
 -- requires: functions/now
 -- Purpose: Hands queued jobs to a worker: the one way from queued to running.
--- Guarantees: A job is handed to one worker: the rows are locked as they are picked, and stamped at once. Order: run_next, priority, FIFO. A job whose references
---   cannot be resolved fails with QW004, and the others are handed out all the same. The plan is a walk along jobs_claim whatever
---   the statistics say: the settings below forbid what a cached plan with an unknown limit would choose instead.
+-- Guarantees: A job is handed to one worker: the rows are locked as they are picked, and stamped at
+--   once. Order: run_next, priority, FIFO. A job whose references
+--   cannot be resolved fails with QW004, and the others are handed out all the same. The plan is a
+--   walk along jobs_claim whatever
+--   the statistics say: the settings below forbid what a cached plan with an unknown limit would
+--   choose instead.
 -- Locks: queued jobs, those that are free; runs that have not started, those that are free.
 -- Notifies: the next sleeper of the queue, where there may be more than this worker took.
 -- Raises: QW005 for max_jobs outside 1 to 1000, QW006 for an unknown queue.
@@ -71,7 +74,8 @@ begin
   return query select * from qwf._stamp(v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
 end $$;
 comment on function qwf.claim(text, text, int, interval) is
-  'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token and a lease. Returns nothing while '
+  'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '
+  'and a lease. Returns nothing while '
   'the queue is paused; QW006 for an unknown queue. The worker need not be registered.';
 revoke all on function qwf.claim(text, text, int, interval) from public;
 call qwf._allow('qwf.claim(text, text, int, interval)', 'qwf_worker');

@@ -4,7 +4,8 @@
 -- requires: functions/_conclude
 -- requires: functions/now
 -- Purpose: Says goodbye for a worker and hands back what it held.
--- Guarantees: Its jobs are released: no budget is counted, and they go to the front of their band. Twice does no harm.
+-- Guarantees: Its jobs are released: no budget is counted, and they go to the front of their band.
+--   Twice does no harm.
 -- Locks: the jobs (by id), then as _conclude, then the worker's rows.
 -- Called by: agents that stop.
 
@@ -30,7 +31,8 @@ begin
   delete from qwf.sleepers s where s.worker = deregister_worker.worker;
   update qwf.workers w set stopped_at = qwf.now() where w.id = deregister_worker.worker and w.stopped_at is null;
 end $$;
-comment on function qwf.deregister_worker(text) is 'Marks the worker as stopped and releases the jobs it held.';
+comment on function qwf.deregister_worker(text) is
+  'Marks the worker as stopped and releases the jobs it held.';
 revoke all on function qwf.deregister_worker(text) from public;
 call qwf._allow('qwf.deregister_worker(text)', 'qwf_worker');
 

@@ -6,8 +6,10 @@
 -- requires: functions/_drain_run
 -- requires: functions/now
 -- Purpose: Applies the events that wait in the outbox.
--- Guarantees: An event is deleted in the transaction that applies it. A run that somebody holds is left to the next call and holds
---   up no other, however many events wait for it. When a batch fails, its runs are tried one by one.
+-- Guarantees: An event is deleted in the transaction that applies it. A run that somebody holds is
+--   left to the next call and holds
+--   up no other, however many events wait for it. When a batch fails, its runs are tried one by
+--   one.
 -- Locks: runs (by id, those that are free), their events, jobs of those runs.
 -- Notifies: as _apply.
 -- Called by: tick, agents whose report was answered pending.
@@ -55,7 +57,8 @@ begin
   end;
 end $$;
 comment on function qwf.drain_outbox(int) is
-  'Applies the pending events of at most max_events runs and returns how many; safe to call from anywhere, at once.';
+  'Applies the pending events of at most max_events runs and returns how many; safe to call from '
+  'anywhere, at once.';
 revoke all on function qwf.drain_outbox(int) from public;
 call qwf._allow('qwf.drain_outbox(int)', 'qwf_worker');
 

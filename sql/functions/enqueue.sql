@@ -8,7 +8,8 @@
 -- requires: functions/_notice_unserved
 -- requires: functions/now
 -- Purpose: Enqueues one standalone job in the caller's transaction.
--- Guarantees: The job exists exactly when that transaction commits. With a key that is taken, returns the job that has it.
+-- Guarantees: The job exists exactly when that transaction commits. With a key that is taken,
+--   returns the job that has it.
 -- Locks: none but the key's; two transactions that enqueue the same key wait for each other.
 -- Notifies: one sleeper of the queue, through tg_jobs__insert.
 -- Raises: QW003 not yet supported, QW005 invalid value, QW006 unknown queue.
@@ -60,7 +61,8 @@ begin
 end $$;
 comment on function qwf.enqueue(text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb,
   text, text, interval, text, jsonb, boolean) is
-  'Enqueues a standalone job and returns its id, or the id of the job that holds the key; QW005 for a bad value, QW006 '
+  'Enqueues a standalone job and returns its id, or the id of the job that holds the key; QW005 '
+  'for a bad value, QW006 '
   'for an unknown queue. A notice says when no live worker serves the queue.';
 revoke all on function qwf.enqueue(text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb,
   text, text, interval, text, jsonb, boolean) from public;

@@ -6,8 +6,10 @@
 -- requires: functions/_job_with_key
 -- requires: functions/_notice_unserved
 -- Purpose: Enqueues any number of standalone jobs in one statement.
--- Guarantees: All or none; ids in input order. An item whose key is taken, in the table or by an earlier item, gives the id of the
---   job that has it. Keys are inserted in sorted order, so that two callers with the same keys cannot deadlock.
+-- Guarantees: All or none; ids in input order. An item whose key is taken, in the table or by an
+--   earlier item, gives the id of the
+--   job that has it. Keys are inserted in sorted order, so that two callers with the same keys
+--   cannot deadlock.
 -- Notifies: sleepers of the queues, once, through tg_jobs__insert.
 -- Raises: QW003, QW005, QW006 as enqueue does, naming the item: [3].queue.
 -- Called by: producers.
@@ -53,7 +55,8 @@ begin
   return query select i.id from unnest(v_ids) with ordinality i (id, ord) order by i.ord;
 end $$;
 comment on function qwf.enqueue_many(jsonb) is
-  'Enqueues a JSON list of jobs, each an object with the arguments of enqueue, and returns their ids in order.';
+  'Enqueues a JSON list of jobs, each an object with the arguments of enqueue, and returns their '
+  'ids in order.';
 revoke all on function qwf.enqueue_many(jsonb) from public;
 call qwf._allow('qwf.enqueue_many(jsonb)', 'qwf_producer');
 

@@ -10,10 +10,12 @@
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Enqueues a run of a workflow in the caller's transaction.
--- Guarantees: The run and all its nodes exist exactly when that transaction commits, as the definitions are now. With a key that
+-- Guarantees: The run and all its nodes exist exactly when that transaction commits, as the
+--   definitions are now. With a key that
 --   is taken, returns the run that has it. Touches no row that others share.
 -- Notifies: sleepers of the queues of the first nodes, through tg_jobs__insert.
--- Raises: QW001 unknown workflow, QW003 a definition that does not compile, QW005 a context that does not fit.
+-- Raises: QW001 unknown workflow, QW003 a definition that does not compile, QW005 a context that
+--   does not fit.
 -- Called by: producers.
 
 begin;
@@ -63,7 +65,8 @@ begin
   return v_id;
 end $$;
 comment on function qwf.enqueue_run(text, jsonb, int, timestamptz, text, text, text, jsonb, boolean) is
-  'Enqueues a run of a workflow (name or name@version) and returns its id, or the id of the run that holds the key; QW001, '
+  'Enqueues a run of a workflow (name or name@version) and returns its id, or the id of the run '
+  'that holds the key; QW001, '
   'QW003 or QW005 say what is wrong.';
 revoke all on function qwf.enqueue_run(text, jsonb, int, timestamptz, text, text, text, jsonb, boolean) from public;
 call qwf._allow('qwf.enqueue_run(text, jsonb, int, timestamptz, text, text, text, jsonb, boolean)', 'qwf_producer');

@@ -3,8 +3,10 @@
 -- requires: functions/_conclude
 -- requires: schema/roles
 -- Purpose: Takes the reports of a worker about attempts that ended.
--- Guarantees: Terminal state or requeue, the attempt row and the event are one transaction. A token that is not the current one
---   changes nothing and is answered lost; the very same report again is answered ok. An error while fanning out never undoes
+-- Guarantees: Terminal state or requeue, the attempt row and the event are one transaction. A token
+--   that is not the current one
+--   changes nothing and is answered lost; the very same report again is answered ok. An error while
+--   fanning out never undoes
 --   the end of the job: the event waits in the outbox.
 -- Locks: the jobs reported (by id), then the runs that are free (by id), then jobs of those runs.
 -- Notifies: sleepers, for work that became queued; workers of siblings that have to stop.
@@ -22,7 +24,8 @@ begin
   return query select * from qwf._conclude(qwf._read_reports(finish_many.reports));
 end $$;
 comment on function qwf.finish_many(jsonb) is
-  'Takes a JSON list of reports {job_id, token, outcome, output, error, detail} and answers ok or lost for each; QW005 '
+  'Takes a JSON list of reports {job_id, token, outcome, output, error, detail} and answers ok or '
+  'lost for each; QW005 '
   'for a malformed one.';
 revoke all on function qwf.finish_many(jsonb) from public;
 call qwf._allow('qwf.finish_many(jsonb)', 'qwf_worker');

@@ -7,8 +7,10 @@
 -- requires: functions/_is_stopped
 -- requires: functions/now
 -- Purpose: Says that a worker lives, renews its leases, and tells it which bodies to stop.
--- Guarantees: Never waits: a job that somebody has locked just now gets no row in the answer; ask again at the next beat. A job
---   to cancel is not renewed, so that a worker that ignores the order loses it when the lease lapses.
+-- Guarantees: Never waits: a job that somebody has locked just now gets no row in the answer; ask
+--   again at the next beat. A job
+--   to cancel is not renewed, so that a worker that ignores the order loses it when the lease
+--   lapses.
 -- Locks: the worker's row and the jobs (by id), where they are free.
 -- Called by: workers.
 
@@ -58,7 +60,8 @@ begin
   where k.id is not null or not exists (select from seen s where s.token = a.token);
 end $$;
 comment on function qwf.heartbeat(text, uuid[], interval, jsonb) is
-  'Renews the leases of these tokens and answers ok, cancel or lost for each; no row for a job that is locked just now.';
+  'Renews the leases of these tokens and answers ok, cancel or lost for each; no row for a job '
+  'that is locked just now.';
 revoke all on function qwf.heartbeat(text, uuid[], interval, jsonb) from public;
 call qwf._allow('qwf.heartbeat(text, uuid[], interval, jsonb)', 'qwf_worker');
 

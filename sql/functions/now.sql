@@ -9,7 +9,8 @@ begin;
 create function qwf.now() returns timestamptz
 language sql volatile
 as 'select pg_catalog.clock_timestamp()';
-comment on function qwf.now() is 'Clock time of the database, not transaction time; the only clock the engine uses.';
+comment on function qwf.now() is
+  'Clock time of the database, not transaction time; the only clock the engine uses.';
 revoke all on function qwf.now() from public;
 call qwf._allow('qwf.now()', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
 

@@ -40,7 +40,8 @@ begin
   return case when qwf._is_stopped(progress.job_id, v_run_id) then 'cancel' else 'ok' end;
 end $$;
 comment on function qwf.progress(bigint, uuid, real, text) is
-  'Records the fraction done (0 to 1) and a message; returns ok, cancel (stop the body) or lost (not yours any more).';
+  'Records the fraction done (0 to 1) and a message; returns ok, cancel (stop the body) or lost '
+  '(not yours any more).';
 revoke all on function qwf.progress(bigint, uuid, real, text) from public;
 call qwf._allow('qwf.progress(bigint, uuid, real, text)', 'qwf_worker');
 

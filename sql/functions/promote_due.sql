@@ -5,7 +5,8 @@
 -- requires: functions/_wake
 -- requires: functions/now
 -- Purpose: Queues scheduled jobs whose time has come.
--- Guarantees: In the order of run_at. A guarded node goes back to blocked with an event that opens it, as its skip_if and question
+-- Guarantees: In the order of run_at. A guarded node goes back to blocked with an event that opens
+--   it, as its skip_if and question
 --   have to be looked at under its run's lock.
 -- Locks: due jobs, those that are free.
 -- Notifies: sleepers of the queues.
@@ -26,17 +27,19 @@ declare
   v_count int;
 begin
   with due as materialized (
-    select j.id from qwf.jobs j
+    select j.id, j.run_at from qwf.jobs j
     where j.status = 'scheduled' and j.run_at <= v_now
     order by j.run_at
     limit promote_due.max_jobs
     for no key update skip locked
+  ), placed as materialized (
+    select d.id, qwf._next_position() as position from (select s.id from due s order by s.run_at, s.id) d
   ), promoted as (
     update qwf.jobs j set
       status = case when j.guarded and j.attempt = 0 then 'blocked' else 'queued' end::qwf.job_status,
-      position = qwf._next_position(), queued_at = v_now
-    from due d
-    where j.id = d.id
+      position = p.position, queued_at = v_now
+    from placed p
+    where j.id = p.id
     returning j.id, j.run_id, j.queue, j.status
   ), event as (
     insert into qwf.outbox (run_id, job_id, kind)
@@ -47,7 +50,8 @@ begin
   select count(*) into v_count from promoted where (select count(*) from woken) >= 0;  -- an unread CTE would not be run
   return v_count;
 end $$;
-comment on function qwf.promote_due(int) is 'Queues at most max_jobs scheduled jobs that are due and returns how many.';
+comment on function qwf.promote_due(int) is
+  'Queues at most max_jobs scheduled jobs that are due and returns how many.';
 revoke all on function qwf.promote_due(int) from public;
 call qwf._allow('qwf.promote_due(int)', 'qwf_worker');
 

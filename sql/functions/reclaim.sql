@@ -2,8 +2,10 @@
 -- requires: schema/jobs
 -- requires: functions/_conclude
 -- requires: functions/now
--- Purpose: Takes back running jobs whose lease lapsed: the one recovery path for a worker that vanished.
--- Guarantees: Counts a loss; the job goes to the front of its band, or fails when its losses are spent. The old token is dead.
+-- Purpose: Takes back running jobs whose lease lapsed: the one recovery path for a worker that
+--   vanished.
+-- Guarantees: Counts a loss; the job goes to the front of its band, or fails when its losses are
+--   spent. The old token is dead.
 -- Locks: lapsed jobs (by id), those that are free; then as _conclude.
 -- Called by: tick.
 
@@ -36,7 +38,8 @@ begin
     return query select v.job_id from qwf._conclude(v_reports) v;
   end if;
 end $$;
-comment on function qwf.reclaim(int) is 'Takes back at most max_jobs running jobs whose lease lapsed and returns their ids.';
+comment on function qwf.reclaim(int) is
+  'Takes back at most max_jobs running jobs whose lease lapsed and returns their ids.';
 revoke all on function qwf.reclaim(int) from public;
 call qwf._allow('qwf.reclaim(int)', 'qwf_worker');
 

@@ -5,7 +5,8 @@
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Registers an agent process on a queue, with what it can do.
--- Guarantees: A new id at every start; claim takes the announced tasks, models, VRAM, labels and project into account.
+-- Guarantees: A new id at every start; claim takes the announced tasks, models, VRAM, labels and
+--   project into account.
 -- Raises: QW005 for info that is malformed, QW006 for an unknown queue.
 -- Called by: agents.
 
@@ -44,7 +45,8 @@ exception
       hint = 'pid, slots, vram_mb and rank are whole numbers; tasks and models are lists of names';
 end $$;
 comment on function qwf.register_worker(text, text, jsonb) is
-  'Registers a worker and returns its id. info: pid, version, slots, tasks, models, current_model, vram_mb, labels, rank, project; '
+  'Registers a worker and returns its id. info: pid, version, slots, tasks, models, current_model, '
+  'vram_mb, labels, rank, project; '
   'QW006 for an unknown queue.';
 revoke all on function qwf.register_worker(text, text, jsonb) from public;
 call qwf._allow('qwf.register_worker(text, text, jsonb)', 'qwf_worker');

@@ -25,7 +25,8 @@ begin
   end if;
   return v_result;
 end $$;
-comment on function qwf.result(bigint) is 'State, output and error of a job; QW001 for no such job.';
+comment on function qwf.result(bigint) is
+  'State, output and error of a job; QW001 for no such job.';
 revoke all on function qwf.result(bigint) from public;
 call qwf._allow('qwf.result(bigint)', 'qwf_producer', 'qwf_viewer');
 

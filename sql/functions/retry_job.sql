@@ -9,7 +9,8 @@
 -- Guarantees: Budgets start anew, the history stays. For a node, its run is retried from there.
 -- Locks: the job; for a node as retry_run.
 -- Notifies: a sleeper of the queue.
--- Raises: QW001 no such job, QW002 it has not failed or been cancelled, QW008 another live job has taken its key.
+-- Raises: QW001 no such job, QW002 it has not failed or been cancelled, QW008 another live job has
+--   taken its key.
 -- Called by: producers, operators.
 
 begin;
@@ -48,7 +49,8 @@ exception
       hint = 'another job with this key is live: wait for it or cancel it, then retry';
 end $$;
 comment on function qwf.retry_job(bigint) is
-  'Queues a failed or cancelled job again; a node through its run. QW001 no such job, QW002 it has not failed, QW008 its key is taken.';
+  'Queues a failed or cancelled job again; a node through its run. QW001 no such job, QW002 it has '
+  'not failed, QW008 its key is taken.';
 revoke all on function qwf.retry_job(bigint) from public;
 call qwf._allow('qwf.retry_job(bigint)', 'qwf_producer');
 

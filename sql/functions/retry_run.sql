@@ -9,11 +9,13 @@
 -- requires: functions/_reopen_run
 -- requires: schema/roles
 -- Purpose: Runs the failed and cancelled nodes of a run again, and everything downstream of them.
--- Guarantees: Completed nodes are kept, with their outputs, unless from_node or something it leads to. The definitions are those of
+-- Guarantees: Completed nodes are kept, with their outputs, unless from_node or something it leads
+--   to. The definitions are those of
 --   the run. Budgets start anew; the history of attempts stays.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW001 no such run or node, QW002 still going or nothing to retry, QW008 another live run has taken its key.
+-- Raises: QW001 no such run or node, QW002 still going or nothing to retry, QW008 another live run
+--   has taken its key.
 -- Called by: producers, operators, retry_job.
 
 begin;
@@ -52,7 +54,8 @@ begin
   return cardinality(v_jobs);
 end $$;
 comment on function qwf.retry_run(bigint, text) is
-  'Re-runs failed and cancelled nodes, or from_node, and what is downstream; returns how many. QW001 no such run or node, QW002 still '
+  'Re-runs failed and cancelled nodes, or from_node, and what is downstream; returns how many. '
+  'QW001 no such run or node, QW002 still '
   'going or nothing to retry, QW008 its key is taken.';
 revoke all on function qwf.retry_run(bigint, text) from public;
 call qwf._allow('qwf.retry_run(bigint, text)', 'qwf_producer');

@@ -6,7 +6,8 @@
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Puts a job before everything else in its queue.
--- Guarantees: Its priority is not rewritten; the flag goes when it is claimed. A scheduled job is due now.
+-- Guarantees: Its priority is not rewritten; the flag goes when it is claimed. A scheduled job is
+--   due now.
 -- Locks: the job, if it is free.
 -- Notifies: a sleeper of the queue.
 -- Raises: QW001 no such job, QW002 it does not wait.
@@ -30,7 +31,9 @@ begin
   where j.id = v_job.id;
   perform qwf._wake(v_job.queue, 1);
 end $$;
-comment on function qwf.run_next(bigint) is 'Makes a queued or scheduled job the next of its queue; QW001 no such job, QW002 it does not wait.';
+comment on function qwf.run_next(bigint) is
+  'Makes a queued or scheduled job the next of its queue; QW001 no such job, QW002 it does not '
+  'wait.';
 revoke all on function qwf.run_next(bigint) from public;
 call qwf._allow('qwf.run_next(bigint)', 'qwf_producer');
 

@@ -20,7 +20,10 @@ declare
   v_now timestamptz := qwf.now();
   v_status jsonb;
 begin
-  select jsonb_build_object('run', to_jsonb(r), 'nodes', coalesce(n.nodes, '[]')) into v_status
+  select jsonb_build_object(
+      'run', to_jsonb(r) || jsonb_build_object(
+        'seconds', extract(epoch from coalesce(r.finished_at, v_now) - r.started_at)),
+      'nodes', coalesce(n.nodes, '[]')) into v_status
   from qwf.runs r
   cross join lateral (
     select jsonb_agg(jsonb_build_object(
@@ -43,7 +46,8 @@ begin
   return v_status;
 end $$;
 comment on function qwf.run_status(bigint) is
-  'The run, and its nodes in topological order with states, durations (seconds), errors and dependencies; QW001 no such run.';
+  'The run, and its nodes in topological order with states, durations (seconds), errors and '
+  'dependencies; QW001 no such run.';
 revoke all on function qwf.run_status(bigint) from public;
 call qwf._allow('qwf.run_status(bigint)', 'qwf_producer', 'qwf_viewer');
 

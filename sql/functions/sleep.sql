@@ -3,8 +3,10 @@
 -- requires: functions/wake_channel
 -- requires: functions/now
 -- Purpose: Registers a worker as asleep on a queue.
--- Guarantees: Whoever makes work for the queue after this commits wakes it. Claim once more after it committed: work that came
---   between the empty claim and this wakes nobody. A row older than five seconds is ignored: say it again while asleep.
+-- Guarantees: Whoever makes work for the queue after this commits wakes it. Claim once more after
+--   it committed: work that came
+--   between the empty claim and this wakes nobody. A row older than five seconds is ignored: say it
+--   again while asleep.
 -- Locks: the worker's own row in sleepers.
 -- Called by: agents that found a queue empty.
 
@@ -22,7 +24,8 @@ begin
   return qwf.wake_channel(sleep.worker);
 end $$;
 comment on function qwf.sleep(text, text) is
-  'Registers the worker as asleep on the queue and returns the channel it has to LISTEN on; claim once more afterwards.';
+  'Registers the worker as asleep on the queue and returns the channel it has to LISTEN on; claim '
+  'once more afterwards.';
 revoke all on function qwf.sleep(text, text) from public;
 call qwf._allow('qwf.sleep(text, text)', 'qwf_worker');
 

@@ -10,11 +10,13 @@
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Answers a question a run is waiting for, and lets the run go on.
--- Guarantees: The answer, the end of the node and the fan-out are the caller's transaction. Two answers at once: the second waits,
+-- Guarantees: The answer, the end of the node and the fan-out are the caller's transaction. Two
+--   answers at once: the second waits,
 --   then is QW002. While the transaction is open, others leave events of this run in the outbox.
 -- Locks: the run, its waiting events, the input's job, jobs that become ready.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW001 no such run or node, QW002 not asked yet or already answered, QW005 a value that does not fit.
+-- Raises: QW001 no such run or node, QW002 not asked yet or already answered, QW005 a value that
+--   does not fit.
 -- Called by: people, through psql, qwf answer or an application.
 
 begin;
@@ -61,7 +63,8 @@ begin
   return v_answer;
 end $$;
 comment on function qwf.submit_input(bigint, text, jsonb, text) is
-  'Answers an input node and resumes the run; returns the id of the answer. QW001 no such input, QW002 not asked yet or already '
+  'Answers an input node and resumes the run; returns the id of the answer. QW001 no such input, '
+  'QW002 not asked yet or already '
   'answered, QW005 a value that does not fit.';
 revoke all on function qwf.submit_input(bigint, text, jsonb, text) from public;
 call qwf._allow('qwf.submit_input(bigint, text, jsonb, text)', 'qwf_producer');

@@ -6,9 +6,12 @@
 -- requires: functions/drain_outbox
 -- requires: functions/_settle_cancel_requests
 -- requires: functions/now
--- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, drains leftover events.
--- Guarantees: Safe to call from anywhere, any number of times at once: an advisory try-lock lets one caller do the work. When no tick
---   has finished for ten seconds (a caller hangs in a transaction), the next goes on without it. Every part is bounded, and one
+-- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, drains leftover
+--   events.
+-- Guarantees: Safe to call from anywhere, any number of times at once: an advisory try-lock lets
+--   one caller do the work. When no tick
+--   has finished for ten seconds (a caller hangs in a transaction), the next goes on without it.
+--   Every part is bounded, and one
 --   that fails does not stop the others.
 -- Locks: advisory (7178, 0), tried only; then as the parts do.
 -- Called by: agents about once a second, qwf tick, cron.
@@ -48,10 +51,11 @@ begin
   end if;
   return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', (
     select case when j.run_at > v_now then extract(epoch from j.run_at - v_now) else 0 end
-    from qwf.jobs j where j.status = 'scheduled' order by j.run_at limit 1));
+    from qwf.jobs j where j.status = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1));
 end $$;
 comment on function qwf.tick() is
-  'Reclaims, promotes and drains, each bounded; returns what was done, and in how many seconds the next scheduled job is due.';
+  'Reclaims, promotes and drains, each bounded; returns what was done, and in how many seconds the '
+  'next scheduled job is due.';
 revoke all on function qwf.tick() from public;
 call qwf._allow('qwf.tick()', 'qwf_worker');
 

@@ -15,7 +15,8 @@ as $$
 begin
   delete from qwf.sleepers s where s.worker = wake.worker;
 end $$;
-comment on function qwf.wake(text) is 'Says that the worker is awake: wake-ups for new work go to others.';
+comment on function qwf.wake(text) is
+  'Says that the worker is awake: wake-ups for new work go to others.';
 revoke all on function qwf.wake(text) from public;
 call qwf._allow('qwf.wake(text)', 'qwf_worker');
 

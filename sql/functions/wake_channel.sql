@@ -12,7 +12,8 @@ as $$
   select 'qwf_' || md5(wake_channel.worker)
 $$;
 comment on function qwf.wake_channel(text) is
-  'Channel a worker LISTENs on. Payload: the queue that has work, or cancel when it should send a heartbeat now.';
+  'Channel a worker LISTENs on. Payload: the queue that has work, or cancel when it should send a '
+  'heartbeat now.';
 revoke all on function qwf.wake_channel(text) from public;
 call qwf._allow('qwf.wake_channel(text)', 'qwf_worker');
 

@@ -1,10 +1,12 @@
 -- Deploy qwf:schema/clock
 -- requires: schema/qwf
--- A hint kept in a sequence: a register that every session reads and writes without a row, a lock or a transaction.
+-- A hint kept in a sequence: a register that every session reads and writes without a row, a lock
+--   or a transaction.
 
 begin;
 
 create sequence qwf.last_tick minvalue 0 start 0;
-comment on sequence qwf.last_tick is 'When a tick last finished, milliseconds since 1970; only a hint, see tick().';
+comment on sequence qwf.last_tick is
+  'When a tick last finished, milliseconds since 1970; only a hint, see tick().';
 
 commit;

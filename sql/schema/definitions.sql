@@ -1,6 +1,7 @@
 -- Deploy qwf:schema/definitions
 -- requires: schema/qwf
--- Versions of pipeline and workflow definitions as they were given. One version of a name is current.
+-- Versions of pipeline and workflow definitions as they were given. One version of a name is
+-- current.
 
 begin;
 
@@ -19,10 +20,13 @@ create unique index pipelines_current on qwf.pipelines (name) where current;
 comment on table qwf.pipelines is 'One version of a pipeline: a typed DAG of nodes.';
 comment on column qwf.pipelines.id is 'Identity of this version.';
 comment on column qwf.pipelines.name is 'Name that workflow steps use.';
-comment on column qwf.pipelines.version is 'Counts the different contents registered under the name, from 1.';
+comment on column qwf.pipelines.version is
+  'Counts the different contents registered under the name, from 1.';
 comment on column qwf.pipelines.definition is 'The definition as given.';
-comment on column qwf.pipelines.digest is 'Digest of the content: the same content is the same version.';
-comment on column qwf.pipelines.current is 'True for the version that new runs take: the one registered last.';
+comment on column qwf.pipelines.digest is
+  'Digest of the content: the same content is the same version.';
+comment on column qwf.pipelines.current is
+  'True for the version that new runs take: the one registered last.';
 comment on column qwf.pipelines.registered_at is 'When this content was first registered.';
 
 create table qwf.workflows (
@@ -38,14 +42,19 @@ create table qwf.workflows (
   unique (name, digest)
 );
 create unique index workflows_current on qwf.workflows (name) where current;
-comment on table qwf.workflows is 'One version of a workflow: steps that are pipelines or questions to a person.';
+comment on table qwf.workflows is
+  'One version of a workflow: steps that are pipelines or questions to a person.';
 comment on column qwf.workflows.id is 'Identity of this version.';
-comment on column qwf.workflows.name is 'Name that enqueue_run takes; name@version takes an older one.';
-comment on column qwf.workflows.version is 'Counts the different contents registered under the name, from 1.';
+comment on column qwf.workflows.name is
+  'Name that enqueue_run takes; name@version takes an older one.';
+comment on column qwf.workflows.version is
+  'Counts the different contents registered under the name, from 1.';
 comment on column qwf.workflows.definition is 'The definition as given.';
 comment on column qwf.workflows.pipeline_names is 'Pipelines its steps use, sorted, each once.';
-comment on column qwf.workflows.digest is 'Digest of the content: the same content is the same version.';
-comment on column qwf.workflows.current is 'True for the version that new runs take: the one registered last.';
+comment on column qwf.workflows.digest is
+  'Digest of the content: the same content is the same version.';
+comment on column qwf.workflows.current is
+  'True for the version that new runs take: the one registered last.';
 comment on column qwf.workflows.registered_at is 'When this content was first registered.';
 
 commit;

@@ -1,6 +1,7 @@
 -- Deploy qwf:schema/graphs
 -- requires: schema/definitions
--- Compiled workflows: every node of every step, with absolute references and counted dependencies. Immutable: a run
+-- Compiled workflows: every node of every step, with absolute references and counted dependencies.
+--   Immutable: a run
 -- points at its graph, so that editing a definition never changes a live run.
 
 begin;
@@ -13,14 +14,18 @@ create table qwf.graphs (
   context_checks jsonb not null default '[]',
   created_at timestamptz not null default clock_timestamp()
 );
--- Not unique: two enqueuers that compile the same content at once must not wait for each other; the twin is harmless.
+-- Not unique: two enqueuers that compile the same content at once must not wait for each other; the
+--   twin is harmless.
 create index graphs_content on qwf.graphs (workflow_id, pipeline_ids);
-comment on table qwf.graphs is 'One compiled combination of a workflow version and the pipeline versions it uses.';
+comment on table qwf.graphs is
+  'One compiled combination of a workflow version and the pipeline versions it uses.';
 comment on column qwf.graphs.id is 'Identity of the graph.';
 comment on column qwf.graphs.workflow_id is 'Workflow version it was compiled from.';
-comment on column qwf.graphs.pipeline_ids is 'Pipeline versions it was compiled from, sorted by pipeline name.';
+comment on column qwf.graphs.pipeline_ids is
+  'Pipeline versions it was compiled from, sorted by pipeline name.';
 comment on column qwf.graphs.node_count is 'Number of nodes.';
-comment on column qwf.graphs.context_checks is 'Step inputs, with their schema, that can be checked when a run is enqueued.';
+comment on column qwf.graphs.context_checks is
+  'Step inputs, with their schema, that can be checked when a run is enqueued.';
 comment on column qwf.graphs.created_at is 'When it was compiled.';
 
 create table qwf.graph_nodes (
@@ -57,14 +62,19 @@ comment on column qwf.graph_nodes.idx is 'Position in topological order, from 0.
 comment on column qwf.graph_nodes.node_id is 'step/node, or the step itself for an input.';
 comment on column qwf.graph_nodes.step_id is 'Step it came from.';
 comment on column qwf.graph_nodes.pipeline is 'Pipeline it came from; null for an input.';
-comment on column qwf.graph_nodes.task is 'What a worker runs: a node module or task name, command, or input.';
-comment on column qwf.graph_nodes.queue is 'Queue that serves it; null for an input, which needs no worker.';
+comment on column qwf.graph_nodes.task is
+  'What a worker runs: a node module or task name, command, or input.';
+comment on column qwf.graph_nodes.queue is
+  'Queue that serves it; null for an input, which needs no worker.';
 comment on column qwf.graph_nodes.dep_count is 'How many nodes it depends on.';
 comment on column qwf.graph_nodes.inputs is 'Inputs with absolute references.';
-comment on column qwf.graph_nodes.skip_if is 'Skipped when this resolves to a true value; null: never.';
-comment on column qwf.graph_nodes.input_spec is 'For an input: widget, prompt, target, source and the rest, with absolute references.';
+comment on column qwf.graph_nodes.skip_if is
+  'Skipped when this resolves to a true value; null: never.';
+comment on column qwf.graph_nodes.input_spec is
+  'For an input: widget, prompt, target, source and the rest, with absolute references.';
 comment on column qwf.graph_nodes.has_refs is 'Whether inputs hold anything to resolve.';
-comment on column qwf.graph_nodes.ref_nodes is 'idx of the nodes whose outputs inputs, skip_if or input_spec refer to.';
+comment on column qwf.graph_nodes.ref_nodes is
+  'idx of the nodes whose outputs inputs, skip_if or input_spec refer to.';
 comment on column qwf.graph_nodes.ref_files is 'Steps or nodes whose files they refer to.';
 comment on column qwf.graph_nodes.required_model is 'Model that has to be loaded; null: none.';
 comment on column qwf.graph_nodes.light is 'May run beside a model job on the same card.';
@@ -73,8 +83,10 @@ comment on column qwf.graph_nodes.requires is 'Labels a worker must carry.';
 comment on column qwf.graph_nodes.max_attempts is 'Tries; null: the settings.';
 comment on column qwf.graph_nodes.max_losses is 'Times its work may be lost; null: the setting.';
 comment on column qwf.graph_nodes.backoff is 'Waits between tries; null: the settings.';
-comment on column qwf.graph_nodes.timeout is 'Wall-clock limit of one attempt; null: the queue''s or the setting.';
-comment on column qwf.graph_nodes.stall_timeout is 'Longest silence between progress beats; null: the setting.';
+comment on column qwf.graph_nodes.timeout is
+  'Wall-clock limit of one attempt; null: the queue''s or the setting.';
+comment on column qwf.graph_nodes.stall_timeout is
+  'Longest silence between progress beats; null: the setting.';
 
 create table qwf.graph_edges (
   graph_id bigint not null references qwf.graphs on delete cascade,

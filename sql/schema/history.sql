@@ -26,13 +26,16 @@ create table qwf.job_attempts (
 comment on table qwf.job_attempts is 'One finished attempt at a job.';
 comment on column qwf.job_attempts.job_id is 'The job.';
 comment on column qwf.job_attempts.attempt is 'Which claim of the job it was, from 1.';
-comment on column qwf.job_attempts.token is 'Token of that claim; lets a repeated report be answered ok.';
+comment on column qwf.job_attempts.token is
+  'Token of that claim; lets a repeated report be answered ok.';
 comment on column qwf.job_attempts.worker is 'Worker that held it.';
 comment on column qwf.job_attempts.queued_at is 'When the job had become claimable.';
 comment on column qwf.job_attempts.started_at is 'When it was claimed.';
 comment on column qwf.job_attempts.finished_at is 'When the end was written.';
-comment on column qwf.job_attempts.outcome is 'completed, error, fatal, tempfail, lost, released or cancelled.';
-comment on column qwf.job_attempts.reason is 'Closer cause: crashed, timeout, oom, lease_lapsed, accelerator, unresolved and so on.';
+comment on column qwf.job_attempts.outcome is
+  'completed, error, fatal, tempfail, lost, released or cancelled.';
+comment on column qwf.job_attempts.reason is
+  'Closer cause: crashed, timeout, oom, lease_lapsed, accelerator, unresolved and so on.';
 comment on column qwf.job_attempts.error is 'Error text, head and tail kept.';
 comment on column qwf.job_attempts.exit_code is 'Exit code of the child or command.';
 comment on column qwf.job_attempts.signal is 'Signal that killed it.';
@@ -93,7 +96,8 @@ create table qwf.run_files (
 create index run_files_run on qwf.run_files (run_id, node_id) where run_id is not null;
 comment on table qwf.run_files is 'A file a completed job left in its folder.';
 comment on column qwf.run_files.job_id is 'The job.';
-comment on column qwf.run_files.rel_path is 'Path below the run''s folder (the job''s, for a standalone job).';
+comment on column qwf.run_files.rel_path is
+  'Path below the run''s folder (the job''s, for a standalone job).';
 comment on column qwf.run_files.run_id is 'Its run; null: standalone.';
 comment on column qwf.run_files.node_id is 'Its node.';
 comment on column qwf.run_files.host is 'Box that has the file.';

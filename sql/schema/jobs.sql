@@ -1,7 +1,8 @@
 -- Deploy qwf:schema/jobs
 -- requires: schema/types
 -- requires: schema/runs
--- One unit of work: a node of a run, or standalone. No foreign keys: a key-share lock on a run or queue row for every
+-- One unit of work: a node of a run, or standalone. No foreign keys: a key-share lock on a run or
+--   queue row for every
 -- insert would make producers write shared rows (docs/adr/0003); check_invariants() looks instead.
 -- The lease is in no index, so that renewing it stays a heap-only update.
 
@@ -83,7 +84,8 @@ create unique index jobs_node on qwf.jobs (run_id, node_idx) where run_id is not
 create unique index jobs_key on qwf.jobs (project, task, key)
   where key is not null and (once or status in ('scheduled', 'queued', 'running', 'awaiting_input'));
 
-comment on table qwf.jobs is 'One unit of work: a node of a run (run_id, node_id) or standalone (run_id null).';
+comment on table qwf.jobs is
+  'One unit of work: a node of a run (run_id, node_id) or standalone (run_id null).';
 comment on column qwf.jobs.id is 'Job id; grows with time.';
 comment on column qwf.jobs.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.jobs.graph_id is 'Graph of that run.';
@@ -94,39 +96,54 @@ comment on column qwf.jobs.task is 'What a worker runs.';
 comment on column qwf.jobs.status is 'State; see docs/concepts.md.';
 comment on column qwf.jobs.project is 'Tenant tag; empty is a project like any other.';
 comment on column qwf.jobs.priority is 'Lower is sooner.';
-comment on column qwf.jobs.run_next is 'An operator asked for it to run before everything else; cleared on claim.';
-comment on column qwf.jobs.position is 'FIFO position, given when it becomes queued; given-back work gets one before all others.';
+comment on column qwf.jobs.run_next is
+  'An operator asked for it to run before everything else; cleared on claim.';
+comment on column qwf.jobs.position is
+  'FIFO position, given when it becomes queued; given-back work gets one before all others.';
 comment on column qwf.jobs.run_at is 'Not before; set while scheduled.';
-comment on column qwf.jobs.inputs is 'Inputs as defined, references unresolved; args of a standalone job.';
-comment on column qwf.jobs.resolved_inputs is 'Inputs as last handed to a worker; null where inputs hold no reference.';
+comment on column qwf.jobs.inputs is
+  'Inputs as defined, references unresolved; args of a standalone job.';
+comment on column qwf.jobs.resolved_inputs is
+  'Inputs as last handed to a worker; null where inputs hold no reference.';
 comment on column qwf.jobs.output is 'What the body returned; the answer, for an input.';
-comment on column qwf.jobs.input_spec is 'What a person is asked: widget, prompt, target, options; references resolved once it is asked.';
-comment on column qwf.jobs.guarded is 'Opened one by one rather than in bulk: it has a skip_if, or is an input.';
+comment on column qwf.jobs.input_spec is
+  'What a person is asked: widget, prompt, target, options; references resolved once it is asked.';
+comment on column qwf.jobs.guarded is
+  'Opened one by one rather than in bulk: it has a skip_if, or is an input.';
 comment on column qwf.jobs.remaining_deps is 'Dependencies not yet satisfied.';
 comment on column qwf.jobs.attempt is 'Claims so far.';
 comment on column qwf.jobs.failures is 'Failures of the body itself, transient ones included.';
-comment on column qwf.jobs.losses is 'Attempts lost to the world: lapsed lease, killed child, watchdog.';
+comment on column qwf.jobs.losses is
+  'Attempts lost to the world: lapsed lease, killed child, watchdog.';
 comment on column qwf.jobs.retries is 'How often somebody had it run again after it had ended.';
-comment on column qwf.jobs.max_attempts is 'Tries the body has; null: the settings (1 for errors, 4 for transient failures).';
+comment on column qwf.jobs.max_attempts is
+  'Tries the body has; null: the settings (1 for errors, 4 for transient failures).';
 comment on column qwf.jobs.max_losses is 'Losses after which it fails; null: the setting.';
-comment on column qwf.jobs.backoff is 'Seconds between tries: a list, or {"base", "factor", "max"}; null: the settings.';
-comment on column qwf.jobs.timeout is 'Wall-clock limit of one attempt; null: the queue''s or the setting.';
-comment on column qwf.jobs.stall_timeout is 'Longest silence between progress beats; null: the setting.';
+comment on column qwf.jobs.backoff is
+  'Seconds between tries: a list, or {"base", "factor", "max"}; null: the settings.';
+comment on column qwf.jobs.timeout is
+  'Wall-clock limit of one attempt; null: the queue''s or the setting.';
+comment on column qwf.jobs.stall_timeout is
+  'Longest silence between progress beats; null: the setting.';
 comment on column qwf.jobs.required_model is 'Model the worker must know; null: none.';
 comment on column qwf.jobs.light is 'May run beside a model job on the same card.';
 comment on column qwf.jobs.vram_mb is 'GPU memory it needs, MiB; null: unknown.';
 comment on column qwf.jobs.requires is 'Labels the worker must carry.';
 comment on column qwf.jobs.claimed_by is 'Worker of the last claim.';
 comment on column qwf.jobs.claimed_at is 'Time of the last claim.';
-comment on column qwf.jobs.token is 'Fence of the current claim; null unless running. Starts with the job id in hexadecimal.';
-comment on column qwf.jobs.lease_expires_at is 'When the claim lapses unless renewed, by the database''s clock.';
+comment on column qwf.jobs.token is
+  'Fence of the current claim; null unless running. Starts with the job id in hexadecimal.';
+comment on column qwf.jobs.lease_expires_at is
+  'When the claim lapses unless renewed, by the database''s clock.';
 comment on column qwf.jobs.progress is 'Fraction done, 0 to 1, as the body last said.';
 comment on column qwf.jobs.progress_message is 'What the body last said it was doing.';
 comment on column qwf.jobs.beat_at is 'When the body last reported progress.';
 comment on column qwf.jobs.last_error is 'Error of the last attempt that had one.';
-comment on column qwf.jobs.last_exit_code is 'Exit code of the last attempt; negative: killed by that signal.';
+comment on column qwf.jobs.last_exit_code is
+  'Exit code of the last attempt; negative: killed by that signal.';
 comment on column qwf.jobs.origin is 'Who made it: api, run.';
-comment on column qwf.jobs.key is 'Idempotency key, unique per project and task while the job is not terminal.';
+comment on column qwf.jobs.key is
+  'Idempotency key, unique per project and task while the job is not terminal.';
 comment on column qwf.jobs.once is 'True: the key stays taken for as long as the row is kept.';
 comment on column qwf.jobs.labels is 'Tags of the caller; they filter nothing.';
 comment on column qwf.jobs.created_at is 'When it was enqueued.';
@@ -141,7 +158,8 @@ create table qwf.cancel_requests (
   requested_at timestamptz not null default clock_timestamp()
 );
 comment on table qwf.cancel_requests is
-  'A running job somebody wants stopped: a row of its own, so that an open transaction never locks the running job.';
+  'A running job somebody wants stopped: a row of its own, so that an open transaction never locks '
+  'the running job.';
 comment on column qwf.cancel_requests.job_id is 'The job; the row goes when the job ends.';
 comment on column qwf.cancel_requests.requested_by is 'Database user who asked.';
 comment on column qwf.cancel_requests.reason is 'Why.';

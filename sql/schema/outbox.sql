@@ -1,6 +1,7 @@
 -- Deploy qwf:schema/outbox
 -- requires: schema/qwf
--- Consequences still to be applied to a run, each written in the transaction of the change that caused it.
+-- Consequences still to be applied to a run, each written in the transaction of the change that
+-- caused it.
 
 begin;
 
@@ -18,12 +19,14 @@ create table qwf.outbox (
 create index outbox_run on qwf.outbox (run_id, id);
 create index outbox_due on qwf.outbox (id) where poisoned_at is null;
 
-comment on table qwf.outbox is 'Dispatch events: what drain_outbox() still has to do. Deleted when applied.';
+comment on table qwf.outbox is
+  'Dispatch events: what drain_outbox() still has to do. Deleted when applied.';
 comment on column qwf.outbox.id is 'Order of writing.';
 comment on column qwf.outbox.run_id is 'Run to apply it to.';
 comment on column qwf.outbox.job_id is 'Node it is about; null for stop.';
 comment on column qwf.outbox.kind is
-  'completed, failed, cancelled: the node ended so. requeued: it went back to work. ready: open it. stop: cancel what is left.';
+  'completed, failed, cancelled: the node ended so. requeued: it went back to work. ready: open '
+  'it. stop: cancel what is left.';
 comment on column qwf.outbox.tries is 'How often applying it failed.';
 comment on column qwf.outbox.next_try_at is 'Not before; null: at once.';
 comment on column qwf.outbox.error is 'Why the last try failed.';

@@ -14,11 +14,14 @@ create table qwf.queues (
 );
 insert into qwf.queues (name) values ('cpu'), ('gpu'), ('default');
 
-comment on table qwf.queues is 'Queues that workers can serve; cpu, gpu and default exist from the start.';
-comment on column qwf.queues.name is 'What jobs and workers call it: lower case letters, digits, dot, dash, underscore.';
+comment on table qwf.queues is
+  'Queues that workers can serve; cpu, gpu and default exist from the start.';
+comment on column qwf.queues.name is
+  'What jobs and workers call it: lower case letters, digits, dot, dash, underscore.';
 comment on column qwf.queues.paused is 'True: nothing is handed out; running jobs go on.';
 comment on column qwf.queues.lease is 'Lease of its jobs; null: the setting.';
-comment on column qwf.queues.timeout is 'Wall-clock limit of one attempt of its jobs; null: the setting.';
+comment on column qwf.queues.timeout is
+  'Wall-clock limit of one attempt of its jobs; null: the setting.';
 comment on column qwf.queues.retention is 'How long its terminal jobs are kept; null: the setting.';
 comment on column qwf.queues.created_at is 'When it was created.';
 

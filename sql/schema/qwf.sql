@@ -5,6 +5,7 @@
 begin;
 
 create schema qwf;
-comment on schema qwf is 'Workflow engine and job queue: definitions, runs, jobs, workers. Call functions, read views.';
+comment on schema qwf is
+  'Workflow engine and job queue: definitions, runs, jobs, workers. Call functions, read views.';
 
 commit;

@@ -1,6 +1,7 @@
 -- Deploy qwf:schema/roles
 -- requires: schema/qwf
--- The four group roles. Roles belong to the cluster, so one that exists is kept; where this user may not create roles the
+-- The four group roles. Roles belong to the cluster, so one that exists is kept; where this user
+-- may not create roles the
 -- engine works all the same for its owner, and a notice says what an administrator has to run.
 
 begin;
@@ -38,6 +39,7 @@ begin
 end $$;
 revoke all on procedure qwf._allow(regprocedure, text[]) from public;
 comment on procedure qwf._allow(regprocedure, text[]) is
-  'Grants execute on a function to those of the named roles that exist, and always to qwf_admin. Called by migrations only.';
+  'Grants execute on a function to those of the named roles that exist, and always to qwf_admin. '
+  'Called by migrations only.';
 
 commit;

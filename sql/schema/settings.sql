@@ -1,6 +1,7 @@
 -- Deploy qwf:schema/settings
 -- requires: schema/qwf
--- The defaults of the engine, in one row. A queue, then a node or job, then a call may override them.
+-- The defaults of the engine, in one row. A queue, then a node or job, then a call may override
+-- them.
 
 begin;
 
@@ -27,23 +28,35 @@ create table qwf.settings (
 );
 insert into qwf.settings default values;
 
-comment on table qwf.settings is 'Engine-wide defaults, exactly one row; change them with a plain UPDATE.';
+comment on table qwf.settings is
+  'Engine-wide defaults, exactly one row; change them with a plain UPDATE.';
 comment on column qwf.settings.singleton is 'Always true: there is one row.';
 comment on column qwf.settings.lease is 'How long a claim holds without a heartbeat.';
 comment on column qwf.settings.heartbeat is 'How often an agent renews its leases.';
-comment on column qwf.settings.poll is 'How often a sleeping worker looks for work without having been woken.';
+comment on column qwf.settings.poll is
+  'How often a sleeping worker looks for work without having been woken.';
 comment on column qwf.settings.tick is 'How often an agent calls tick().';
 comment on column qwf.settings.timeout is 'Wall-clock limit of one attempt.';
-comment on column qwf.settings.cancel_grace is 'How long a body may take to stop after it was told to, before it is killed.';
-comment on column qwf.settings.stop_grace is 'How long an agent lets its bodies finish after SIGTERM.';
-comment on column qwf.settings.worker_stale is 'A worker not seen for this long is not counted as alive.';
-comment on column qwf.settings.max_losses is 'How often work may be lost to the world (crash, lapse, timeout) before the job fails.';
-comment on column qwf.settings.error_attempts is 'Tries for a body that raises an error, where the job names none.';
-comment on column qwf.settings.transient_attempts is 'Tries for a body that reports a transient failure, where the job names none.';
-comment on column qwf.settings.error_backoff is 'Seconds to wait before each retry of an error; the last repeats.';
-comment on column qwf.settings.transient_backoff is 'Seconds to wait before each retry of a transient failure; the last repeats.';
-comment on column qwf.settings.event_tries is 'How often an outbox event is tried before it is poisoned and its run fails.';
-comment on column qwf.settings.max_value_bytes is 'Largest context, args, output or answer, in bytes of its text.';
+comment on column qwf.settings.cancel_grace is
+  'How long a body may take to stop after it was told to, before it is killed.';
+comment on column qwf.settings.stop_grace is
+  'How long an agent lets its bodies finish after SIGTERM.';
+comment on column qwf.settings.worker_stale is
+  'A worker not seen for this long is not counted as alive.';
+comment on column qwf.settings.max_losses is
+  'How often work may be lost to the world (crash, lapse, timeout) before the job fails.';
+comment on column qwf.settings.error_attempts is
+  'Tries for a body that raises an error, where the job names none.';
+comment on column qwf.settings.transient_attempts is
+  'Tries for a body that reports a transient failure, where the job names none.';
+comment on column qwf.settings.error_backoff is
+  'Seconds to wait before each retry of an error; the last repeats.';
+comment on column qwf.settings.transient_backoff is
+  'Seconds to wait before each retry of a transient failure; the last repeats.';
+comment on column qwf.settings.event_tries is
+  'How often an outbox event is tried before it is poisoned and its run fails.';
+comment on column qwf.settings.max_value_bytes is
+  'Largest context, args, output or answer, in bytes of its text.';
 comment on column qwf.settings.max_error_bytes is 'Longest error text kept, in bytes.';
 comment on column qwf.settings.max_log_bytes is 'Longest log tail kept with an attempt, in bytes.';
 comment on column qwf.settings.retention is 'How long terminal runs and jobs are kept.';

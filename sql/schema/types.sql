@@ -7,38 +7,46 @@ begin;
 create type qwf.job_status as enum (
   'blocked', 'scheduled', 'queued', 'running', 'awaiting_input', 'completed', 'failed', 'cancelled', 'skipped');
 comment on type qwf.job_status is
-  'State of a job; completed, failed, cancelled and skipped are terminal. The transitions are drawn in docs/concepts.md.';
+  'State of a job; completed, failed, cancelled and skipped are terminal. The transitions are '
+  'drawn in docs/concepts.md.';
 
 create type qwf.run_status as enum ('queued', 'running', 'awaiting_input', 'completed', 'failed', 'cancelled');
 comment on type qwf.run_status is
-  'State of a run; awaiting_input means only people are waited for. completed, failed and cancelled are terminal.';
+  'State of a run; awaiting_input means only people are waited for. completed, failed and '
+  'cancelled are terminal.';
 
 create type qwf.claimed_job as (
   job_id bigint, token uuid, run_id bigint, node_id text, task text, queue text, inputs jsonb, attempt int,
   timeout interval, stall_timeout interval, required_model text, out_dir text, lease_expires_at timestamptz,
   project text, labels jsonb);
-comment on type qwf.claimed_job is 'What a worker is handed: the work, and the token that every report about it must carry.';
+comment on type qwf.claimed_job is
+  'What a worker is handed: the work, and the token that every report about it must carry.';
 
 create type qwf.lease_verdict as (token uuid, verdict text);
 comment on type qwf.lease_verdict is
-  'Answer to a heartbeat for one token: ok (renewed), cancel (stop the body), lost (not yours any more).';
+  'Answer to a heartbeat for one token: ok (renewed), cancel (stop the body), lost (not yours any '
+  'more).';
 
 create type qwf.report_verdict as (job_id bigint, verdict text, pending boolean);
 comment on type qwf.report_verdict is
-  'Answer to one report: ok or lost; pending says that consequences were left in the outbox: call drain_outbox() soon.';
+  'Answer to one report: ok or lost; pending says that consequences were left in the outbox: call '
+  'drain_outbox() soon.';
 
 create type qwf.problem as (path text, problem text, hint text);
-comment on type qwf.problem is 'One thing wrong with a definition or a value: where (a JSON path), what, and what to do.';
+comment on type qwf.problem is
+  'One thing wrong with a definition or a value: where (a JSON path), what, and what to do.';
 
 create type qwf.resolution as (value jsonb, error text);
-comment on type qwf.resolution is 'A resolved value, or the reason why a reference in it could not be resolved. One is null.';
+comment on type qwf.resolution is
+  'A resolved value, or the reason why a reference in it could not be resolved. One is null.';
 
 create type qwf.report as (job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);
 comment on type qwf.report is 'One report of a worker about the end of an attempt.';
 
 create type qwf.transition as (
   status qwf.job_status, failures int, losses int, wait double precision, front boolean, error text);
-comment on type qwf.transition is 'Where a job goes when an attempt ends, and what the attempt cost of its budgets.';
+comment on type qwf.transition is
+  'Where a job goes when an attempt ends, and what the attempt cost of its budgets.';
 
 create type qwf.new_job as (
   ord int, task text, args jsonb, queue text, priority int, run_at timestamptz, key text, max_attempts int, backoff jsonb,
@@ -51,13 +59,17 @@ create type qwf.ended as (
 comment on type qwf.ended is 'A job whose attempt just ended, with what was reported about it.';
 
 create type qwf.event as (run_id bigint, job_id bigint, kind text);
-comment on type qwf.event is 'Something to apply to a run; the kinds are those of the outbox, and answered.';
+comment on type qwf.event is
+  'Something to apply to a run; the kinds are those of the outbox, and answered.';
 
 create type qwf.opened as (id bigint, run_id bigint, status qwf.job_status);
-comment on type qwf.opened is 'A node whose dependencies are all satisfied, and what became of it; blocked: still to be looked at.';
+comment on type qwf.opened is
+  'A node whose dependencies are all satisfied, and what became of it; blocked: still to be looked '
+  'at.';
 
 create type qwf.node_count as (run_id bigint, closed int, active int, waiting int, started boolean);
 comment on type qwf.node_count is
-  'Change of a run''s counters: nodes that became terminal, active, waiting; started: a node of it has run.';
+  'Change of a run''s counters: nodes that became terminal, active, waiting; started: a node of it '
+  'has run.';
 
 commit;

@@ -23,18 +23,22 @@ create table qwf.workers (
   stopped_at timestamptz
 ) with (fillfactor = 70);
 create index workers_queue on qwf.workers (queue) where stopped_at is null;
-comment on table qwf.workers is 'One registration of an agent process on one queue; a new row at every start.';
+comment on table qwf.workers is
+  'One registration of an agent process on one queue; a new row at every start.';
 comment on column qwf.workers.id is 'Worker id: what claim() and heartbeat() take.';
 comment on column qwf.workers.host is 'Box it runs on.';
 comment on column qwf.workers.queue is 'Queue it serves.';
 comment on column qwf.workers.pid is 'Process id of the agent.';
 comment on column qwf.workers.version is 'Version of the agent.';
 comment on column qwf.workers.slots is 'Bodies it runs at once, in all.';
-comment on column qwf.workers.tasks is 'Tasks it can run; null: not announced, so not filtered by task.';
-comment on column qwf.workers.models is 'Models it can load; null: not announced, so not filtered by model.';
+comment on column qwf.workers.tasks is
+  'Tasks it can run; null: not announced, so not filtered by task.';
+comment on column qwf.workers.models is
+  'Models it can load; null: not announced, so not filtered by model.';
 comment on column qwf.workers.current_model is 'Model it has loaded.';
 comment on column qwf.workers.vram_mb is 'GPU memory it has, MiB; null: unknown, so not filtered.';
-comment on column qwf.workers.labels is 'Labels that requires is matched against; host is always one.';
+comment on column qwf.workers.labels is
+  'Labels that requires is matched against; host is always one.';
 comment on column qwf.workers.rank is 'Negative: an overflow worker.';
 comment on column qwf.workers.project is 'Project it works for; null: every one.';
 comment on column qwf.workers.started_at is 'When it registered.';
@@ -48,7 +52,8 @@ create unlogged table qwf.sleepers (
   since timestamptz not null default clock_timestamp(),
   primary key (queue, worker)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
-comment on table qwf.sleepers is 'A worker asleep on a queue. Only these are sent a NOTIFY; a lost row costs one poll.';
+comment on table qwf.sleepers is
+  'A worker asleep on a queue. Only these are sent a NOTIFY; a lost row costs one poll.';
 comment on column qwf.sleepers.worker is 'Worker id.';
 comment on column qwf.sleepers.queue is 'Queue it found empty.';
 comment on column qwf.sleepers.id is 'Key of the advisory lock by which one waker picks it.';

@@ -21,6 +21,7 @@ revoke all on function qwf.tg_jobs__insert() from public;
 create trigger tg_jobs__insert after insert on qwf.jobs
 referencing new table as inserted
 for each statement execute function qwf.tg_jobs__insert();
-comment on trigger tg_jobs__insert on qwf.jobs is 'New work wakes as many sleepers as there are new jobs.';
+comment on trigger tg_jobs__insert on qwf.jobs is
+  'New work wakes as many sleepers as there are new jobs.';
 
 commit;

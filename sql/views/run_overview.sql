@@ -21,7 +21,8 @@ cross join lateral (
   from qwf.jobs j
   where j.run_id = r.id
 ) n;
-comment on view qwf.run_overview is 'Runs with their progress: select * from qwf.run_overview order by id desc limit 20.';
+comment on view qwf.run_overview is
+  'Runs with their progress: select * from qwf.run_overview order by id desc limit 20.';
 comment on column qwf.run_overview.id is 'Run id.';
 comment on column qwf.run_overview.workflow is 'Name of the workflow.';
 comment on column qwf.run_overview.version is 'Version of the workflow.';

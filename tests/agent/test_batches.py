@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 from harness import Database, StartAgent, until
@@ -58,7 +59,7 @@ def test_batches_grow_while_bodies_are_short_and_shrink_at_once() -> None:
         pace.saw("t", 0.0001)
         sizes.append(pace.batch)
     assert sizes[-1] == 500
-    assert all(later <= 2 * earlier for earlier, later in zip(sizes, sizes[1:]))
+    assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
     pace.saw("t", 60)
     assert pace.batch == 1
 

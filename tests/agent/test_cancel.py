@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from harness import Database, StartAgent, alive, until
@@ -50,13 +51,10 @@ def test_cancelling_a_run_stops_its_running_nodes(
 ) -> None:
     start("--nodes", "steps", "--app", "bodies", "--queue", "cpu")
     file = tmp_path / "said"
-    base.one(
-        "select qwf.register_pipeline(%s)",
-        '{"name": "p", "nodes": [{"id": "n", "node": "cooperative", "inputs": {"file": "%s"}}]}'
-        % file,
-    )
-    steps = '[{"id": "s", "kind": "pipeline", "pipeline": "p"}]'
-    base.one("select qwf.register_workflow(%s)", '{"name": "w", "steps": %s}' % steps)
+    node = {"id": "n", "node": "cooperative", "inputs": {"file": str(file)}}
+    step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
+    base.one("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": [node]}))
+    base.one("select qwf.register_workflow(%s)", json.dumps({"name": "w", "steps": [step]}))
     run = base.one("select qwf.enqueue_run('w')")
     until(lambda: file.exists() and file.read_text() == "started")
     base.one("select qwf.cancel_run(%s)", run)

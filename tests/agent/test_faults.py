@@ -129,7 +129,8 @@ def test_what_ended_while_the_database_was_away_is_reported_afterwards(
     job_id = base.enqueue("telling", {"file": str(file), "seconds": 0.2})
     body = pid_in(file)
     server.stop_immediate()
-    until(lambda: "job %d telling: completed" % job_id in (tmp_path / "agent-0.log").read_text())
+    log = tmp_path / "agent-0.log"
+    until(lambda: f"job {job_id} telling: completed" in log.read_text(), "the end of the body")
     assert alive(body), "the child goes on"
     server.start()
     base.conn = psycopg.connect(base.dsn, autocommit=True, row_factory=psycopg.rows.dict_row)

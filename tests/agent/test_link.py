@@ -60,7 +60,8 @@ def test_parameters_arrive_as_they_are(loop: Loop, value: str | None) -> None:
 
 
 def test_values_have_their_types(loop: Loop) -> None:
-    text = "select 1::bigint as i, true as b, '1 day'::interval as t, 0.5::real as f, '[1]'::jsonb as j"
+    text = "select 1::bigint as i, true as b, '1 day'::interval as t, 0.5::real as f"
+    text += ", '[1]'::jsonb as j"
     row = loop.ask(text).rows[0]
     assert (row["i"], row["b"], row["t"], row["f"]) == (1, True, timedelta(days=1), 0.5)
     assert json.loads(row["j"]) == [1]

@@ -3,7 +3,9 @@
 begin;
 
 drop type qwf.node_count;
+drop type qwf.opened;
 drop type qwf.event;
+drop type qwf.ended;
 drop type qwf.new_job;
 drop type qwf.transition;
 drop type qwf.report;

@@ -9,8 +9,8 @@ select is(qwf.cancel_job(qwf_test.job('a'), 'too slow'), 'requested', 'not yet c
 select results_eq('select * from qwf.jobs', 'select * from held',
   'the row of a running job is never touched');
 select results_eq('select job_id, requested_by, reason, requested_at from qwf.cancel_requests', $$
-  values (qwf_test.job('a'), session_user::text, 'too slow', '2030-01-01'::timestamptz) $$,
-    'who asked, and why');
+  values (qwf_test.job('a'), session_user::text collate "default", 'too slow',
+    '2030-01-01'::timestamptz) $$, 'who asked, and why');
 select is((select verdict from qwf.heartbeat('w', array[qwf_test.token('a')])), 'cancel',
   'its worker is told');
 select qwf_test.report('a', 'cancelled');

@@ -7,9 +7,10 @@ select qwf_test.claim();
 select qwf.cancel_job(qwf_test.job('waiting'), 'x'), qwf.cancel_job(qwf_test.job('running'), 'y');
 select results_eq('select at, job_id, type, actor, detail from qwf.job_events order by id', $$
   values
-    ('2030-01-01'::timestamptz, qwf_test.job('waiting'), 'cancelled', session_user::text,
-      '{"reason": "x"}'::jsonb),
-    ('2030-01-01', qwf_test.job('running'), 'cancel_requested', session_user, '{"reason": "y"}')
+    ('2030-01-01'::timestamptz, qwf_test.job('waiting'), 'cancelled',
+      session_user::text collate "default", '{"reason": "x"}'::jsonb),
+    ('2030-01-01', qwf_test.job('running'), 'cancel_requested',
+      session_user::text collate "default", '{"reason": "y"}')
 $$, 'unusual events, by the clock of the engine');
 
 select * from finish();

@@ -21,7 +21,7 @@ select results_eq($$ select node_id, status::text from qwf.jobs order by node_id
     ('s/d', 'cancelled')
 $$, 'at once; what ended stays, what runs is told');
 select results_eq('select status::text, error, finished_at from qwf.runs', $$
-  select 'cancelled', format('cancelled by %s: wrong photo', session_user),
+  select 'cancelled', 'cancelled by ' || session_user::text collate "default" || ': wrong photo',
     '2030-01-01'::timestamptz
 $$, 'the run says who and why');
 select is_empty('select * from qwf.pending_inputs', 'nobody is asked any more');

@@ -1,4 +1,4 @@
--- A chain of a thousand nodes is in enqueue_run/completes_a_run_that_skips_everything, where it costs less.
+-- One of a thousand is in enqueue_run/completes_a_run_that_skips_everything: there it is quick.
 begin;
 select plan(3);
 

@@ -13,8 +13,9 @@ select throws_ok($$ select pg_temp.report_with('{"outcome": "completed"}') $$, '
 select throws_ok($$ select pg_temp.report_with('{"job_id": "x", "outcome": "error"}') $$, 'QW005',
   'malformed report',
   'a job that is no number');
-select throws_ok($$ select pg_temp.report_with('{"job_id": 1, "token": "x", "outcome": "error"}') $$, 'QW005',
-  'malformed report', 'a token that is none');
+select throws_ok($$
+  select pg_temp.report_with('{"job_id": 1, "token": "x", "outcome": "error"}')
+$$, 'QW005', 'malformed report', 'a token that is none');
 select throws_ok($$ select pg_temp.report_with('{"job_id": 1, "outcome": "error", "detail": 7}') $$,
   'QW005',
   'malformed report', 'a detail that is no object');

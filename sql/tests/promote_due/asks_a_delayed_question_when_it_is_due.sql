@@ -1,8 +1,8 @@
 begin;
 select plan(5);
 
-select qwf_test.workflow('p', '[{"id": "a"}]');
-select qwf.register_workflow('{"name": "w", "steps": [{"id": "ask", "kind": "input", "widget": "confirm"}]}');
+select qwf.register_workflow('{"name": "w", "steps": [
+  {"id": "ask", "kind": "input", "widget": "confirm"}]}');
 select qwf.enqueue_run('w', run_at => qwf.now() + '1 h');
 select is_empty('select * from qwf.pending_inputs', 'nobody is asked before');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', 'true') $$, 'QW002', null,

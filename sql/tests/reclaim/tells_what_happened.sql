@@ -5,7 +5,9 @@ select qwf_test.set_now('2030-01-01 12:00Z');
 select qwf.enqueue('a');
 select qwf_test.claim('default');
 select qwf_test.lapse('a');
-select results_eq('select outcome, reason, worker, error ~ $re$lease of worker w lapsed at 2030$re$ from qwf.job_attempts', $$
+select results_eq($$
+  select outcome, reason, worker, error ~ 'lease of worker w lapsed at 2030' from qwf.job_attempts
+$$, $$
   values ('lost', 'lease_lapsed', 'w', true) $$, 'the attempt says why it ended');
 select results_eq('select type, actor, job_id from qwf.job_events', $$
   values ('reclaimed', 'w', qwf_test.job('a')) $$,

@@ -2,7 +2,8 @@ begin;
 select plan(7);
 
 select qwf_test.set_now('2030-01-01');
-select qwf_test.workflow('photo', '[{"id": "a", "inputs": {"pick": {"$from": "pipeline.pick"}}}]');
+select qwf.register_pipeline('{"name": "photo", "nodes": [
+  {"id": "a", "node": "a", "inputs": {"pick": {"$from": "pipeline.pick"}}}]}');
 select qwf.register_workflow('{"name": "photo", "steps": [
   {"id": "ask", "kind": "input", "widget": "text", "target": "pick"},
   {"id": "s", "kind": "pipeline", "pipeline": "photo", "depends_on": ["ask"],

@@ -12,7 +12,9 @@ select null::qwf.resolution;
 select null::qwf.report;
 select null::qwf.transition;
 select null::qwf.new_job;
+select null::qwf.ended;
 select null::qwf.event;
+select null::qwf.opened;
 select null::qwf.node_count;
 
 rollback;

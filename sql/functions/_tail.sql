@@ -1,0 +1,22 @@
+-- Deploy qwf:functions/_tail
+-- requires: schema/qwf
+-- Purpose: The end of a long text: of a log, the last lines tell most.
+-- Guarantees: At most about p_max_bytes bytes in the database encoding; shorter text comes back as
+--   it is.
+-- Called by: _record_attempts.
+
+begin;
+
+create function qwf._tail(p_text text, p_max_bytes int) returns text
+language sql immutable strict
+as $$
+  select case
+    when octet_length(p_text) <= p_max_bytes then p_text
+    else right(p_text, (length(p_text) * p_max_bytes::numeric / octet_length(p_text))::int)
+  end
+$$;
+comment on function qwf._tail(text, int) is
+  'The text, or its end where it is longer than so many bytes.';
+revoke all on function qwf._tail(text, int) from public;
+
+commit;

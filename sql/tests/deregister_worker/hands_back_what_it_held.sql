@@ -1,0 +1,20 @@
+begin;
+select plan(3);
+
+create temp table me as select qwf.register_worker('box', 'default') as id;
+select qwf.enqueue('a'), qwf.enqueue('b'), qwf.enqueue('c');
+select count(*) from qwf.claim('default', (select id from me), 2);
+select count(*) from qwf.claim('default', 'other');
+create temp table old as select token from qwf.jobs where task = 'a';
+select qwf.deregister_worker((select id from me));
+select results_eq('select task, status::text, attempt, failures, losses from qwf.jobs order by id',
+  $$
+  values ('a', 'queued', 1, 0, 0), ('b', 'queued', 1, 0, 0), ('c', 'running', 1, 0, 0)
+$$, 'its own, counting nothing');
+select is(qwf.finish(qwf_test.job('a'), (select token from old), 'completed'), 'lost',
+  'its tokens are dead');
+select qwf.enqueue('d');
+select is(qwf_test.claim('default', 9), 'claimed a, b, d', 'what it held goes first');
+
+select * from finish();
+rollback;

@@ -1,0 +1,19 @@
+begin;
+select plan(1);
+
+select qwf.enqueue('mail', '{"to": "ada"}', 'gpu', 7, null, 'k', 3, '[1]', '5 min', 'flux', 8000,
+  '{"disk": "nvme"}',
+  project => 'p', labels => '{"n": 1}', once => true);
+select results_eq($$
+  select task, inputs, queue, priority, key, max_attempts, backoff, timeout, required_model,
+    vram_mb, requires, project,
+    labels, once
+  from qwf.jobs
+$$, $$
+  values ('mail', '{"to": "ada"}'::jsonb, 'gpu', 7, 'k', 3, '[1]'::jsonb, interval '5 min', 'flux',
+    8000,
+    '{"disk": "nvme"}'::jsonb, 'p', '{"n": 1}'::jsonb, true)
+$$, 'all of it');
+
+select * from finish();
+rollback;

@@ -1,0 +1,27 @@
+begin;
+select plan(11);
+
+create function pg_temp.bad(p_item jsonb) returns setof bigint language sql as $$
+  select qwf.enqueue_many(jsonb_build_array('{"task": "good"}'::jsonb, p_item)) $$;
+select throws_ok($$ select pg_temp.bad('{"task": "a b"}') $$, 'QW005', 'invalid job', 'a bad task');
+select qwf_test.explains($$ select pg_temp.bad('{"task": "a b"}') $$, '[1].task:%',
+  'is the second');
+select throws_ok($$ select pg_temp.bad('{"task": "a", "prio": 1}') $$, 'QW005', 'invalid job',
+  'an unknown key');
+select qwf_test.explains($$ select pg_temp.bad('{"task": "a", "prio": 1}') $$, '[1]%prio%',
+  'of the second');
+select throws_ok($$ select pg_temp.bad('7') $$, 'QW005', 'invalid job', 'no object');
+select qwf_test.explains($$ select pg_temp.bad('7') $$, '[1]%', 'is the second');
+select throws_ok($$ select pg_temp.bad('{"task": "a", "queue": "tpu"}') $$, 'QW006',
+  'unknown queue', 'a bad queue');
+select qwf_test.explains($$ select pg_temp.bad('{"task": "a", "queue": "tpu"}') $$, '%[1]%tpu%',
+  'of the second');
+select throws_ok($$ select pg_temp.bad('{"task": "a", "expires": "1 h"}') $$, 'QW003',
+  'not yet supported', 'not yet');
+select qwf_test.explains($$ select pg_temp.bad('{"task": "a", "expires": "1 h"}') $$,
+  '%[1]%expires%', 'in the second');
+select throws_ok($$ select pg_temp.bad('{"task": "a", "timeout": "soon"}') $$, 'QW005',
+  'invalid job', 'no interval');
+
+select * from finish();
+rollback;
