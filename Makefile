@@ -18,7 +18,7 @@ help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.run ## Run the example on real photographs to its end (PHOTOS=folder for your own)
-	@$(BIN)/qwf demo $(if $(PHOTOS),"$(PHOTOS)")
+	@$(BIN)/qwf demo $(if $(PHOTOS),--photos "$(PHOTOS)")
 
 up: $(VENV)/.run ## Start the embedded Postgres under ~/.qwf and migrate it
 	@$(BIN)/qwf up

@@ -1,10 +1,11 @@
 """The reference language as docs/references.md describes it, written without a look at the SQL.
 
-`resolve(value, scope)` takes and gives plain JSON values, with numbers as `Decimal` or `int`.
+`resolve(value, scope)` takes and gives plain JSON values.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -100,7 +101,9 @@ def check_from(expression: Mapping[str, Json]) -> None:
         raise Malformed
     else:
         for place, segment in enumerate(path):
-            names = isinstance(segment, list) and segment and all(isinstance(s, str) for s in segment)
+            names = (
+                isinstance(segment, list) and segment and all(isinstance(s, str) for s in segment)
+            )
             compiled = place == 0 and (isinstance(segment, Mapping) or names)
             if not (compiled or isinstance(segment, str) or type(segment) is int):
                 raise Malformed
@@ -110,6 +113,10 @@ def check_from(expression: Mapping[str, Json]) -> None:
         conditions = expression["$filter"]
         if not isinstance(conditions, Mapping) or any(condition(k) is None for k in conditions):
             raise Malformed
+
+
+def is_names(segment: Json) -> bool:
+    return isinstance(segment, list) and segment != [] and all(isinstance(s, str) for s in segment)
 
 
 def fetch(path: Json, scope: Json) -> Json:
@@ -191,8 +198,25 @@ def satisfies(element: Json, operator: str, field: list[str], operand: Json) -> 
         found = None
     if operator == "eq":
         return equal(found, operand)
-    # Only texts: how other values look as JSON text is Postgres's business.
-    return isinstance(found, str) and re.search(operand, found) is not None
+    return found is not None and re.search(operand, text_of(found)) is not None
+
+
+def text_of(value: Json) -> str:
+    """A text as it is, anything else as PostgreSQL writes it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        members = (
+            f"{json.dumps(k, ensure_ascii=False)}: {quoted(value[k])}" for k in ordered(value)
+        )
+        return "{" + ", ".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(quoted, value)) + "]"
+    return json.dumps(value)
+
+
+def quoted(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else text_of(value)
 
 
 def equal(left: Json, right: Json) -> bool:

@@ -74,9 +74,9 @@ weekdays = st.one_of(
     fields(0, 6, WEEKDAYS), st.sampled_from(["7", "5-7", "0-7", "FRI-7", "1,7", "6-2"])
 )
 expressions = st.one_of(
-    st.tuples(
-        fields(0, 59), fields(0, 23), fields(1, 31), fields(1, 12, MONTHS), weekdays
-    ).map(" ".join),
+    st.tuples(fields(0, 59), fields(0, 23), fields(1, 31), fields(1, 12, MONTHS), weekdays).map(
+        " ".join
+    ),
     st.tuples(fields(0, 59), fields(0, 23)).map(lambda f: f"{f[0]} {f[1]} * * *"),
     st.sampled_from(
         ["@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@ANNUALLY"]
@@ -86,9 +86,7 @@ expressions = st.one_of(
 
 def named(expression: str, after: datetime) -> Iterator[datetime]:
     """The local times that an expression names; ends where no more come in 45 years."""
-    times = croniter(
-        expression, after, implement_cron_bug=True, max_years_between_matches=45
-    )
+    times = croniter(expression, after, implement_cron_bug=True, max_years_between_matches=45)
     while True:
         try:
             yield times.get_next(datetime)
@@ -192,6 +190,22 @@ def test_the_calendar_is_that_of_croniter(
     assert [row[0] for row in rows] == expected
 
 
+@pytest.mark.parametrize(
+    ("expression", "after", "expected"),
+    [
+        ("0 0 29 2 *", datetime(2096, 3, 1), [datetime(2104, 2, 29), datetime(2108, 2, 29)]),
+        ("0 0 29 2 */7", datetime(2088, 3, 1), [datetime(2128, 2, 29), datetime(2156, 2, 29)]),
+        ("0 0 31 4,6,9,11 *", datetime(2026, 1, 1), []),
+        ("0 0 30-31 2 */2", datetime(2026, 1, 1), []),
+    ],
+)
+def test_what_is_rare_is_found_and_what_never_comes_is_known(
+    db: psycopg.Connection[Any], expression: str, after: datetime, expected: list[datetime]
+) -> None:
+    rows = db.execute(LOCAL, {"expression": expression, "after": after, "count": 2}).fetchall()
+    assert [row[0] for row in rows] == expected
+
+
 @given(expression=expressions, moment=moments())
 @UNHURRIED
 def test_the_clocks_are_those_of_zoneinfo(
@@ -207,15 +221,15 @@ def test_the_clocks_are_those_of_zoneinfo(
 
 
 @pytest.mark.parametrize("zone", ZONES)
-@pytest.mark.parametrize("expression", ["7 * * * *", "*/20 */2 * * *", "0 3 * * *", "30 2 1 * *"])
+@pytest.mark.parametrize("expression", ["*/20 */2 * * *", "0 3 * * *", "30 0 1 * *"])
 def test_a_zone_is_followed_through_years(
     db: psycopg.Connection[Any], expression: str, zone: str
 ) -> None:
     after = datetime(2009, 12, 31, 12, tzinfo=timezone.utc)
     rows = db.execute(
-        NEXT, {"expression": expression, "zone": zone, "after": after, "count": 1200}
+        NEXT, {"expression": expression, "zone": zone, "after": after, "count": 500}
     ).fetchall()
-    assert [row[0] for row in rows] == due(expression, ZoneInfo(zone), after, 1200)
+    assert [row[0] for row in rows] == due(expression, ZoneInfo(zone), after, 500)
 
 
 # Where croniter, given the zone itself, says something else, and why. All in Europe/Berlin, where
@@ -228,7 +242,7 @@ AUTUMN = datetime(2026, 10, 24, 22, tzinfo=timezone.utc)
 @pytest.mark.parametrize(
     ("expression", "after", "ours", "croniters"),
     [
-        # Clocks are put forward: the same. A fixed time fires as the gap ends, an hourly one goes on.
+        # Clocks are put forward: the same. A fixed time fires as the gap ends, others go on.
         ("30 2 * * *", SPRING, "01:00 00:30", "01:00 00:30"),
         ("0 */2 * * *", SPRING, "01:00 02:00", "01:00 02:00"),
         ("30 * * * *", SPRING, "23:30 00:30 01:30", "23:30 00:30 01:30"),
@@ -288,9 +302,7 @@ def test_a_day_that_a_zone_left_out_fires_as_it_ends(db: psycopg.Connection[Any]
 def test_reading_never_raises_and_what_it_takes_is_due_or_never(
     db: psycopg.Connection[Any], text: str
 ) -> None:
-    row = db.execute(
-        "select cardinality((qwf._read_cron(%s)).problems)", (text,)
-    ).fetchone()
+    row = db.execute("select cardinality((qwf._read_cron(%s)).problems)", (text,)).fetchone()
     assert row is not None
     if row[0] == 0:
         after = datetime(2026, 1, 1, tzinfo=timezone.utc)

@@ -15,7 +15,7 @@ import reference_model as model
 
 Connection = psycopg.Connection[Any]
 MANY = settings(
-    max_examples=300,
+    max_examples=150,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -38,9 +38,8 @@ scopes = st.dictionaries(names, data, min_size=1, max_size=4)
 segments = names | st.sampled_from(["2", " 1", "+1", "01", "1 ", "9999999999", "x"])
 bad_paths = st.sampled_from(["", ".", "a.", "a..b", [], ["a", None], ["a", 1.5], ["a", ["b"]], 3])
 filter_keys = st.sampled_from(
-    ["eq:a", "a:eq", "eq:label", "label:eq", "eq:label.a", "eq:eq", "eq:0", "matches:eq"]
-    + ["matches:a", "a:matches", "matches:label"]
-)
+    ["eq:a", "a:eq", "eq:label", "label:eq", "eq:label.a", "eq:eq", "eq:0"]
+) | st.sampled_from(["matches:a", "a:matches", "matches:label", "matches:eq"])
 patterns = st.sampled_from(["a", "^a", "b$", "[ab]+", "x|b", "^$", "(", "[a"])
 
 
@@ -93,10 +92,9 @@ broken = st.one_of(
     st.fixed_dictionaries(
         {"$from": st.just("a"), "$filter": st.sampled_from([{"a": 1}, [], {"eq:": 1}, {}, None])}
     ),
-    st.sampled_from(
-        [{"$eq": 1}, {"$form": "a"}, {"$from": "a", "x": 1}, {"$": 1}, {"$coalesce": 7}]
-        + [{"$from": "a", "$eq": 1, "$ne": 1}, {"$value": 1, "$from": "a"}]
-    ),
+    st.sampled_from([{"$eq": 1}, {"$form": "a"}, {"$from": "a", "x": 1}, {"$": 1}]),
+    st.sampled_from([{"$from": "a", "$eq": 1, "$ne": 1}, {"$value": 1, "$from": "a"}]),
+    st.just({"$coalesce": 7}),
 )
 
 

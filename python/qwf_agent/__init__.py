@@ -1,6 +1,20 @@
 """qwf: workflows and jobs on self-hosted machines. Postgres decides, this package runs the work."""
 
-from qwf_agent.app import App, PermanentError, TemporaryError
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from qwf_agent.app import App, PermanentError, TemporaryError
 
 __version__ = "0.1.0"
 __all__ = ["App", "PermanentError", "TemporaryError", "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    """Load `app` when user code asks for it: commands that only read do without."""
+    if name in ("App", "PermanentError", "TemporaryError"):
+        from qwf_agent import app
+
+        return getattr(app, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -72,6 +72,7 @@ class Agent:
         self.slots = Slots([], Pace(options.batch))
         self.ticking: Call | None = None
         self.tick_at = 0.0
+        self.said = ""
         self.draining = False
         self.kill_at = self.give_up_at = float("inf")
         self.oom_kills = oom.kills()
@@ -82,7 +83,8 @@ class Agent:
         try:
             self.start()
         except Leave as leave:
-            log.error("%s", leave) if leave.code else log.info("stopped before it started")
+            log.error("%s", leave) if leave.code else log.info("asked to stop before it started")
+            self.stop()
             return leave.code
         while not self.finished():
             self.wait()
@@ -101,14 +103,14 @@ class Agent:
     def wait(self, until: float | None = None) -> None:
         """Wait for something to happen: an answer, a wake-up, a signal, or the time for
         something."""
+        self.soft.step(self.now)
+        self.durable.step(self.now)
         until = self.next_at() if until is None else until
         if self.reporter.busy() and self.slots.all_have_work():
             time.sleep(GATHER_S)  # nothing can be done with one more answer: let some come together
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()
         self.now = time.monotonic()
-        self.soft.step(self.now)
-        self.durable.step(self.now)
         while self.soft.notifications:
             payload = self.soft.notifications.popleft()
             for worker in self.workers:
@@ -143,6 +145,9 @@ class Agent:
             seconds = slot.running_for(self.now)
             if seconds > STUCK_S and len(slot.claims) > 1:
                 self.slots.take_back(slot)
+            if slot.is_overdue(self.now):
+                log.error("a child has been importing the app for too long: killed")
+                slot.kill()
             if slot.claims and slot.claims[0].fate is None:
                 slot.claims[0].fate = self.fate(slot.claims[0], seconds)
                 if slot.claims[0].fate is not None:
@@ -165,7 +170,8 @@ class Agent:
         the others."""
         for worker in self.workers:
             self.slots.backlog.extend(worker.claimed(self.now))
-        room = 0 if self.draining else self.slots.room(self.now)
+        held_up = self.draining or self.reporter.is_behind()
+        room = 0 if held_up else self.slots.room(self.now)
         asked = sum(worker.asked for worker in self.workers)
         for worker in self.workers:
             worker.look(room, max(0, room - asked), self.now)
@@ -301,27 +307,27 @@ class Agent:
     def ask(self, query: db.Query, give_up_at: float) -> str:
         """The value of a query without which there is no start; waits for database and schema.
         Raises Leave."""
-        leave = Leave(NO_DATABASE, "no database")
+        code, trouble = NO_DATABASE, ""
         while self.now < give_up_at:
             call = self.durable.send(query)
             while not call.done:
                 self.wait_to_start()
             if call.failure is None:
                 return str(call.value())
-            if call.failure.lost:
-                leave = Leave(NO_DATABASE, f"no database: {self.durable.trouble or call.failure}")
-            elif call.failure.sqlstate in NO_SCHEMA:
-                leave = Leave(
-                    MISCONFIGURED, f"no qwf schema here: run `qwf migrate deploy` ({call.failure})"
-                )
-            else:
+            if call.failure.sqlstate in NO_SCHEMA:
+                code, trouble = MISCONFIGURED, f"no qwf schema: {call.failure}; qwf migrate deploy"
+            elif not call.failure.lost:
                 raise Leave(MISCONFIGURED, str(call.failure))
-            log.debug("waiting: %s", leave)
-            self.wait_to_start()
-        raise leave
+            elif self.durable.trouble is not None:
+                code, trouble = NO_DATABASE, f"no database: {self.durable.trouble}"
+            self.wait_to_start(trouble)
+        raise Leave(code, trouble or "no database")
 
-    def wait_to_start(self) -> None:
-        """Let a little happen. Raises Leave when asked to stop."""
+    def wait_to_start(self, trouble: str = "") -> None:
+        """Let a little happen; say once what it waits for. Raises Leave when asked to stop."""
+        if trouble not in ("", self.said):
+            self.said = trouble
+            log.info("waiting: %s", trouble)
         self.wait(self.now + LOOK_S)
         if self.signals.stops:
             raise Leave(STOPPED)

@@ -9,6 +9,7 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import psycopg
@@ -25,12 +26,13 @@ log = logging.getLogger("qwf_agent")
 Row = dict[str, Any]
 
 JSON_OIDS, UUID_OID = (114, 3802), 2950
-BLAMES_DATA = (
-    "22",
-    "23",
-    "54",
-    "QW",
-)  # SQLSTATE classes: data, constraint, program limit, the engine's own
+# SQLSTATE classes: data, constraint, program limit, and the engine's own.
+BLAMES_DATA = ("22", "23", "54", "QW")
+DURABLE = (
+    b"select set_config('statement_timeout', '%d', true),"
+    b" set_config('intervalstyle', 'postgres', true); "
+)
+SOFT = DURABLE[:-2] + b", set_config('synchronous_commit', 'off', true); "
 CONNECT_S = 10.0  # longest wait for a connection
 RETRY_S = (0.1, 5.0)  # first and longest wait between two tries, doubled each time
 PROBES: dict[str, int] = {
@@ -179,20 +181,32 @@ class Link:
         conn.nonblocking = 1
         self.up, self.trouble, self._wait_s = True, None, RETRY_S[0]
         self._watch(conn, selectors.EVENT_READ)
-        # The server stops a statement just before this side would give up on it.
-        limit = f"set statement_timeout = {int(self._deadline_s * 900)}"
-        listens = [f'listen "{channel}"' for channel in self._channels]
-        self.send(Query("; ".join([limit, "set intervalstyle = postgres", *listens])))
+        for channel in self._channels:
+            self.send(Query(f'listen "{channel}"'))
 
     def _start(self) -> None:
         call = self._calls[0]
         call.deadline = time.monotonic() + self._deadline_s
         try:
             conn = self._session()
-            conn.send_query(_render(call.query, conn))
+            conn.send_query(self._render(call.query, conn))
             self._flush(conn)
         except psycopg.Error as error:
             self._lose(str(error))
+
+    def _render(self, query: Query, conn: PGconn) -> bytes:
+        """The statement, with parameters as literals and after what it needs of the session.
+
+        Statements sent together are one transaction and one round trip, and leave the session as
+        it was, also behind a pooler that gives every transaction another one. The server stops a
+        statement just before this side would give up on it.
+        """
+        first, *rest = query.text.encode().split(b"{}")
+        literals = [_literal(param, conn) for param in query.params]
+        text = first + b"".join(
+            literal + part for literal, part in zip(literals, rest, strict=True)
+        )
+        return (SOFT if query.soft else DURABLE) % int(self._deadline_s * 900) + text
 
     def _flush(self, conn: PGconn) -> None:
         pending = conn.flush() == 1
@@ -265,20 +279,11 @@ def read_rows(result: PGresult) -> list[Row]:
     ]
 
 
+@cache
 def _loader(oid: int) -> Callable[[bytes], Any]:
     if oid == UUID_OID or oid in JSON_OIDS:
         return bytes.decode
     return Transformer().get_loader(oid, pq.Format.TEXT).load
-
-
-def _render(query: Query, conn: PGconn) -> bytes:
-    """The statement with its parameters as literals. Two statements sent together are one
-    transaction and one round trip, also behind a pooler that gives every transaction another
-    server."""
-    first, *rest = query.text.encode().split(b"{}")
-    literals = [_literal(param, conn) for param in query.params]
-    text = first + b"".join(literal + part for literal, part in zip(literals, rest, strict=True))
-    return b"select set_config('synchronous_commit', 'off', true); " + text if query.soft else text
 
 
 def _literal(param: Param, conn: PGconn) -> bytes:

@@ -58,6 +58,10 @@ class Reporter:
         """Whether reports are under way, so that new ones have to wait."""
         return self._finishing is not None
 
+    def is_behind(self) -> bool:
+        """Whether so much waits that making more of it would not help."""
+        return len(self._waiting) > 2 * MOST_REPORTS
+
     def idle(self) -> bool:
         """Whether everything has been said."""
         return not self._waiting and not self._sent

@@ -11,6 +11,7 @@ from qwf_agent.child import TICKET, Setup
 from qwf_agent.claim import Claim
 from qwf_agent.process import ChildProcess, Exit
 from qwf_agent.scoreboard import Progress
+from qwf_agent.tasks import IMPORT_S
 from qwf_agent.wire import pack
 
 WAIT_S = (
@@ -63,6 +64,7 @@ class Slot:
         self._recycle_jobs = recycle_jobs
         self._spawn_at = 0.0
         self._wait_s = WAIT_S[0]
+        self._ready_by = 0.0
         self._left = 0
         self._ticket = 0
         self._first_since = 0.0
@@ -76,6 +78,11 @@ class Slot:
             self._wait_s = min(self._wait_s * 2, WAIT_S[1])
             self.process = ChildProcess(self._selector, self._setup)
             self._left = self._recycle_jobs
+            self._ready_by = now + IMPORT_S
+
+    def is_overdue(self, now: float) -> bool:
+        """Whether the child has been getting ready for too long."""
+        return self.process is not None and not self.ready and now > self._ready_by
 
     def has_room(self, seconds: float, budget_s: float) -> bool:
         """Whether to give it a job that is expected to take so long: at once if idle, else up to
@@ -146,19 +153,20 @@ class Slot:
 
     def kill(self) -> None:
         """Kill the child and its whole group."""
-        self.ready = False
+        self.ready, self._ready_by = False, float("inf")
         if self.process is not None:
             self.process.kill()
 
     def retire(self) -> None:
         """No more jobs for this child: it leaves when it has done those it has."""
-        self._left = 0
+        self._left = -MOST_JOBS  # none, even after some were taken back
 
     def answers(self) -> list[Answer]:
         """What the child has said about its jobs; lets it go when those were its last."""
         found = [] if self.process is None else self._read_answers(self.process)
         if self.process is not None and self.ready and self._left <= 0 and not self.claims:
             self.ready = False
+            self._ready_by = float("inf")
             self.process.hang_up()
         return found
 

@@ -19,17 +19,24 @@ as $$
 declare
   v_run_id bigint;
 begin
-  update qwf.jobs j set status = 'cancelled', finished_at = qwf.now(), last_error = coalesce(p_reason, j.last_error)
-  from (
-    select f.id from qwf.jobs f
-    where f.id = p_job_id and f.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
-    for no key update skip locked
-  ) free
-  where j.id = free.id
-  returning j.run_id into v_run_id;
-  if not found then
-    return false;
-  end if;
+  begin
+    update qwf.jobs j set
+      status = 'cancelled', finished_at = qwf.now(), last_error = coalesce(p_reason, j.last_error)
+    from (
+      select f.id from qwf.jobs f
+      where f.id = p_job_id
+        and f.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
+      for no key update skip locked
+    ) free
+    where j.id = free.id
+    returning j.run_id into v_run_id;
+    if not found then
+      raise exception using errcode = 'QW002', message = 'not waiting';
+    end if;
+  exception
+    when sqlstate 'QW002' then  -- drops a lock on a row that was claimed between look and lock
+      return false;
+  end;
   insert into qwf.job_events (run_id, job_id, type, actor, detail)
   values (v_run_id, p_job_id, 'cancelled', session_user, jsonb_build_object('reason', p_reason));
   return true;

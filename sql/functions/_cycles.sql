@@ -17,6 +17,7 @@ declare
   v_stuck int[];
   v_tail int[];  -- one stuck vertex that points at v
   v_path int[];
+  v_first int;  -- where its lowest vertex is: a cycle is told from there
 begin
   for v_round in 1 .. 10 loop
     v_stuck := array(
@@ -39,6 +40,8 @@ begin
       v_path := v_tail[v_path[1]] || v_path;  -- every stuck vertex has a stuck one before it
     end loop;
     v_path := v_path[1:array_position(v_path, v_path[1], 2)];
+    v_first := array_position(v_path, (select min(v) from unnest(v_path) v));
+    v_path := v_path[v_first:cardinality(v_path) - 1] || v_path[1:v_first];
     return next v_path;
     select array_agg(e.tail), array_agg(e.head)  -- open this cycle, look for others
     into v_from, v_to

@@ -33,7 +33,7 @@ begin
     v_left := array(
       select (e.run_id, e.job_id, e.kind)::qwf.event from unnest(p_events) e where e.run_id <> all (v_locked));
   exception
-    when others then
+    when others or query_canceled then  -- a statement timeout, too, is an error of the fan-out alone
       v_error := sqlstate || ' ' || sqlerrm;
   end;
   insert into qwf.outbox (run_id, job_id, kind, error)

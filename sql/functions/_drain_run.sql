@@ -1,11 +1,9 @@
 -- Deploy qwf:functions/_drain_run
 -- requires: schema/outbox
--- requires: schema/runs
--- requires: schema/history
 -- requires: schema/settings
 -- requires: functions/_take_events
 -- requires: functions/_apply
--- requires: functions/_stop_nodes
+-- requires: functions/_fail_poisoned
 -- requires: functions/now
 -- Purpose: Applies the events of one run, and keeps account of events that fail.
 -- Guarantees: A failing event waits 1, 2, 4 ... seconds; after the last try it is poisoned and its
@@ -33,17 +31,14 @@ exception
   when others then
     v_error := sqlstate || ' ' || sqlerrm;
     update qwf.outbox o set
-      tries = o.tries + 1, error = v_error, next_try_at = v_now + interval '1 s' * 2 ^ o.tries,
-      poisoned_at = case when o.tries + 1 >= s.event_tries then v_now end
+      -- a deadlock or serialization failure is somebody else's doing: not counted
+      tries = o.tries + (left(sqlstate, 2) <> '40')::int, error = v_error,
+      next_try_at = v_now + interval '1 s' * 2 ^ o.tries,
+      poisoned_at = case when o.tries + 1 >= s.event_tries and left(sqlstate, 2) <> '40' then v_now end
     from qwf.settings s
     where o.run_id = p_run and o.poisoned_at is null;
     if exists (select from qwf.outbox o where o.run_id = p_run and o.poisoned_at = v_now) then
-      insert into qwf.job_events (at, run_id, type, actor, detail)
-      values (v_now, p_run, 'poisoned', session_user, jsonb_build_object('error', v_error));
-      update qwf.runs r set
-        status = 'failed', finished_at = v_now, error = 'an event could not be applied: ' || v_error
-      where r.id = p_run and r.finished_at is null;
-      perform qwf._stop_nodes(array[p_run]);
+      perform qwf._fail_poisoned(p_run, v_error);
     end if;
     return 0;
 end $$;

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/_pipeline_problems
 -- requires: functions/_definition_schema_problems
 -- requires: functions/_expression_problems
+-- requires: functions/_expressions
 -- requires: functions/_item_problems
 -- requires: functions/_items
 -- requires: functions/_key_problems
@@ -39,6 +40,9 @@ begin
       where p_definition #> '{inputs,type}' <> '"object"';
   end if;
   return query select * from qwf._expression_problems(p_definition -> 'outputs', 'outputs');
+  return query
+    select 'outputs.files', '"files" is reserved', 'choose another name for this export'
+    where exists (select from qwf._expressions(p_definition #> '{outputs,files}', ''));
   return query select * from qwf._item_problems(v_nodes, 'nodes', null);
   return query
     select p.*

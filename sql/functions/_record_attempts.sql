@@ -23,14 +23,15 @@ begin
     qwf._number(e.detail -> 'gpu_peak_bytes')::bigint, qwf._tail(e.detail ->> 'log_tail', s.max_log_bytes)
   from unnest(p_ended) e cross join qwf.settings s;
 
-  insert into qwf.run_files (job_id, rel_path, run_id, node_id, host, kind, size_bytes)
-  select e.id, f.value ->> 'rel_path', e.run_id, e.node_id, e.detail ->> 'host',
-    coalesce(f.value ->> 'kind', 'file'), greatest(coalesce(qwf._number(f.value -> 'size_bytes'), 0), 0)
+  insert into qwf.run_files (job_id, file_no, rel_path, run_id, node_id, host, kind, size_bytes)
+  select e.id, f.n, left(f.value ->> 'rel_path', 4096), e.run_id, e.node_id, e.detail ->> 'host',
+    coalesce(f.value ->> 'kind', 'file'),
+    greatest(coalesce(qwf._number(f.value -> 'size_bytes'), 0), 0)
   from unnest(p_ended) e
   cross join lateral jsonb_array_elements(
-    case when jsonb_typeof(e.detail -> 'files') = 'array' then e.detail -> 'files' else '[]' end) f
-  where e.status = 'completed' and f.value ->> 'rel_path' is not null
-  on conflict do nothing;
+    case when jsonb_typeof(e.detail -> 'files') = 'array' then e.detail -> 'files' else '[]' end)
+    with ordinality f (value, n)
+  where e.status = 'completed' and f.value ->> 'rel_path' is not null;
 
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
   select p_now, e.run_id, e.id,
@@ -45,8 +46,12 @@ begin
   where e.outcome = 'lost' or e.status = 'cancelled';
 
   delete from qwf.cancel_requests c
-  using unnest(p_ended) e
-  where c.job_id = e.id and e.status in ('completed', 'failed', 'cancelled');
+  using (
+    select r.job_id from qwf.cancel_requests r join unnest(p_ended) e on e.id = r.job_id
+    where e.status in ('completed', 'failed', 'cancelled')
+    for update of r skip locked  -- what somebody looks at just now, tick() clears away
+  ) free
+  where c.job_id = free.job_id;
 end $$;
 comment on function qwf._record_attempts(qwf.ended[], timestamptz) is
   'Writes attempts, files and unusual events of jobs whose attempt just ended.';

@@ -1,11 +1,13 @@
 -- Deploy qwf:functions/_settle_cancel_requests
 -- requires: schema/jobs
--- requires: schema/outbox
 -- requires: functions/_cancel_waiting
+-- requires: functions/_lock_runs
+-- requires: functions/_take_events
+-- requires: functions/_apply
 -- Purpose: Settles requests to cancel a job that does not run any more.
 -- Guarantees: A request that committed while the job was being given back, or had just ended, is
 --   neither lost nor kept for ever.
--- Locks: requests and jobs, those that are free.
+-- Locks: requests, runs and jobs, those that are free.
 -- Called by: tick.
 
 begin;
@@ -20,16 +22,19 @@ declare
 begin
   for v_request in
     select c.job_id, c.reason, j.run_id, j.finished_at
-    from qwf.cancel_requests c left join qwf.jobs j on j.id = c.job_id
-    where j.status is distinct from 'running'
+    from qwf.cancel_requests c join qwf.jobs j on j.id = c.job_id
+    where j.status <> 'running'
     limit 100
     for no key update of c skip locked
   loop
     if v_request.finished_at is null then
-      continue when not qwf._cancel_waiting(v_request.job_id, v_request.reason)
-        and exists (select from qwf.jobs j where j.id = v_request.job_id);
+      -- a node is changed under the lock of its run alone
+      continue when v_request.run_id is not null
+        and cardinality(qwf._lock_runs(array[v_request.run_id], false)) = 0;
+      continue when not qwf._cancel_waiting(v_request.job_id, v_request.reason);
       if v_request.run_id is not null then
-        insert into qwf.outbox (run_id, job_id, kind) values (v_request.run_id, v_request.job_id, 'cancelled');
+        perform qwf._apply(qwf._take_events(array[v_request.run_id])
+          || array[(v_request.run_id, v_request.job_id, 'cancelled')::qwf.event]);
       end if;
     end if;
     delete from qwf.cancel_requests c where c.job_id = v_request.job_id;

@@ -50,6 +50,7 @@ begin
   ), fresh as materialized (
     select r.id from qwf.runs r
     where r.id = any (array(select s.run_id from stamped s)) and r.started_at is null
+      and r.finished_at is null
     order by r.id
     for no key update skip locked
   ), started as (

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/_stop_nodes
 -- requires: schema/jobs
 -- requires: schema/outbox
+-- requires: functions/_lock_stoppable
 -- requires: functions/wake_channel
 -- requires: functions/now
 -- Purpose: Cancels what is left of runs that are over, and tells the workers of running bodies.
@@ -26,19 +27,15 @@ begin
     return;
   end if;
   update qwf.jobs j set status = 'cancelled', finished_at = v_now
-  from (
-    select f.id
-    from qwf.jobs f
-    where f.run_id = any (p_runs) and f.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
-    order by f.id
-    for no key update skip locked
-  ) free
-  where j.id = free.id;
+  where j.id = any (qwf._lock_stoppable(p_runs));
 
   insert into qwf.outbox (run_id, kind)
   select distinct j.run_id, 'stop'
   from qwf.jobs j
-  where j.run_id = any (p_runs) and j.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
+  where j.run_id = any (p_runs)
+    -- an older snapshot may show a node running that has been given back since
+    and (j.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
+      or current_setting('transaction_isolation') <> 'read committed')
     and not exists (select from qwf.outbox o where o.run_id = j.run_id and o.kind = 'stop');
 
   perform pg_notify(qwf.wake_channel(w.worker), 'cancel')

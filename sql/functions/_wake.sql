@@ -1,12 +1,13 @@
 -- Deploy qwf:functions/_wake
 -- requires: schema/workers
 -- requires: functions/wake_channel
+-- requires: functions/now
 -- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
 -- Guarantees: Writes no row and waits for nobody: rival wakers skip each other's picks by advisory
 --   try-locks, which end
 --   with the transaction. Nobody asleep: no NOTIFY. A wake that gets lost costs the sleeper one
 --   poll.
--- Locks: advisory (7177, sleeper), tried only.
+-- Locks: advisory (7177, hash of the worker), tried only.
 -- Notifies: the channel of each sleeper picked.
 -- Called by: tg_jobs__insert, claim, _apply, _conclude, promote_due.
 
@@ -18,18 +19,20 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 as $$
+declare
+  v_now timestamptz := qwf.now();
 begin
   perform pg_notify(qwf.wake_channel(picked.worker), p_queue)
   from (
     select asleep.worker
     from (
-      select s.worker, s.id
+      select s.worker
       from qwf.sleepers s
-      where s.queue = p_queue and s.since > clock_timestamp() - interval '5 s'
+      where s.queue = p_queue and s.since > v_now - interval '5 s'
       order by s.since
       limit 64
     ) asleep
-    where pg_try_advisory_xact_lock(7177, asleep.id)
+    where pg_try_advisory_xact_lock(7177, hashtext(asleep.worker))
     limit least(p_count, 16)
   ) picked;
 end $$;

@@ -46,10 +46,12 @@ begin
   if not found then
     perform qwf._raise_unknown_queue(claim.queue);
   end if;
-  if claim.worker is null or claim.max_jobs is null or claim.max_jobs not between 1 and 1000 or v_terms.lease < '1 s' then
+  if claim.worker is null or claim.max_jobs is null or claim.max_jobs not between 1 and 1000
+    or v_terms.lease not between '1 s' and '1 day' then
     raise exception using errcode = 'QW005', message = 'cannot claim like that',
-      detail = format('worker %L, max_jobs %s, lease %s', claim.worker, claim.max_jobs, v_terms.lease),
-      hint = 'name the worker, take 1 to 1000 jobs, with a lease of at least one second';
+      detail = format('worker %L, max_jobs %s, lease %s',
+        claim.worker, claim.max_jobs, v_terms.lease),
+      hint = 'name the worker, and take 1 to 1000 jobs with a lease from one second to one day';
   end if;
   if v_terms.paused then
     return;

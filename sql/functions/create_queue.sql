@@ -21,11 +21,11 @@ begin
       detail = format('name: %L', create_queue.name),
       hint = 'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first';
   end if;
-  if create_queue.lease < '1 s' or create_queue.timeout <= '0 s' or create_queue.retention <= '0 s' then
-    raise exception using errcode = 'QW005', message = 'interval too short',
+  if create_queue.lease not between '1 s' and '1 day' or create_queue.timeout <= '0 s' or create_queue.retention <= '0 s' then
+    raise exception using errcode = 'QW005', message = 'interval out of range',
       detail = format('lease %s, timeout %s, retention %s',
         create_queue.lease, create_queue.timeout, create_queue.retention),
-      hint = 'a lease is at least one second, timeout and retention are positive';
+      hint = 'a lease is one second to one day, timeout and retention are positive';
   end if;
   insert into qwf.queues as q (name, lease, timeout, retention)
   values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention)

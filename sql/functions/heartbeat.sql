@@ -12,6 +12,7 @@
 --   to cancel is not renewed, so that a worker that ignores the order loses it when the lease
 --   lapses.
 -- Locks: the worker's row and the jobs (by id), where they are free.
+-- Raises: QW005 for a lease that is none.
 -- Called by: workers.
 
 begin;
@@ -30,6 +31,10 @@ as $$
 declare
   v_now timestamptz := qwf.now();
 begin
+  if heartbeat.lease not between '1 s' and '1 day' then
+    raise exception using errcode = 'QW005', message = 'not a lease',
+      detail = format('lease %s', heartbeat.lease), hint = 'a lease is one second to one day';
+  end if;
   update qwf.workers w set
     last_seen = v_now, stopped_at = null,
     current_model = case when heartbeat.stats ? 'current_model' then heartbeat.stats ->> 'current_model' else w.current_model end

@@ -5,6 +5,7 @@
 -- requires: functions/promote_due
 -- requires: functions/drain_outbox
 -- requires: functions/_settle_cancel_requests
+-- requires: functions/_forget_sleepers
 -- requires: functions/now
 -- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, drains leftover
 --   events.
@@ -25,28 +26,32 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_ran boolean;
+  v_locked boolean;
   v_done jsonb := jsonb_build_object();
   v_part text;
   v_count int;
 begin
-  v_ran := pg_try_advisory_xact_lock(7178, 0)
-    or (select l.last_value from qwf.last_tick l) < (extract(epoch from v_now) * 1000)::bigint - 10000;
+  v_locked := pg_try_advisory_xact_lock(7178, 0);
+  v_ran := v_locked or (select l.last_value from qwf.last_tick l) < (extract(epoch from v_now) * 1000)::bigint - 10000;
   if v_ran then
-    foreach v_part in array array['reclaimed', 'promoted', 'cancelled', 'drained'] loop
+    foreach v_part in array array['reclaimed', 'promoted', 'cancelled', 'drained', 'forgotten'] loop
       begin
         case v_part
           when 'reclaimed' then select count(*) into v_count from qwf.reclaim();
           when 'promoted' then v_count := qwf.promote_due();
           when 'cancelled' then v_count := qwf._settle_cancel_requests();
           when 'drained' then v_count := qwf.drain_outbox();
+          when 'forgotten' then v_count := qwf._forget_sleepers();
         end case;
         v_done := v_done || jsonb_build_object(v_part, v_count);
       exception
-        when others then
+        when others or query_canceled then
           raise warning using message = format('tick: %s failed', v_part), detail = sqlstate || ' ' || sqlerrm;
           v_done := v_done || jsonb_build_object('errors', coalesce(v_done -> 'errors', '{}') || jsonb_build_object(v_part, sqlerrm));
       end;
     end loop;
+  end if;
+  if v_locked then
     perform setval('qwf.last_tick', (extract(epoch from qwf.now()) * 1000)::bigint);
   end if;
   return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', (

@@ -85,17 +85,19 @@ comment on column qwf.input_answers.answered_at is 'When.';
 
 create table qwf.run_files (
   job_id bigint not null,
+  file_no int not null,
   rel_path text not null,
   run_id bigint,
   node_id text,
   host text,
   kind text not null,
   size_bytes bigint not null check (size_bytes >= 0),
-  primary key (job_id, rel_path)
+  primary key (job_id, file_no)
 );
 create index run_files_run on qwf.run_files (run_id, node_id) where run_id is not null;
 comment on table qwf.run_files is 'A file a completed job left in its folder.';
 comment on column qwf.run_files.job_id is 'The job.';
+comment on column qwf.run_files.file_no is 'Its place in the list, from 1.';
 comment on column qwf.run_files.rel_path is
   'Path below the run''s folder (the job''s, for a standalone job).';
 comment on column qwf.run_files.run_id is 'Its run; null: standalone.';

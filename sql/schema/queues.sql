@@ -7,7 +7,7 @@ begin;
 create table qwf.queues (
   name text primary key check (name ~ '^[a-z][a-z0-9_.-]{0,62}$'),
   paused boolean not null default false,
-  lease interval check (lease >= '1 s'),
+  lease interval check (lease between '1 s' and '1 day'),
   timeout interval check (timeout > '0 s'),
   retention interval check (retention > '0 s'),
   created_at timestamptz not null default clock_timestamp()

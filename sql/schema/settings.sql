@@ -7,7 +7,7 @@ begin;
 
 create table qwf.settings (
   singleton boolean primary key default true check (singleton),
-  lease interval not null default '30 s' check (lease >= '1 s'),
+  lease interval not null default '30 s' check (lease between '1 s' and '1 day'),
   heartbeat interval not null default '10 s' check (heartbeat > '0 s'),
   poll interval not null default '1 s' check (poll > '0 s'),
   tick interval not null default '1 s' check (tick > '0 s'),

@@ -48,7 +48,6 @@ comment on column qwf.workers.stopped_at is 'When it said goodbye; null: it has 
 create unlogged table qwf.sleepers (
   worker text not null,
   queue text not null,
-  id int generated always as identity,
   since timestamptz not null default clock_timestamp(),
   primary key (queue, worker)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
@@ -56,7 +55,6 @@ comment on table qwf.sleepers is
   'A worker asleep on a queue. Only these are sent a NOTIFY; a lost row costs one poll.';
 comment on column qwf.sleepers.worker is 'Worker id.';
 comment on column qwf.sleepers.queue is 'Queue it found empty.';
-comment on column qwf.sleepers.id is 'Key of the advisory lock by which one waker picks it.';
 comment on column qwf.sleepers.since is 'When it fell asleep; an old row is ignored.';
 
 commit;

@@ -22,6 +22,10 @@ begin
   if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_viewer') then
     grant select on all tables in schema qwf to qwf_viewer;
   end if;
+end $$;
+
+do $$
+begin
   grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin;
 exception
   when insufficient_privilege or undefined_object then

@@ -139,7 +139,7 @@ def test_what_ended_while_the_database_was_away_is_reported_afterwards(
 
 
 def test_sessions_cut_by_the_server_are_opened_again(base: Database, start: StartAgent) -> None:
-    start("--app", "bodies")
+    start("--app", "bodies", "--lease", "2")  # a claim whose answer is cut off lapses
     cut = (
         "select count(pg_terminate_backend(pid)) from pg_stat_activity"
         " where application_name ~ '^qwf agent' and datname = current_database()"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from harness import Database, StartAgent, until
@@ -24,7 +23,7 @@ def test_user_code_is_imported_by_children_only(
 def test_the_parent_has_one_thread(base: Database, start: StartAgent) -> None:
     agent = start("--app", "bodies")
     base.ended(base.enqueue("noop"))
-    assert len(os.listdir(f"/proc/{agent.pid}/task")) == 1
+    assert len(list(Path(f"/proc/{agent.pid}/task").iterdir())) == 1
 
 
 def test_a_child_has_no_descriptor_of_the_parent(
@@ -36,8 +35,7 @@ def test_a_child_has_no_descriptor_of_the_parent(
     pid = int(until(lambda: file.exists() and file.read_text()))
 
     def sockets(process: int) -> set[str]:
-        folder = Path(f"/proc/{process}/fd")
-        links = {os.readlink(fd) for fd in folder.iterdir() if fd.is_symlink()}
+        links = {str(fd.readlink()) for fd in Path(f"/proc/{process}/fd").iterdir()}
         return {link for link in links if link.startswith("socket:")}
 
     assert len(sockets(pid)) == 1, "its own, to the parent"

@@ -112,7 +112,8 @@ def test_a_server_that_does_not_answer_is_given_up(base: Database) -> None:
 def test_it_comes_back_and_listens_again(loop: Loop, base: Database) -> None:
     call = loop.connected().listen("somewhere")
     loop.until(lambda: call.done)
-    cut = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test of link'"
+    cut = "select pg_terminate_backend(pid) from pg_stat_activity"
+    cut += " where application_name = 'test of link'"
     assert base.one(cut)
     loop.until(lambda: not loop.link.up)
     assert loop.ask("select 1").failure is None

@@ -16,6 +16,7 @@ import psycopg
 
 PATIENCE = 20.0  # seconds until a step that does not come about fails the test
 GATE = 4711  # advisory lock that closes a gate
+SETTINGS = {"client_min_messages": "warning", "statement_timeout": "20s"}
 
 Row = tuple[Any, ...]
 
@@ -146,13 +147,14 @@ class Race(Session):
         self._connect = connect
         self._opened: list[Session] = []
         self._registered: set[str] = set()
-        self.rows("set client_min_messages = warning")
+        for name, value in SETTINGS.items():
+            self.rows("select set_config(%s, %s, false)", name, value)
 
     def session(self, **settings: str) -> Session:
         """Another session, in autocommit."""
         other = Session(self._connect(), self._watcher)
         self._opened.append(other)
-        for name, value in {"client_min_messages": "warning", **settings}.items():
+        for name, value in {**SETTINGS, **settings}.items():
             other.rows("select set_config(%s, %s, false)", name, value)
         return other
 

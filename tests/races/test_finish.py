@@ -193,7 +193,9 @@ def test_a_finish_whose_fan_out_takes_too_long_ends_the_job_all_the_same(race: R
     run = race.run("chain")
     (held,) = claim(race)
     open_gate = race.gate("qwf.jobs", f"old.id = {race.job(run, 'chain/b')}")
-    assert finish(race.session(statement_timeout="300ms"), held) == [("ok", True)]
+    worker = race.session(statement_timeout="300ms")
+    worker.start(FINISH, reports(held))
+    assert worker.ends() == [("ok", True)]
     assert race.status(held.job) == "completed"
     open_gate()
     race.work_off()

@@ -36,6 +36,8 @@ class Storm:
         self.verdicts: list[tuple[str, str, str]] = []  # token, outcome, verdict
         self.faults: list[str] = []
         self.backends: dict[str, int] = {}
+        self.zombies = threading.Lock()
+        self.late: list[tuple[int, str]] = []  # claims of workers that fell asleep
 
     def troubled(self) -> bool:
         return time.monotonic() < self.trouble
@@ -115,7 +117,7 @@ class Storm:
     def work(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
         strict = self.troubled() and dice.random() < 0.1
         conn.execute(f"set default_transaction_isolation = '{'repeatable read' if strict else 'read committed'}'")
-        held = conn.execute(CLAIM, ("cpu", name, dice.choice([1, 2, 8]))).fetchall()
+        held = self._claim(conn, dice, name)
         if not held:
             self.over.wait(0.01)
             return
@@ -125,7 +127,13 @@ class Storm:
             conn.execute("select qwf.progress(%s, %s, 0.5, 'half')", held[0])
         if self.troubled() and dice.random() < 0.03:
             conn.execute("select qwf.deregister_worker(%s)", (name,))
-        batch = [self._report(dice, *job) for job in held if not self.troubled() or dice.random() < 0.97]
+        asleep = [job for job in held if self.troubled() and dice.random() < 0.04]
+        batch = [self._report(dice, *job) for job in held if job not in asleep]
+        with self.zombies:  # what fell asleep wakes up when its lease has lapsed long since
+            self.late += asleep
+            if len(self.late) > 20 or not self.troubled():
+                batch += [self._report(dice, *job) for job in self.late]
+                self.late.clear()
         if dice.random() < 0.2:
             batch += dice.sample(batch, len(batch) // 2)  # said twice
         dice.shuffle(batch)
@@ -136,6 +144,18 @@ class Storm:
             self.verdicts.append((report["token"], report["outcome"], verdict))
         if any(pending for *_, pending in answers) and dice.random() < 0.5:
             conn.execute("select qwf.drain_outbox()")
+
+    def _claim(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> list[Any]:
+        if not self.troubled() or dice.random() < 0.8:
+            return conn.execute(CLAIM, ("cpu", name, dice.choice([1, 2, 8]))).fetchall()
+        conn.execute("begin")
+        held = conn.execute(CLAIM, ("cpu", name, 2)).fetchall()
+        self.over.wait(0.02)  # an open transaction
+        if dice.random() < 0.5:
+            conn.execute("rollback")
+            return []
+        conn.execute("commit")
+        return held
 
     def _report(self, dice: random.Random, job: int, token: str) -> dict[str, Any]:
         outcome = "completed"
@@ -199,6 +219,8 @@ AFTERWARDS = {
     "an output that is not that of the completing attempt": """
         select j.id from qwf.jobs j join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'
         where j.output <> '{}' and j.output ->> 'y' <> a.token::text""",
+    "a token that ended two attempts": """
+        select token from qwf.job_attempts where token is not null group by token having count(*) > 1""",
     "two attempts at once": """
         select a.job_id from qwf.job_attempts a
         join qwf.job_attempts b on b.job_id = a.job_id and b.attempt = a.attempt + 1

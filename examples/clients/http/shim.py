@@ -14,7 +14,8 @@ import psycopg
 
 CALLS = {
     "/enqueue": """
-        select qwf.enqueue(r.task, coalesce(r.args, '{}'), coalesce(r.queue, 'default'), key => r.key)
+        select qwf.enqueue(
+          r.task, coalesce(r.args, '{}'), coalesce(r.queue, 'default'), key => r.key)
         from jsonb_to_record(%s::jsonb) r (task text, args jsonb, queue text, key text)""",
     "/runs": """
         select qwf.enqueue_run(r.workflow, coalesce(r.context, '{}'), key => r.key)
@@ -40,7 +41,8 @@ class Shim(BaseHTTPRequestHandler):
             return self.answer(503, {"error": "no database, try again: with a key that is safe"})
         except (psycopg.Error, UnicodeDecodeError) as error:
             diag = getattr(error, "diag", None)
-            told = {k: getattr(diag, k, None) for k in ("sqlstate", "message_detail", "message_hint")}
+            fields = ("sqlstate", "message_detail", "message_hint")
+            told = {field: getattr(diag, field, None) for field in fields}
             return self.answer(400, {"error": getattr(diag, "message_primary", str(error)), **told})
         return self.answer(201, {"id": made[0]})
 

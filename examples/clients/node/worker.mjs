@@ -127,7 +127,7 @@ function heed(token, verdict) {
 }
 
 async function beat(worker, settings) {
-  for (;;) {
+  while (!stopping || held.size > 0) {
     await alarm.wait(1000 * Math.min(settings.heartbeat, settings.lease / 3));
     try {
       for (const { token, verdict } of await ask(
@@ -174,12 +174,14 @@ for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {
   news.ring();
 });
 listen(channel);
-beat(worker, settings);
+const beating = beat(worker, settings);
 tick(settings);
 await work(worker, settings);
 
 setTimeout(giveBack, settings.stop_grace * 1000);
 const last = Date.now() + (settings.stop_grace + settings.cancel_grace + 10) * 1000;
 while (held.size > 0 && Date.now() < last) await news.wait(1000);
+alarm.ring();
+await Promise.race([beating, pause(1000)]); // a heartbeat after the goodbye would take it back
 await ask('select qwf.deregister_worker($1)', worker).catch(warn); // releases what is still held
 process.exit();

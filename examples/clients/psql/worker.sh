@@ -24,9 +24,11 @@ SQL
   )
 }
 
+# Says that it lives, which prints nothing, and takes a job if there is one.
 claim() {
   IFS=$'\x1f' read -r job token task limit inputs < <(
     ask -v queue="$queue" -v worker="$worker" <<'SQL'
+select h.* from set_config('synchronous_commit', 'off', true), qwf.heartbeat(:'worker') h;
 select c.job_id, c.token, c.task, ceil(extract(epoch from c.timeout)), c.inputs
 from set_config('synchronous_commit', 'off', true), qwf.claim(:'queue', :'worker') c;
 SQL

@@ -7,12 +7,11 @@ from psycopg.types.json import Jsonb
 
 email = sys.argv[1]
 with psycopg.connect() as conn:  # one transaction: committed at the end, or rolled back
-    [order] = conn.execute("insert into orders (email) values (%s) returning id", [email]).fetchone()
+    insert = "insert into orders (email) values (%s) returning id"
+    [order] = conn.execute(insert, [email]).fetchone()
     conn.execute(
         "select qwf.enqueue('receipt', %s, queue => 'cpu', key => %s)",
         [Jsonb({"order": order}), f"order {order}"],
     )
-    [run] = conn.execute(
-        "select qwf.enqueue_run('greet', %s)", [Jsonb({"who": email})]
-    ).fetchone()
+    [run] = conn.execute("select qwf.enqueue_run('greet', %s)", [Jsonb({"who": email})]).fetchone()
 print(run)

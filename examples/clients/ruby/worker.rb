@@ -17,9 +17,10 @@ class Worker
   # Commits without waiting for the disk: a claim or heartbeat lost that way is only a lapse.
   SOFTLY = "set_config('synchronous_commit', 'off', true)"
   NEVER = Float::INFINITY
+  OPTIONS = { connect_timeout: 10, keepalives_idle: 5, client_encoding: "UTF8" }
 
   def initialize(queue)
-    @queue, @db, @stops, @signalled = queue, PG.connect(connect_timeout: 10, keepalives_idle: 5), 0, 0
+    @queue, @stops, @db = queue, 0, PG.connect(OPTIONS)
     @settings = JSON.parse(ask("select qwf.agent_settings($1)", queue)[0]["agent_settings"])
     info = JSON.generate(pid: Process.pid, tasks: BODIES.keys)
     @id, @channel = ask("select w, qwf.wake_channel(w) from qwf.register_worker($1, $2, $3) w",
@@ -85,20 +86,23 @@ class Worker
     @child = fork do
       %w[TERM INT].each { |signal| trap(signal, "DEFAULT") }
       Process.setpgrp
-      writer.write(JSON.generate(perform(@job)))
+      writer.write(perform(@job))
       writer.close
-      exit!(0) # exit! leaves the parent's connection alone
+      exit!(true) # exit! leaves the parent's connection alone
     end
     writer.close
   end
 
-  # In the child.
+  # In the child: the report, as JSON.
   def perform(job)
-    { outcome: "completed", output: BODIES.fetch(job["task"]).call(JSON.parse(job["inputs"])) }
-  rescue TemporaryError => e
-    { outcome: "tempfail", error: e.message }
+    output = BODIES.fetch(job["task"]).call(JSON.parse(job["inputs"]))
+    JSON.generate(outcome: "completed", output: output)
+  rescue SignalException
+    "" # it was told to stop
   rescue Exception => e # whatever it was
-    { outcome: "error", error: e.full_message(highlight: false) }
+    outcome = e.is_a?(TemporaryError) ? "tempfail" : "error"
+    said = e.full_message(highlight: false).encode("UTF-8", invalid: :replace, undef: :replace).scrub
+    JSON.generate(outcome: outcome, error: said.delete("\0"))
   end
 
   # What the child says; its end is the end of the attempt.
@@ -112,19 +116,19 @@ class Worker
     _, status = Process.wait2(@child)
     @pipe.close
     @pipe = nil
-    report(status.signaled? ? died(status.termsig) : JSON.parse(@said))
+    report(status.success? && @said != "" ? JSON.parse(@said) : died(status))
   end
 
-  def died(signal)
+  def died(status)
     case @fate
-    when nil then { outcome: "lost", error: "killed by signal #{signal}", detail: { reason: "crashed" } }
+    when nil then { outcome: "lost", error: "the child died: #{status}", detail: { reason: "crashed" } }
     when "timeout" then { outcome: "lost", error: "no end in time", detail: { reason: "timeout" } }
     else { outcome: @fate } # released, cancelled, or lost: then nobody listens
     end
   end
 
   def report(result)
-    until @fate == "lost"
+    until @fate == "lost" || @stops > 1
       said = ask("select * from qwf.finish_many($1)",
                  JSON.generate([{ job_id: @job["job_id"], token: @job["token"], **result }]))
       ask("select qwf.drain_outbox()") if said && said[0]["pending"] == "t"
@@ -186,7 +190,8 @@ class Worker
   end
 
   def reconnect
-    @db.reset
+    @db.finish unless @db.finished?
+    @db = PG.connect(OPTIONS)
     @db.exec(%(listen "#{@channel}"))
     nil
   rescue PG::Error => e

@@ -1,5 +1,5 @@
--- Short ways to make work, and to do it. A test calls a job by its node id, or by its task where it is
--- standalone; the newest of that name is meant.
+-- Short ways to make work, and to do it. A test calls a job by its node id, or by its task where it
+-- is standalone; the newest of that name is meant.
 -- Nothing here returns a line that starts with ok, which would be read as a test.
 
 create function qwf_test.workflow(p_name text, p_nodes jsonb, p_step jsonb default '{}')
@@ -14,7 +14,7 @@ begin
     jsonb_build_object('id', 's', 'kind', 'pipeline', 'pipeline', p_name) || p_step)));
 end $$;
 comment on function qwf_test.workflow(text, jsonb, jsonb) is
-  'Registers a workflow of one step s over a pipeline with these nodes; a node runs the task of its id.';
+  'Registers a workflow of one step s over a pipeline of these nodes, each a task of its own name.';
 
 create function qwf_test.question(p_widget text, p_keys jsonb default '{}') returns bigint
 language plpgsql
@@ -165,7 +165,7 @@ begin
     || diag(format('message %L, detail %L, hint %L', v_message, v_detail, v_hint)) end;
 end $$;
 comment on function qwf_test.explains(text, text, text) is
-  'Test: the statement fails with this DETAIL (a like pattern), a HINT, and a message in house style.';
+  'Test: the statement fails with such a DETAIL (like), with a HINT and a message in house style.';
 
 create function qwf_test.as_role(p_role name, p_sql text) returns void
 language plpgsql
@@ -186,17 +186,18 @@ begin
 end $$;
 comment on function qwf_test.tg_jammed() is 'Fails whatever is done to a row.';
 
-create function qwf_test.jam(p_node text) returns void
+create function qwf_test.jam(p_node text, p_for_good boolean default false) returns void
 language plpgsql
 as $$
 begin
   execute format(
     'create trigger jammed before update on qwf.jobs for each row
      when (new.node_id = %L and old.status = ''blocked''
-       and new.status in (''queued'', ''skipped'', ''awaiting_input''))
-     execute function qwf_test.tg_jammed()', p_node);
+       and (%L or new.status in (''queued'', ''skipped'', ''awaiting_input'')))
+     execute function qwf_test.tg_jammed()', p_node, p_for_good);
 end $$;
-comment on function qwf_test.jam(text) is 'Makes opening that node fail, as a defect would, until unjam().';
+comment on function qwf_test.jam(text, boolean) is
+  'Makes opening that node fail, as a defect would, until unjam(); for good: cancelling it too.';
 
 create function qwf_test.unjam() returns void
 language plpgsql

@@ -6,7 +6,7 @@ select qwf_test.workflow('pair',
   '[{"id": "a", "retry": {"max_attempts": 2}}, {"id": "b", "depends_on": ["a"]}]');
 select qwf.enqueue_run('pair'), qwf_test.work(), qwf_test.work();
 select qwf.enqueue_run('pair'), qwf_test.attempt('s/a', 'fatal');
-select qwf.enqueue_run('pair'), qwf.cancel_run(qwf_test.run());
+select qwf.cancel_run(qwf.enqueue_run('pair'));
 select qwf.enqueue_run('pair'), qwf_test.attempt('s/a', 'error');
 select qwf.enqueue_run('pair'), qwf_test.claim();
 select qwf.enqueue_run('pair', run_at => qwf.now() + '1 d');

@@ -1,12 +1,17 @@
 begin;
-select plan(1);
+select plan(3);
 
-select qwf.create_queue('night', '1 min', '2 h');
+select qwf.create_queue('night', '1 min', '2 h', '3 days');
 update qwf.queues set paused = true where name = 'night';
+create function pg_temp.night() returns text language sql as $$
+  select format('%s %s %s %s', lease, timeout, retention, paused) from qwf.queues
+  where name = 'night' $$;
 select qwf.create_queue('night', timeout => '5 h');
-select results_eq($$ select lease, timeout, retention, paused from qwf.queues
-where name = 'night' $$, $$
-  values (interval '1 min', interval '5 h', null::interval, true) $$, 'the rest stays');
+select is(pg_temp.night(), '00:01:00 05:00:00 3 days t', 'the timeout');
+select qwf.create_queue('night', lease => '4 min');
+select is(pg_temp.night(), '00:04:00 05:00:00 3 days t', 'the lease');
+select qwf.create_queue('night', retention => '6 days');
+select is(pg_temp.night(), '00:04:00 05:00:00 6 days t', 'the retention');
 
 select * from finish();
 rollback;

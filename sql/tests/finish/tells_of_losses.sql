@@ -1,5 +1,5 @@
 begin;
-select plan(2);
+select plan(3);
 
 select qwf.enqueue('a');
 select qwf_test.attempt('a', 'lost', detail => '{"reason": "oom", "signal": 9}');
@@ -9,6 +9,11 @@ select results_eq('select type, actor, job_id, detail from qwf.job_events', $$
 $$, 'an unusual event');
 select qwf_test.attempt('a');
 select is((select count(*) from qwf.job_events), 1::bigint, 'completing is nothing unusual');
+select qwf.enqueue('b', max_attempts => 2, backoff => '[0]');
+select qwf_test.attempt('b', 'error'), qwf_test.attempt('b', 'released'),
+  qwf_test.attempt('b', 'error');
+select is((select count(*) from qwf.job_events), 1::bigint,
+  'nor is failing, or handing back: attempts tell of it');
 
 select * from finish();
 rollback;

@@ -5,9 +5,9 @@ select plan(3);
 select qwf_test.workflow('chain', (
   select jsonb_agg(jsonb_build_object('id', 'n' || n, 'node', 'n', 'depends_on',
     case n when 1 then '[]' else jsonb_build_array('n' || n - 1) end))
-  from generate_series(1, 100) n));
+  from generate_series(1, 50) n));
 select qwf.enqueue_run('chain');
-select is((select sum(qwf_test.work())::int from generate_series(1, 101)), 100,
+select is((select sum(qwf_test.work())::int from generate_series(1, 51)), 50,
   'one after the other');
 select is(qwf_test.run_state(), 'completed', 'to the end');
 select is_empty('select * from qwf.check_invariants()', 'the books are in order');

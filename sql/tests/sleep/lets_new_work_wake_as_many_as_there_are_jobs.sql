@@ -1,4 +1,4 @@
--- A sleeper that is picked is locked (7177, its id) until the waker commits; that shows who gets a NOTIFY.
+-- A picked sleeper is locked (7177, its id) until the waker commits: that shows who gets a NOTIFY.
 begin;
 select plan(2);
 

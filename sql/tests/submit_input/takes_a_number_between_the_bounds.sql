@@ -1,5 +1,5 @@
 begin;
-select plan(4);
+select plan(6);
 
 select qwf_test.question('number', '{"min": -1, "max": 2.5}');
 create function pg_temp.answer(jsonb) returns bigint language sql as $$
@@ -8,6 +8,10 @@ select throws_ok($$ select pg_temp.answer('"1"') $$, 'QW005', null, 'no number')
 select throws_ok($$ select pg_temp.answer('-1.01') $$, 'QW005', null, 'too small');
 select throws_ok($$ select pg_temp.answer('2.51') $$, 'QW005', null, 'too large');
 select lives_ok($$ select pg_temp.answer('2.5') $$, 'the bound itself');
+select qwf.enqueue_run('question');
+select lives_ok($$ select pg_temp.answer('-1') $$, 'either of them');
+select qwf.enqueue_run('question');
+select lives_ok($$ select pg_temp.answer('0.1') $$, 'and what lies between');
 
 select * from finish();
 rollback;

@@ -3,6 +3,6 @@
 begin;
 
 select id, host, queue, pid, version, slots, tasks, models, current_model, vram_mb, labels, rank, project, started_at, last_seen, stopped_at from qwf.workers where false;
-select worker, queue, id, since from qwf.sleepers where false;
+select worker, queue, since from qwf.sleepers where false;
 
 rollback;

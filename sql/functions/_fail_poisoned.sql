@@ -1,0 +1,43 @@
+-- Deploy qwf:functions/_fail_poisoned
+-- requires: schema/runs
+-- requires: schema/outbox
+-- requires: schema/history
+-- requires: functions/_stop_nodes
+-- requires: functions/now
+-- Purpose: Fails a run one of whose events could not be applied.
+-- Guarantees: The run ends with the reason even where its nodes cannot be stopped just now: that is
+--   tried again.
+-- Locks: expects the run locked by the caller.
+-- Called by: _drain_run.
+
+begin;
+
+create function qwf._fail_poisoned(p_run bigint, p_error text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+begin
+  insert into qwf.job_events (at, run_id, type, actor, detail)
+  values (v_now, p_run, 'poisoned', session_user, jsonb_build_object('error', p_error));
+  update qwf.runs r set
+    status = 'failed', finished_at = v_now,
+    error = 'an event could not be applied: ' || p_error
+  where r.id = p_run and r.finished_at is null;
+  if found then
+    begin
+      perform qwf._stop_nodes(array[p_run]);
+    exception
+      when others then
+        insert into qwf.outbox (run_id, kind, error) values (p_run, 'stop', sqlerrm);
+    end;
+  end if;
+end $$;
+comment on function qwf._fail_poisoned(bigint, text) is
+  'Fails the run because of an event that could not be applied, and stops what it can.';
+revoke all on function qwf._fail_poisoned(bigint, text) from public;
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_forget_sleepers
+
+begin;
+
+drop function qwf._forget_sleepers();
+
+commit;

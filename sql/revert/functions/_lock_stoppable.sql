@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_lock_stoppable
+
+begin;
+
+drop function qwf._lock_stoppable(bigint[]);
+
+commit;

@@ -1,0 +1,12 @@
+begin;
+select plan(5);
+
+select is(qwf._topological(4, '{4,3,4}', '{3,1,1}'), '{2,4,3,1}', 'first what depends on nothing');
+select is(qwf._topological(3, '{}', '{}'), '{1,2,3}', 'without edges the order stays');
+select is(qwf._topological(3, null, null), '{1,2,3}', 'or with none given');
+select is(qwf._topological(0, '{}', '{}'), '{}', 'nothing');
+select is(qwf._topological(4, '{1,2,2,3}', '{2,1,3,4}'), '{}',
+  'leaves out a cycle and what follows');
+
+select * from finish();
+rollback;

@@ -1,0 +1,16 @@
+begin;
+select plan(2);
+
+select is(qwf._with_defaults(
+    '{"a": null, "list": [{}, {"k": 2}], "deep": {}}',
+    '{"properties": {
+      "a": {"default": 1}, "b": {"default": 2}, "c": {},
+      "list": {"items": {"properties": {"k": {"default": 1}}}},
+      "deep": {"properties": {"x": {"default": {}, "properties": {"y": {"default": 3}}}}}}}'),
+  '{"a": null, "b": 2, "list": [{"k": 1}, {"k": 2}], "deep": {"x": {"y": 3}}}',
+  'missing members take their defaults; what is there stays');
+select is(qwf._with_defaults('5', '{"properties": {"a": {"default": 1}}}'), '5',
+  'what is no object is left alone');
+
+select * from finish();
+rollback;

@@ -1,0 +1,19 @@
+begin;
+select plan(4);
+
+select qwf_test.set_now('2026-03-01 12:00:30+00');
+
+select qwf.create_schedule('c', 't', cron => '0 * * * *');
+select qwf.create_schedule('e', 't', every => '37 minutes');
+select qwf_test.set_now('2026-03-01 13:20:00+00');
+select is(qwf.create_schedule('c', 't', cron => '0 * * * *'), '2026-03-01 13:00:00+00',
+  'the same again: what was missed meanwhile is not forgotten');
+select is(qwf.create_schedule('e', 't', every => '37 minutes'), '2026-03-01 12:37:30+00',
+  'a grid without an anchor stays where it was');
+select is(qwf.create_schedule('c', 'u', cron => '0 * * * *', args => '{"n": 1}', priority => 5),
+  '2026-03-01 13:00:00+00', 'other work at the same times');
+select results_eq($$ select task, args, priority from qwf.schedules where name = 'c' $$,
+  $$ values ('u', '{"n": 1}'::jsonb, 5) $$, 'is what fires next');
+
+select * from finish();
+rollback;

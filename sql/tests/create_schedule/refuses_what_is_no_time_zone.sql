@@ -1,0 +1,17 @@
+begin;
+select plan(10);
+
+select throws_ok(
+  format('select qwf.create_schedule(''x'', ''t'', cron => ''@daily'', timezone => %L)', z.name),
+  'QW005', 'invalid schedule', z.why)
+from (values
+  ('Europe/Atlantis', 'no such place'), ('CEST', 'an abbreviation: it has no winter'),
+  ('FOO+3', 'a rule written out'), ('Europe/Berlin3', 'a typing error that looks like one'),
+  ('', 'nothing'), (null, 'null')) z (name, why);
+select lives_ok(
+  format('select qwf.create_schedule(''x'', ''t'', cron => ''@daily'', timezone => %L)', z.name),
+  z.name)
+from unnest(array['UTC', 'Europe/Berlin', 'America/Argentina/Ushuaia', 'Etc/GMT+5']) z (name);
+
+select * from finish();
+rollback;

@@ -1,0 +1,11 @@
+begin;
+select plan(2);
+
+select qwf_test.question('confirm');
+select qwf.submit_input(qwf_test.run(), 'ask', 'true');
+select is_empty('select * from qwf.pending_inputs', 'answered');
+select qwf.cancel_run(qwf.enqueue_run('question'));
+select is_empty('select * from qwf.pending_inputs', 'cancelled');
+
+select * from finish();
+rollback;

@@ -1,0 +1,24 @@
+begin;
+select plan(1);
+
+select qwf_test.set_now('2030-01-01');
+select qwf.enqueue('mail', queue => 'gpu');
+select qwf_test.claim('gpu');
+select qwf_test.travel('2.5 s');
+select qwf_test.report('mail', 'fatal', error => E'boom\nTraceback');
+select qwf.enqueue('post');
+select results_eq($$
+  select task, queue, status::text, attempt, worker, error, created_at, started_at, finished_at,
+    seconds
+  from qwf.recent_jobs
+$$, $$
+  values
+    ('post', 'default', 'queued', 0, null, null, '2030-01-01 00:00:02.5'::timestamptz,
+      null::timestamptz,
+      null::timestamptz, null::numeric),
+    ('mail', 'gpu', 'failed', 1, 'w', 'boom', '2030-01-01', '2030-01-01', '2030-01-01 00:00:02.5',
+      2.500)
+$$, 'newest first, with the first line of the error');
+
+select * from finish();
+rollback;

@@ -1,0 +1,12 @@
+begin;
+select plan(2);
+
+select lives_ok($$
+  select qwf_test.as_role('qwf_admin',
+    'select qwf.create_queue(''night''), qwf.enqueue(''a''), qwf.tick()')
+$$, 'functions of every role');
+select lives_ok($$ select qwf_test.as_role('qwf_admin', 'select * from qwf.jobs') $$,
+  'and it reads what a viewer reads');
+
+select * from finish();
+rollback;

@@ -1,0 +1,37 @@
+begin;
+select plan(2);
+
+create temp table allowed (name, roles) as values
+  ('register_pipeline', '{}'::text[]), ('register_workflow', '{}'), ('create_queue', '{}'),
+  ('enqueue', '{qwf_producer}'), ('enqueue_many', '{qwf_producer}'),
+    ('enqueue_run', '{qwf_producer}'),
+  ('cancel_run', '{qwf_producer}'), ('cancel_job', '{qwf_producer}'),
+    ('submit_input', '{qwf_producer}'),
+  ('result', '{qwf_producer,qwf_viewer}'), ('run_status', '{qwf_producer,qwf_viewer}'),
+    ('check_invariants', '{qwf_viewer}'),
+  ('claim', '{qwf_worker}'), ('heartbeat', '{qwf_worker}'), ('progress', '{qwf_worker}'),
+    ('finish', '{qwf_worker}'),
+  ('finish_many', '{qwf_worker}'), ('drain_outbox', '{qwf_worker}'), ('reclaim', '{qwf_worker}'),
+  ('promote_due', '{qwf_worker}'), ('tick', '{qwf_worker}'), ('register_worker', '{qwf_worker}'),
+  ('deregister_worker', '{qwf_worker}'), ('agent_settings', '{qwf_worker}'),
+    ('sleep', '{qwf_worker}'),
+  ('wake', '{qwf_worker}'), ('wake_channel', '{qwf_worker}'),
+  ('run_next', '{qwf_producer}'), ('change_job', '{qwf_producer}'), ('retry_job', '{qwf_producer}'),
+  ('retry_run', '{qwf_producer}'), ('fire_schedules', '{qwf_worker}'), ('create_schedule', '{}'),
+  ('drop_schedule', '{}'), ('enable_schedule', '{}'),
+  ('version', '{qwf_producer,qwf_worker,qwf_viewer}'),
+    ('now', '{qwf_producer,qwf_worker,qwf_viewer}');
+create temp table role (name) as values ('qwf_admin'), ('qwf_producer'), ('qwf_worker'),
+  ('qwf_viewer');
+create temp view may as
+select p.proname::text as name, r.name as role
+from pg_proc p, role r
+where p.pronamespace = 'qwf'::regnamespace and p.proname not like '\_%'
+  and has_function_privilege(r.name, p.oid, 'execute') and p.proname <> 'resolve';
+select set_eq($$ select name, role from may where role <> 'qwf_admin' $$,
+  'select name, unnest(roles) from allowed', 'each role its own, and nothing else');
+select set_eq($$ select name from may where role = 'qwf_admin' $$, 'select name from allowed',
+  'an administrator all');
+
+select * from finish();
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_fail_poisoned
+
+begin;
+
+select 'qwf._fail_poisoned(bigint, text)'::regprocedure;
+
+rollback;

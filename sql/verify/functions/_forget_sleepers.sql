@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_forget_sleepers
+
+begin;
+
+select 'qwf._forget_sleepers()'::regprocedure;
+
+rollback;

@@ -1,0 +1,178 @@
+"""Whatever is registered: it is refused with QW003, or it can be compiled and resolved."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from psycopg.types.json import Jsonb
+
+Connection = psycopg.Connection[Any]
+
+PIPELINE = {
+    "name": "detect",
+    "inputs": {
+        "type": "object",
+        "required": ["image"],
+        "properties": {
+            "image": {"type": "string"},
+            "score": {"type": ["number", "null"], "default": 0.5, "minimum": 0},
+            "size": {"properties": {"w": {"default": 1}}, "items": {"enum": [1]}},
+        },
+    },
+    "outputs": {"boxes": {"$from": "find.boxes"}, "doc": {"type": "file"}},
+    "nodes": [
+        {
+            "id": "fetch",
+            "inputs": {
+                "src": {"$from": "pipeline.image"},
+                "n": [{"$coalesce": [{"$from": "pipeline.score"}, 1], "$default": 2}],
+            },
+        },
+        {
+            "id": "find",
+            "depends_on": ["fetch"],
+            "gpu": True,
+            "model": "m",
+            "inputs": [{"name": "k", "from": "fetch.x"}],
+            "retry": {"max_attempts": 3, "backoff": [1, 2]},
+            "timeout": "10 min",
+            "skip_if": {"$from": "fetch.x", "$filter": {"eq:k": 1}, "$eq": []},
+        },
+        {"id": "call", "command": ["x", {"$from": "fetch.y"}], "depends_on": ["find"]},
+    ],
+}
+WORKFLOW = {
+    "name": "inspect",
+    "steps": [
+        {
+            "id": "first",
+            "kind": "pipeline",
+            "pipeline": "detect",
+            "inputs": {"image": {"$from": "photo.path"}},
+        },
+        {
+            "id": "ask",
+            "kind": "input",
+            "widget": "choose_one",
+            "target": "best",
+            "depends_on": ["first"],
+            "source": {"$from": "first.boxes"},
+            "schema": {"type": "string"},
+        },
+        {
+            "id": "second",
+            "kind": "pipeline",
+            "pipeline": "detect",
+            "depends_on": ["ask", "first/fetch"],
+            "inputs": {
+                "image": {"$from": "ask.best"},
+                "score": {"$from": "first/find.boxes.0", "$default": None},
+            },
+            "skip_if": {"$from": "ask.best", "$eq": "none"},
+        },
+    ],
+}
+
+scalars = st.sampled_from([None, True, 0, -1, 1.5, "", "a", "first/fetch", "pipeline.x", "a.b"])
+odd = st.sampled_from(
+    [
+        {"$from": "first.boxes"},
+        {"$from": 5},
+        {"$from": ["a", {"b": 1}]},
+        {"$from": "pipeline"},
+        {"$from": "first.files"},
+        {"$from": "fetch", "$filter": 1},
+        {"$value": {"$from": 1}},
+        {"$coalesce": []},
+        {"$eq": 1},
+        {"type": "string"},
+        ["first/find", "ask/x"],
+        [None],
+        [[]],
+    ]
+)
+values = scalars | odd | st.builds(list) | st.builds(dict)
+keys = st.sampled_from(
+    "id inputs depends_on $from $value nodes widget kind command files $check required default"
+    " items pattern skip_if steps name x".split()  # noqa: SIM905
+)
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every container in a value, with every key or index of it."""
+    members = dict(enumerate(value)) if isinstance(value, list) else value
+    for key, member in members.items() if isinstance(members, dict) else ():
+        yield value, key
+        yield from places(member)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, definition: Any) -> Any:
+    """The definition after one to three changes somewhere in it."""
+    result = copy.deepcopy(definition)
+    for _ in range(draw(st.integers(1, 3))):
+        found = list(places(result))
+        if not found:
+            break
+        container, key = draw(st.sampled_from(found))
+        change = draw(st.sampled_from(["replace", "replace", "remove", "add"]))
+        value = copy.deepcopy(draw(values))
+        if change == "remove":
+            del container[key]
+        elif change == "add" and isinstance(container, dict):
+            container[draw(keys)] = value
+        elif change == "add":
+            container.append(copy.deepcopy(container[key]))
+        else:
+            container[key] = value
+    return result
+
+
+def register(db: Connection, kind: str, definition: Any) -> bool:
+    try:
+        with db.transaction():
+            db.execute(f"select qwf.register_{kind}(%s)", [Jsonb(definition)])
+    except psycopg.Error as error:
+        assert error.sqlstate == "QW003", error
+        assert error.diag.message_detail
+        assert error.diag.message_hint
+        return False
+    return True
+
+
+def resolve_all(db: Connection) -> None:
+    """Resolves every node of every graph against nothing: each has a value or an error."""
+    db.execute("select p from qwf.graphs g cross join lateral qwf._context_problems(g.id, '{}') p")
+    faults = db.execute(
+        """
+        select r.error
+        from qwf.graph_nodes n
+        cross join lateral (values (n.inputs), (n.skip_if), (n.input_spec)) v (value)
+        cross join lateral qwf._resolve(v.value, '{"$context": {}}') r
+        where n.has_refs and r.error is not null
+        """
+    ).fetchall()
+    assert [e for (e,) in faults if not e.startswith(("unresolvable", "invalid"))] == []
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(pipeline=damaged(PIPELINE), workflow=damaged(WORKFLOW), both=st.booleans())
+def test_a_definition_is_refused_or_usable(
+    db: Connection, pipeline: Any, workflow: Any, both: bool
+) -> None:
+    with db.transaction(force_rollback=True):
+        assert register(db, "pipeline", PIPELINE)
+        assert register(db, "workflow", WORKFLOW)
+        if both:
+            register(db, "pipeline", pipeline)
+        register(db, "workflow", workflow)
+        resolve_all(db)

@@ -1,0 +1,400 @@
+"""The documents are true: their programs run, their SQL works, generated ones are up to date."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from qwf_agent import embedded, migrate
+from servers import DEBIAN, ROOT, own_server
+
+DOCS = ROOT / "docs"
+CLIENTS = ROOT / "examples" / "clients"
+PG = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
+PATIENCE_S = 30.0
+SECRET = "s3cret"
+
+Environment = dict[str, str]
+Starter = Callable[..., "subprocess.Popen[str]"]
+
+
+def script(name: str) -> ModuleType:
+    """A script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# What is written by a program --------------------------------------------------------------------
+
+
+def test_the_clients_document_holds_the_examples_as_they_are() -> None:
+    examples = script("include_examples")
+    text = (DOCS / "clients.md").read_text(encoding="utf-8")
+    assert examples.included(text) == text, "run: make docs"
+    shown = {found["path"] for found in examples.INCLUDE.finditer(text)}
+    files = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "examples/clients"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert shown == set(files.stdout.split()) - {"examples/clients/node/package.json"}
+
+
+def test_the_api_document_is_up_to_date(dsn: str) -> None:
+    written = (DOCS / "sql-api.md").read_text(encoding="utf-8")
+    assert script("generate_sql_api").document(dsn) == written, "run: make docs"
+
+
+@pytest.mark.skipif(not (DEBIAN / "15").is_dir(), reason="Postgres 15 is not installed")
+@pytest.mark.skipif("QWF_TEST_DSN" in os.environ, reason="QWF_TEST_DSN names the only server")
+def test_the_api_document_is_the_same_from_an_older_server() -> None:
+    written = (DOCS / "sql-api.md").read_text(encoding="utf-8")
+    with own_server(DEBIAN / "15" / "bin") as server:
+        dsn = server.dsn(server.maintenance)
+        migrate.deploy(dsn, verify=False)
+        assert script("generate_sql_api").document(dsn) == written
+
+
+def test_a_function_without_a_place_in_the_api_document_is_named() -> None:
+    api = script("generate_sql_api")
+    with pytest.raises(api.Undocumented, match="nowhere"):
+        api.check(["claim", "nowhere"])
+
+
+# What a reader pastes ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def environment(dsn: str) -> Environment:
+    """The PG* variables of the database, and psql on the PATH."""
+    given = {k: str(v) for k, v in conninfo_to_dict(dsn).items()}
+    where = {PG[key]: value for key, value in given.items() if key in PG}
+    return {
+        **os.environ,
+        **where,
+        "PGDATABASE": given["dbname"],
+        "PATH": f"{embedded.binaries()}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT / "python"),
+    }
+
+
+def as_role(environment: Environment, role: str) -> Environment:
+    return {**environment, "PGOPTIONS": f"-c role={role}"}
+
+
+def psql(environment: Environment, text: str) -> str:
+    """What psql prints for a script; it stops at the first error, and the test with it."""
+    done = subprocess.run(
+        ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1"],
+        input=text,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def fences(document: Path, language: str) -> list[str]:
+    text = document.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def test_the_sql_of_the_readme_works_when_pasted_into_psql(
+    environment: Environment, db: psycopg.Connection[Any]
+) -> None:
+    psql(environment, fences(ROOT / "README.md", "sql")[0])
+    rows = db.execute("select node_id, status::text from qwf.jobs order by id").fetchall()
+    assert rows == [("greet/hello", "completed"), ("greet/shout", "queued"), ("ok", "blocked")]
+
+
+def test_a_person_can_work_through_a_workflow_in_psql(
+    environment: Environment, db: psycopg.Connection[Any]
+) -> None:
+    define, start, by_hand = fences(DOCS / "clients.md", "sql")[-3:]
+    psql(environment, define + start)
+    assert psql(environment, by_hand + by_hand).split() == ["ok", "ok"]
+    assert db.execute("select status::text from qwf.runs").fetchone() == ("completed",)
+
+
+# Programs that run -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def node() -> Path:
+    """A folder with the Node programs and the package they need, installed once per checkout."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed")
+    folder = ROOT / "build" / "node"
+    if not (folder / "node_modules" / "pg").is_dir():
+        folder.parent.mkdir(exist_ok=True)
+        draft = Path(tempfile.mkdtemp(dir=folder.parent))
+        shutil.copy(CLIENTS / "node" / "package.json", draft)
+        install = ["npm", "install", "--silent", "--no-audit", "--no-fund"]
+        subprocess.run(install, cwd=draft, check=True)
+        shutil.rmtree(folder, ignore_errors=True)
+        draft.rename(folder)
+    return folder
+
+
+@pytest.fixture
+def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], list[str]]:
+    """How to start a worker: a copy of it with one more body, `slow`, which ends when told to."""
+
+    def command(kind: str) -> list[str]:
+        if kind == "bash":
+            shutil.copytree(CLIENTS / "psql", tmp_path / "psql")
+            slow = tmp_path / "psql" / "bodies" / "slow"
+            slow.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+            slow.chmod(0o755)
+            return [str(tmp_path / "psql" / "worker.sh"), "cpu", str(slow.parent)]
+        if kind == "node":
+            (tmp_path / "node_modules").symlink_to(
+                request.getfixturevalue("node") / "node_modules", target_is_directory=True
+            )
+            with_body(
+                tmp_path / "worker.mjs",
+                CLIENTS / "node" / "worker.mjs",
+                "const bodies = {\n",
+                "  slow: (_, { signal }) => pause(600_000, {}, { signal }),\n",
+            )
+            return ["node", str(tmp_path / "worker.mjs"), "cpu"]
+        probe = ["ruby", "-e", 'require "pg"']
+        if not shutil.which("ruby") or subprocess.run(probe, capture_output=True).returncode:
+            pytest.skip("ruby with the gem pg is not installed")
+        with_body(
+            tmp_path / "worker.rb",
+            CLIENTS / "ruby" / "worker.rb",
+            "BODIES = {\n",
+            '  "slow" => ->(_) { sleep 600 },\n',
+        )
+        return ["ruby", str(tmp_path / "worker.rb"), "cpu"]
+
+    return command
+
+
+def with_body(target: Path, source: Path, head: str, body: str) -> None:
+    text = source.read_text(encoding="utf-8")
+    assert text.count(head) == 1
+    target.write_text(text.replace(head, head + body), encoding="utf-8")
+
+
+@pytest.fixture
+def start() -> Iterator[Starter]:
+    """Starts programs; none outlives the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def starter(command: list[str], environment: Environment, **how: Any) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            command, env=environment, text=True, start_new_session=True, **how
+        )
+        started.append(process)
+        return process
+
+    yield starter
+    for process in started:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def eventually(db: psycopg.Connection[Any], condition: str, process: subprocess.Popen[str]) -> None:
+    """Wait until the query returns true, for as long as the program runs."""
+    deadline = time.monotonic() + PATIENCE_S
+    while db.execute(condition).fetchone() != (True,):
+        assert process.poll() is None, f"the program ended with {process.returncode}"
+        jobs = "select id, task, status::text, attempt, last_error from qwf.jobs order by id"
+        assert time.monotonic() < deadline, f"{condition}: {db.execute(jobs).fetchall()}"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def shim(environment: Environment, dsn: str, start: Starter) -> str:
+    """Address of the HTTP shim."""
+    process = start(
+        [sys.executable, str(CLIENTS / "http" / "shim.py"), "0"],
+        {
+            **environment,
+            "QWF_DSN": make_conninfo(dsn, options="-c role=qwf_producer"),
+            "QWF_SHIM_TOKEN": SECRET,
+        },
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    return f"http://127.0.0.1:{int(process.stdout.readline().split()[-1])}"
+
+
+def post(url: str, body: object, secret: str = SECRET) -> tuple[int, dict[str, Any]]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Authorization": f"Bearer {secret}"})
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+WORKERS = pytest.mark.parametrize("kind", ["bash", "node", "ruby"])
+
+
+@WORKERS
+def test_a_worker_completes_a_workflow_that_came_over_http(
+    kind: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    shim: str,
+    db: psycopg.Connection[Any],
+) -> None:
+    psql(environment, (CLIENTS / "psql" / "greet.sql").read_text(encoding="utf-8"))
+    worker = start(programs(kind), as_role(environment, "qwf_worker"))
+    eventually(db, "select exists (select from qwf.workers where 'shout' = any (tasks))", worker)
+    if kind != "bash":  # psql cannot wait for a notification, so that worker does not sleep
+        eventually(db, "select exists (select from qwf.sleepers)", worker)
+    status, answer = post(f"{shim}/runs", {"workflow": "greet", "context": {"who": "Ada"}})
+    assert status == 201
+    run = answer["id"]
+    eventually(db, "select status = 'completed' from qwf.runs", worker)
+    outputs = db.execute("select node_id, output, attempt from qwf.jobs order by id").fetchall()
+    assert outputs == [
+        ("greet/hello", {"text": "hello Ada"}, 1),
+        ("greet/shout", {"text": "HELLO ADA"}, 1),
+    ]
+    assert db.execute("select qwf.run_status(%s) -> 'run' ->> 'status'", [run]).fetchone() == (
+        "completed",
+    )
+    worker.terminate()
+    assert worker.wait(PATIENCE_S) == 0
+    assert db.execute("select bool_and(stopped_at is not null) from qwf.workers").fetchone() == (
+        True,
+    )
+    assert db.execute("select count(*) from qwf.sleepers").fetchone() == (0,)
+    assert db.execute("select * from qwf.check_invariants()").fetchall() == []
+
+
+@WORKERS
+def test_a_worker_renews_its_lease_and_stops_a_cancelled_body(
+    kind: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    db: psycopg.Connection[Any],
+) -> None:
+    db.execute("update qwf.settings set lease = '2 s', heartbeat = '200 ms', cancel_grace = '1 s'")
+    worker = start(programs(kind), as_role(environment, "qwf_worker"))
+    job = psql(environment, "select qwf.enqueue('slow', queue => 'cpu')").strip()
+    eventually(db, "select status = 'running' from qwf.jobs", worker)
+    eventually(
+        db, "select lease_expires_at > claimed_at + interval '2500 ms' from qwf.jobs", worker
+    )
+    assert psql(environment, f"select qwf.cancel_job({job})").strip() == "requested"
+    eventually(db, "select status = 'cancelled' from qwf.jobs", worker)
+    done = db.execute("select attempt, outcome from qwf.job_attempts").fetchall()
+    assert done == [(1, "cancelled")]
+
+
+@WORKERS
+def test_a_worker_told_twice_to_stop_gives_the_job_back(
+    kind: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    db: psycopg.Connection[Any],
+) -> None:
+    worker = start(programs(kind), as_role(environment, "qwf_worker"))
+    psql(environment, "select qwf.enqueue('slow', queue => 'cpu')")
+    eventually(db, "select status = 'running' from qwf.jobs", worker)
+    deadline = time.monotonic() + PATIENCE_S
+    while worker.poll() is None:  # two signals at once may be one, to a shell
+        worker.terminate()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert worker.returncode == 0
+    state = db.execute("select status::text, failures, losses from qwf.jobs").fetchone()
+    assert state == ("queued", 0, 0)
+
+
+ORDERS = """
+create table orders (id bigint generated always as identity primary key, email text not null);
+grant select, insert on orders to qwf_producer;
+"""
+PRODUCERS = {
+    "psql": ["psql", "-X", "-v", "email=ada@example.org", "-f", str(CLIENTS / "psql/enqueue.sql")],
+    "python": [sys.executable, str(CLIENTS / "python/enqueue.py"), "ada@example.org"],
+    "node": ["node", "enqueue.mjs", "ada@example.org"],
+    "ruby": ["ruby", str(CLIENTS / "ruby/enqueue.rb"), "ada@example.org"],
+}
+
+
+@pytest.mark.parametrize("kind", PRODUCERS)
+def test_a_producer_enqueues_in_its_own_transaction(
+    kind: str,
+    request: pytest.FixtureRequest,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    tmp_path: Path,
+    db: psycopg.Connection[Any],
+) -> None:
+    if kind in ("node", "ruby"):
+        programs(kind)  # skips where the language is not installed
+        shutil.copy(CLIENTS / "node" / "enqueue.mjs", tmp_path)
+    db.execute(ORDERS)
+    produce = {"env": as_role(environment, "qwf_producer"), "cwd": tmp_path, "capture_output": True}
+    counts = "select (select count(*) from orders), (select count(*) from qwf.jobs)"
+
+    failed = subprocess.run(PRODUCERS[kind], **produce)  # there is no workflow yet
+    assert b"unknown workflow" in failed.stderr
+    assert db.execute(counts).fetchone() == (0, 0)
+
+    psql(environment, (CLIENTS / "psql" / "greet.sql").read_text(encoding="utf-8"))
+    done = subprocess.run(PRODUCERS[kind], **produce)
+    assert done.returncode == 0, done.stderr.decode()
+    assert db.execute(counts).fetchone() == (1, 3)
+    assert db.execute("select context from qwf.runs").fetchone() == ({"who": "ada@example.org"},)
+
+
+def test_the_shim_takes_values_as_values_and_says_what_is_wrong(
+    shim: str, db: psycopg.Connection[Any]
+) -> None:
+    nasty = "x');drop/**/schema/**/qwf/**/cascade;--"
+    status, answer = post(f"{shim}/enqueue", {"task": nasty, "args": {"a": nasty}, "key": nasty})
+    assert status == 201, answer
+    assert db.execute("select id, task, inputs, key from qwf.jobs").fetchall() == [
+        (answer["id"], nasty, {"a": nasty}, nasty)
+    ]
+    assert post(f"{shim}/enqueue", {"task": nasty, "key": nasty}) == (201, answer)
+    for url, body, code in (
+        ("/enqueue", {"task": "t", "queue": "nowhere"}, "QW006"),
+        ("/runs", {"workflow": "nope"}, "QW001"),
+        ("/runs", b"{", "22P02"),
+        ("/runs", b"\xff", None),
+    ):
+        status, answer = post(shim + url, body)
+        assert (status, answer["sqlstate"]) == (400, code)
+    assert post(f"{shim}/claim", {})[0] == 404
+    assert post(f"{shim}/enqueue", {"task": "t"}, secret="guess")[0] == 401
+    assert db.execute("select count(*) from qwf.jobs").fetchone() == (1,)
