@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +69,7 @@ def register(base: Database) -> None:
     nodes += [
         {"id": node, "node": "relay", "depends_on": [before],
          "inputs": {"baton": {"$from": f"{before}.baton"}}}
-        for before, node in zip(NODES, NODES[1:], strict=False)
+        for before, node in pairwise(NODES)
     ]  # fmt: skip
     base.one("select qwf.register_pipeline(%s)", json.dumps({"name": "relay", "nodes": nodes}))
     step = {"id": "relay", "kind": "pipeline", "pipeline": "relay", "inputs": {"n": {"$from": "n"}}}
@@ -102,10 +103,8 @@ def ask(dsn: str, query: str) -> list[dict[str, Any]]:
 def wait_for_progress(dsn: str, nodes: int) -> None:
     """Until so many nodes are completed: strikes come in the thick of the work, not by the
     clock."""
-    until(
-        lambda: ask(dsn, "select count(*) n from qwf.jobs where status = 'completed'")[0]["n"] >= nodes,
-        f"{nodes} nodes",
-    )  # fmt: skip
+    query = "select count(*) n from qwf.jobs where status = 'completed'"
+    until(lambda: ask(dsn, query)[0]["n"] >= nodes, f"{nodes} nodes")
 
 
 def completed_runs(dsn: str) -> int:
@@ -120,9 +119,12 @@ def outcomes_per_node(dsn: str) -> dict[int, int]:
     """How many jobs have how many completed attempts."""
     rows = ask(
         dsn,
-        "select c.outcomes, count(*)::int as jobs from (select j.id, count(a.*)::int as outcomes"
-        " from qwf.jobs j left join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'"
-        " group by j.id) c group by 1",
+        "select c.outcomes, count(*)::int as jobs"
+        " from (select j.id, count(a.*)::int as outcomes"
+        "   from qwf.jobs j"
+        "   left join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'"
+        "   group by j.id) c"
+        " group by 1",
     )
     return {row["outcomes"]: row["jobs"] for row in rows}
 
@@ -131,6 +133,7 @@ def wrong_outputs(dsn: str) -> int:
     """Jobs whose output is not what their place in the relay makes it."""
     query = (
         "select count(*) n from qwf.jobs j join qwf.runs r on r.id = j.run_id"
-        " where (j.output -> 'baton')::int is distinct from (r.context -> 'n')::int + j.node_idx + 1"
+        " where (j.output -> 'baton')::int"
+        "   is distinct from (r.context -> 'n')::int + j.node_idx + 1"
     )
     return int(ask(dsn, query)[0]["n"])
