@@ -25,19 +25,27 @@ begin
       if (p_spec -> 'multiple') = 'true' then
         v_schema := v_schema || jsonb_build_object('type', 'array');
         return query
-        select format('value[%s]', e.n - 1), 'is not one of the options', left('options: ' || v_choices::text, 500)
-        from jsonb_array_elements(case when v_type = 'array' then p_value else '[]' end) with ordinality e (value, n)
-        where not v_choices @> jsonb_build_array(e.value);
-      elsif not v_choices @> jsonb_build_array(p_value) then
-        return next ('value', 'is not one of the options', left('options: ' || v_choices::text, 500))::qwf.problem;
+        select
+          format('value[%s]', e.n - 1), 'is not one of the options',
+          left('options: ' || v_choices::text, 500)
+        from jsonb_array_elements(case when v_type = 'array' then p_value else '[]' end)
+          with ordinality e (value, n)
+        where e.value not in (select c.value from jsonb_array_elements(v_choices) c);
+      elsif p_value not in (select c.value from jsonb_array_elements(v_choices) c) then
+        return next (
+          'value', 'is not one of the options',
+          left('options: ' || v_choices::text, 500))::qwf.problem;
       end if;
     when 'confirm' then
       v_schema := v_schema || '{"type": "boolean"}';
     when 'text' then
       v_schema := v_schema || '{"type": "string"}' || jsonb_strip_nulls(jsonb_build_object(
-        'minLength', p_spec -> 'min_length', 'maxLength', p_spec -> 'max_length', 'pattern', p_spec -> 'pattern'));
+        'minLength', p_spec -> 'min_length', 'maxLength', p_spec -> 'max_length',
+        'pattern', p_spec -> 'pattern'));
     when 'number' then
-      v_schema := v_schema || '{"type": "number"}' || jsonb_strip_nulls(jsonb_build_object(
+      v_schema := v_schema || jsonb_build_object('type',
+        case when (p_spec -> 'integer') = 'true' then 'integer' else 'number' end)
+        || jsonb_strip_nulls(jsonb_build_object(
         'minimum', p_spec -> 'min', 'maximum', p_spec -> 'max'));
     when 'file' then
       v_schema := v_schema || case when (p_spec -> 'multiple') = 'true'

@@ -9,11 +9,9 @@
 -- Purpose: Applies events to runs: ends runs, opens what became ready, cascades skips, counts. The
 --   heart of fan-out.
 -- Guarantees: Set-based: cost grows with the events and the nodes they open, not with the runs. A
---   skip is a satisfied dependency
---   and goes round again.
+--   skip is a satisfied dependency and goes round again.
 -- Locks: expects the runs locked by the caller; takes jobs of those runs: blocked ones, which
---   nobody else touches, and queued ones
---   where they are free.
+--   nobody else touches, and queued ones where they are free.
 -- Notifies: sleepers of the queues that got work; workers that have to stop.
 -- Called by: _dispatch, drain_outbox, enqueue_run, submit_input, cancel_job.
 
@@ -43,11 +41,13 @@ begin
     select distinct e.run_id from unnest(p_events) e join qwf.runs r on r.id = e.run_id
     where r.finished_at is not null and e.kind in ('requeued', 'ready', 'stop')));
   v_live := array(
-    select distinct r.id from unnest(p_events) e join qwf.runs r on r.id = e.run_id where r.finished_at is null);
+    select distinct r.id from unnest(p_events) e join qwf.runs r on r.id = e.run_id
+    where r.finished_at is null);
   select
-    array_agg(e.job_id) filter (where e.kind <> 'ready'), array_agg(e.job_id) filter (where e.kind = 'ready'),
-    array_agg((e.run_id, (e.kind <> 'ready')::int, -(e.kind <> 'answered')::int, -(e.kind = 'answered')::int,
-      e.kind <> 'ready')::qwf.node_count)
+    array_agg(e.job_id) filter (where e.kind <> 'ready'),
+    array_agg(e.job_id) filter (where e.kind = 'ready'),
+    array_agg((e.run_id, (e.kind <> 'ready')::int, -(e.kind <> 'answered')::int,
+      -(e.kind = 'answered')::int, e.kind <> 'ready')::qwf.node_count)
     into v_satisfied, v_ready, v_counts
   from unnest(p_events) e
   where e.run_id = any (v_live) and e.kind in ('completed', 'answered', 'ready');
@@ -59,7 +59,8 @@ begin
     select
       v_counts || array_agg((o.run_id, (o.status = 'skipped')::int, (o.status = 'queued')::int,
         (o.status = 'awaiting_input')::int, false)::qwf.node_count),
-      v_failed || array_agg((o.run_id, o.id, 'failed')::qwf.event) filter (where o.status = 'failed'),
+      v_failed
+        || array_agg((o.run_id, o.id, 'failed')::qwf.event) filter (where o.status = 'failed'),
       array_agg(o.id) filter (where o.status = 'skipped'),
       null::bigint[]
       into v_counts, v_failed, v_satisfied, v_ready

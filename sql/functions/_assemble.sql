@@ -11,6 +11,7 @@ begin;
 create function qwf._assemble(p_parts jsonb[]) returns jsonb
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
+set enable_nestloop = off
 as $$
 declare
   v_graph jsonb;

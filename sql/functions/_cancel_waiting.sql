@@ -37,8 +37,9 @@ begin
     when sqlstate 'QW002' then  -- drops a lock on a row that was claimed between look and lock
       return false;
   end;
-  insert into qwf.job_events (run_id, job_id, type, actor, detail)
-  values (v_run_id, p_job_id, 'cancelled', session_user, jsonb_build_object('reason', p_reason));
+  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  values (qwf.now(), v_run_id, p_job_id, 'cancelled', session_user,
+    jsonb_build_object('reason', p_reason));
   return true;
 end $$;
 comment on function qwf._cancel_waiting(bigint, text) is

@@ -11,8 +11,8 @@
 begin;
 
 create function qwf._check_job(
-  p_where text, p_task text, p_args jsonb, p_queue text, p_backoff jsonb, p_requires jsonb, p_labels jsonb,
-  p_max_attempts int, p_timeout interval, p_vram_mb int)
+  p_where text, p_task text, p_args jsonb, p_queue text, p_backoff jsonb, p_requires jsonb,
+  p_labels jsonb, p_max_attempts int, p_timeout interval, p_vram_mb int)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -21,7 +21,8 @@ declare
   v_problem text := case
     when p_task is null or p_task !~ '^\S{1,200}$' then 'task: 1 to 200 characters without blanks'
     when p_args is null or jsonb_typeof(p_args) <> 'object' then 'args: a JSON object'
-    when jsonb_typeof(coalesce(p_requires, '{}')) <> 'object' then 'requires: a JSON object of labels'
+    when jsonb_typeof(coalesce(p_requires, '{}')) <> 'object'
+      then 'requires: a JSON object of labels'
     when jsonb_typeof(coalesce(p_labels, '{}')) <> 'object' then 'labels: a JSON object'
     when p_max_attempts < 1 then 'max_attempts: at least 1'
     when p_timeout <= '0 s' then 'timeout: positive'
@@ -36,7 +37,7 @@ begin
       hint = 'correct the value and enqueue again; nothing was written';
   end if;
   if not exists (select from qwf.queues q where q.name = p_queue) then
-    perform qwf._raise_unknown_queue(p_queue);
+    perform qwf._raise_unknown_queue(p_queue, p_where);
   end if;
   select s.max_value_bytes into v_max from qwf.settings s;
   if octet_length(p_args::text) > v_max then
@@ -45,9 +46,11 @@ begin
       hint = 'put large data in a file or table and pass where it is';
   end if;
 end $$;
-comment on function qwf._check_job(text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int) is
+comment on function qwf._check_job(
+  text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int) is
   'Raises QW005 or QW006 for a standalone job that could not run; p_where stands in front of the '
   'detail.';
-revoke all on function qwf._check_job(text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int) from public;
+revoke all on function qwf._check_job(
+  text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int) from public;
 
 commit;

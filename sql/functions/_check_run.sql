@@ -13,9 +13,11 @@ as $$
 declare
   v_max int;
 begin
-  if jsonb_typeof(p_context) is distinct from 'object' or jsonb_typeof(coalesce(p_labels, '{}')) <> 'object' then
+  if jsonb_typeof(p_context) is distinct from 'object'
+    or jsonb_typeof(coalesce(p_labels, '{}')) <> 'object' then
     raise exception using errcode = 'QW005', message = 'context and labels are JSON objects',
-      detail = format('context: %s, labels: %s', coalesce(jsonb_typeof(p_context), 'null'), jsonb_typeof(p_labels)),
+      detail = format('context: %s, labels: %s',
+        coalesce(jsonb_typeof(p_context), 'null'), jsonb_typeof(p_labels)),
       hint = 'for example: select qwf.enqueue_run(''greet'', context => ''{"who": "Ada"}'')';
   end if;
   select s.max_value_bytes into v_max from qwf.settings s;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_compile_node
--- requires: functions/_absolute_paths
 -- requires: functions/_canonical
 -- requires: functions/_interval
 -- requires: functions/_named_inputs
@@ -24,7 +23,7 @@ begin
     v_inputs := v_inputs
       || jsonb_build_object('command', qwf._canonical(p_node -> 'command', p_names));
   end if;
-  if not exists (select from qwf._absolute_paths(v_inputs)) then
+  if v_inputs::text !~ '"\$from": \[' then
     v_static := qwf._resolve(v_inputs, '{}');
     v_inputs := coalesce(v_static.value, v_inputs);
   end if;

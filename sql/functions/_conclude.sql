@@ -8,6 +8,7 @@
 -- requires: functions/_verdicts
 -- requires: functions/_number
 -- requires: functions/_is_stopped
+-- requires: functions/_cancel_reason
 -- requires: functions/_wake
 -- requires: functions/now
 -- Purpose: Ends attempts: the one place where a running job stops running.
@@ -33,8 +34,9 @@ declare
   v_left bigint[];
 begin
   with held as materialized (  -- by id and token alone: the token is null unless running
-    select j.id, j.run_id, r.token, j.failures, j.losses, j.max_attempts, j.max_losses, j.backoff, r.outcome, r.output, r.error,
-      r.detail, j.claimed_at, j.queued_at
+    select
+      j.id, j.run_id, r.token, j.failures, j.losses, j.max_attempts, j.max_losses, j.backoff,
+      r.outcome, r.output, r.error, r.detail, j.claimed_at, j.queued_at
     from qwf.jobs j
     join (  -- of two reports about one attempt the first counts
       select distinct on (u.job_id, u.token) u.*
@@ -47,27 +49,37 @@ begin
   ), ended as (
     update qwf.jobs j set
       status = t.status, output = h.output, failures = t.failures, losses = t.losses,
-      run_at = case when t.status = 'scheduled' then v_now + t.wait * (0.9 + 0.2 * random()) * interval '1 s' end,
+      run_at = case when t.status = 'scheduled'
+        then v_now + t.wait * (0.9 + 0.2 * random()) * interval '1 s' end,
       position = case when t.status = 'queued' then qwf._next_position(t.front) else j.position end,
       queued_at = case when t.status = 'queued' then v_now else j.queued_at end,
       finished_at = case when t.status in ('completed', 'failed', 'cancelled') then v_now end,
-      last_error = case when h.outcome = 'completed' then null else coalesce(t.error || h.error, j.last_error) end,
-      last_exit_code = coalesce(qwf._number(h.detail -> 'exit_code', 65535)::int,
-        case when h.outcome <> 'completed' then j.last_exit_code end),
+      last_error = case
+        when h.outcome = 'completed' then null
+        when h.outcome = 'released' then coalesce(h.error, j.last_error)
+        when t.status = 'cancelled' then coalesce(qwf._cancel_reason(h.id), h.error)
+        else t.error || coalesce(h.error, h.detail ->> 'reason', h.outcome) end,
+      last_exit_code = qwf._number(h.detail -> 'exit_code', 65535)::int,
       token = null, lease_expires_at = null
-    from held h cross join lateral qwf._transition(
-      h.outcome, h.outcome <> 'completed' and qwf._is_stopped(h.id, h.run_id), h.failures, h.losses, h.max_attempts,
-      h.max_losses, h.backoff) t
+    from held h
+    cross join lateral qwf._transition(
+      h.outcome, h.outcome <> 'completed' and qwf._is_stopped(h.id, h.run_id),
+      h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff) t
     where j.id = h.id
-    returning (j.id, j.run_id, j.node_id, j.queue, j.status, j.attempt, h.token, j.claimed_by, h.queued_at,
-      h.claimed_at, h.outcome, h.error, h.detail)::qwf.ended as job
+    returning (j.id, j.run_id, j.node_id, j.queue, j.status, j.attempt, h.token, j.claimed_by,
+      h.queued_at, h.claimed_at, h.outcome, h.error, h.detail)::qwf.ended as job
   )
   select coalesce(array_agg(e.job), '{}') into v_ended from ended e;
   perform qwf._record_attempts(v_ended, v_now);
   v_left := qwf._dispatch(array(
-    select (e.run_id, e.id, case when e.status in ('queued', 'scheduled') then 'requeued' else e.status::text end)::qwf.event
-    from unnest(v_ended) e where e.run_id is not null));
-  perform qwf._wake(e.queue, count(*)::int) from unnest(v_ended) e where e.status = 'queued' group by e.queue;
+    select (e.run_id, e.id, case when e.status in ('queued', 'scheduled') then 'requeued'
+      else e.status::text end)::qwf.event
+    from unnest(v_ended) e
+    where e.run_id is not null));
+  perform qwf._wake(e.queue, count(*)::int)
+  from unnest(v_ended) e
+  where e.status = 'queued'
+  group by e.queue;
   return query select * from qwf._verdicts(p_reports, v_ended, v_left);
 end $$;
 comment on function qwf._conclude(qwf.report[]) is

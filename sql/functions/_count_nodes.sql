@@ -38,8 +38,8 @@ begin
         a.waiting_nodes + d.waiting as waiting, d.started
       from qwf.runs a
       join (
-        select u.run_id, sum(u.closed)::int as closed, sum(u.active)::int as active, sum(u.waiting)::int as waiting,
-          bool_or(u.started) as started
+        select u.run_id, sum(u.closed)::int as closed, sum(u.active)::int as active,
+          sum(u.waiting)::int as waiting, bool_or(u.started) as started
         from unnest(p_counts) u
         group by u.run_id
       ) d on d.run_id = a.id

@@ -5,9 +5,8 @@
 -- requires: functions/_apply
 -- Purpose: Applies events to the runs whose lock is free, and leaves the others in the outbox.
 -- Guarantees: Waits for nobody, as its caller holds jobs. Every event is applied or in the outbox
---   when the transaction commits:
---   an error while applying rolls back to before the run locks, and the events wait for
---   drain_outbox.
+--   when the transaction commits: an error while applying rolls back to before the run locks, and
+--   the events wait for drain_outbox.
 -- Locks: runs (by id, those that are free), their outbox events, jobs of those runs.
 -- Called by: _conclude.
 
@@ -29,11 +28,15 @@ begin
     v_locked := qwf._lock_runs(array(select distinct e.run_id from unnest(p_events) e), false);
     perform qwf._apply(
       qwf._take_events(v_locked)
-      || array(select (e.run_id, e.job_id, e.kind)::qwf.event from unnest(p_events) e where e.run_id = any (v_locked)));
+      || array(
+        select (e.run_id, e.job_id, e.kind)::qwf.event from unnest(p_events) e
+        where e.run_id = any (v_locked)));
     v_left := array(
-      select (e.run_id, e.job_id, e.kind)::qwf.event from unnest(p_events) e where e.run_id <> all (v_locked));
+      select (e.run_id, e.job_id, e.kind)::qwf.event from unnest(p_events) e
+      where e.run_id <> all (v_locked));
   exception
-    when others or query_canceled then  -- a statement timeout, too, is an error of the fan-out alone
+    -- a statement timeout, too, is an error of the fan-out alone
+    when others or query_canceled then
       v_error := sqlstate || ' ' || sqlerrm;
   end;
   insert into qwf.outbox (run_id, job_id, kind, error)

@@ -34,7 +34,9 @@ exception
       -- a deadlock or serialization failure is somebody else's doing: not counted
       tries = o.tries + (left(sqlstate, 2) <> '40')::int, error = v_error,
       next_try_at = v_now + interval '1 s' * 2 ^ o.tries,
-      poisoned_at = case when o.tries + 1 >= s.event_tries and left(sqlstate, 2) <> '40' then v_now end
+      poisoned_at = case
+        when o.tries + 1 >= s.event_tries and left(sqlstate, 2) <> '40' then v_now
+      end
     from qwf.settings s
     where o.run_id = p_run and o.poisoned_at is null;
     if exists (select from qwf.outbox o where o.run_id = p_run and o.poisoned_at = v_now) then

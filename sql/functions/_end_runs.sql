@@ -30,9 +30,11 @@ begin
     order by e.run_id, j.finished_at, j.id
   ), ended as (
     update qwf.runs r set
-      status = c.kind::qwf.run_status, finished_at = v_now, started_at = coalesce(r.started_at, v_now),
-      error = format('%s %s', c.node_id,
-        case when c.kind = 'failed' then 'failed: ' || left(split_part(c.last_error, E'\n', 1), 500) else 'was cancelled' end)
+      status = c.kind::qwf.run_status,
+      finished_at = v_now,
+      started_at = coalesce(r.started_at, v_now),
+      error = format('%s %s', c.node_id, case when c.kind = 'failed'
+        then 'failed: ' || left(split_part(c.last_error, E'\n', 1), 500) else 'was cancelled' end)
     from cause c
     where r.id = c.run_id and r.finished_at is null
     returning r.id

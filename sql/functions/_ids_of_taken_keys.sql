@@ -20,9 +20,10 @@ begin
     if v_ids[v_job.ord + 1] is null then
       v_ids[v_job.ord + 1] := coalesce(
         qwf._job_with_key(v_job.project, v_job.task, v_job.key),
-        qwf.enqueue(v_job.task, v_job.args, v_job.queue, v_job.priority, v_job.run_at, v_job.key, v_job.max_attempts,
-          v_job.backoff, v_job.timeout, v_job.model, v_job.vram_mb, v_job.requires, project => v_job.project,
-          labels => v_job.labels, once => v_job.once));
+        qwf.enqueue(
+          v_job.task, v_job.args, v_job.queue, v_job.priority, v_job.run_at, v_job.key,
+          v_job.max_attempts, v_job.backoff, v_job.timeout, v_job.model, v_job.vram_mb,
+          v_job.requires, project => v_job.project, labels => v_job.labels, once => v_job.once));
     end if;
   end loop;
   return v_ids;

@@ -24,15 +24,19 @@ begin
   v_later := coalesce(v_run.run_at > p_now, false);
   with inserted as (
     insert into qwf.jobs as j (
-      run_id, graph_id, node_idx, node_id, queue, task, status, project, priority, position, run_at, queued_at, inputs,
-      input_spec, guarded, remaining_deps, max_attempts, max_losses, backoff, timeout, stall_timeout, required_model,
-      light, vram_mb, requires, origin, labels, created_at)
+      run_id, graph_id, node_idx, node_id, queue, task, status, project, priority,
+      position, run_at, queued_at, inputs, input_spec, guarded, remaining_deps,
+      max_attempts, max_losses, backoff, timeout, stall_timeout, required_model, light,
+      vram_mb, requires, origin, labels, created_at)
     select
-      p_run_id, n.graph_id, n.idx, n.node_id, n.queue, n.task, k.status, v_run.project, v_run.priority,
+      p_run_id, n.graph_id, n.idx, n.node_id, n.queue, n.task, k.status, v_run.project,
+      v_run.priority,
       case when k.status = 'queued' then qwf._next_position() end,
-      case when k.status = 'scheduled' then v_run.run_at end, case when k.status = 'queued' then p_now end, n.inputs,
-      n.input_spec, k.guarded, n.dep_count, n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout,
-      n.required_model, n.light, n.vram_mb, n.requires, 'run', v_run.labels, p_now
+      case when k.status = 'scheduled' then v_run.run_at end,
+      case when k.status = 'queued' then p_now end,
+      n.inputs, n.input_spec, k.guarded, n.dep_count,
+      n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model,
+      n.light, n.vram_mb, n.requires, 'run', v_run.labels, p_now
     from qwf.graph_nodes n
     cross join lateral (
       select

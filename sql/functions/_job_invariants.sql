@@ -15,14 +15,18 @@ create function qwf._job_invariants() returns table (invariant text, subject tex
 language sql stable
 as $$
   with attempt as (
-    select a.job_id, count(*) as written, count(*) filter (where a.outcome = 'completed') as completed,
+    select
+      a.job_id,
+      count(*) as written,
+      count(*) filter (where a.outcome = 'completed') as completed,
       (array_agg(a.outcome order by a.attempt desc))[1] as last
     from qwf.job_attempts a
     group by a.job_id
   ), dependency as (
     select j.id, count(*) filter (
-      where d.status not in ('completed', 'skipped')
-        or exists (select from qwf.outbox o where o.job_id = d.id and o.kind = 'completed')) as unsatisfied
+        where d.status not in ('completed', 'skipped')
+          or exists (select from qwf.outbox o where o.job_id = d.id and o.kind = 'completed')
+      ) as unsatisfied
     from qwf.jobs j
     join qwf.runs r on r.id = j.run_id and r.finished_at is null
     join qwf.graph_edges e on e.graph_id = j.graph_id and e.to_idx = j.node_idx
@@ -35,13 +39,15 @@ as $$
     from qwf.jobs j left join attempt a on a.job_id = j.id
     where coalesce(a.written, 0) <> j.attempt - (j.status = 'running')::int
     union all
-    select 'an outcome is written once', j.id, format('%s completed attempts, the last %s, %s', a.completed, a.last, j.status)
+    select 'an outcome is written once', j.id,
+      format('%s completed attempts, the last %s, %s', a.completed, a.last, j.status)
     from qwf.jobs j left join attempt a on a.job_id = j.id
     where a.completed > 1 + j.retries
       or (j.status = 'completed' and j.input_spec is null and a.last is distinct from 'completed')
       or (j.status in ('failed', 'cancelled') and j.retries = 0 and a.completed > 0)
     union all
-    select 'remaining_deps counts unsatisfied dependencies', j.id, format('%s, counted %s', j.remaining_deps, d.unsatisfied)
+    select 'remaining_deps counts unsatisfied dependencies', j.id,
+      format('%s, counted %s', j.remaining_deps, d.unsatisfied)
     from qwf.jobs j join dependency d on d.id = j.id
     where j.remaining_deps <> d.unsatisfied
     union all
@@ -50,7 +56,8 @@ as $$
     where j.status = 'blocked' and j.remaining_deps = 0
       and not exists (select from qwf.outbox o where o.job_id = j.id and o.kind = 'ready')
     union all
-    select 'budgets hold', j.id, format('%s failures of %s, %s losses of %s', j.failures, j.max_attempts, j.losses, j.max_losses)
+    select 'budgets hold', j.id, format('%s failures of %s, %s losses of %s',
+      j.failures, j.max_attempts, j.losses, j.max_losses)
     from qwf.jobs j
     where j.failures > j.max_attempts or j.losses > j.max_losses
     union all
@@ -58,7 +65,8 @@ as $$
     from qwf.jobs j where qwf._token_job(j.token) <> j.id
     union all
     select 'a node has its run', j.id, format('run %s is gone', j.run_id)
-    from qwf.jobs j where j.run_id is not null and not exists (select from qwf.runs r where r.id = j.run_id)
+    from qwf.jobs j
+    where j.run_id is not null and not exists (select from qwf.runs r where r.id = j.run_id)
   )
   select v.invariant, 'job ' || v.id, v.detail from violation v
 $$;

@@ -17,10 +17,14 @@ as $$
 begin
   if p_wait then
     return array(
-      select r.id from qwf.runs r where r.id = any (p_runs) order by r.id for no key update);
+      select r.id from qwf.runs r where r.id = any (p_runs)
+      order by r.id
+      for no key update);
   end if;
   return array(
-    select r.id from qwf.runs r where r.id = any (p_runs) order by r.id for no key update skip locked);
+    select r.id from qwf.runs r where r.id = any (p_runs)
+    order by r.id
+    for no key update skip locked);
 end $$;
 comment on function qwf._lock_runs(bigint[], boolean) is
   'Locks the runs and returns those locked: all of them when it may wait, else those that were '

@@ -2,10 +2,9 @@
 -- requires: schema/jobs
 -- Purpose: Locks what does not run of runs that are over, and nothing that runs.
 -- Guarantees: Never waits. A row that a claim makes running between the look and the lock would
---   come
---   out unmatched but locked, and its worker would wait for the caller's open transaction: then the
---   locks are dropped with the subtransaction, and it looks again. What it does not get at all in
---   five rounds, the stop event does.
+--   come out unmatched but locked, and its worker would wait for the caller's open transaction:
+--   then the locks are dropped with the subtransaction, and it looks again. What it does not get at
+--   all in five rounds, the stop event does.
 -- Locks: jobs of the runs that do not run (by id), where they are free.
 -- Called by: _stop_nodes.
 

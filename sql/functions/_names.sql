@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/_names
--- requires: functions/_expressions
--- requires: functions/_segments
+-- requires: schema/qwf
 -- Purpose: The first segments of all references in a value: the names it uses.
--- Guarantees: Each name once; malformed references name nothing.
+-- Guarantees: Each name once. Read off the text, so there may be names of what is only data as
+--   well.
 -- Called by: _compile_step.
 
 begin;
@@ -13,12 +13,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-    select distinct used.segments[1]
-    from (
-      select qwf._segments(e.expression -> '$from') as segments
-      from qwf._expressions(p_value, '') e
-      offset 0) used
-    where used.segments is not null;
+    select distinct found.name[1]
+    from regexp_matches(p_value::text, '"\$?from": \[?"([^".]+)', 'g') found (name);
 end $$;
 
 comment on function qwf._names(jsonb) is 'Returns each name that references in a value start from.';

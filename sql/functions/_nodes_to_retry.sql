@@ -18,14 +18,17 @@ declare
 begin
   if p_from_node is null then
     v_first := array(
-      select j.node_idx from qwf.jobs j where j.run_id = p_run.id and j.status in ('failed', 'cancelled'));
+      select j.node_idx from qwf.jobs j
+      where j.run_id = p_run.id and j.status in ('failed', 'cancelled'));
   else
     v_first := array(
-      select n.idx from qwf.graph_nodes n where n.graph_id = p_run.graph_id and n.node_id = p_from_node);
+      select n.idx from qwf.graph_nodes n
+      where n.graph_id = p_run.graph_id and n.node_id = p_from_node);
     if cardinality(v_first) = 0 then
       raise exception using errcode = 'QW001', message = 'no such node',
         detail = format('run %s has no node %L', p_run.id, p_from_node),
-        hint = format('see its nodes: select node_id from qwf.jobs where run_id = %s order by node_idx', p_run.id);
+        hint = format('see its nodes: '
+          'select node_id from qwf.jobs where run_id = %s order by node_idx', p_run.id);
     end if;
   end if;
   return array(
@@ -35,7 +38,9 @@ begin
       select e.to_idx
       from affected a join qwf.graph_edges e on e.graph_id = p_run.graph_id and e.from_idx = a.idx
     )
-    select j.id from affected a join qwf.jobs j on j.run_id = p_run.id and j.node_idx = a.idx order by j.id);
+    select j.id
+    from affected a join qwf.jobs j on j.run_id = p_run.id and j.node_idx = a.idx
+    order by j.id);
 end $$;
 comment on function qwf._nodes_to_retry(qwf.runs, text) is
   'Jobs of the failed and cancelled nodes, or of the named node, and of everything downstream.';

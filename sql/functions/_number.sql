@@ -9,7 +9,9 @@ begin;
 create function qwf._number(p_value jsonb, p_limit numeric default 9e15) returns numeric
 language sql immutable
 as $$
-  select case when jsonb_typeof(p_value) = 'number' then case when abs(p_value::numeric) <= p_limit then p_value::numeric end end
+  select case when jsonb_typeof(p_value) = 'number' then
+    case when abs(p_value::numeric) <= p_limit then p_value::numeric end
+  end
 $$;
 comment on function qwf._number(jsonb, numeric) is
   'The JSON number, or null for anything else or beyond the limit.';

@@ -7,8 +7,7 @@
 -- requires: functions/now
 -- Purpose: Counts satisfied dependencies off and queues the nodes that have none left.
 -- Guarantees: Reads only the edges that leave the satisfied nodes. A guarded node whose turn has
---   come stays blocked and is
---   returned for _open_guarded.
+--   come stays blocked and is returned for _open_guarded.
 -- Locks: blocked jobs of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _apply.
@@ -28,7 +27,8 @@ declare
   v_opened qwf.opened[];
 begin
   with satisfied as materialized (
-    select j.run_id, j.graph_id, j.node_idx from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
+    select j.run_id, j.graph_id, j.node_idx
+    from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
   ), dependant as materialized (
     select s.run_id, e.to_idx, count(*)::int as satisfied
     from satisfied s join qwf.graph_edges e on e.graph_id = s.graph_id and e.from_idx = s.node_idx
@@ -37,18 +37,23 @@ begin
   ), counted as (
     update qwf.jobs j set
       remaining_deps = j.remaining_deps - d.satisfied,
-      status = case when j.remaining_deps = d.satisfied and not j.guarded then 'queued' else j.status end,
-      position = case when j.remaining_deps = d.satisfied and not j.guarded then qwf._next_position() end,
+      status = case
+        when j.remaining_deps = d.satisfied and not j.guarded then 'queued' else j.status end,
+      position = case
+        when j.remaining_deps = d.satisfied and not j.guarded then qwf._next_position() end,
       queued_at = case when j.remaining_deps = d.satisfied and not j.guarded then v_now end
     from dependant d
     where j.run_id = d.run_id and j.node_idx = d.to_idx and j.status = 'blocked'
     returning j.id, j.run_id, j.status, j.remaining_deps, j.queue
   ), woken as (
-    select qwf._wake(c.queue, count(*)::int) from counted c where c.status = 'queued' group by c.queue
+    select qwf._wake(c.queue, count(*)::int) from counted c
+    where c.status = 'queued'
+    group by c.queue
   )
   select array_agg((c.id, c.run_id, c.status)::qwf.opened) into v_opened
   from counted c
-  where c.remaining_deps = 0 and (select count(*) from woken) >= 0;  -- an unread CTE would not be run
+  where c.remaining_deps = 0
+    and (select count(*) from woken) >= 0;  -- an unread CTE would not be run
   return query select * from unnest(v_opened);
 end $$;
 comment on function qwf._open_dependants(bigint[]) is

@@ -39,7 +39,8 @@ begin
     v_scope := qwf._scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files);
     v_skip := qwf._resolve(coalesce(v_node.skip_if, 'false'), v_scope);
     v_spec := null;
-    if v_node.input_spec is not null and v_skip.error is null and not qwf._is_true(v_skip.value) then
+    if v_node.input_spec is not null and v_skip.error is null
+      and not qwf._is_true(v_skip.value) then
       v_spec := qwf._resolve(v_node.input_spec, v_scope);
     end if;
     v_status := case

@@ -38,7 +38,7 @@ begin
     select v_choice || v_file || coalesce(jsonb_object_agg(k, 'any'), '{}')
     into v_own
     from jsonb_object_keys(p_step - array['inputs', 'pipeline']) k
-    where not (v_common || v_choice || v_file) ? k;
+    where not (v_common || v_choice || v_file) ? k and not starts_with(k, '$');
   end if;
   return query select * from qwf._key_problems(p_step, v_common || v_own, '{id,widget}', p_path);
   return query

@@ -6,17 +6,18 @@
 
 begin;
 
-create function qwf._raise_unknown_queue(p_queue text) returns void
+create function qwf._raise_unknown_queue(p_queue text, p_where text default '') returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using errcode = 'QW006', message = 'unknown queue',
-    detail = format('queue %L; there are: %s', p_queue, (select string_agg(q.name, ', ' order by q.name) from qwf.queues q)),
+    detail = format('%squeue %L; there are: %s', p_where, p_queue,
+      (select string_agg(q.name, ', ' order by q.name) from qwf.queues q)),
     hint = 'correct the name, or let an administrator create it: select qwf.create_queue(''name'')';
 end $$;
-comment on function qwf._raise_unknown_queue(text) is
+comment on function qwf._raise_unknown_queue(text, text) is
   'Raises QW006 for a queue that does not exist, naming those that do.';
-revoke all on function qwf._raise_unknown_queue(text) from public;
+revoke all on function qwf._raise_unknown_queue(text, text) from public;
 
 commit;

@@ -16,17 +16,20 @@ as $$
 declare
   v_item record;
   v_jobs qwf.new_job[] := array[]::qwf.new_job[];
-  v_known text[] := ('{task,args,queue,priority,run_at,key,max_attempts,backoff,timeout,model,vram_mb,requires,'
-    'limit_by,on_failure,expires,project,labels,once}')::text[];
+  v_known text[] := ('{task,args,queue,priority,run_at,key,max_attempts,backoff,timeout,model,'
+    'vram_mb,requires,limit_by,on_failure,expires,project,labels,once}')::text[];
 begin
   if jsonb_typeof(p_jobs) is distinct from 'array' then
     raise exception using errcode = 'QW005', message = 'jobs is not a list',
       hint = 'pass a JSON list of objects: [{"task": "greet", "args": {"who": "Ada"}}]';
   end if;
-  for v_item in select e.value, e.ordinality - 1 as i from jsonb_array_elements(p_jobs) with ordinality e loop
+  for v_item in
+    select e.value, e.ordinality - 1 as i from jsonb_array_elements(p_jobs) with ordinality e
+  loop
     if jsonb_typeof(v_item.value) <> 'object' or v_item.value - v_known <> '{}' then
       raise exception using errcode = 'QW005', message = 'invalid job',
-        detail = format('[%s]: not an object with the arguments of enqueue: %s', v_item.i, left(v_item.value::text, 200)),
+        detail = format('[%s]: not an object with the arguments of enqueue: %s',
+          v_item.i, left(v_item.value::text, 200)),
         hint = 'an item takes ' || array_to_string(v_known, ', ');
     end if;
   end loop;
@@ -34,24 +37,30 @@ begin
     select (i.n - 1)::int as ord, j.*
     from jsonb_array_elements(p_jobs) with ordinality i (value, n)
     cross join lateral jsonb_to_record(i.value) j (
-      task text, args jsonb, queue text, priority int, run_at timestamptz, key text, max_attempts int, backoff jsonb,
-      timeout interval, model text, vram_mb int, requires jsonb, limit_by text, on_failure text, expires interval,
-      project text, labels jsonb, once boolean)
+      task text, args jsonb, queue text, priority int, run_at timestamptz, key text,
+      max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
+      limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean)
   loop
-    perform qwf._refuse_not_yet(v_item.limit_by, coalesce(v_item.on_failure, 'fail'), v_item.expires);
-    perform qwf._check_job(format('[%s].', v_item.ord), v_item.task, coalesce(v_item.args, '{}'),
-      coalesce(v_item.queue, 'default'), v_item.backoff, v_item.requires, v_item.labels, v_item.max_attempts,
-      v_item.timeout, v_item.vram_mb);
-    v_jobs := v_jobs || (v_item.ord, v_item.task, coalesce(v_item.args, '{}'), coalesce(v_item.queue, 'default'),
-      coalesce(v_item.priority, 100), v_item.run_at, v_item.key, v_item.max_attempts, v_item.backoff, v_item.timeout,
-      v_item.model, v_item.vram_mb, coalesce(v_item.requires, '{}'), coalesce(v_item.project, ''),
+    perform qwf._refuse_not_yet(
+      v_item.limit_by, coalesce(v_item.on_failure, 'fail'), v_item.expires,
+      format('[%s].', v_item.ord));
+    perform qwf._check_job(
+      format('[%s].', v_item.ord), v_item.task, coalesce(v_item.args, '{}'),
+      coalesce(v_item.queue, 'default'), v_item.backoff, v_item.requires, v_item.labels,
+      v_item.max_attempts, v_item.timeout, v_item.vram_mb);
+    v_jobs := v_jobs || (
+      v_item.ord, v_item.task, coalesce(v_item.args, '{}'), coalesce(v_item.queue, 'default'),
+      coalesce(v_item.priority, 100), v_item.run_at, v_item.key, v_item.max_attempts,
+      v_item.backoff, v_item.timeout, v_item.model, v_item.vram_mb,
+      coalesce(v_item.requires, '{}'), coalesce(v_item.project, ''),
       coalesce(v_item.labels, '{}'), coalesce(v_item.once, false))::qwf.new_job;
   end loop;
   return v_jobs;
 exception
   when data_exception then  -- a text that is no number, time or interval
     raise exception using errcode = 'QW005', message = 'invalid job', detail = sqlerrm,
-      hint = 'times as 2026-01-31T12:00Z, intervals as 10 min, numbers as numbers; nothing was written';
+      hint = 'times as 2026-01-31T12:00Z, intervals as 10 min, numbers as numbers; '
+        'nothing was written';
 end $$;
 comment on function qwf._read_jobs(jsonb) is
   'Items of enqueue_many, checked and with their defaults, in order.';

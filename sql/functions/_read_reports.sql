@@ -34,11 +34,13 @@ begin
   if v_bad is not null or jsonb_typeof(p_reports) is distinct from 'array' then
     raise exception using errcode = 'QW005', message = 'malformed report',
       detail = coalesce(left(coalesce(v_bad, p_reports)::text, 300), 'null'),
-      hint = 'a report has job_id, the token of the claim, and an outcome: completed, error, fatal, tempfail, lost, '
-        'released or cancelled; the job is still yours';
+      hint = 'a report has job_id, the token of the claim, and an outcome: completed, error, '
+        'fatal, tempfail, lost, released or cancelled; the job is still yours';
   end if;
-  select coalesce(array_agg((r.job_id, r.token, case when k.problem is null then r.outcome else 'fatal' end,
-      case when r.outcome = 'completed' and k.problem is null then coalesce(nullif(r.output, 'null'), '{}') end,
+  select coalesce(array_agg((
+      r.job_id, r.token, case when k.problem is null then r.outcome else 'fatal' end,
+      case when r.outcome = 'completed' and k.problem is null
+        then coalesce(nullif(r.output, 'null'), '{}') end,
       qwf._clip(coalesce(k.problem, r.error), v_settings.max_error_bytes),
       coalesce(nullif(r.detail, 'null'), '{}'))::qwf.report), '{}') into v_reports
   from jsonb_to_recordset(p_reports) r (

@@ -15,12 +15,18 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into qwf.job_attempts (job_id, attempt, token, worker, queued_at, started_at, finished_at, outcome, reason,
-    error, exit_code, signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail)
-  select e.id, e.attempt, e.token, e.worker, e.queued_at, e.claimed_at, p_now, e.outcome, e.detail ->> 'reason',
-    e.error, qwf._number(e.detail -> 'exit_code', 65535)::int, qwf._number(e.detail -> 'signal', 255)::int,
-    qwf._number(e.detail -> 'max_rss_bytes')::bigint, qwf._number(e.detail -> 'cpu_seconds')::real,
-    qwf._number(e.detail -> 'gpu_peak_bytes')::bigint, qwf._tail(e.detail ->> 'log_tail', s.max_log_bytes)
+  insert into qwf.job_attempts (
+    job_id, attempt, token, worker, queued_at, started_at, finished_at, outcome, reason, error,
+    exit_code, signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail)
+  select
+    e.id, e.attempt, e.token, e.worker, e.queued_at, e.claimed_at, p_now, e.outcome,
+    e.detail ->> 'reason', e.error,
+    qwf._number(e.detail -> 'exit_code', 65535)::int,
+    qwf._number(e.detail -> 'signal', 255)::int,
+    qwf._number(e.detail -> 'max_rss_bytes')::bigint,
+    qwf._number(e.detail -> 'cpu_seconds')::real,
+    qwf._number(e.detail -> 'gpu_peak_bytes')::bigint,
+    qwf._tail(e.detail ->> 'log_tail', s.max_log_bytes)
   from unnest(p_ended) e cross join qwf.settings s;
 
   insert into qwf.run_files (job_id, file_no, rel_path, run_id, node_id, host, kind, size_bytes)
@@ -40,8 +46,10 @@ begin
       when e.detail ->> 'reason' = 'lease_lapsed' then 'reclaimed'
       else 'lost'
     end,
-    coalesce(e.worker, session_user), jsonb_strip_nulls(jsonb_build_object(
-      'attempt', e.attempt, 'reason', e.detail -> 'reason', 'signal', e.detail -> 'signal', 'now', e.status))
+    coalesce(e.worker, session_user),
+    jsonb_strip_nulls(jsonb_build_object(
+      'attempt', e.attempt, 'reason', e.detail -> 'reason', 'signal', e.detail -> 'signal',
+      'now', e.status))
   from unnest(p_ended) e
   where e.outcome = 'lost' or e.status = 'cancelled';
 

@@ -7,7 +7,9 @@
 
 begin;
 
-create function qwf._refuse_not_yet(p_limit_by text, p_on_failure text, p_expires interval) returns void
+create function qwf._refuse_not_yet(
+  p_limit_by text, p_on_failure text, p_expires interval, p_where text default '')
+returns void
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -19,12 +21,13 @@ declare
   end;
 begin
   if v_argument is not null then
-    raise exception using errcode = 'QW003', message = 'not yet supported', detail = v_argument,
+    raise exception using errcode = 'QW003', message = 'not yet supported',
+      detail = p_where || v_argument,
       hint = 'leave the argument out; a later version will take it';
   end if;
 end $$;
-comment on function qwf._refuse_not_yet(text, text, interval) is
+comment on function qwf._refuse_not_yet(text, text, interval, text) is
   'Raises QW003 for limit_by, on_failure other than fail, and expires, which are not there yet.';
-revoke all on function qwf._refuse_not_yet(text, text, interval) from public;
+revoke all on function qwf._refuse_not_yet(text, text, interval, text) from public;
 
 commit;

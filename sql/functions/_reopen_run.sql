@@ -34,7 +34,9 @@ begin
     status = 'running', error = null, finished_at = null, waiting_nodes = 0, open_nodes = c.open,
     active_nodes = c.queued + cardinality(v_ready)
   from (
-    select count(*) filter (where j.finished_at is null) as open, count(*) filter (where j.status = 'queued') as queued
+    select
+      count(*) filter (where j.finished_at is null) as open,
+      count(*) filter (where j.status = 'queued') as queued
     from qwf.jobs j where j.run_id = p_run.id
   ) c
   where r.id = p_run.id;
@@ -42,7 +44,8 @@ begin
 exception
   when unique_violation then
     raise exception using errcode = 'QW008', message = 'the key of the run is taken',
-      detail = format('key %L of workflow %s in project %L', p_run.key, p_run.workflow, p_run.project),
+      detail = format('key %L of workflow %s in project %L',
+        p_run.key, p_run.workflow, p_run.project),
       hint = 'another run with this key is live: wait for it or cancel it, then retry';
 end $$;
 comment on function qwf._reopen_run(qwf.runs) is

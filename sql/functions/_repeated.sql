@@ -1,20 +1,24 @@
 -- Deploy qwf:functions/_repeated
+-- requires: schema/types
 -- requires: schema/history
+-- requires: schema/jobs
 -- Purpose: Whether this very report was taken before.
 -- Guarantees: Looks at the attempts of that one job; a token ends one attempt.
 -- Called by: _conclude.
 
 begin;
 
-create function qwf._repeated(p_job_id bigint, p_token uuid, p_outcome text) returns boolean
+create function qwf._repeated(p_report qwf.report) returns boolean
 language sql stable
 as $$
   select exists (
-    select from qwf.job_attempts a
-    where a.job_id = p_job_id and a.token = p_token and a.outcome = p_outcome)
+    select from qwf.job_attempts a join qwf.jobs j on j.id = a.job_id
+    where a.job_id = p_report.job_id and a.token = p_report.token
+      and a.outcome = p_report.outcome and a.error is not distinct from p_report.error
+      and (j.attempt > a.attempt or j.output is not distinct from p_report.output))
 $$;
-comment on function qwf._repeated(bigint, uuid, text) is
-  'True where the attempt with that token ended with that outcome.';
-revoke all on function qwf._repeated(bigint, uuid, text) from public;
+comment on function qwf._repeated(qwf.report) is
+  'True where the attempt with that token ended with that outcome, error and output.';
+revoke all on function qwf._repeated(qwf.report) from public;
 
 commit;

@@ -9,14 +9,17 @@
 
 begin;
 
-create function qwf._resolved_inputs(p_run_id bigint, p_graph_id bigint, p_node_idx int) returns qwf.resolution
+create function qwf._resolved_inputs(p_run_id bigint, p_graph_id bigint, p_node_idx int)
+returns qwf.resolution
 language plpgsql stable strict
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_node qwf.graph_nodes;
 begin
-  select n.* into v_node from qwf.graph_nodes n where n.graph_id = p_graph_id and n.idx = p_node_idx;
+  select n.* into v_node
+  from qwf.graph_nodes n
+  where n.graph_id = p_graph_id and n.idx = p_node_idx;
   if not v_node.has_refs then
     return null;
   end if;

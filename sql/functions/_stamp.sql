@@ -35,13 +35,15 @@ begin
       lease_expires_at = case when p.error is null then p_until end,
       finished_at = case when p.error is not null then p_now end,
       last_error = coalesce(p.error, j.last_error), resolved_inputs = p.value,
-      attempt = j.attempt + 1, claimed_by = p_worker, claimed_at = p_now, started_at = coalesce(j.started_at, p_now),
+      attempt = j.attempt + 1, claimed_by = p_worker, claimed_at = p_now,
+      started_at = coalesce(j.started_at, p_now),
       run_next = false, progress = null, progress_message = null, beat_at = null
     from picked p
     where j.id = p.id
     returning j.*, p.ord, p.error
   ), refused as (
-    insert into qwf.job_attempts (job_id, attempt, worker, queued_at, started_at, finished_at, outcome, reason, error)
+    insert into qwf.job_attempts (
+      job_id, attempt, worker, queued_at, started_at, finished_at, outcome, reason, error)
     select s.id, s.attempt, p_worker, s.queued_at, p_now, p_now, 'fatal', 'unresolved', s.error
     from stamped s where s.error is not null
   ), event as (
@@ -56,8 +58,10 @@ begin
   ), started as (
     update qwf.runs r set status = 'running', started_at = p_now from fresh f where r.id = f.id
   )
-  select s.id, s.token, s.run_id, s.node_id, s.task, s.queue, coalesce(s.resolved_inputs, s.inputs), s.attempt,
-    coalesce(s.timeout, p_timeout), s.stall_timeout, s.required_model, r.out_dir, s.lease_expires_at, s.project, s.labels
+  select
+    s.id, s.token, s.run_id, s.node_id, s.task, s.queue, coalesce(s.resolved_inputs, s.inputs),
+    s.attempt, coalesce(s.timeout, p_timeout), s.stall_timeout, s.required_model, r.out_dir,
+    s.lease_expires_at, s.project, s.labels
   from stamped s left join qwf.runs r on r.id = s.run_id
   where s.error is null
   order by s.ord;

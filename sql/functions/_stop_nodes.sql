@@ -6,8 +6,8 @@
 -- requires: functions/now
 -- Purpose: Cancels what is left of runs that are over, and tells the workers of running bodies.
 -- Guarantees: Waits for nobody, as its caller may hold jobs. A node that somebody has locked just
---   now (a claim, a promotion) is
---   looked at again: a stop event stays in the outbox until nothing is left.
+--   now (a claim, a promotion) is looked at again: a stop event stays in the outbox until nothing
+--   is left.
 -- Locks: jobs of the runs (by id), where they are free.
 -- Notifies: workers that run a node of these runs: cancel.
 -- Called by: _end_runs, _apply, cancel_run.

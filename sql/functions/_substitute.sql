@@ -29,7 +29,7 @@ begin
   end if;
   if cardinality(v_rest) = 0 and p_others = '{}' then
     return v_base;
-  elsif jsonb_typeof(v_base -> '$from') = 'array' and v_base - '$from' = '{}' then
+  elsif jsonb_typeof(v_base -> '$from') = 'array' and qwf._object(v_base) - '$from' = '{}' then
     return p_others
       || jsonb_build_object('$from', (v_base -> '$from') || to_jsonb(v_rest));
   elsif jsonb_typeof(v_base) <> 'object' then  -- a path cannot start from a text or a list

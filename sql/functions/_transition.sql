@@ -4,16 +4,15 @@
 -- requires: functions/_backoff_seconds
 -- Purpose: Where a job goes when an attempt ends: the state machine of an attempt, in one place.
 -- Guarantees: Three budgets. Errors and transient failures count against max_attempts; losses
---   against max_losses; releases
---   count nothing. A job that somebody stopped is never given back to the queue. Inlined into its
---   caller's query.
+--   against max_losses; releases count nothing. A job that somebody stopped is never given back to
+--   the queue. Inlined into its caller's query.
 -- Called by: _conclude.
 
 begin;
 
 create function qwf._transition(
-  p_outcome text, p_stopped boolean, p_failures int, p_losses int, p_max_attempts int, p_max_losses int,
-  p_backoff jsonb)
+  p_outcome text, p_stopped boolean, p_failures int, p_losses int, p_max_attempts int,
+  p_max_losses int, p_backoff jsonb)
 returns setof qwf.transition
 language sql stable rows 1
 as $$
@@ -29,7 +28,8 @@ as $$
     n.losses,
     n.wait,
     p_outcome in ('lost', 'released'),
-    case when n.exhausted and p_outcome = 'lost' then format('lost %s times, given up: ', n.losses) else '' end
+    case when n.exhausted and p_outcome = 'lost'
+      then format('lost %s times, given up: ', n.losses) else '' end
   from (
     select
       c.failures, c.losses,
@@ -41,7 +41,8 @@ as $$
       end as exhausted,
       case p_outcome
         when 'error' then qwf._backoff_seconds(coalesce(p_backoff, s.error_backoff), c.failures)
-        when 'tempfail' then qwf._backoff_seconds(coalesce(p_backoff, s.transient_backoff), c.failures)
+        when 'tempfail'
+          then qwf._backoff_seconds(coalesce(p_backoff, s.transient_backoff), c.failures)
       end as wait
     from qwf.settings s
     cross join (select

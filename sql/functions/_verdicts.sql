@@ -16,12 +16,12 @@ set enable_hashjoin = on
 as $$
 begin
   return query
-  select r.job_id,
-    case when e.outcome = r.outcome or qwf._repeated(r.job_id, r.token, r.outcome) then 'ok' else 'lost' end,
+  select
+    r.job_id,
+    case when qwf._repeated(r) then 'ok' else 'lost' end,
     coalesce(e.run_id = any (p_left), false)
-  from unnest(p_reports) with ordinality r (job_id, token, outcome, output, error, detail, ord)
-  left join unnest(p_ended) e on e.id = r.job_id and e.token = r.token
-  order by r.ord;
+  from unnest(p_reports) r
+  left join unnest(p_ended) e on e.id = r.job_id and e.token = r.token;
 end $$;
 comment on function qwf._verdicts(qwf.report[], qwf.ended[], bigint[]) is
   'ok for reports that ended an attempt now or did so before, lost for the others.';

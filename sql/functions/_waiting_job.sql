@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/_waiting_job
 -- requires: schema/jobs
+-- requires: functions/_raise_no_such_job
 -- Purpose: Locks a job that is queued or scheduled, to change it.
 -- Guarantees: Never waits: a job that is just being claimed does not wait any more.
 -- Locks: the job, if it is free.
@@ -25,12 +26,12 @@ begin
   end if;
   select j.status into v_status from qwf.jobs j where j.id = p_job_id;
   if not found then
-    raise exception using errcode = 'QW001', message = 'no such job', detail = format('job %s', p_job_id),
-      hint = 'list jobs: select * from qwf.recent_jobs';
+    perform qwf._raise_no_such_job(p_job_id);
   end if;
   raise exception using errcode = 'QW002', message = 'the job does not wait in a queue',
     detail = format('job %s is %s', p_job_id,
-      case when v_status in ('queued', 'scheduled') then 'being claimed or changed' else v_status::text end),
+      case when v_status in ('queued', 'scheduled') then 'being claimed or changed'
+        else v_status::text end),
     hint = 'only queued and scheduled jobs can be moved';
 end $$;
 comment on function qwf._waiting_job(bigint) is

@@ -4,9 +4,8 @@
 -- requires: functions/now
 -- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
 -- Guarantees: Writes no row and waits for nobody: rival wakers skip each other's picks by advisory
---   try-locks, which end
---   with the transaction. Nobody asleep: no NOTIFY. A wake that gets lost costs the sleeper one
---   poll.
+--   try-locks, which end with the transaction. Nobody asleep: no NOTIFY. A wake that gets lost
+--   costs the sleeper one poll.
 -- Locks: advisory (7177, hash of the worker), tried only.
 -- Notifies: the channel of each sleeper picked.
 -- Called by: tg_jobs__insert, claim, _apply, _conclude, promote_due.

@@ -21,7 +21,8 @@ begin
   select jsonb_build_object(
       'lease', extract(epoch from coalesce(q.lease, s.lease)),
       'timeout', extract(epoch from coalesce(q.timeout, s.timeout)),
-      'heartbeat', extract(epoch from s.heartbeat), 'poll', extract(epoch from s.poll),
+      'heartbeat', extract(epoch from least(s.heartbeat, coalesce(q.lease, s.lease) / 3)),
+      'poll', extract(epoch from s.poll),
       'tick', extract(epoch from s.tick), 'cancel_grace', extract(epoch from s.cancel_grace),
       'stop_grace', extract(epoch from s.stop_grace), 'max_value_bytes', s.max_value_bytes,
       'max_error_bytes', s.max_error_bytes, 'max_log_bytes', s.max_log_bytes)

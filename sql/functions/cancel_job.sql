@@ -5,13 +5,14 @@
 -- requires: functions/_take_events
 -- requires: functions/_apply
 -- requires: functions/_cancel_waiting
+-- requires: functions/_raise_no_such_job
 -- requires: functions/wake_channel
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Cancels a job; cancelling a node cancels its run.
 -- Guarantees: Waiting work is cancelled in the caller's transaction. A running job gets a request
---   in a table of its own: its row is
---   never locked here, so that its worker can finish it meanwhile; whoever ends it first wins.
+--   in a table of its own: its row is never locked here, so that its worker can finish it
+--   meanwhile; whoever ends it first wins.
 -- Locks: the run, for a node; the job, if it is free and does not run.
 -- Notifies: the worker, for a running job.
 -- Raises: QW001 for no such job, QW002 for a job that has ended otherwise.
@@ -22,6 +23,8 @@ begin;
 create function qwf.cancel_job(job_id bigint, reason text default null) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -29,14 +32,14 @@ declare
 begin
   select j.* into v_job from qwf.jobs j where j.id = cancel_job.job_id;
   if not found then
-    raise exception using errcode = 'QW001', message = 'no such job', detail = format('job %s', cancel_job.job_id),
-      hint = 'list jobs: select * from qwf.recent_jobs';
+    perform qwf._raise_no_such_job(cancel_job.job_id);
   end if;
   perform qwf._lock_runs(array[v_job.run_id], true);
   if qwf._cancel_waiting(v_job.id, cancel_job.reason) then
     if v_job.run_id is not null then
       perform qwf._apply(
-        qwf._take_events(array[v_job.run_id]) || array[(v_job.run_id, v_job.id, 'cancelled')::qwf.event]);
+        qwf._take_events(array[v_job.run_id])
+        || array[(v_job.run_id, v_job.id, 'cancelled')::qwf.event]);
     end if;
     return 'cancelled';
   end if;
@@ -47,11 +50,12 @@ begin
     raise exception using errcode = 'QW002', message = 'the job is over',
       detail = format('job %s is %s', v_job.id, v_job.status), hint = 'nothing is left to cancel';
   end if;
-  insert into qwf.cancel_requests (job_id, requested_by, reason)
-  values (v_job.id, session_user, cancel_job.reason)
+  insert into qwf.cancel_requests (job_id, requested_by, reason, requested_at)
+  values (v_job.id, session_user, cancel_job.reason, qwf.now())
   on conflict do nothing;
-  insert into qwf.job_events (run_id, job_id, type, actor, detail)
-  values (v_job.run_id, v_job.id, 'cancel_requested', session_user, jsonb_build_object('reason', cancel_job.reason));
+  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested', session_user,
+    jsonb_build_object('reason', cancel_job.reason));
   if v_job.claimed_by is not null then
     perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'cancel');
   end if;

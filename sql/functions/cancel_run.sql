@@ -3,13 +3,13 @@
 -- requires: schema/history
 -- requires: functions/_lock_runs
 -- requires: functions/_stop_nodes
+-- requires: functions/_raise_no_such_run
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Cancels a run.
 -- Guarantees: What is not running is cancelled in the caller's transaction; running bodies are told
---   once it commits, and killed after
---   a grace period. No running job's row is locked, however long the transaction stays open.
---   Cancelling twice is no error.
+--   once it commits, and killed after a grace period. No running job's row is locked, however long
+--   the transaction stays open. Cancelling twice is no error.
 -- Locks: the run; its nodes that do not run, where they are free.
 -- Notifies: workers that run a node of it.
 -- Raises: QW001 for no such run, QW002 for a run that is completed or failed.
@@ -20,6 +20,8 @@ begin;
 create function qwf.cancel_run(run_id bigint, reason text default null) returns boolean
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -29,8 +31,7 @@ begin
   perform qwf._lock_runs(array[cancel_run.run_id], true);
   select r.* into v_run from qwf.runs r where r.id = cancel_run.run_id;
   if not found then
-    raise exception using errcode = 'QW001', message = 'no such run', detail = format('run %s', cancel_run.run_id),
-      hint = 'list runs: select * from qwf.run_overview order by id desc';
+    perform qwf._raise_no_such_run(cancel_run.run_id);
   elsif v_run.status = 'cancelled' then
     return false;
   elsif v_run.finished_at is not null then
@@ -42,7 +43,8 @@ begin
     error = 'cancelled by ' || session_user || coalesce(': ' || cancel_run.reason, '')
   where r.id = v_run.id;
   insert into qwf.job_events (at, run_id, type, actor, detail)
-  values (v_now, v_run.id, 'cancelled', session_user, jsonb_build_object('reason', cancel_run.reason));
+  values (
+    v_now, v_run.id, 'cancelled', session_user, jsonb_build_object('reason', cancel_run.reason));
   perform qwf._stop_nodes(array[v_run.id]);
   return true;
 end $$;

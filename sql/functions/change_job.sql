@@ -18,7 +18,8 @@
 begin;
 
 create function qwf.change_job(
-  job_id bigint, priority int default null, queue text default null, run_at timestamptz default null)
+  job_id bigint, priority int default null, queue text default null,
+  run_at timestamptz default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -27,12 +28,15 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_job qwf.jobs := qwf._waiting_job(change_job.job_id);
-  v_later boolean := coalesce(change_job.run_at, case when v_job.status = 'scheduled' then v_job.run_at end) > v_now;
+  v_later boolean := coalesce(change_job.run_at,
+    case when v_job.status = 'scheduled' then v_job.run_at end) > v_now;
 begin
-  if change_job.queue is not null and not exists (select from qwf.queues q where q.name = change_job.queue) then
+  if change_job.queue is not null
+    and not exists (select from qwf.queues q where q.name = change_job.queue) then
     perform qwf._raise_unknown_queue(change_job.queue);
   end if;
-  v_later := coalesce(v_later, false) or (v_job.status = 'scheduled' and v_job.guarded and v_job.attempt = 0);  -- promote_due opens a guarded node
+  v_later := coalesce(v_later, false)  -- promote_due opens a guarded node
+    or (v_job.status = 'scheduled' and v_job.guarded and v_job.attempt = 0);
   update qwf.jobs j set
     priority = coalesce(change_job.priority, j.priority),
     queue = case when j.queue is null then null else coalesce(change_job.queue, j.queue) end,

@@ -12,6 +12,7 @@ begin;
 create function qwf.check_invariants() returns table (invariant text, subject text, detail text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
   select * from qwf._run_invariants()
   union all

@@ -9,7 +9,8 @@
 begin;
 
 create function qwf.create_queue(
-  name text, lease interval default null, timeout interval default null, retention interval default null)
+  name text, lease interval default null, timeout interval default null,
+  retention interval default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -21,7 +22,8 @@ begin
       detail = format('name: %L', create_queue.name),
       hint = 'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first';
   end if;
-  if create_queue.lease not between '1 s' and '1 day' or create_queue.timeout <= '0 s' or create_queue.retention <= '0 s' then
+  if create_queue.lease not between '1 s' and '1 day'
+    or create_queue.timeout <= '0 s' or create_queue.retention <= '0 s' then
     raise exception using errcode = 'QW005', message = 'interval out of range',
       detail = format('lease %s, timeout %s, retention %s',
         create_queue.lease, create_queue.timeout, create_queue.retention),

@@ -16,6 +16,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -29,7 +30,8 @@ begin
     perform qwf._conclude(v_reports);
   end if;
   delete from qwf.sleepers s where s.worker = deregister_worker.worker;
-  update qwf.workers w set stopped_at = qwf.now() where w.id = deregister_worker.worker and w.stopped_at is null;
+  update qwf.workers w set stopped_at = qwf.now()
+  where w.id = deregister_worker.worker and w.stopped_at is null;
 end $$;
 comment on function qwf.deregister_worker(text) is
   'Marks the worker as stopped and releases the jobs it held.';

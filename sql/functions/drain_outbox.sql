@@ -7,9 +7,8 @@
 -- requires: functions/now
 -- Purpose: Applies the events that wait in the outbox.
 -- Guarantees: An event is deleted in the transaction that applies it. A run that somebody holds is
---   left to the next call and holds
---   up no other, however many events wait for it. When a batch fails, its runs are tried one by
---   one.
+--   left to the next call and holds up no other, however many events wait for it. When a batch
+--   fails, its runs are tried one by one.
 -- Locks: runs (by id, those that are free), their events, jobs of those runs.
 -- Notifies: as _apply.
 -- Called by: tick, agents whose report was answered pending.
@@ -21,6 +20,7 @@ language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

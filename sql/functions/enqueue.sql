@@ -27,6 +27,8 @@ create function qwf.enqueue(
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -35,38 +37,47 @@ declare
   v_later boolean := coalesce(enqueue.run_at > v_now, false);
 begin
   perform qwf._refuse_not_yet(enqueue.limit_by, enqueue.on_failure, enqueue.expires);
-  perform qwf._check_job('', enqueue.task, enqueue.args, enqueue.queue, enqueue.backoff, enqueue.requires,
+  perform qwf._check_job(
+    '', enqueue.task, enqueue.args, enqueue.queue, enqueue.backoff, enqueue.requires,
     enqueue.labels, enqueue.max_attempts, enqueue.timeout, enqueue.vram_mb);
   loop
     insert into qwf.jobs as j (
-      task, inputs, queue, priority, status, run_at, position, queued_at, key, once, max_attempts, backoff,
-      timeout, required_model, vram_mb, requires, project, labels, created_at)
+      task, inputs, queue, priority, status, run_at, position, queued_at, key, once,
+      max_attempts, backoff, timeout, required_model, vram_mb, requires, project, labels,
+      created_at)
     values (
       enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
-      enqueue.run_at, case when not v_later then qwf._next_position() end, case when not v_later then v_now end,
-      enqueue.key, coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.backoff, enqueue.timeout, enqueue.model,
-      enqueue.vram_mb, coalesce(enqueue.requires, '{}'), coalesce(enqueue.project, ''),
-      coalesce(enqueue.labels, '{}'), v_now)
+      enqueue.run_at,
+      case when not v_later then qwf._next_position() end,
+      case when not v_later then v_now end,
+      enqueue.key, coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.backoff,
+      enqueue.timeout, enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'),
+      coalesce(enqueue.project, ''), coalesce(enqueue.labels, '{}'), v_now)
     on conflict (project, task, key)
-      where key is not null and (once or status in ('scheduled', 'queued', 'running', 'awaiting_input'))
+      where key is not null
+        and (once or status in ('scheduled', 'queued', 'running', 'awaiting_input'))
       do nothing
     returning j.id into v_id;
     exit when v_id is not null;
     v_id := qwf._job_with_key(coalesce(enqueue.project, ''), enqueue.task, enqueue.key);
-    exit when v_id is not null;  -- else it ended between the two statements: the key is free, insert again
+    exit when v_id is not null;
+    -- it ended between the two statements: the key is free, insert again
   end loop;
   perform qwf._notice_unserved(enqueue.queue);
   return v_id;
 end $$;
-comment on function qwf.enqueue(text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb,
-  text, text, interval, text, jsonb, boolean) is
+comment on function qwf.enqueue(
+  text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb, text, text,
+  interval, text, jsonb, boolean) is
   'Enqueues a standalone job and returns its id, or the id of the job that holds the key; QW005 '
-  'for a bad value, QW006 '
-  'for an unknown queue. A notice says when no live worker serves the queue.';
-revoke all on function qwf.enqueue(text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb,
-  text, text, interval, text, jsonb, boolean) from public;
-call qwf._allow('qwf.enqueue(text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb, text, '
-  'text, interval, text, jsonb, boolean)', 'qwf_producer');
+  'for a bad value, QW006 for an unknown queue. A notice says when no live worker serves the '
+  'queue.';
+revoke all on function qwf.enqueue(
+  text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb, text, text,
+  interval, text, jsonb, boolean) from public;
+call qwf._allow(
+  'qwf.enqueue(text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb, '
+  'text, text, interval, text, jsonb, boolean)', 'qwf_producer');
 
 commit;

@@ -7,9 +7,8 @@
 -- requires: functions/_notice_unserved
 -- Purpose: Enqueues any number of standalone jobs in one statement.
 -- Guarantees: All or none; ids in input order. An item whose key is taken, in the table or by an
---   earlier item, gives the id of the
---   job that has it. Keys are inserted in sorted order, so that two callers with the same keys
---   cannot deadlock.
+--   earlier item, gives the id of the job that has it. Keys are inserted in sorted order, so that
+--   two callers with the same keys cannot deadlock.
 -- Notifies: sleepers of the queues, once, through tg_jobs__insert.
 -- Raises: QW003, QW005, QW006 as enqueue does, naming the item: [3].queue.
 -- Called by: producers.
@@ -19,6 +18,8 @@ begin;
 create function qwf.enqueue_many(jobs jsonb) returns setof bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -27,22 +28,29 @@ declare
   v_ids bigint[];
 begin
   with item as materialized (
-    select i.*, i.ord as item_no, nextval('qwf.jobs_id_seq') as job_id, coalesce(i.run_at > v_now, false) as later
+    select
+      i.*, i.ord as item_no, nextval('qwf.jobs_id_seq') as job_id,
+      coalesce(i.run_at > v_now, false) as later, qwf._next_position() as place
     from unnest(v_jobs) i
   ), inserted as (
     insert into qwf.jobs as j (
-      id, task, inputs, queue, priority, status, run_at, position, queued_at, key, once, max_attempts, backoff,
-      timeout, required_model, vram_mb, requires, project, labels, created_at)
+      id, task, inputs, queue, priority, status, run_at, position, queued_at, key, once,
+      max_attempts, backoff, timeout, required_model, vram_mb, requires, project, labels,
+      created_at)
     overriding system value
     select
       i.job_id, i.task, i.args, i.queue, i.priority,
-      case when i.later then 'scheduled' else 'queued' end::qwf.job_status, i.run_at,
-      case when not i.later then qwf._next_position() end, case when not i.later then v_now end,
-      i.key, i.once, i.max_attempts, i.backoff, i.timeout, i.model, i.vram_mb, i.requires, i.project, i.labels, v_now
+      case when i.later then 'scheduled' else 'queued' end::qwf.job_status,
+      i.run_at,
+      case when not i.later then i.place end,
+      case when not i.later then v_now end,
+      i.key, i.once, i.max_attempts, i.backoff, i.timeout, i.model, i.vram_mb, i.requires,
+      i.project, i.labels, v_now
     from item i
     order by i.project, i.task, i.key, i.ord
     on conflict (project, task, key)
-      where key is not null and (once or status in ('scheduled', 'queued', 'running', 'awaiting_input'))
+      where key is not null
+        and (once or status in ('scheduled', 'queued', 'running', 'awaiting_input'))
       do nothing
     returning j.id
   )

@@ -19,13 +19,12 @@ begin
   return (
     select v.verdict
     from qwf.finish_many(jsonb_build_array(jsonb_build_object(
-      'job_id', finish.job_id, 'token', finish.token, 'outcome', finish.outcome, 'output', finish.output,
-      'error', finish.error, 'detail', finish.detail))) v);
+      'job_id', finish.job_id, 'token', finish.token, 'outcome', finish.outcome,
+      'output', finish.output, 'error', finish.error, 'detail', finish.detail))) v);
 end $$;
 comment on function qwf.finish(bigint, uuid, text, jsonb, text, jsonb) is
   'Reports the end of an attempt: completed, error, fatal, tempfail, lost, released or cancelled. '
-  'Returns ok, or lost when '
-  'the token is not the current one; QW005 for an unknown outcome.';
+  'Returns ok, or lost when the token is not the current one; QW005 for an unknown outcome.';
 revoke all on function qwf.finish(bigint, uuid, text, jsonb, text, jsonb) from public;
 call qwf._allow('qwf.finish(bigint, uuid, text, jsonb, text, jsonb)', 'qwf_worker');
 

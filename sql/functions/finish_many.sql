@@ -4,10 +4,9 @@
 -- requires: schema/roles
 -- Purpose: Takes the reports of a worker about attempts that ended.
 -- Guarantees: Terminal state or requeue, the attempt row and the event are one transaction. A token
---   that is not the current one
---   changes nothing and is answered lost; the very same report again is answered ok. An error while
---   fanning out never undoes
---   the end of the job: the event waits in the outbox.
+--   that is not the current one changes nothing and is answered lost; the very same report again is
+--   answered ok. An error while fanning out never undoes the end of the job: the event waits in the
+--   outbox.
 -- Locks: the jobs reported (by id), then the runs that are free (by id), then jobs of those runs.
 -- Notifies: sleepers, for work that became queued; workers of siblings that have to stop.
 -- Raises: QW005 for a malformed report; nothing is written then.
@@ -18,6 +17,8 @@ begin;
 create function qwf.finish_many(reports jsonb) returns setof qwf.report_verdict
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin
@@ -25,8 +26,9 @@ begin
 end $$;
 comment on function qwf.finish_many(jsonb) is
   'Takes a JSON list of reports {job_id, token, outcome, output, error, detail} and answers ok or '
-  'lost for each; QW005 '
-  'for a malformed one.';
+  'lost for each; pending says to call drain_outbox() soon. detail may have reason, exit_code, '
+  'signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail, host, and files as a list of '
+  '{rel_path, kind, size_bytes}; QW005 for a malformed report.';
 revoke all on function qwf.finish_many(jsonb) from public;
 call qwf._allow('qwf.finish_many(jsonb)', 'qwf_worker');
 

@@ -8,9 +8,8 @@
 -- requires: functions/now
 -- Purpose: Says that a worker lives, renews its leases, and tells it which bodies to stop.
 -- Guarantees: Never waits: a job that somebody has locked just now gets no row in the answer; ask
---   again at the next beat. A job
---   to cancel is not renewed, so that a worker that ignores the order loses it when the lease
---   lapses.
+--   again at the next beat. A job to cancel is not renewed, so that a worker that ignores the order
+--   loses it when the lease lapses.
 -- Locks: the worker's row and the jobs (by id), where they are free.
 -- Raises: QW005 for a lease that is none.
 -- Called by: workers.
@@ -26,6 +25,7 @@ set enable_seqscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -36,14 +36,20 @@ begin
       detail = format('lease %s', heartbeat.lease), hint = 'a lease is one second to one day';
   end if;
   update qwf.workers w set
-    last_seen = v_now, stopped_at = null,
-    current_model = case when heartbeat.stats ? 'current_model' then heartbeat.stats ->> 'current_model' else w.current_model end
-  from (select f.id from qwf.workers f where f.id = heartbeat.worker for no key update skip locked) free
+    last_seen = v_now,
+    current_model = case when heartbeat.stats ? 'current_model'
+      then heartbeat.stats ->> 'current_model' else w.current_model end
+  from (
+    select f.id from qwf.workers f
+    where f.id = heartbeat.worker and f.stopped_at is null
+    for no key update skip locked
+  ) free
   where w.id = free.id;
 
   return query
   with asked as materialized (
-    select t.token, qwf._token_job(t.token) as job_id from (select distinct u.token from unnest(heartbeat.tokens) u (token)) t
+    select t.token, qwf._token_job(t.token) as job_id
+    from (select distinct u.token from unnest(heartbeat.tokens) u (token)) t
   ), seen as materialized (
     select a.token, j.id, j.run_id, coalesce(heartbeat.lease, q.lease, s.lease) as lease
     from asked a
@@ -56,9 +62,12 @@ begin
     order by j.id
     for no key update of j skip locked
   ), judged as materialized (
-    select s.token, s.id, s.lease, qwf._is_stopped(s.id, s.run_id) as stopped from seen s join held h on h.id = s.id
+    select s.token, s.id, s.lease, qwf._is_stopped(s.id, s.run_id) as stopped
+    from seen s join held h on h.id = s.id
   ), renewed as (
-    update qwf.jobs j set lease_expires_at = v_now + k.lease from judged k where j.id = k.id and not k.stopped
+    update qwf.jobs j set lease_expires_at = v_now + k.lease
+    from judged k
+    where j.id = k.id and not k.stopped
   )
   select a.token, case when k.stopped then 'cancel' when k.id is not null then 'ok' else 'lost' end
   from asked a left join judged k on k.token = a.token

@@ -10,11 +10,14 @@
 
 begin;
 
-create function qwf.progress(job_id bigint, token uuid, fraction real, message text default null) returns text
+create function qwf.progress(
+  job_id bigint, token uuid, fraction real, message text default null)
+returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -24,7 +27,9 @@ begin
     raise exception using errcode = 'QW005', message = 'progress is a fraction',
       detail = format('fraction: %s', progress.fraction), hint = 'pass a number from 0 to 1';
   end if;
-  select j.run_id into v_run_id from qwf.jobs j where j.id = progress.job_id and j.token = progress.token;
+  select j.run_id into v_run_id
+  from qwf.jobs j
+  where j.id = progress.job_id and j.token = progress.token;
   if not found then
     return 'lost';
   end if;

@@ -6,8 +6,7 @@
 -- requires: functions/now
 -- Purpose: Queues scheduled jobs whose time has come.
 -- Guarantees: In the order of run_at. A guarded node goes back to blocked with an event that opens
---   it, as its skip_if and question
---   have to be looked at under its run's lock.
+--   it, as its skip_if and question have to be looked at under its run's lock.
 -- Locks: due jobs, those that are free.
 -- Notifies: sleepers of the queues.
 -- Called by: tick.
@@ -20,6 +19,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -33,10 +33,12 @@ begin
     limit promote_due.max_jobs
     for no key update skip locked
   ), placed as materialized (
-    select d.id, qwf._next_position() as position from (select s.id from due s order by s.run_at, s.id) d
+    select d.id, qwf._next_position() as position
+    from (select s.id from due s order by s.run_at, s.id) d
   ), promoted as (
     update qwf.jobs j set
-      status = case when j.guarded and j.attempt = 0 then 'blocked' else 'queued' end::qwf.job_status,
+      status = case when j.guarded and j.attempt = 0
+        then 'blocked' else 'queued' end::qwf.job_status,
       position = p.position, queued_at = v_now
     from placed p
     where j.id = p.id
@@ -45,9 +47,13 @@ begin
     insert into qwf.outbox (run_id, job_id, kind)
     select p.run_id, p.id, 'ready' from promoted p where p.status = 'blocked'
   ), woken as (
-    select qwf._wake(p.queue, count(*)::int) from promoted p where p.status = 'queued' group by p.queue
+    select qwf._wake(p.queue, count(*)::int) from promoted p
+    where p.status = 'queued'
+    group by p.queue
   )
-  select count(*) into v_count from promoted where (select count(*) from woken) >= 0;  -- an unread CTE would not be run
+  select count(*) into v_count
+  from promoted
+  where (select count(*) from woken) >= 0;  -- an unread CTE would not be run
   return v_count;
 end $$;
 comment on function qwf.promote_due(int) is

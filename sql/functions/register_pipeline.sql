@@ -16,6 +16,7 @@ begin;
 create function qwf.register_pipeline(definition jsonb) returns int
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
 as $$
 #variable_conflict use_column
 declare

@@ -15,12 +15,14 @@ as $$
 declare
   v_result jsonb;
 begin
-  select jsonb_build_object('job_id', j.id, 'state', j.status, 'output', j.output, 'error', j.last_error)
+  select jsonb_build_object(
+      'job_id', j.id, 'state', j.status, 'output', j.output, 'error', j.last_error)
     into v_result
   from qwf.jobs j
   where j.id = result.job_id;
   if v_result is null then
-    raise exception using errcode = 'QW001', message = 'no such job', detail = format('job %s', result.job_id),
+    raise exception using errcode = 'QW001', message = 'no such job',
+      detail = format('job %s', result.job_id),
       hint = 'terminal jobs go after the retention; list jobs: select * from qwf.recent_jobs';
   end if;
   return v_result;

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/retry_job
 -- requires: schema/jobs
 -- requires: functions/retry_run
+-- requires: functions/_raise_no_such_job
 -- requires: functions/_next_position
 -- requires: functions/_wake
 -- requires: functions/now
@@ -30,16 +31,16 @@ begin
   end if;
   select j.* into v_job from qwf.jobs j where j.id = retry_job.job_id for no key update;
   if not found then
-    raise exception using errcode = 'QW001', message = 'no such job', detail = format('job %s', retry_job.job_id),
-      hint = 'list jobs: select * from qwf.recent_jobs';
+    perform qwf._raise_no_such_job(retry_job.job_id);
   elsif v_job.status not in ('failed', 'cancelled') then
     raise exception using errcode = 'QW002', message = 'the job has not failed or been cancelled',
-      detail = format('job %s is %s', v_job.id, v_job.status), hint = 'enqueue it again to run it a second time';
+      detail = format('job %s is %s', v_job.id, v_job.status),
+      hint = 'enqueue it again to run it a second time';
   end if;
   update qwf.jobs j set
-    status = 'queued', position = qwf._next_position(), queued_at = qwf.now(), retries = j.retries + 1,
-    failures = 0, losses = 0, run_at = null,
-    finished_at = null, last_error = null, last_exit_code = null
+    status = 'queued', position = qwf._next_position(), queued_at = qwf.now(),
+    retries = j.retries + 1, failures = 0, losses = 0,
+    run_at = null, finished_at = null, last_error = null, last_exit_code = null
   where j.id = v_job.id;
   perform qwf._wake(v_job.queue, 1);
 exception

@@ -7,11 +7,11 @@
 -- requires: functions/_nodes_to_retry
 -- requires: functions/_reset_nodes
 -- requires: functions/_reopen_run
+-- requires: functions/_raise_no_such_run
 -- requires: schema/roles
 -- Purpose: Runs the failed and cancelled nodes of a run again, and everything downstream of them.
 -- Guarantees: Completed nodes are kept, with their outputs, unless from_node or something it leads
---   to. The definitions are those of
---   the run. Budgets start anew; the history of attempts stays.
+--   to. The definitions are those of the run. Budgets start anew; the history of attempts stays.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW001 no such run or node, QW002 still going or nothing to retry, QW008 another live run
@@ -32,11 +32,11 @@ begin
   perform qwf._lock_runs(array[retry_run.run_id], true);
   select r.* into v_run from qwf.runs r where r.id = retry_run.run_id;
   if not found then
-    raise exception using errcode = 'QW001', message = 'no such run', detail = format('run %s', retry_run.run_id),
-      hint = 'list runs: select * from qwf.run_overview order by id desc';
+    perform qwf._raise_no_such_run(retry_run.run_id);
   elsif v_run.finished_at is null then
     raise exception using errcode = 'QW002', message = 'the run is still going',
-      detail = format('run %s is %s', v_run.id, v_run.status), hint = 'wait for its end, or cancel it first';
+      detail = format('run %s is %s', v_run.id, v_run.status),
+      hint = 'wait for its end, or cancel it first';
   elsif exists (select from qwf.jobs j where j.run_id = v_run.id and j.status = 'running') then
     raise exception using errcode = 'QW002', message = 'a body of the run has not stopped yet',
       detail = format('run %s is %s', v_run.id, v_run.status),
@@ -45,18 +45,19 @@ begin
   v_jobs := qwf._nodes_to_retry(v_run, retry_run.from_node);
   if cardinality(v_jobs) = 0 then
     raise exception using errcode = 'QW002', message = 'nothing to retry',
-      detail = format('run %s is %s and no node of it failed or was cancelled', v_run.id, v_run.status),
+      detail = format('run %s is %s and no node of it failed or was cancelled',
+        v_run.id, v_run.status),
       hint = 'name a node to run again from there: select qwf.retry_run(run, ''step/node'')';
   end if;
-  perform qwf._take_events(array[v_run.id]);  -- about a run that is over: they change nothing any more
+  -- about a run that is over: they change nothing any more
+  perform qwf._take_events(array[v_run.id]);
   perform qwf._reset_nodes(v_jobs);
   perform qwf._reopen_run(v_run);
   return cardinality(v_jobs);
 end $$;
 comment on function qwf.retry_run(bigint, text) is
   'Re-runs failed and cancelled nodes, or from_node, and what is downstream; returns how many. '
-  'QW001 no such run or node, QW002 still '
-  'going or nothing to retry, QW008 its key is taken.';
+  'QW001 no such run or node, QW002 still going or nothing to retry, QW008 its key is taken.';
 revoke all on function qwf.retry_run(bigint, text) from public;
 call qwf._allow('qwf.retry_run(bigint, text)', 'qwf_producer');
 

@@ -25,9 +25,11 @@ declare
 begin
   update qwf.jobs j set
     run_next = true,
-    run_at = case when j.guarded and j.attempt = 0 and j.status = 'scheduled' then qwf.now() else j.run_at end,
+    run_at = case when j.guarded and j.attempt = 0 and j.status = 'scheduled'
+      then qwf.now() else j.run_at end,
     status = case when j.guarded and j.attempt = 0 then j.status else 'queued' end,
-    position = coalesce(j.position, qwf._next_position()), queued_at = coalesce(j.queued_at, qwf.now())
+    position = coalesce(j.position, qwf._next_position()),
+    queued_at = coalesce(j.queued_at, qwf.now())
   where j.id = v_job.id;
   perform qwf._wake(v_job.queue, 1);
 end $$;

@@ -2,6 +2,7 @@
 -- requires: schema/runs
 -- requires: schema/jobs
 -- requires: schema/graphs
+-- requires: functions/_raise_no_such_run
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: A run and all its nodes, as one document.
@@ -27,21 +28,24 @@ begin
   from qwf.runs r
   cross join lateral (
     select jsonb_agg(jsonb_build_object(
-      'job_id', j.id, 'node_id', j.node_id, 'step_id', g.step_id, 'status', j.status, 'queue', j.queue, 'task', j.task,
-      'attempt', j.attempt, 'progress', j.progress, 'message', j.progress_message, 'error', j.last_error,
-      'worker', j.claimed_by, 'started_at', j.claimed_at, 'finished_at', j.finished_at,
-      'seconds', extract(epoch from coalesce(j.finished_at, case when j.status = 'running' then v_now end) - j.claimed_at),
+      'job_id', j.id, 'node_id', j.node_id, 'step_id', g.step_id, 'status', j.status,
+      'queue', j.queue, 'task', j.task, 'attempt', j.attempt, 'progress', j.progress,
+      'message', j.progress_message, 'error', j.last_error, 'worker', j.claimed_by,
+      'started_at', j.claimed_at, 'finished_at', j.finished_at,
+      'seconds', extract(epoch from
+        coalesce(j.finished_at, case when j.status = 'running' then v_now end) - j.claimed_at),
       'depends_on', (
         select coalesce(jsonb_agg(d.node_id order by d.idx), '[]')
-        from qwf.graph_edges e join qwf.graph_nodes d on d.graph_id = e.graph_id and d.idx = e.from_idx
+        from qwf.graph_edges e
+        join qwf.graph_nodes d on d.graph_id = e.graph_id and d.idx = e.from_idx
         where e.graph_id = j.graph_id and e.to_idx = j.node_idx)) order by j.node_idx) as nodes
-    from qwf.jobs j join qwf.graph_nodes g on g.graph_id = j.graph_id and g.idx = j.node_idx
+    from qwf.jobs j
+    join qwf.graph_nodes g on g.graph_id = j.graph_id and g.idx = j.node_idx
     where j.run_id = r.id
   ) n
   where r.id = run_status.run_id;
   if v_status is null then
-    raise exception using errcode = 'QW001', message = 'no such run', detail = format('run %s', run_status.run_id),
-      hint = 'list runs: select * from qwf.run_overview order by id desc';
+    perform qwf._raise_no_such_run(run_status.run_id);
   end if;
   return v_status;
 end $$;

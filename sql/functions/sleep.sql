@@ -1,13 +1,15 @@
 -- Deploy qwf:functions/sleep
 -- requires: schema/workers
+-- requires: schema/queues
+-- requires: functions/_raise_unknown_queue
 -- requires: functions/wake_channel
 -- requires: functions/now
 -- Purpose: Registers a worker as asleep on a queue.
 -- Guarantees: Whoever makes work for the queue after this commits wakes it. Claim once more after
---   it committed: work that came
---   between the empty claim and this wakes nobody. A row older than five seconds is ignored: say it
---   again while asleep.
+--   it committed: work that came between the empty claim and this wakes nobody. A row older than
+--   five seconds is ignored: say it again while asleep.
 -- Locks: the worker's own row in sleepers.
+-- Raises: QW006 for an unknown queue.
 -- Called by: agents that found a queue empty.
 
 begin;
@@ -18,14 +20,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
+  if not exists (select from qwf.queues q where q.name = sleep.queue) then
+    perform qwf._raise_unknown_queue(sleep.queue);
+  end if;
   insert into qwf.sleepers as s (worker, queue, since)
   values (sleep.worker, sleep.queue, qwf.now())
   on conflict (queue, worker) do update set since = excluded.since;
   return qwf.wake_channel(sleep.worker);
 end $$;
 comment on function qwf.sleep(text, text) is
-  'Registers the worker as asleep on the queue and returns the channel it has to LISTEN on; claim '
-  'once more afterwards.';
+  'Registers the worker as asleep on the queue and returns the channel it has to LISTEN on. Claim '
+  'once more afterwards, and say it again at least every five seconds while asleep; QW006 for an '
+  'unknown queue.';
 revoke all on function qwf.sleep(text, text) from public;
 call qwf._allow('qwf.sleep(text, text)', 'qwf_worker');
 

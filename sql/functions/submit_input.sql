@@ -2,6 +2,7 @@
 -- requires: schema/jobs
 -- requires: schema/history
 -- requires: schema/graphs
+-- requires: schema/settings
 -- requires: functions/_lock_runs
 -- requires: functions/_take_events
 -- requires: functions/_apply
@@ -11,8 +12,8 @@
 -- requires: schema/roles
 -- Purpose: Answers a question a run is waiting for, and lets the run go on.
 -- Guarantees: The answer, the end of the node and the fan-out are the caller's transaction. Two
---   answers at once: the second waits,
---   then is QW002. While the transaction is open, others leave events of this run in the outbox.
+--   answers at once: the second waits, then is QW002. While the transaction is open, others leave
+--   events of this run in the outbox.
 -- Locks: the run, its waiting events, the input's job, jobs that become ready.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW001 no such run or node, QW002 not asked yet or already answered, QW005 a value that
@@ -21,9 +22,12 @@
 
 begin;
 
-create function qwf.submit_input(run_id bigint, node_id text, value jsonb, by text default null) returns bigint
+create function qwf.submit_input(run_id bigint, node_id text, value jsonb, by text default null)
+returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -44,28 +48,38 @@ begin
       hint = 'see what is asked: select run_id, node_id, prompt from qwf.pending_inputs';
   elsif v_job.status <> 'awaiting_input' then
     raise exception using errcode = 'QW002',
-      message = case v_job.status when 'blocked' then 'not asked yet' when 'completed' then 'already answered'
-        else 'not waiting for an answer' end,
+      message = case v_job.status
+        when 'blocked' then 'not asked yet'
+        when 'completed' then 'already answered'
+        else 'not waiting for an answer'
+      end,
       detail = format('input %s of run %s is %s', v_job.node_id, v_job.run_id, v_job.status),
       hint = 'see what is asked: select run_id, node_id, prompt from qwf.pending_inputs';
+  end if;
+  if octet_length(v_value::text) > (select s.max_value_bytes from qwf.settings s) then
+    raise exception using errcode = 'QW005', message = 'answer too large',
+      detail = format('%s bytes', octet_length(v_value::text)),
+      hint = 'put large data in a file and answer with where it is';
   end if;
   perform qwf._raise_problems('QW005', 'the answer does not fit the question',
     array(select p from qwf._answer_problems(v_job.input_spec, v_value) p));
   insert into qwf.input_answers (job_id, run_id, node_id, value, answered_by, answered_at)
-  values (v_job.id, v_job.run_id, v_job.node_id, v_value, coalesce(submit_input.by, session_user), v_now)
+  values (
+    v_job.id, v_job.run_id, v_job.node_id, v_value,
+    coalesce(submit_input.by, session_user), v_now)
   returning id into v_answer;
   update qwf.jobs j set
     status = 'completed', finished_at = v_now,
     output = jsonb_build_object(coalesce(j.input_spec ->> 'target', 'value'), v_value)
   where j.id = v_job.id;
   perform qwf._apply(
-    qwf._take_events(array[v_job.run_id]) || array[(v_job.run_id, v_job.id, 'answered')::qwf.event]);
+    qwf._take_events(array[v_job.run_id])
+    || array[(v_job.run_id, v_job.id, 'answered')::qwf.event]);
   return v_answer;
 end $$;
 comment on function qwf.submit_input(bigint, text, jsonb, text) is
   'Answers an input node and resumes the run; returns the id of the answer. QW001 no such input, '
-  'QW002 not asked yet or already '
-  'answered, QW005 a value that does not fit.';
+  'QW002 not asked yet or already answered, QW005 a value that does not fit.';
 revoke all on function qwf.submit_input(bigint, text, jsonb, text) from public;
 call qwf._allow('qwf.submit_input(bigint, text, jsonb, text)', 'qwf_producer');
 

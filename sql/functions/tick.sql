@@ -3,17 +3,19 @@
 -- requires: schema/jobs
 -- requires: functions/reclaim
 -- requires: functions/promote_due
+-- requires: functions/fire_schedules
+-- requires: functions/prune
+-- requires: functions/_next_due_s
 -- requires: functions/drain_outbox
 -- requires: functions/_settle_cancel_requests
 -- requires: functions/_forget_sleepers
 -- requires: functions/now
--- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, drains leftover
---   events.
+-- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, fires
+--   schedules, drains leftover events, prunes.
 -- Guarantees: Safe to call from anywhere, any number of times at once: an advisory try-lock lets
---   one caller do the work. When no tick
---   has finished for ten seconds (a caller hangs in a transaction), the next goes on without it.
---   Every part is bounded, and one
---   that fails does not stop the others.
+--   one caller do the work. When no tick has finished for ten seconds (a caller hangs in a
+--   transaction), the next goes on without it. Every part is bounded, and one that fails does not
+--   stop the others.
 -- Locks: advisory (7178, 0), tried only; then as the parts do.
 -- Called by: agents about once a second, qwf tick, cron.
 
@@ -32,35 +34,41 @@ declare
   v_count int;
 begin
   v_locked := pg_try_advisory_xact_lock(7178, 0);
-  v_ran := v_locked or (select l.last_value from qwf.last_tick l) < (extract(epoch from v_now) * 1000)::bigint - 10000;
+  v_ran := v_locked
+    or (select l.last_value from qwf.last_tick l)
+      < (extract(epoch from v_now) * 1000)::bigint - 10000;
   if v_ran then
-    foreach v_part in array array['reclaimed', 'promoted', 'cancelled', 'drained', 'forgotten'] loop
+    foreach v_part in array
+      array['reclaimed', 'promoted', 'fired', 'cancelled', 'drained', 'forgotten', 'pruned']
+    loop
       begin
         case v_part
           when 'reclaimed' then select count(*) into v_count from qwf.reclaim();
           when 'promoted' then v_count := qwf.promote_due();
+          when 'fired' then v_count := qwf.fire_schedules();
           when 'cancelled' then v_count := qwf._settle_cancel_requests();
           when 'drained' then v_count := qwf.drain_outbox();
           when 'forgotten' then v_count := qwf._forget_sleepers();
+          when 'pruned' then select sum(p.value::int) into v_count from jsonb_each(qwf.prune()) p;
         end case;
         v_done := v_done || jsonb_build_object(v_part, v_count);
       exception
         when others or query_canceled then
-          raise warning using message = format('tick: %s failed', v_part), detail = sqlstate || ' ' || sqlerrm;
-          v_done := v_done || jsonb_build_object('errors', coalesce(v_done -> 'errors', '{}') || jsonb_build_object(v_part, sqlerrm));
+          raise warning using message = format('tick: %s failed', v_part),
+            detail = sqlstate || ' ' || sqlerrm;
+          v_done := v_done || jsonb_build_object('errors',
+            coalesce(v_done -> 'errors', '{}') || jsonb_build_object(v_part, sqlerrm));
       end;
     end loop;
   end if;
   if v_locked then
     perform setval('qwf.last_tick', (extract(epoch from qwf.now()) * 1000)::bigint);
   end if;
-  return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', (
-    select case when j.run_at > v_now then extract(epoch from j.run_at - v_now) else 0 end
-    from qwf.jobs j where j.status = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1));
+  return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', qwf._next_due_s());
 end $$;
 comment on function qwf.tick() is
-  'Reclaims, promotes and drains, each bounded; returns what was done, and in how many seconds the '
-  'next scheduled job is due.';
+  'Reclaims, promotes, fires schedules, drains and prunes, each bounded; returns what was done, '
+  'and in how many seconds the next job or schedule is due.';
 revoke all on function qwf.tick() from public;
 call qwf._allow('qwf.tick()', 'qwf_worker');
 

@@ -2,7 +2,7 @@
 -- requires: schema/roles
 -- Purpose: The NOTIFY channel of a worker.
 -- Guarantees: One channel per worker; a valid identifier whatever the worker is called.
--- Called by: sleep, _wake, _tell_cancel, agents.
+-- Called by: sleep, _wake, _stop_nodes, cancel_job, agents.
 
 begin;
 

@@ -61,14 +61,17 @@ create table qwf.jobs (
   queued_at timestamptz,
   started_at timestamptz,
   finished_at timestamptz,
-  constraint jobs_node check ((run_id is null) = (node_idx is null) and (run_id is null) = (graph_id is null)),
+  constraint jobs_node check (
+    (run_id is null) = (node_idx is null)
+    and (run_id is null) = (graph_id is null)),
   constraint jobs_running check (
     (status = 'running') = (token is not null)
     and (status = 'running') = (lease_expires_at is not null)
     and (status <> 'running' or (claimed_by is not null and started_at is not null))),
   constraint jobs_terminal check (
     (status in ('completed', 'failed', 'cancelled', 'skipped')) = (finished_at is not null)),
-  constraint jobs_queued check (status <> 'queued' or (position is not null and queued_at is not null and queue is not null)),
+  constraint jobs_queued check (
+    status <> 'queued' or (position is not null and queued_at is not null and queue is not null)),
   constraint jobs_scheduled check (status <> 'scheduled' or run_at is not null),
   constraint jobs_blocked check (status <> 'blocked' or run_id is not null),
   constraint jobs_awaiting check (status <> 'awaiting_input' or input_spec is not null)
@@ -76,13 +79,17 @@ create table qwf.jobs (
         autovacuum_analyze_scale_factor = 0.05);
 
 -- Index order is claim order; only queued rows are in it.
-create index jobs_claim on qwf.jobs (queue, run_next desc, priority, position) where status = 'queued';
+create index jobs_claim on qwf.jobs (queue, run_next desc, priority, position)
+  where status = 'queued';
 create index jobs_running on qwf.jobs (claimed_by) where status = 'running';
 create index jobs_due on qwf.jobs (run_at) where status = 'scheduled';
 create index jobs_awaiting on qwf.jobs (id) where status = 'awaiting_input';
+-- For retention; a block range index costs a finish next to nothing.
+create index jobs_finished on qwf.jobs using brin (finished_at);
 create unique index jobs_node on qwf.jobs (run_id, node_idx) where run_id is not null;
 create unique index jobs_key on qwf.jobs (project, task, key)
-  where key is not null and (once or status in ('scheduled', 'queued', 'running', 'awaiting_input'));
+  where key is not null
+    and (once or status in ('scheduled', 'queued', 'running', 'awaiting_input'));
 
 comment on table qwf.jobs is
   'One unit of work: a node of a run (run_id, node_id) or standalone (run_id null).';
@@ -141,7 +148,7 @@ comment on column qwf.jobs.beat_at is 'When the body last reported progress.';
 comment on column qwf.jobs.last_error is 'Error of the last attempt that had one.';
 comment on column qwf.jobs.last_exit_code is
   'Exit code of the last attempt; negative: killed by that signal.';
-comment on column qwf.jobs.origin is 'Who made it: api, run.';
+comment on column qwf.jobs.origin is 'Who made it: api, run, or schedule:name.';
 comment on column qwf.jobs.key is
   'Idempotency key, unique per project and task while the job is not terminal.';
 comment on column qwf.jobs.once is 'True: the key stays taken for as long as the row is kept.';

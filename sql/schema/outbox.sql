@@ -9,7 +9,8 @@ create table qwf.outbox (
   id bigint generated always as identity primary key,
   run_id bigint not null,
   job_id bigint,
-  kind text not null check (kind in ('completed', 'failed', 'cancelled', 'requeued', 'ready', 'stop')),
+  kind text not null check (kind in (
+    'completed', 'failed', 'cancelled', 'requeued', 'ready', 'stop')),
   tries int not null default 0,
   next_try_at timestamptz,
   error text,

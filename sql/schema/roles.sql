@@ -1,8 +1,8 @@
 -- Deploy qwf:schema/roles
 -- requires: schema/qwf
 -- The four group roles. Roles belong to the cluster, so one that exists is kept; where this user
--- may not create roles the
--- engine works all the same for its owner, and a notice says what an administrator has to run.
+-- may not create roles the engine works all the same for its owner, and a notice says what an
+-- administrator has to run.
 
 begin;
 
@@ -19,9 +19,10 @@ begin
     exception
       when insufficient_privilege then
         raise notice 'role % not created: no CREATEROLE', v_role
-          using hint = format('let an administrator run: create role %I nologin; then deploy again', v_role);
-      when duplicate_object or unique_violation then
-        execute format('grant usage on schema qwf to %I', v_role);  -- another deploy made it meanwhile
+          using hint = format('let an administrator run: create role %I nologin; '
+            'then deploy again', v_role);
+      when duplicate_object or unique_violation then  -- another deploy made it meanwhile
+        execute format('grant usage on schema qwf to %I', v_role);
     end;
   end loop;
 end $$;
@@ -33,7 +34,9 @@ as $$
 declare
   v_role text;
 begin
-  for v_role in select r.rolname from pg_roles r where r.rolname = any (p_roles || '{qwf_admin}'::text[]) loop
+  for v_role in
+    select r.rolname from pg_roles r where r.rolname = any (p_roles || '{qwf_admin}'::text[])
+  loop
     execute format('grant execute on function %s to %I', p_function, v_role);
   end loop;
 end $$;

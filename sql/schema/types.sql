@@ -5,20 +5,22 @@
 begin;
 
 create type qwf.job_status as enum (
-  'blocked', 'scheduled', 'queued', 'running', 'awaiting_input', 'completed', 'failed', 'cancelled', 'skipped');
+  'blocked', 'scheduled', 'queued', 'running', 'awaiting_input',
+  'completed', 'failed', 'cancelled', 'skipped');
 comment on type qwf.job_status is
   'State of a job; completed, failed, cancelled and skipped are terminal. The transitions are '
   'drawn in docs/concepts.md.';
 
-create type qwf.run_status as enum ('queued', 'running', 'awaiting_input', 'completed', 'failed', 'cancelled');
+create type qwf.run_status as enum (
+  'queued', 'running', 'awaiting_input', 'completed', 'failed', 'cancelled');
 comment on type qwf.run_status is
   'State of a run; awaiting_input means only people are waited for. completed, failed and '
   'cancelled are terminal.';
 
 create type qwf.claimed_job as (
-  job_id bigint, token uuid, run_id bigint, node_id text, task text, queue text, inputs jsonb, attempt int,
-  timeout interval, stall_timeout interval, required_model text, out_dir text, lease_expires_at timestamptz,
-  project text, labels jsonb);
+  job_id bigint, token uuid, run_id bigint, node_id text, task text, queue text, inputs jsonb,
+  attempt int, timeout interval, stall_timeout interval, required_model text, out_dir text,
+  lease_expires_at timestamptz, project text, labels jsonb);
 comment on type qwf.claimed_job is
   'What a worker is handed: the work, and the token that every report about it must carry.';
 
@@ -40,22 +42,26 @@ create type qwf.resolution as (value jsonb, error text);
 comment on type qwf.resolution is
   'A resolved value, or the reason why a reference in it could not be resolved. One is null.';
 
-create type qwf.report as (job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);
+create type qwf.report as (
+  job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);
 comment on type qwf.report is 'One report of a worker about the end of an attempt.';
 
 create type qwf.transition as (
-  status qwf.job_status, failures int, losses int, wait double precision, front boolean, error text);
+  status qwf.job_status, failures int, losses int, wait double precision, front boolean,
+  error text);
 comment on type qwf.transition is
   'Where a job goes when an attempt ends, and what the attempt cost of its budgets.';
 
 create type qwf.new_job as (
-  ord int, task text, args jsonb, queue text, priority int, run_at timestamptz, key text, max_attempts int, backoff jsonb,
-  timeout interval, model text, vram_mb int, requires jsonb, project text, labels jsonb, once boolean);
+  ord int, task text, args jsonb, queue text, priority int, run_at timestamptz, key text,
+  max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
+  project text, labels jsonb, once boolean);
 comment on type qwf.new_job is 'One item of enqueue_many, read, checked and with its defaults.';
 
 create type qwf.ended as (
-  id bigint, run_id bigint, node_id text, queue text, status qwf.job_status, attempt int, token uuid, worker text,
-  queued_at timestamptz, claimed_at timestamptz, outcome text, error text, detail jsonb);
+  id bigint, run_id bigint, node_id text, queue text, status qwf.job_status, attempt int,
+  token uuid, worker text, queued_at timestamptz, claimed_at timestamptz, outcome text,
+  error text, detail jsonb);
 comment on type qwf.ended is 'A job whose attempt just ended, with what was reported about it.';
 
 create type qwf.event as (run_id bigint, job_id bigint, kind text);

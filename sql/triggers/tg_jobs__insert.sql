@@ -12,7 +12,10 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform qwf._wake(n.queue, count(*)::int) from inserted n where n.status = 'queued' group by n.queue;
+  perform qwf._wake(n.queue, count(*)::int)
+  from inserted n
+  where n.status = 'queued'
+  group by n.queue;
   return null;
 end $$;
 comment on function qwf.tg_jobs__insert() is 'Wakes sleepers of the queues that got new work.';

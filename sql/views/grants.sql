@@ -10,9 +10,17 @@
 -- requires: schema/history
 -- requires: schema/workers
 -- requires: schema/clock
+-- requires: views/schedule_overview
+-- requires: schema/schedules
 -- requires: views/run_overview
 -- requires: views/pending_inputs
 -- requires: views/recent_jobs
+-- requires: views/unassignable_jobs
+-- requires: views/job_timeline
+-- requires: views/failed_jobs
+-- requires: views/dead_workers
+-- requires: views/fleet
+-- requires: views/queue_depth
 -- Purpose: qwf_viewer may read every table and view; qwf_admin is member of the other three roles.
 
 begin;
@@ -30,7 +38,8 @@ begin
 exception
   when insufficient_privilege or undefined_object then
     raise notice 'qwf_admin is not made a member of the other roles'
-      using hint = 'let an administrator run: grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin';
+      using hint = 'let an administrator run: '
+        'grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin';
 end $$;
 
 commit;

@@ -9,7 +9,8 @@ begin;
 create view qwf.pending_inputs as
 select
   j.run_id, r.workflow, j.node_id, j.id as job_id, j.project, j.input_spec ->> 'widget' as widget,
-  j.input_spec ->> 'prompt' as prompt, j.input_spec as spec, j.queued_at as since, qwf.now() - j.queued_at as age
+  j.input_spec ->> 'prompt' as prompt, j.input_spec as spec, j.queued_at as since,
+  qwf.now() - j.queued_at as age
 from qwf.jobs j join qwf.runs r on r.id = j.run_id
 where j.status = 'awaiting_input'
 order by j.queued_at;

@@ -8,9 +8,11 @@ begin;
 create view qwf.recent_jobs as
 select
   j.id, j.run_id, j.node_id, j.task, j.queue, j.status, j.attempt, j.claimed_by as worker,
-  left(split_part(j.last_error, E'\n', 1), 200) as error, j.created_at, j.claimed_at as started_at, j.finished_at,
+  left(split_part(j.last_error, E'\n', 1), 200) as error,
+  j.created_at, j.claimed_at as started_at, j.finished_at,
   round(extract(epoch from
-    coalesce(j.finished_at, case when j.status = 'running' then qwf.now() end) - j.claimed_at), 3) as seconds
+    coalesce(j.finished_at, case when j.status = 'running' then qwf.now() end) - j.claimed_at),
+    3) as seconds
 from qwf.jobs j
 order by j.id desc
 limit 200;

@@ -9,7 +9,8 @@ begin;
 create view qwf.run_overview as
 select
   r.id, r.workflow, r.workflow_version as version, r.status, r.project, r.priority,
-  n.done, r.node_count as total, n.failed, n.running, n.waiting, r.error, r.created_at, r.started_at, r.finished_at,
+  n.done, r.node_count as total, n.failed, n.running, n.waiting, r.error,
+  r.created_at, r.started_at, r.finished_at,
   round(extract(epoch from coalesce(r.finished_at, qwf.now()) - r.started_at), 3) as seconds
 from qwf.runs r
 cross join lateral (

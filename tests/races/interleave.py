@@ -88,6 +88,14 @@ class Session:
         ((value, *_),) = self.rows(query, *args)
         return value
 
+    def sqlstate(self, query: str, *args: Any) -> str:
+        """Run a statement; how it ended, 00000 where it was not refused."""
+        try:
+            self.rows(query, *args)
+        except psycopg.Error as error:
+            return error.sqlstate or str(error)
+        return "00000"
+
     def begin(self, isolation: str = "read committed") -> None:
         self.rows(f"begin isolation level {isolation}")
 
@@ -188,7 +196,9 @@ class Race(Session):
 
     def job(self, run: int, node: str) -> int:
         """Id of a node's job."""
-        return int(self.one("select id from qwf.jobs where run_id = %s and node_id = %s", run, node))
+        return int(
+            self.one("select id from qwf.jobs where run_id = %s and node_id = %s", run, node)
+        )
 
     def status(self, job: int) -> str:
         return str(self.one("select status from qwf.jobs where id = %s", job))
@@ -240,7 +250,8 @@ class Race(Session):
     def due(self, *jobs: int) -> None:
         """Let the time of scheduled jobs come."""
         self.rows(
-            "update qwf.jobs set run_at = qwf.now() - interval '1 s' where id = any (%s)", list(jobs)
+            "update qwf.jobs set run_at = qwf.now() - interval '1 s' where id = any (%s)",
+            list(jobs),
         )
 
     def gate(self, table: str, when: str) -> Callable[[], None]:
@@ -274,7 +285,9 @@ class Claim(tuple[int, str, str]):
     name = property(lambda self: self[2])
 
 
-def claim(session: Session, max_jobs: int = 1, queue: str = "cpu", worker: str = "w") -> list[Claim]:
+def claim(
+    session: Session, max_jobs: int = 1, queue: str = "cpu", worker: str = "w"
+) -> list[Claim]:
     """What qwf.claim hands out."""
     query = "select job_id, token::text, coalesce(node_id, task) from qwf.claim(%s, %s, %s)"
     return [Claim(row) for row in session.rows(query, queue, worker, max_jobs)]
@@ -287,7 +300,10 @@ def reports(*claims: Claim, outcome: str = "completed", **more: Any) -> str:
     """The JSON of reports with that outcome."""
     output = {"y": 1} if outcome == "completed" else None
     return json.dumps(
-        [{"job_id": c.job, "token": c.token, "outcome": outcome, "output": output, **more} for c in claims]
+        [
+            {"job_id": c.job, "token": c.token, "outcome": outcome, "output": output, **more}
+            for c in claims
+        ]
     )
 
 

@@ -87,7 +87,7 @@ def test_a_claim_between_whose_steps_the_run_is_cancelled_hands_out_the_rest(rac
 def test_a_claim_survives_a_node_left_over_from_a_run_that_was_cancelled_before_it_began(
     race: Race,
 ) -> None:
-    """A node that was locked when its run was cancelled is still queued until the outbox is drained."""
+    """What was locked when its run was cancelled is queued until the outbox is drained."""
     run = race.run("pair")
     other = race.one("select qwf.enqueue('t', queue => 'cpu')")
     holder, dying = race.session(), race.session()

@@ -6,7 +6,7 @@ import pytest
 from interleave import Race, claim, finish
 
 ENQUEUE = "select qwf.enqueue('t', queue => 'cpu', key => 'k')"
-MANY = "select * from qwf.enqueue_many('[{\"task\":\"t\",\"queue\":\"cpu\",\"key\":\"k\"}]')"
+MANY = 'select * from qwf.enqueue_many(\'[{"task":"t","queue":"cpu","key":"k"}]\')'
 
 
 @pytest.mark.parametrize("call", [ENQUEUE, MANY])

@@ -114,7 +114,9 @@ def test_batches_in_opposite_order_do_not_deadlock(race: Race) -> None:
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
 @pytest.mark.parametrize("end", ["commit", "kill"])
-def test_siblings_that_finish_at_once_open_the_fan_in_once(race: Race, order: str, end: str) -> None:
+def test_siblings_that_finish_at_once_open_the_fan_in_once(
+    race: Race, order: str, end: str
+) -> None:
     run = race.run("fanin")
     held = {c.name[-1]: c for c in claim(race, 2)}
     first, second = race.session(), race.hurried()
@@ -166,7 +168,11 @@ def test_one_sibling_fails_while_the_other_completes(race: Race, order: str) -> 
     first.commit()
     race.settle()
     assert race.run_status(run) == "failed"
-    assert race.statuses(run) == {"fanin/a": "completed", "fanin/b": "failed", "fanin/c": "cancelled"}
+    assert race.statuses(run) == {
+        "fanin/a": "completed",
+        "fanin/b": "failed",
+        "fanin/c": "cancelled",
+    }
 
 
 @pytest.mark.parametrize("where", ["own", "dependant"])
@@ -253,10 +259,12 @@ def test_a_heartbeat_that_comes_late(race: Race, first: str) -> None:
 
 
 def test_what_one_report_says_of_its_files_does_not_spoil_the_batch(race: Race) -> None:
-    """A path may be longer than an index entry; the other jobs of the batch have ended all the same."""
+    """A path may be longer than an index entry; the other jobs have ended all the same."""
     race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 2)")
     held = claim(race, 2)
-    path = race.one("select string_agg(sha512(i::text::bytea)::text, '/') from generate_series(1, 30) i")
+    path = race.one(
+        "select string_agg(sha512(i::text::bytea)::text, '/') from generate_series(1, 30) i"
+    )
     files = [{"rel_path": path, "size_bytes": 1}, {"rel_path": "ok", "size_bytes": 1.5}, 7, None]
     assert finish(race, *held, detail={"files": files}) == [("ok", False)] * 2
     race.healthy()
@@ -266,8 +274,8 @@ def test_a_lease_ends(race: Race) -> None:
     """A worker cannot keep a job for ever by asking for an endless lease."""
     race.rows("select qwf.enqueue('t', queue => 'cpu')")
     for lease in ("1000 years", "infinity"):
-        try:
-            race.rows("select * from qwf.claim('cpu', 'w', 1, %s)", lease)
-        except Exception as error:
-            assert getattr(error, "sqlstate", "") in ("QW005", "22007"), error
-    assert race.one("select count(*) from qwf.jobs where lease_expires_at > now() + interval '100 d'") == 0
+        call = "select * from qwf.claim('cpu', 'w', 1, %s)"
+        # PostgreSQL 15 knows no endless interval
+        assert race.sqlstate(call, lease) in ("QW005", "22007")
+    endless = "select count(*) from qwf.jobs where lease_expires_at > now() + interval '100 d'"
+    assert race.one(endless) == 0

@@ -44,7 +44,9 @@ def test_answers_to_two_questions_at_once(race: Race) -> None:
 
 @pytest.mark.parametrize("first", ["answer", "finish"])
 @pytest.mark.parametrize("commits", [True, False])
-def test_an_answer_and_the_finish_of_what_runs_beside(race: Race, first: str, commits: bool) -> None:
+def test_an_answer_and_the_finish_of_what_runs_beside(
+    race: Race, first: str, commits: bool
+) -> None:
     run = race.run("asked_beside")
     held = claim(race, 2)
     finish(race, held[0])

@@ -57,7 +57,9 @@ def test_a_run_that_fails_from_an_old_snapshot_keeps_no_node(race: Race, isolati
 
 
 @STRICT
-def test_siblings_that_finish_from_old_snapshots_open_the_fan_in(race: Race, isolation: str) -> None:
+def test_siblings_that_finish_from_old_snapshots_open_the_fan_in(
+    race: Race, isolation: str
+) -> None:
     run = race.run("fanin")
     held = claim(race, 2)
     one, other = old_snapshot(race, isolation), old_snapshot(race, isolation)
@@ -103,9 +105,7 @@ def test_two_claims_from_old_snapshots_share_nothing(race: Race, isolation: str)
 
 @STRICT
 @pytest.mark.parametrize("call", ["drain_outbox()", "tick()"])
-def test_a_drain_from_an_old_snapshot_loses_no_event(
-    race: Race, isolation: str, call: str
-) -> None:
+def test_a_drain_from_an_old_snapshot_loses_no_event(race: Race, isolation: str, call: str) -> None:
     run = race.run("diamond")
     holder = race.session()
     holder.begin()
@@ -158,7 +158,7 @@ def test_a_key_taken_since_an_old_snapshot_is_not_taken_twice(race: Race, isolat
 
 @STRICT
 def test_work_in_strict_sessions_comes_to_its_end(race: Race, isolation: str) -> None:
-    """Everything that an agent calls, in the isolation that a cautious administrator made the default."""
+    """What an agent calls, in the isolation that a cautious administrator made the default."""
     runs = [race.run("diamond") for _ in range(3)]
     agent = race.session(default_transaction_isolation=isolation)
     for _ in range(20):

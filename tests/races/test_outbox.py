@@ -67,7 +67,9 @@ def test_events_of_a_run_that_is_held_do_not_hold_up_other_runs(race: Race) -> N
 
 
 def test_events_of_a_run_that_is_gone_do_not_hold_up_other_runs(race: Race) -> None:
-    race.rows("insert into qwf.outbox (run_id, kind) select -1, 'stop' from generate_series(1, 150)")
+    race.rows(
+        "insert into qwf.outbox (run_id, kind) select -1, 'stop' from generate_series(1, 150)"
+    )
     other = race.run("guarded", run_at="2100-01-01")
     race.due(race.job(other, "single/a"))
     race.one("select qwf.tick()")
@@ -79,7 +81,10 @@ def test_events_of_a_run_that_is_gone_do_not_hold_up_other_runs(race: Race) -> N
 def test_an_error_in_the_fan_out_does_not_undo_the_end_of_the_job(race: Race, after: str) -> None:
     run = race.run("chain")
     (held,) = claim(race)
-    race.rows("alter table qwf.jobs add constraint broken check (node_id <> 'chain/b' or status <> 'queued')")
+    race.rows(
+        "alter table qwf.jobs add constraint broken"
+        " check (node_id <> 'chain/b' or status <> 'queued')"
+    )
     assert finish(race, held) == [("ok", True)]
     assert race.status(held.job) == "completed"
     race.healthy()
@@ -125,7 +130,8 @@ def test_a_conflict_is_not_taken_for_a_bad_event(race: Race) -> None:
     )
     race.rows(
         "create trigger conflict before update on qwf.jobs for each row"
-        " when (new.node_id = 'chain/b' and new.status = 'queued') execute function public.conflict()"
+        " when (new.node_id = 'chain/b' and new.status = 'queued')"
+        " execute function public.conflict()"
     )
     for _ in range(8):
         race.rows("update qwf.outbox set next_try_at = null")

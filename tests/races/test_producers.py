@@ -12,7 +12,7 @@ BEAT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
 
 def enqueue(race: Race, producer: Session) -> None:
     producer.rows("select qwf.enqueue('t', queue => 'cpu', key => 'k')")
-    producer.rows("select * from qwf.enqueue_many('[{\"task\":\"t\",\"queue\":\"cpu\"}]')")
+    producer.rows('select * from qwf.enqueue_many(\'[{"task":"t","queue":"cpu"}]\')')
 
 
 def enqueue_run(race: Race, producer: Session) -> None:
@@ -30,7 +30,9 @@ def cancel_the_run(race: Race, producer: Session) -> None:
 
 
 def cancel_running_node(race: Race, producer: Session) -> None:
-    producer.rows("select qwf.cancel_job(id) from qwf.jobs where status = 'running' and run_id is not null")
+    producer.rows(
+        "select qwf.cancel_job(id) from qwf.jobs where status = 'running' and run_id is not null"
+    )
 
 
 def cancel_blocked_node(race: Race, producer: Session) -> None:

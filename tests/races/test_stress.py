@@ -1,4 +1,4 @@
-"""Everything at once: random operations, random deaths, and an observer who never sees a violation."""
+"""Random operations, random deaths, and an observer who never sees a violation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ Connect = Callable[[], psycopg.Connection[Any]]
 CLAIM = "select job_id, token::text from qwf.claim(%s, %s, %s, '1 s')"
 LIVE_RUNS = "select id from qwf.runs where finished_at is null"
 LIVE_JOBS = "select id from qwf.jobs where finished_at is null"
-OUTCOMES = {"completed": 75, "released": 5, "lost": 5, "tempfail": 5, "error": 4, "fatal": 1, "cancelled": 1}
+OUTCOMES = {
+    "completed": 75,
+    "released": 5,
+    "lost": 5,
+    "tempfail": 5,
+    "error": 4,
+    "fatal": 1,
+    "cancelled": 1,
+}
 REFUSED = ("40001", "QW002", "QW001")  # serialization, too late
 
 
@@ -42,7 +50,9 @@ class Storm:
     def troubled(self) -> bool:
         return time.monotonic() < self.trouble
 
-    def loop(self, name: str, act: Callable[[psycopg.Connection[Any], random.Random, str], None]) -> None:
+    def loop(
+        self, name: str, act: Callable[[psycopg.Connection[Any], random.Random, str], None]
+    ) -> None:
         """Act until all is over, with a new session whenever the old one was killed."""
         dice = random.Random(f"{self.seed} {name}")
         conn: psycopg.Connection[Any] | None = None
@@ -58,7 +68,7 @@ class Storm:
                     conn.rollback()
                     if error.sqlstate not in REFUSED:
                         self.faults.append(f"{name}: {error.sqlstate} {error}")
-            except Exception as error:  # noqa: BLE001  (a thread's fault is the test's)
+            except Exception as error:  # a thread's fault is the test's
                 self.faults.append(f"{name}: {error!r}")
                 return
 
@@ -68,12 +78,15 @@ class Storm:
         if not self.troubled():
             self.over.wait(0.2)
             return
-        conn.execute("begin isolation level " + dice.choice(["read committed"] * 3 + ["repeatable read"]))
+        conn.execute(
+            "begin isolation level " + dice.choice(["read committed"] * 3 + ["repeatable read"])
+        )
         for _ in range(dice.randint(1, 3)):
             later = dice.choice([None, None, "0.05 s"])
             if dice.random() < 0.7:
                 conn.execute(
-                    "select qwf.enqueue_run(%s, context => %s, key => %s, run_at => now() + %s::interval)",
+                    "select qwf.enqueue_run(%s, context => %s, key => %s,"
+                    " run_at => now() + %s::interval)",
                     (
                         dice.choice(MIX),
                         json.dumps({"skip": dice.random() < 0.5}),
@@ -98,7 +111,9 @@ class Storm:
             self._meddle(conn, dice)
             self.over.wait(dice.random() * 0.05)  # an open transaction
             conn.execute("commit" if dice.random() < 0.9 else "rollback")
-        answer = "select qwf.submit_input(run_id, node_id, '\"yes\"') from qwf.pending_inputs limit 3"
+        answer = (
+            "select qwf.submit_input(run_id, node_id, '\"yes\"') from qwf.pending_inputs limit 3"
+        )
         conn.execute(answer)
         self.over.wait(dice.random() * 0.05)
 
@@ -109,14 +124,16 @@ class Storm:
                 f"select qwf.cancel_run(id) from ({LIVE_RUNS}{pick}) r",
                 f"select qwf.cancel_job(id) from ({LIVE_JOBS}{pick}) j",
                 f"select qwf.cancel_job(id) from ({LIVE_JOBS} and status = 'scheduled'{pick}) j",
-                "select qwf.submit_input(run_id, node_id, '\"yes\"') from qwf.pending_inputs" + pick,
+                "select qwf.submit_input(run_id, node_id, '\"yes\"') from qwf.pending_inputs"
+                + pick,
             ]
         )
         conn.execute(act)
 
     def work(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
         strict = self.troubled() and dice.random() < 0.1
-        conn.execute(f"set default_transaction_isolation = '{'repeatable read' if strict else 'read committed'}'")
+        isolation = "repeatable read" if strict else "read committed"
+        conn.execute(f"set default_transaction_isolation = '{isolation}'")
         held = self._claim(conn, dice, name)
         if not held:
             self.over.wait(0.01)
@@ -186,7 +203,8 @@ class Storm:
     def observe(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
         for row in conn.execute("select * from qwf.check_invariants() limit 5").fetchall():
             self.faults.append(f"violated: {row}")
-        left = f"select exists ({LIVE_RUNS}) or exists ({LIVE_JOBS}) or exists (select from qwf.outbox)"
+        left = f"select exists ({LIVE_RUNS}) or exists ({LIVE_JOBS})"
+        left += " or exists (select from qwf.outbox)"
         left += " or exists (select from qwf.cancel_requests)"
         done = conn.execute(left).fetchone() == (False,)
         if self.faults or time.monotonic() > self.end or (done and not self.troubled()):
@@ -194,7 +212,17 @@ class Storm:
         self.over.wait(0.1)
 
 
-MIX = ["single", "pair", "chain", "fanin", "diamond", "diamond", "guarded", "asked_beside", "asked_later"]
+MIX = [
+    "single",
+    "pair",
+    "chain",
+    "fanin",
+    "diamond",
+    "diamond",
+    "guarded",
+    "asked_beside",
+    "asked_later",
+]
 THREADS = {
     "producer": Storm.produce,
     "meddler": Storm.meddle,
@@ -217,10 +245,12 @@ AFTERWARDS = {
         where j.input_spec is null
         group by j.id having count(a) <> (j.status = 'completed')::int""",
     "an output that is not that of the completing attempt": """
-        select j.id from qwf.jobs j join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'
+        select j.id from qwf.jobs j
+        join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'
         where j.output <> '{}' and j.output ->> 'y' <> a.token::text""",
     "a token that ended two attempts": """
-        select token from qwf.job_attempts where token is not null group by token having count(*) > 1""",
+        select token from qwf.job_attempts where token is not null
+        group by token having count(*) > 1""",
     "two attempts at once": """
         select a.job_id from qwf.job_attempts a
         join qwf.job_attempts b on b.job_id = a.job_id and b.attempt = a.attempt + 1
@@ -234,9 +264,11 @@ AFTERWARDS = {
     "a completed run with a node that is not": """
         select r.id from qwf.runs r join qwf.jobs j on j.run_id = r.id
         where r.status = 'completed' and j.status not in ('completed', 'skipped')""",
-    "a failed run without a reason": "select id from qwf.runs where status = 'failed' and error is null",
+    "a failed run without a reason": """
+        select id from qwf.runs where status = 'failed' and error is null""",
     "a deadlock": """
-        select deadlocks from pg_stat_database where datname = current_database() and deadlocks > 0""",
+        select deadlocks from pg_stat_database
+        where datname = current_database() and deadlocks > 0""",
 }
 
 

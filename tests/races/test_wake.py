@@ -29,12 +29,16 @@ def test_new_work_wakes_one_sleeper_of_its_queue(race: Race) -> None:
 
 def test_work_wakes_as_many_as_there_are_jobs(race: Race) -> None:
     sleepers = [asleep(race, name) for name in "abc"]
-    race.rows("select qwf.enqueue_many('[{\"task\":\"t\",\"queue\":\"cpu\"},{\"task\":\"t\",\"queue\":\"cpu\"}]')")
+    race.rows(
+        'select qwf.enqueue_many(\'[{"task":"t","queue":"cpu"},{"task":"t","queue":"cpu"}]\')'
+    )
     assert sorted(heard(s) for s in sleepers) == [[], ["cpu"], ["cpu"]]
 
 
 @pytest.mark.parametrize("how", ["rollback", "savepoint", "kill"])
-def test_an_enqueue_that_did_not_happen_leaves_nothing_and_wakes_nobody(race: Race, how: str) -> None:
+def test_an_enqueue_that_did_not_happen_leaves_nothing_and_wakes_nobody(
+    race: Race, how: str
+) -> None:
     sleeper = asleep(race, "a")
     producer = race.session()
     producer.begin()
@@ -149,12 +153,3 @@ def test_a_worker_hears_that_a_run_or_job_of_its_was_cancelled(race: Race) -> No
     race.rows("select qwf.cancel_run(%s)", run)
     race.rows("select qwf.cancel_job(%s)", other)
     assert (heard(a), heard(b)) == (["cancel"], ["cancel"])
-
-
-def test_falling_asleep_never_runs_out_of_numbers(race: Race) -> None:
-    """An agent falls asleep once a second, for years."""
-    name = race.one("select pg_get_serial_sequence('qwf.sleepers', 'id')")
-    top = race.one("select seqmax from pg_sequence where seqrelid = %s::regclass", name)
-    race.rows("select setval(%s, %s)", name, top)
-    race.rows("select qwf.sleep('a', 'cpu')")
-    race.rows("select qwf.sleep('b', 'cpu')")

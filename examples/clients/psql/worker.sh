@@ -47,12 +47,13 @@ beating() {
   while sleep "$heartbeat" && kill -0 "$1" 2>/dev/null; do
     verdict=lost                                      # without this process nobody would report
     kill -0 $$ 2>/dev/null && verdict=$(beat)
-    case $verdict in
-      cancel) kill "$1" ;;                            # timeout passes it on, and kills after the grace
-      lost) kill -KILL -- "-$1" ;;                    # another worker has it
-      *) continue ;;                                  # ok, or locked just now, or no database
-    esac
+    [[ $verdict == cancel || $verdict == lost ]] || continue  # ok, or locked just now, or no database
     echo "$verdict" >"$work/verdict"
+    if [[ $verdict == cancel ]]; then
+      kill "$1"                                       # timeout passes it on, and kills after the grace
+    else
+      kill -KILL -- "-$1"                             # another worker has it
+    fi
   done
 }
 

@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._raise_unknown_queue(text);
+drop function qwf._raise_unknown_queue(text, text);
 
 commit;

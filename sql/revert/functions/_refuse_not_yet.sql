@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._refuse_not_yet(text, text, interval);
+drop function qwf._refuse_not_yet(text, text, interval, text);
 
 commit;

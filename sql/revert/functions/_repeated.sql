@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._repeated(bigint, uuid, text);
+drop function qwf._repeated(qwf.report);
 
 commit;

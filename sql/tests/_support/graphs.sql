@@ -144,6 +144,16 @@ end $$;
 comment on function qwf_test.lapse(text) is
   'Lets the lease of the running job lapse, and reclaims it.';
 
+create function qwf_test.woken() returns text
+language sql stable
+as $$
+  select string_agg(distinct s.worker, ', ' order by s.worker)
+  from pg_locks l join qwf.sleepers s on l.objid = (hashtext(s.worker)::bigint & 4294967295)::oid
+  where l.locktype = 'advisory' and l.classid = 7177 and l.pid = pg_backend_pid()
+$$;
+comment on function qwf_test.woken() is
+  'Sleepers this transaction sends a NOTIFY at commit: their advisory locks tell.';
+
 create function qwf_test.explains(p_sql text, p_detail text, p_description text) returns text
 language plpgsql
 as $$

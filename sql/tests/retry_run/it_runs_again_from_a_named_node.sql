@@ -9,7 +9,9 @@ select qwf.enqueue_run('w');
 select qwf_test.work(), qwf_test.work(), qwf_test.work();
 select is(qwf_test.run_state(), 'completed', 'it completed');
 select is(qwf.retry_run(qwf_test.run(), 's/b'), 2, 'two nodes go again');
-select is(qwf_test.nodes(), 's/a completed, s/b queued, s/d completed, s/c blocked', 'b and what depends on it');
+select is(
+  qwf_test.nodes(), 's/a completed, s/b queued, s/d completed, s/c blocked',
+  'b and what depends on it');
 select qwf_test.work(), qwf_test.work();
 select is(qwf_test.run_state(), 'completed', 'it completes again');
 select is_empty('select * from qwf.check_invariants()', 'and the history adds up');

@@ -18,7 +18,8 @@ create temp table allowed (name, roles) as values
   ('wake', '{qwf_worker}'), ('wake_channel', '{qwf_worker}'),
   ('run_next', '{qwf_producer}'), ('change_job', '{qwf_producer}'), ('retry_job', '{qwf_producer}'),
   ('retry_run', '{qwf_producer}'), ('fire_schedules', '{qwf_worker}'), ('create_schedule', '{}'),
-  ('drop_schedule', '{}'), ('enable_schedule', '{}'),
+  ('drop_schedule', '{}'), ('enable_schedule', '{}'), ('prune', '{qwf_worker}'),
+  ('why_not', '{qwf_producer,qwf_viewer}'),
   ('version', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('now', '{qwf_producer,qwf_worker,qwf_viewer}');
 create temp table role (name) as values ('qwf_admin'), ('qwf_producer'), ('qwf_worker'),

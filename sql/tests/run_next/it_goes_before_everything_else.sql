@@ -8,7 +8,9 @@ select qwf.run_next(qwf_test.job('late'));
 select is(qwf_test.claim('default'), 'claimed late', 'whatever its priority');
 select is((select row(run_next, priority)::text from qwf.jobs where task = 'late'), '(f,500)',
   'the flag goes with the claim, the priority stays');
-select throws_ok(format('select qwf.run_next(%s)', qwf_test.job('late')), 'QW002', null, 'a running job does not wait');
+select throws_ok(
+  format('select qwf.run_next(%s)', qwf_test.job('late')),
+  'QW002', null, 'a running job does not wait');
 select qwf.run_next(qwf_test.job('later'));
 select is(qwf_test.claim('default'), 'claimed later', 'a scheduled job is due at once');
 select throws_ok('select qwf.run_next(4711)', 'QW001', null, 'no such job');

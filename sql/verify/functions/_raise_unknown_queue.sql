@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._raise_unknown_queue(text)'::regprocedure;
+select 'qwf._raise_unknown_queue(text, text)'::regprocedure;
 
 rollback;

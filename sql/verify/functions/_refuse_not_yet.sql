@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._refuse_not_yet(text, text, interval)'::regprocedure;
+select 'qwf._refuse_not_yet(text, text, interval, text)'::regprocedure;
 
 rollback;

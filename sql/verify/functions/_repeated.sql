@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._repeated(bigint, uuid, text)'::regprocedure;
+select 'qwf._repeated(qwf.report)'::regprocedure;
 
 rollback;

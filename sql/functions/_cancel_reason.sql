@@ -1,0 +1,20 @@
+-- Deploy qwf:functions/_cancel_reason
+-- requires: schema/jobs
+-- Purpose: Who asked for a running job to be cancelled, and why.
+-- Guarantees: Read before the request is cleared away with the job's end.
+-- Called by: _conclude.
+
+begin;
+
+create function qwf._cancel_reason(p_job_id bigint) returns text
+language sql stable
+as $$
+  select 'cancelled by ' || c.requested_by || coalesce(': ' || c.reason, '')
+  from qwf.cancel_requests c
+  where c.job_id = p_job_id
+$$;
+comment on function qwf._cancel_reason(bigint) is
+  'Who asked for the job to be cancelled and why; null where nobody did.';
+revoke all on function qwf._cancel_reason(bigint) from public;
+
+commit;

@@ -1,0 +1,31 @@
+-- Deploy qwf:functions/_next_due_s
+-- requires: schema/jobs
+-- requires: schema/schedules
+-- requires: functions/now
+-- Purpose: How long agents may sleep before time brings work.
+-- Guarantees: Two index look-ups. A schedule that is overdue waits for its last work, not for time.
+-- Called by: tick.
+
+begin;
+
+create function qwf._next_due_s() returns numeric
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_job timestamptz;
+  v_schedule timestamptz;
+begin
+  select min(j.run_at) into v_job
+  from qwf.jobs j where j.status = 'scheduled' and j.run_at < 'infinity';
+  select min(s.next_at) into v_schedule
+  from qwf.schedules s where s.next_at > v_now and s.next_at < 'infinity';
+  return case when v_job <= v_now then 0
+    else extract(epoch from least(v_job, v_schedule) - v_now) end;
+end $$;
+comment on function qwf._next_due_s() is
+  'Seconds until the next scheduled job or schedule is due, 0 if one is; null if there is none.';
+revoke all on function qwf._next_due_s() from public;
+
+commit;

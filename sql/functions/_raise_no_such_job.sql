@@ -1,0 +1,22 @@
+-- Deploy qwf:functions/_raise_no_such_job
+-- requires: schema/qwf
+-- Purpose: Raises QW001 and says where jobs are listed.
+-- Raises: QW001, always.
+-- Called by: _waiting_job, cancel_job, retry_job.
+
+begin;
+
+create function qwf._raise_no_such_job(p_job_id bigint) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using errcode = 'QW001', message = 'no such job',
+    detail = format('job %s', p_job_id),
+    hint = 'list jobs: select * from qwf.recent_jobs';
+end $$;
+comment on function qwf._raise_no_such_job(bigint) is
+  'Raises QW001 for a job that does not exist.';
+revoke all on function qwf._raise_no_such_job(bigint) from public;
+
+commit;

@@ -1,0 +1,22 @@
+-- Deploy qwf:functions/_raise_no_such_run
+-- requires: schema/qwf
+-- Purpose: Raises QW001 and says where runs are listed.
+-- Raises: QW001, always.
+-- Called by: cancel_run, retry_run, run_status.
+
+begin;
+
+create function qwf._raise_no_such_run(p_run_id bigint) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using errcode = 'QW001', message = 'no such run',
+    detail = format('run %s', p_run_id),
+    hint = 'list runs: select * from qwf.run_overview order by id desc';
+end $$;
+comment on function qwf._raise_no_such_run(bigint) is
+  'Raises QW001 for a run that does not exist.';
+revoke all on function qwf._raise_no_such_run(bigint) from public;
+
+commit;

@@ -1,0 +1,54 @@
+-- Deploy qwf:functions/why_not
+-- requires: schema/jobs
+-- requires: schema/runs
+-- requires: schema/queues
+-- requires: schema/roles
+-- requires: functions/_why_unclaimed
+-- requires: functions/_raise_no_such_job
+-- requires: functions/_why_blocked
+-- requires: functions/now
+-- Purpose: Says why a job is not running, in words a person acts on.
+-- Guarantees: One line for each reason; the nearest miss among the workers is named.
+-- Raises: QW001 for no such job.
+-- Called by: people, qwf why.
+
+begin;
+
+create function qwf.why_not(job_id bigint) returns setof text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_job qwf.jobs;
+begin
+  select j.* into v_job from qwf.jobs j where j.id = why_not.job_id;
+  if not found then
+    perform qwf._raise_no_such_job(why_not.job_id);
+  end if;
+  case v_job.status
+    when 'running' then
+      return next format('it runs: worker %s, attempt %s, for %s', v_job.claimed_by, v_job.attempt,
+        date_trunc('second', v_now - v_job.claimed_at));
+    when 'scheduled' then
+      return next format('it waits for %s, in %s%s', v_job.run_at,
+        date_trunc('second', v_job.run_at - v_now),
+        coalesce(', after: ' || left(v_job.last_error, 200), ''));
+    when 'awaiting_input' then
+      return next format('it waits for a person to answer: %s', v_job.input_spec ->> 'prompt');
+    when 'blocked' then
+      return query select * from qwf._why_blocked(v_job);
+    when 'queued' then
+      return query select * from qwf._why_unclaimed(v_job);
+    else
+      return next format('it has ended: %s%s', v_job.status,
+        coalesce(', ' || left(v_job.last_error, 200), ''));
+  end case;
+end $$;
+comment on function qwf.why_not(bigint) is
+  'Why the job is not running, one line for each reason; QW001 for no such job.';
+revoke all on function qwf.why_not(bigint) from public;
+call qwf._allow('qwf.why_not(bigint)', 'qwf_producer', 'qwf_viewer');
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_misfits
+
+begin;
+
+drop function qwf._misfits(qwf.jobs, qwf.workers);
+
+commit;

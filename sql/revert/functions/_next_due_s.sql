@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_next_due_s
+
+begin;
+
+drop function qwf._next_due_s();
+
+commit;

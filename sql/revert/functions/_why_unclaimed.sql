@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_why_unclaimed
+
+begin;
+
+drop function qwf._why_unclaimed(qwf.jobs);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/prune
+
+begin;
+
+drop function qwf.prune(int);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:views/fleet
+
+begin;
+
+drop view qwf.fleet;
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:views/job_timeline
+
+begin;
+
+drop view qwf.job_timeline;
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:views/queue_depth
+
+begin;
+
+drop view qwf.queue_depth;
+
+commit;

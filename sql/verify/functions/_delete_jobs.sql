@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_delete_jobs
+
+begin;
+
+select 'qwf._delete_jobs(bigint[])'::regprocedure;
+
+rollback;

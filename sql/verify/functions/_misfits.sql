@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_misfits
+
+begin;
+
+select 'qwf._misfits(qwf.jobs, qwf.workers)'::regprocedure;
+
+rollback;

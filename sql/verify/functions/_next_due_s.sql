@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_next_due_s
+
+begin;
+
+select 'qwf._next_due_s()'::regprocedure;
+
+rollback;

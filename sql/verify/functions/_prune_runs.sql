@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_prune_runs
+
+begin;
+
+select 'qwf._prune_runs(int)'::regprocedure;
+
+rollback;

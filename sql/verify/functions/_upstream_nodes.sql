@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_upstream_nodes
+
+begin;
+
+select 'qwf._upstream_nodes(jsonb, text)'::regprocedure;
+
+rollback;

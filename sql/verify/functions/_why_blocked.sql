@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_why_blocked
+
+begin;
+
+select 'qwf._why_blocked(qwf.jobs)'::regprocedure;
+
+rollback;

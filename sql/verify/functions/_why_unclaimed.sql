@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_why_unclaimed
+
+begin;
+
+select 'qwf._why_unclaimed(qwf.jobs)'::regprocedure;
+
+rollback;

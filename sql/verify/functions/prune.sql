@@ -1,0 +1,7 @@
+-- Verify qwf:functions/prune
+
+begin;
+
+select 'qwf.prune(int)'::regprocedure;
+
+rollback;

@@ -1,0 +1,8 @@
+-- Verify qwf:views/fleet
+
+begin;
+
+select worker, host, queue, pid, version, slots, running, current_model, vram_mb, project,
+  state, last_seen, started_at from qwf.fleet where false;
+
+rollback;

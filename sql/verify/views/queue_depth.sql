@@ -1,0 +1,8 @@
+-- Verify qwf:views/queue_depth
+
+begin;
+
+select queue, paused, workers, slots, queued, scheduled, running, oldest_wait from
+  qwf.queue_depth where false;
+
+rollback;

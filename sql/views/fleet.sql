@@ -1,0 +1,44 @@
+-- Deploy qwf:views/fleet
+-- requires: schema/workers
+-- requires: schema/jobs
+-- requires: schema/settings
+-- requires: functions/now
+-- Purpose: Every worker of late: where it is, what it does, whether it lives.
+
+begin;
+
+create view qwf.fleet as
+select
+  w.id as worker, w.host, w.queue, w.pid, w.version, w.slots, r.running, w.current_model, w.vram_mb,
+  w.project,
+  case
+    when w.stopped_at is not null then 'stopped'
+    when w.last_seen <= qwf.now() - s.worker_stale then 'dead'
+    when r.running > 0 then 'busy'
+    else 'idle'
+  end as state,
+  qwf.now() - w.last_seen as last_seen, w.started_at
+from qwf.workers w
+cross join qwf.settings s
+cross join lateral (
+  select count(*) as running from qwf.jobs j where j.claimed_by = w.id and j.status = 'running'
+) r
+where w.last_seen > qwf.now() - interval '1 day'
+order by w.host, w.queue, w.started_at;
+comment on view qwf.fleet is
+  'Workers seen within a day: select * from qwf.fleet.';
+comment on column qwf.fleet.worker is 'Worker id.';
+comment on column qwf.fleet.host is 'Box it runs on.';
+comment on column qwf.fleet.queue is 'Queue it serves.';
+comment on column qwf.fleet.pid is 'Process id of the agent.';
+comment on column qwf.fleet.version is 'Version of the agent.';
+comment on column qwf.fleet.slots is 'Bodies it runs at once.';
+comment on column qwf.fleet.running is 'Jobs it holds.';
+comment on column qwf.fleet.current_model is 'Model it has loaded.';
+comment on column qwf.fleet.vram_mb is 'GPU memory it has, MiB.';
+comment on column qwf.fleet.project is 'Project it works for; null: every one.';
+comment on column qwf.fleet.state is 'idle, busy, dead (no heartbeat) or stopped.';
+comment on column qwf.fleet.last_seen is 'Time since its last heartbeat.';
+comment on column qwf.fleet.started_at is 'When it registered.';
+
+commit;
