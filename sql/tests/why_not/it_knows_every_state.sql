@@ -1,0 +1,20 @@
+begin;
+select plan(6);
+
+select qwf_test.workflow('w', '[{"id": "a"}, {"id": "b", "depends_on": ["a"]}]');
+select qwf.enqueue_run('w');
+create function pg_temp.why(p_name text) returns text language sql as $$
+  select string_agg(w, '; ') from qwf.why_not(qwf_test.job(p_name)) w $$;
+select is(pg_temp.why('s/b'), 'it depends on s/a, which is queued', 'blocked');
+select qwf_test.claim('cpu');
+select matches(pg_temp.why('s/a'), 'it runs: worker w, attempt 1', 'running');
+select qwf_test.report('s/a', 'tempfail', error => 'busy');
+select matches(pg_temp.why('s/a'), 'it waits for .*, after: busy', 'scheduled');
+select qwf_test.attempt('s/a', 'fatal', error => 'boom');
+select is(pg_temp.why('s/a'), 'it has ended: failed, boom', 'failed');
+select qwf_test.question('confirm', '{"prompt": "Go?"}');
+select is(pg_temp.why('ask'), 'it waits for a person to answer: Go?', 'awaiting input');
+select throws_ok('select qwf.why_not(4711)', 'QW001', null, 'no such job');
+
+select * from finish();
+rollback;
