@@ -3,6 +3,7 @@
 -- requires: schema/jobs
 -- requires: functions/_scope
 -- requires: functions/_resolve
+-- requires: functions/_resolution_error
 -- requires: functions/_is_true
 -- requires: functions/_next_position
 -- requires: functions/_wake
@@ -51,7 +52,7 @@ begin
     end::qwf.job_status;
     update qwf.jobs j set
       status = v_status, input_spec = coalesce(v_spec.value, j.input_spec),
-      last_error = 'QW004: ' || coalesce(v_skip.error, v_spec.error),
+      last_error = qwf._resolution_error(coalesce(v_skip.error, v_spec.error)),
       queued_at = case when v_status in ('queued', 'awaiting_input') then v_now end,
       position = case when v_status = 'queued' then qwf._next_position() end,
       finished_at = case when v_status in ('failed', 'skipped') then v_now end

@@ -5,6 +5,7 @@
 -- requires: schema/outbox
 -- requires: functions/_new_token
 -- requires: functions/_resolved_inputs
+-- requires: functions/_resolution_error
 -- Purpose: Makes picked jobs running, or failed where their references cannot be resolved.
 -- Guarantees: Rows come from the update itself. A failure is an attempt with its reason, and leaves
 --   an event for its run.
@@ -24,7 +25,7 @@ as $$
 begin
   return query
   with picked as materialized (
-    select j.id, p.ord, r.value, 'QW004: ' || r.error as error
+    select j.id, p.ord, r.value, qwf._resolution_error(r.error) as error
     from unnest(p_jobs) with ordinality p (id, ord)
     join qwf.jobs j on j.id = p.id
     cross join lateral qwf._resolved_inputs(j.run_id, j.graph_id, j.node_idx) r

@@ -296,6 +296,7 @@ def test_everything_at_once(race: Race, connect: Connect, dsn: str, seed: int) -
 
     written = set(race.rows("select token::text, outcome from qwf.job_attempts"))
     for token, outcome, verdict in storm.verdicts:
-        assert ((token, outcome) in written) == (verdict == "ok"), (token, outcome, verdict)
+        if verdict == "ok" or outcome != "lost":  # that it was lost, reclaim may have written
+            assert ((token, outcome) in written) == (verdict == "ok"), (token, outcome, verdict)
     assert race.one("select count(*) from qwf.runs where status = 'completed'") > 10
     assert {v for *_, v in storm.verdicts} == {"ok", "lost"}

@@ -8,7 +8,8 @@ select qwf_test.work('short'), qwf_test.work('default');
 select qwf_test.travel('2 days');
 select is((qwf.prune(2) ->> 'jobs')::int, 2, 'as many as asked for');
 select is((qwf.prune(2) ->> 'jobs')::int, 1, 'then the rest');
-select is((select string_agg(task, ',') from qwf.jobs), 'b', 'the other queue keeps its jobs longer');
+select is((select string_agg(task, ',') from qwf.jobs), 'b',
+  'the other queue keeps its jobs longer');
 
 select * from finish();
 rollback;
