@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/_read_jobs
 -- requires: schema/types
 -- requires: functions/_check_job
+-- requires: functions/_check_key
 -- requires: functions/_refuse_not_yet
 -- Purpose: Reads and checks the list that enqueue_many is given.
 -- Guarantees: Every item has its defaults and passes the checks of enqueue.
@@ -44,6 +45,8 @@ begin
     perform qwf._refuse_not_yet(
       v_item.limit_by, coalesce(v_item.on_failure, 'fail'), v_item.expires,
       format('[%s].', v_item.ord));
+    perform qwf._check_key(format('[%s].', v_item.ord), 'key', v_item.key),
+      qwf._check_key(format('[%s].', v_item.ord), 'project', v_item.project);
     perform qwf._check_job(
       format('[%s].', v_item.ord), v_item.task, coalesce(v_item.args, '{}'),
       coalesce(v_item.queue, 'default'), v_item.backoff, v_item.requires, v_item.labels,

@@ -36,7 +36,7 @@ begin
   from (
     select
       count(*) filter (where j.finished_at is null) as open,
-      count(*) filter (where j.status = 'queued') as queued
+      count(*) filter (where j.status in ('queued', 'scheduled')) as queued
     from qwf.jobs j where j.run_id = p_run.id
   ) c
   where r.id = p_run.id;

@@ -18,6 +18,7 @@ set enable_seqscan = off
 set jit = off
 as $$
 begin
+  delete from qwf.cancel_requests c where c.job_id = any (p_jobs);
   delete from qwf.run_files f where f.job_id = any (p_jobs);
   update qwf.jobs j set
     status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0,

@@ -20,6 +20,7 @@ as $$
       count(*) filter (where o.kind = 'ready') as ready,
       count(*) as pending
     from qwf.outbox o
+    where o.poisoned_at is null
     group by o.run_id
   ), node as (
     select j.run_id, count(*) as nodes,

@@ -22,12 +22,14 @@ set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
+  v_free bigint[];
 begin
   if cardinality(p_runs) = 0 then
     return;
   end if;
+  v_free := qwf._lock_stoppable(p_runs);  -- before the update takes its snapshot
   update qwf.jobs j set status = 'cancelled', finished_at = v_now
-  where j.id = any (qwf._lock_stoppable(p_runs));
+  where j.id = any (v_free);
 
   insert into qwf.outbox (run_id, kind)
   select distinct j.run_id, 'stop'
@@ -36,7 +38,9 @@ begin
     -- an older snapshot may show a node running that has been given back since
     and (j.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
       or current_setting('transaction_isolation') <> 'read committed')
-    and not exists (select from qwf.outbox o where o.run_id = j.run_id and o.kind = 'stop');
+    and not exists (
+      select from qwf.outbox o
+      where o.run_id = j.run_id and o.kind = 'stop' and o.poisoned_at is null);
 
   perform pg_notify(qwf.wake_channel(w.worker), 'cancel')
   from (

@@ -18,10 +18,11 @@ begin
   return query
   select
     r.job_id,
-    case when qwf._repeated(r) then 'ok' else 'lost' end,
+    case when qwf._repeated(p_reports[r.ord]) then 'ok' else 'lost' end,
     coalesce(e.run_id = any (p_left), false)
-  from unnest(p_reports) r
-  left join unnest(p_ended) e on e.id = r.job_id and e.token = r.token;
+  from unnest(p_reports) with ordinality r (job_id, token, outcome, output, error, detail, ord)
+  left join unnest(p_ended) e on e.id = r.job_id and e.token = r.token
+  order by r.ord;
 end $$;
 comment on function qwf._verdicts(qwf.report[], qwf.ended[], bigint[]) is
   'ok for reports that ended an attempt now or did so before, lost for the others.';

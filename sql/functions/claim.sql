@@ -49,7 +49,8 @@ begin
   if not found then
     perform qwf._raise_unknown_queue(claim.queue);
   end if;
-  if claim.worker is null or claim.max_jobs is null or claim.max_jobs not between 1 and 1000
+  if claim.worker is null or octet_length(claim.worker) > 500
+    or claim.max_jobs is null or claim.max_jobs not between 1 and 1000
     or v_terms.lease not between '1 s' and '1 day' then
     raise exception using errcode = 'QW005', message = 'cannot claim like that',
       detail = format('worker %L, max_jobs %s, lease %s',
@@ -75,6 +76,7 @@ begin
     order by j.run_next desc, j.priority, j.position
     limit claim.max_jobs
     for no key update skip locked);
+  v_now := qwf.now();  -- after the pick: what was picked may have been queued since
   if cardinality(v_jobs) = claim.max_jobs then
     perform qwf._wake(claim.queue, 1);
   end if;

@@ -6,6 +6,7 @@
 -- requires: functions/_refuse_not_yet
 -- requires: functions/_job_with_key
 -- requires: functions/_notice_unserved
+-- requires: functions/_check_key
 -- requires: functions/now
 -- Purpose: Enqueues one standalone job in the caller's transaction.
 -- Guarantees: The job exists exactly when that transaction commits. With a key that is taken,
@@ -36,6 +37,7 @@ declare
   v_now timestamptz := qwf.now();
   v_later boolean := coalesce(enqueue.run_at > v_now, false);
 begin
+  perform qwf._check_key('', 'key', enqueue.key), qwf._check_key('', 'project', enqueue.project);
   perform qwf._refuse_not_yet(enqueue.limit_by, enqueue.on_failure, enqueue.expires);
   perform qwf._check_job(
     '', enqueue.task, enqueue.args, enqueue.queue, enqueue.backoff, enqueue.requires,

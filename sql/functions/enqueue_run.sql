@@ -7,6 +7,7 @@
 -- requires: functions/_check_run
 -- requires: functions/_insert_nodes
 -- requires: functions/_run_with_key
+-- requires: functions/_check_key
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Enqueues a run of a workflow in the caller's transaction.
@@ -36,6 +37,8 @@ declare
   v_graph bigint;
   v_id bigint;
 begin
+  perform qwf._check_key('', 'key', enqueue_run.key),
+    qwf._check_key('', 'project', enqueue_run.project);
   perform qwf._check_run(enqueue_run.context, enqueue_run.labels);
   v_graph := qwf._graph_for(enqueue_run.workflow);
   perform qwf._raise_problems('QW005', 'the context does not fit the workflow',

@@ -37,6 +37,7 @@ begin
       detail = format('job %s is %s', v_job.id, v_job.status),
       hint = 'enqueue it again to run it a second time';
   end if;
+  delete from qwf.cancel_requests c where c.job_id = v_job.id;
   update qwf.jobs j set
     status = 'queued', position = qwf._next_position(), queued_at = qwf.now(),
     retries = j.retries + 1, failures = 0, losses = 0,

@@ -3,6 +3,7 @@
 -- requires: schema/queues
 -- requires: functions/_raise_unknown_queue
 -- requires: functions/wake_channel
+-- requires: functions/_check_key
 -- requires: functions/now
 -- Purpose: Registers a worker as asleep on a queue.
 -- Guarantees: Whoever makes work for the queue after this commits wakes it. Claim once more after
@@ -23,6 +24,7 @@ begin
   if not exists (select from qwf.queues q where q.name = sleep.queue) then
     perform qwf._raise_unknown_queue(sleep.queue);
   end if;
+  perform qwf._check_key('', 'worker', sleep.worker);
   insert into qwf.sleepers as s (worker, queue, since)
   values (sleep.worker, sleep.queue, qwf.now())
   on conflict (queue, worker) do update set since = excluded.since;

@@ -1,0 +1,24 @@
+-- Deploy qwf:functions/_check_key
+-- requires: schema/qwf
+-- Purpose: Refuses names that no index entry can hold.
+-- Raises: QW005.
+-- Called by: enqueue, enqueue_many, enqueue_run, sleep.
+
+begin;
+
+create function qwf._check_key(p_where text, p_name text, p_value text) returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if octet_length(p_value) > 500 then
+    raise exception using errcode = 'QW005', message = 'name too long',
+      detail = format('%s%s: %s bytes, at most 500', p_where, p_name, octet_length(p_value)),
+      hint = 'use a short name, or a digest of the long one';
+  end if;
+end $$;
+comment on function qwf._check_key(text, text, text) is
+  'Raises QW005 for a key, project or worker of more than 500 bytes.';
+revoke all on function qwf._check_key(text, text, text) from public;
+
+commit;
