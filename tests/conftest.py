@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +23,8 @@ from servers import Server, deployed, given_server, own_server
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # a shell that starts us in the background ignores SIGINT, and so would all we start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     given = os.environ.get("QWF_TEST_DSN")
     if given and not str(conninfo_to_dict(given).get("dbname", "")).endswith("_test"):
         raise pytest.UsageError("QWF_TEST_DSN: the name of the database must end in _test")

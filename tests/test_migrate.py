@@ -513,7 +513,7 @@ def test_sqitch_agrees_on_ids_with_tags_dependencies_and_rework(
 def test_a_wheel_carries_the_scripts_and_deploys_them(tmp_path: Path, empty_dsn: str) -> None:
     """Without a checkout: the wheel alone on the path, beside the libraries it needs."""
     source = tmp_path / "source"
-    tracked = ("python", "sql", "pyproject.toml", "LICENSE", "README.md")
+    tracked = ("python", "sql", "examples", "pyproject.toml", "LICENSE", "README.md")
     source.mkdir()
     for name in tracked:
         (source / name).symlink_to(ROOT / name)

@@ -1,6 +1,7 @@
 """Runs every file of sql/tests as one test, on every Postgres there is: the wheel's and Debian's.
 
-A file runs in a database of its own, cloned by pytest-postgresql, and in its own transaction.
+A file runs in its own transaction, which it rolls back, on a database that pytest-postgresql clones
+from the template; the files of one server and test process share it.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 from psycopg.pq import ExecStatus, TransactionStatus
-from pytest_postgresql import factories
 from pytest_postgresql.executors import NoopExecutor
+from pytest_postgresql.janitor import DatabaseJanitor
 
 from qwf_agent import embedded
 from servers import DEBIAN, ROOT, deployed, own_server
@@ -39,7 +41,32 @@ def pgtap_server(request: pytest.FixtureRequest) -> Iterator[NoopExecutor]:
         yield executor
 
 
-session = factories.postgresql("pgtap_server")
+@pytest.fixture(scope="session")
+def shared(pgtap_server: NoopExecutor) -> Iterator[str]:
+    """Address of the database that the files share."""
+    janitor = DatabaseJanitor(
+        user=pgtap_server.user,
+        host=pgtap_server.host,
+        port=pgtap_server.port,
+        password=pgtap_server.password,
+        dbname=f"{pgtap_server.template_dbname}_files_test",
+        template_dbname=pgtap_server.template_dbname,
+    )
+    with janitor:
+        yield make_conninfo(
+            host=janitor.host,
+            port=janitor.port,
+            user=janitor.user,
+            password=janitor.password,
+            dbname=janitor.dbname,
+        )
+
+
+@pytest.fixture
+def session(shared: str) -> Iterator[psycopg.Connection[Any]]:
+    """A session of the file's own."""
+    with psycopg.connect(shared, autocommit=True) as conn:
+        yield conn
 
 
 @pytest.mark.parametrize("pgtap_server", SERVERS, indirect=True)

@@ -234,6 +234,7 @@ class Link:
         if result.status == pq.ExecStatus.TUPLES_OK:
             call.rows = read_rows(result)
         elif result.status in (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.NONFATAL_ERROR):
+            call.rows = []  # of the statements before the one that failed
             call.failure = _failure(result)
 
     def _finish(self) -> None:
@@ -316,6 +317,7 @@ def _notice(result: PGresult) -> None:
 
 
 def _fail(call: Call, failure: Failure) -> Call:
+    call.rows = []  # of the statements before the one that was lost
     call.failure, call.done = failure, True
     return call
 

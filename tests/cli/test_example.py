@@ -69,7 +69,7 @@ def test_finds_the_face_of_the_astronaut_and_makes_a_relief_of_it(
         scene = build_scene.run(out("scene"), image, "1", shown["candidates"], silent)
         files = [Path(scene[key]) for key in ("primary_file", "crop_file", "cutout_file")]
         made = export_glb.run(out("export"), *files, silent)
-        assert len(list(out("export").iterdir())) == len(made["files"]), again
+        assert len(list(out("export").iterdir())) == len(made["made"]), again
     json.dumps([fetched, detected, shown, scene, made], allow_nan=False)
     with Image.open(out("export") / "turntable.gif") as turntable:
         assert turntable.n_frames == export_glb.FRAMES

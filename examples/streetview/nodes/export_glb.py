@@ -38,7 +38,7 @@ def run(
     )
     return {
         "primary_file": str(out / "relief.glb"),
-        "files": [str(out / name) for name in MADE],
+        "made": [str(out / name) for name in MADE],
         "vertices": len(shape.points),
         "faces": len(shape.faces),
     }

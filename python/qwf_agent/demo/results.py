@@ -40,7 +40,7 @@ def _files(conn: session.Connection, status: dict[str, Any]) -> list[Path]:
     if status["run"]["status"] != "completed":
         return []
     output = session.call(conn, "result", job_id=status["nodes"][-1]["job_id"])["output"]
-    files = [Path(path) for path in output.get("files", [])]
+    files = [Path(path) for path in output.get("made", [])]
     return files if all(file.is_file() for file in files) else []
 
 
