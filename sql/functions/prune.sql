@@ -7,8 +7,8 @@
 -- requires: functions/now
 -- Purpose: Deletes what has been over for longer than the retention.
 -- Guarantees: Never touches what is live, has a body that still runs, or has events to apply.
---   Bounded:
---   call it again for more. Attempts, events, answers and files go with their job.
+--   Bounded by what it looks at, and goes round. Attempts, events, answers and files go with their
+--   job.
 -- Locks: terminal runs and jobs, those that are free.
 -- Called by: tick, operators.
 
@@ -40,9 +40,8 @@ begin
   return jsonb_build_object('runs', v_runs, 'jobs', v_jobs, 'workers', v_workers);
 end $$;
 comment on function qwf.prune(int) is
-  'Deletes at most max_rows runs, standalone jobs and workers each that are older than the '
-  'retention; '
-  'returns how many of each.';
+  'Looks at max_rows runs, jobs and workers each, where it stopped the last time, and deletes '
+  'those older than the retention; returns how many of each.';
 revoke all on function qwf.prune(int) from public;
 call qwf._allow('qwf.prune(int)', 'qwf_worker');
 

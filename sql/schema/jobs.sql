@@ -84,8 +84,6 @@ create index jobs_claim on qwf.jobs (queue, run_next desc, priority, position)
 create index jobs_running on qwf.jobs (claimed_by) where status = 'running';
 create index jobs_due on qwf.jobs (run_at) where status = 'scheduled';
 create index jobs_awaiting on qwf.jobs (id) where status = 'awaiting_input';
--- For retention; a block range index costs a finish next to nothing.
-create index jobs_finished on qwf.jobs using brin (finished_at);
 create unique index jobs_node on qwf.jobs (run_id, node_idx) where run_id is not null;
 create unique index jobs_key on qwf.jobs (project, task, key)
   where key is not null

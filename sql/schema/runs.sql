@@ -35,7 +35,6 @@ create table qwf.runs (
 
 create unique index runs_key on qwf.runs (project, workflow, key)
   where key is not null and (once or status in ('queued', 'running', 'awaiting_input'));
-create index runs_finished on qwf.runs using brin (finished_at);
 create index runs_open on qwf.runs (id) where status in ('queued', 'running', 'awaiting_input');
 
 comment on table qwf.runs is 'One execution of a workflow.';

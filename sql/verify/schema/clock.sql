@@ -3,5 +3,7 @@
 begin;
 
 select last_value from qwf.last_tick;
+select last_value from qwf.prune_run;
+select last_value from qwf.prune_job;
 
 rollback;
