@@ -128,3 +128,4 @@ while ((stops == 0)); do
     sleep "$poll" & wait $!                           # psql cannot wait for a NOTIFY: this worker polls
   fi
 done
+exit 0                                                # asked to stop, whatever was interrupted
