@@ -35,7 +35,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz := qwf.now();
+  v_now timestamptz;
   v_terms record;
   v_worker qwf.workers;
   v_jobs bigint[];
