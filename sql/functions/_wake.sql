@@ -28,7 +28,7 @@ begin
       select s.worker
       from qwf.sleepers s
       where s.queue = p_queue and s.since > v_now - interval '5 s'
-      order by s.since
+      order by s.since desc  -- one that died asleep is never the freshest for long
       limit 64
     ) asleep
     where pg_try_advisory_xact_lock(7177, hashtext(asleep.worker))

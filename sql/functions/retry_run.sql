@@ -37,7 +37,7 @@ begin
     raise exception using errcode = 'QW002', message = 'the run is still going',
       detail = format('run %s is %s', v_run.id, v_run.status),
       hint = 'wait for its end, or cancel it first';
-  elsif exists (select from qwf.jobs j where j.run_id = v_run.id and j.status = 'running') then
+  elsif exists (select from qwf.jobs j where j.run_id = v_run.id and j.finished_at is null) then
     raise exception using errcode = 'QW002', message = 'a body of the run has not stopped yet',
       detail = format('run %s is %s', v_run.id, v_run.status),
       hint = 'it was told to stop; try again in a moment, at the latest when its lease has lapsed';

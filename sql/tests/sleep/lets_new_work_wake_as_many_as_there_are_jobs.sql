@@ -6,7 +6,7 @@ select qwf.sleep('a', 'default'), qwf.sleep('b', 'default'), qwf.sleep('c', 'def
 select qwf.enqueue('later', run_at => qwf.now() + '1 h');
 select is(qwf_test.woken(), null, 'nothing to do yet');
 select count(*) from qwf.enqueue_many('[{"task": "x"}, {"task": "y"}]');
-select is(qwf_test.woken(), 'a, b', 'two jobs, two workers, of that queue');
+select is(qwf_test.woken(), 'b, c', 'two jobs, two workers of that queue, the freshest');
 
 select * from finish();
 rollback;
