@@ -47,7 +47,7 @@ begin
     array_agg(e.job_id) filter (where e.kind <> 'ready'),
     array_agg(e.job_id) filter (where e.kind = 'ready'),
     array_agg((e.run_id, (e.kind <> 'ready')::int, -(e.kind <> 'answered')::int,
-      -(e.kind = 'answered')::int, e.kind <> 'ready')::qwf.node_count)
+      -(e.kind = 'answered')::int, 0, e.kind <> 'ready')::qwf.node_count)
     into v_satisfied, v_ready, v_counts
   from unnest(p_events) e
   where e.run_id = any (v_live) and e.kind in ('completed', 'answered', 'ready');
@@ -58,7 +58,7 @@ begin
     v_opened := v_opened || array(select o from qwf._open_guarded(v_ready) o);
     select
       v_counts || array_agg((o.run_id, (o.status = 'skipped')::int, (o.status = 'queued')::int,
-        (o.status = 'awaiting_input')::int, false)::qwf.node_count),
+        (o.status = 'awaiting_input')::int, 0, false)::qwf.node_count),
       v_failed
         || array_agg((o.run_id, o.id, 'failed')::qwf.event) filter (where o.status = 'failed'),
       array_agg(o.id) filter (where o.status = 'skipped'),

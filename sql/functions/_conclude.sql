@@ -67,7 +67,7 @@ begin
       h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff) t
     where j.id = h.id
     returning (j.id, j.run_id, j.node_id, j.queue, j.status, j.attempt, h.token, j.claimed_by,
-      h.queued_at, h.claimed_at, h.outcome, h.error, h.detail)::qwf.ended as job
+      h.queued_at, h.claimed_at, h.outcome, h.error, h.detail, j.limit_by, j.task)::qwf.ended as job
   )
   select coalesce(array_agg(e.job), '{}') into v_ended from ended e;
   perform qwf._record_attempts(v_ended, v_now);

@@ -55,7 +55,8 @@ begin
       v_item.ord, v_item.task, coalesce(v_item.args, '{}'), coalesce(v_item.queue, 'default'),
       coalesce(v_item.priority, 100), v_item.run_at, v_item.key, v_item.max_attempts,
       v_item.backoff, v_item.timeout, v_item.model, v_item.vram_mb,
-      coalesce(v_item.requires, '{}'), coalesce(v_item.project, ''),
+      coalesce(v_item.requires, '{}'), v_item.limit_by, coalesce(v_item.on_failure, 'fail'),
+      v_item.expires, coalesce(v_item.project, ''),
       coalesce(v_item.labels, '{}'), coalesce(v_item.once, false))::qwf.new_job;
   end loop;
   return v_jobs;

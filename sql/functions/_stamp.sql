@@ -62,7 +62,7 @@ begin
   select
     s.id, s.token, s.run_id, s.node_id, s.task, s.queue, coalesce(s.resolved_inputs, s.inputs),
     s.attempt, coalesce(s.timeout, p_timeout), s.stall_timeout, s.required_model, r.out_dir,
-    s.lease_expires_at, s.project, s.labels
+    s.lease_expires_at, s.project, s.labels, s.light
   from stamped s left join qwf.runs r on r.id = s.run_id
   where s.error is null
   order by s.ord;

@@ -12,6 +12,7 @@ create table qwf.graphs (
   pipeline_ids bigint[] not null,
   node_count int not null,
   context_checks jsonb not null default '[]',
+  deadline interval check (deadline > '0 s'),
   created_at timestamptz not null default clock_timestamp()
 );
 -- Not unique: two enqueuers that compile the same content at once must not wait for each other; the
@@ -26,6 +27,8 @@ comment on column qwf.graphs.pipeline_ids is
 comment on column qwf.graphs.node_count is 'Number of nodes.';
 comment on column qwf.graphs.context_checks is
   'Step inputs, with their schema, that can be checked when a run is enqueued.';
+comment on column qwf.graphs.deadline is
+  'Time a run has from its start, or from its run_at; null: for ever.';
 comment on column qwf.graphs.created_at is 'When it was compiled.';
 
 create table qwf.graph_nodes (
@@ -47,6 +50,12 @@ create table qwf.graph_nodes (
   light boolean not null default false,
   vram_mb int,
   requires jsonb not null default '{}',
+  limit_by text,
+  on_failure text not null default 'fail' check (on_failure in ('fail', 'continue', 'ask')),
+  run_if text check (run_if = 'all_done'),
+  map jsonb,
+  max_parallel int check (max_parallel >= 1),
+  min_success text check (min_success ~ '^\d+%?$'),
   max_attempts int,
   max_losses int,
   backoff jsonb,
@@ -80,6 +89,17 @@ comment on column qwf.graph_nodes.required_model is 'Model that has to be loaded
 comment on column qwf.graph_nodes.light is 'May run beside a model job on the same card.';
 comment on column qwf.graph_nodes.vram_mb is 'GPU memory it needs, MiB.';
 comment on column qwf.graph_nodes.requires is 'Labels a worker must carry.';
+comment on column qwf.graph_nodes.limit_by is 'Named limit it counts against; null: none.';
+comment on column qwf.graph_nodes.on_failure is
+  'When it fails for good: fail, continue or ask.';
+comment on column qwf.graph_nodes.run_if is
+  'all_done: runs however its dependencies ended; null: when they are satisfied.';
+comment on column qwf.graph_nodes.map is
+  'List it runs once for each element of, with absolute references; null: it runs once.';
+comment on column qwf.graph_nodes.max_parallel is
+  'Elements that may be queued or running at once; null: all.';
+comment on column qwf.graph_nodes.min_success is
+  'Elements that must complete, as a number or a percentage such as 90%; null: all.';
 comment on column qwf.graph_nodes.max_attempts is 'Tries; null: the settings.';
 comment on column qwf.graph_nodes.max_losses is 'Times its work may be lost; null: the setting.';
 comment on column qwf.graph_nodes.backoff is 'Waits between tries; null: the settings.';

@@ -44,6 +44,16 @@ create table qwf.jobs (
   light boolean not null default false,
   vram_mb int check (vram_mb >= 0),
   requires jsonb not null default '{}',
+  limit_by text,
+  on_failure text not null default 'fail' check (on_failure in ('fail', 'continue', 'ask')),
+  run_if text check (run_if = 'all_done'),
+  expires_at timestamptz,
+  avoid_host text,
+  avoid_until timestamptz,
+  parent_id bigint,
+  element int check (element >= 0),
+  elements int check (elements >= 0),
+  failed_elements int not null default 0 check (failed_elements >= 0),
   claimed_by text,
   claimed_at timestamptz,
   token uuid,
@@ -62,8 +72,10 @@ create table qwf.jobs (
   started_at timestamptz,
   finished_at timestamptz,
   constraint jobs_node check (
-    (run_id is null) = (node_idx is null)
-    and (run_id is null) = (graph_id is null)),
+    (run_id is null) = (graph_id is null)
+    and (node_idx is null) = (run_id is null or parent_id is not null)),
+  constraint jobs_element check (
+    (parent_id is null) = (element is null) and (parent_id is null or run_id is not null)),
   constraint jobs_running check (
     (status = 'running') = (token is not null)
     and (status = 'running') = (lease_expires_at is not null)
@@ -80,10 +92,23 @@ create table qwf.jobs (
 
 -- Index order is claim order; only queued rows are in it.
 create index jobs_claim on qwf.jobs (queue, run_next desc, priority, position)
-  where status = 'queued';
+  where status = 'queued' and limit_by is null;
+-- Smaller walks in the same order: of one limit, of one model, of what may run beside a model.
+create index jobs_claim_limited on qwf.jobs (queue, limit_by, run_next desc, priority, position)
+  where status = 'queued' and limit_by is not null;
+create index jobs_claim_model on qwf.jobs (
+    queue, required_model, run_next desc, priority, position)
+  where status = 'queued' and limit_by is null and required_model is not null;
+create index jobs_claim_light on qwf.jobs (queue, run_next desc, priority, position)
+  where status = 'queued' and limit_by is null and light;
 create index jobs_running on qwf.jobs (claimed_by) where status = 'running';
 create index jobs_due on qwf.jobs (run_at) where status = 'scheduled';
 create index jobs_awaiting on qwf.jobs (id) where status = 'awaiting_input';
+create index jobs_expiry on qwf.jobs (expires_at)
+  where expires_at is not null and status in ('scheduled', 'queued', 'awaiting_input');
+create unique index jobs_elements on qwf.jobs (parent_id, element) where parent_id is not null;
+create index jobs_elements_waiting on qwf.jobs (parent_id, element)
+  where parent_id is not null and status = 'blocked';
 create unique index jobs_node on qwf.jobs (run_id, node_idx) where run_id is not null;
 create unique index jobs_key on qwf.jobs (project, task, key)
   where key is not null
@@ -94,8 +119,9 @@ comment on table qwf.jobs is
 comment on column qwf.jobs.id is 'Job id; grows with time.';
 comment on column qwf.jobs.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.jobs.graph_id is 'Graph of that run.';
-comment on column qwf.jobs.node_idx is 'Its node in that graph.';
-comment on column qwf.jobs.node_id is 'step/node, or the step of an input.';
+comment on column qwf.jobs.node_idx is 'Its node in that graph; null for an element of a map.';
+comment on column qwf.jobs.node_id is
+  'step/node; step/node[3] for an element of a map; the step, for an input.';
 comment on column qwf.jobs.queue is 'Queue that serves it; null for an input.';
 comment on column qwf.jobs.task is 'What a worker runs.';
 comment on column qwf.jobs.status is 'State; see docs/concepts.md.';
@@ -114,8 +140,9 @@ comment on column qwf.jobs.output is 'What the body returned; the answer, for an
 comment on column qwf.jobs.input_spec is
   'What a person is asked: widget, prompt, target, options; references resolved once it is asked.';
 comment on column qwf.jobs.guarded is
-  'Opened one by one rather than in bulk: it has a skip_if, or is an input.';
-comment on column qwf.jobs.remaining_deps is 'Dependencies not yet satisfied.';
+  'Opened one by one rather than in bulk: it has a skip_if, is a map, or is an input.';
+comment on column qwf.jobs.remaining_deps is
+  'Dependencies not yet satisfied; once a map is expanded, elements that have not ended.';
 comment on column qwf.jobs.attempt is 'Claims so far.';
 comment on column qwf.jobs.failures is 'Failures of the body itself, transient ones included.';
 comment on column qwf.jobs.losses is
@@ -134,6 +161,23 @@ comment on column qwf.jobs.required_model is 'Model the worker must know; null: 
 comment on column qwf.jobs.light is 'May run beside a model job on the same card.';
 comment on column qwf.jobs.vram_mb is 'GPU memory it needs, MiB; null: unknown.';
 comment on column qwf.jobs.requires is 'Labels the worker must carry.';
+comment on column qwf.jobs.limit_by is
+  'Named limit it counts against while it runs; null: none.';
+comment on column qwf.jobs.on_failure is
+  'When it fails for good: fail (its run fails), continue (dependants go on), ask (a person '
+  'decides).';
+comment on column qwf.jobs.run_if is
+  'all_done: runs once its dependencies have ended, however they ended; null: once they are '
+  'satisfied.';
+comment on column qwf.jobs.expires_at is
+  'Cancelled when it has not been claimed by then; an input takes its default or fails.';
+comment on column qwf.jobs.avoid_host is
+  'Host that lost it, or whose accelerator failed it; left to other hosts while one could take it.';
+comment on column qwf.jobs.avoid_until is 'Until when that host is avoided.';
+comment on column qwf.jobs.parent_id is 'Map it is an element of; null: none.';
+comment on column qwf.jobs.element is 'Position in the list of that map, from 0.';
+comment on column qwf.jobs.elements is 'Number of elements of an expanded map; null: none.';
+comment on column qwf.jobs.failed_elements is 'Elements of the map that failed.';
 comment on column qwf.jobs.claimed_by is 'Worker of the last claim.';
 comment on column qwf.jobs.claimed_at is 'Time of the last claim.';
 comment on column qwf.jobs.token is

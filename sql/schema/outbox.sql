@@ -10,7 +10,7 @@ create table qwf.outbox (
   run_id bigint not null,
   job_id bigint,
   kind text not null check (kind in (
-    'completed', 'failed', 'cancelled', 'requeued', 'ready', 'stop')),
+    'completed', 'failed', 'cancelled', 'requeued', 'asked', 'ready', 'stop')),
   tries int not null default 0,
   next_try_at timestamptz,
   error text,
@@ -26,8 +26,8 @@ comment on column qwf.outbox.id is 'Order of writing.';
 comment on column qwf.outbox.run_id is 'Run to apply it to.';
 comment on column qwf.outbox.job_id is 'Node it is about; null for stop.';
 comment on column qwf.outbox.kind is
-  'completed, failed, cancelled: the node ended so. requeued: it went back to work. ready: open '
-  'it. stop: cancel what is left.';
+  'completed, failed, cancelled: the node ended so. requeued: it went back to work. asked: it '
+  'waits for a person. ready: open it. stop: cancel what is left.';
 comment on column qwf.outbox.tries is 'How often applying it failed.';
 comment on column qwf.outbox.next_try_at is 'Not before; null: at once.';
 comment on column qwf.outbox.error is 'Why the last try failed.';

@@ -7,6 +7,7 @@ begin;
 create table qwf.queues (
   name text primary key check (name ~ '^[a-z][a-z0-9_.-]{0,62}$'),
   paused boolean not null default false,
+  max_running int check (max_running >= 1),
   lease interval check (lease between '1 s' and '1 day'),
   timeout interval check (timeout > '0 s'),
   retention interval check (retention > '0 s'),
@@ -19,6 +20,8 @@ comment on table qwf.queues is
 comment on column qwf.queues.name is
   'What jobs and workers call it: lower case letters, digits, dot, dash, underscore.';
 comment on column qwf.queues.paused is 'True: nothing is handed out; running jobs go on.';
+comment on column qwf.queues.max_running is
+  'Jobs of it that may run at once, on all workers together; null: no limit.';
 comment on column qwf.queues.lease is 'Lease of its jobs; null: the setting.';
 comment on column qwf.queues.timeout is
   'Wall-clock limit of one attempt of its jobs; null: the setting.';

@@ -23,8 +23,11 @@ create table qwf.runs (
   open_nodes int not null check (open_nodes >= 0),
   active_nodes int not null check (active_nodes >= 0),
   waiting_nodes int not null default 0 check (waiting_nodes >= 0),
+  failed_nodes int not null default 0 check (failed_nodes >= 0),
+  ending qwf.run_status check (ending in ('failed', 'cancelled')),
   error text,
   run_at timestamptz,
+  deadline_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   started_at timestamptz,
   finished_at timestamptz,
@@ -35,6 +38,9 @@ create table qwf.runs (
 
 create unique index runs_key on qwf.runs (project, workflow, key)
   where key is not null and (once or status in ('queued', 'running', 'awaiting_input'));
+create index runs_deadline on qwf.runs (deadline_at)
+  where deadline_at is not null and ending is null
+    and status in ('queued', 'running', 'awaiting_input');
 create index runs_open on qwf.runs (id) where status in ('queued', 'running', 'awaiting_input');
 
 comment on table qwf.runs is 'One execution of a workflow.';
@@ -58,8 +64,12 @@ comment on column qwf.runs.open_nodes is 'Nodes not terminal, as far as events h
 comment on column qwf.runs.active_nodes is
   'Nodes scheduled, queued or running, as far as events have been applied.';
 comment on column qwf.runs.waiting_nodes is 'Nodes waiting for a person.';
+comment on column qwf.runs.failed_nodes is 'Nodes that failed and let the run go on.';
+comment on column qwf.runs.ending is
+  'How it will end once its clean-up nodes (run_if all_done) have; null: open, or it has none.';
 comment on column qwf.runs.error is 'Why it failed or was cancelled.';
 comment on column qwf.runs.run_at is 'Not before; null: at once.';
+comment on column qwf.runs.deadline_at is 'It fails unless it has ended by then; null: never.';
 comment on column qwf.runs.created_at is 'When it was enqueued.';
 comment on column qwf.runs.started_at is 'When its first node was claimed or applied.';
 comment on column qwf.runs.finished_at is 'When it became terminal.';

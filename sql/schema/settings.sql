@@ -15,6 +15,16 @@ create table qwf.settings (
   cancel_grace interval not null default '10 s' check (cancel_grace >= '0 s'),
   stop_grace interval not null default '60 s' check (stop_grace >= '0 s'),
   worker_stale interval not null default '30 s' check (worker_stale > '0 s'),
+  affinity_max_wait interval not null default '60 s' check (affinity_max_wait >= '0 s'),
+  avoid_host interval not null default '5 min' check (avoid_host >= '0 s'),
+  stall_timeout interval not null default '120 s' check (stall_timeout > '0 s'),
+  stall_samples int not null default 3 check (stall_samples >= 1),
+  idle_gpu_percent real not null default 5 check (idle_gpu_percent between 0 and 100),
+  idle_ram_bytes bigint not null default 5368709120 check (idle_ram_bytes >= 0),
+  gpu_health_window interval not null default '300 s' check (gpu_health_window > '0 s'),
+  model_load_grace interval not null default '1200 s' check (model_load_grace >= '0 s'),
+  model_idle interval not null default '60 s' check (model_idle >= '0 s'),
+  recycle_jobs int not null default 1000 check (recycle_jobs >= 1),
   max_losses int not null default 3 check (max_losses >= 1),
   error_attempts int not null default 1 check (error_attempts >= 1),
   transient_attempts int not null default 4 check (transient_attempts >= 1),
@@ -22,9 +32,11 @@ create table qwf.settings (
   transient_backoff jsonb not null default '[60, 300, 900]',
   event_tries int not null default 5 check (event_tries >= 1),
   max_value_bytes int not null default 1048576 check (max_value_bytes > 0),
+  max_elements int not null default 10000 check (max_elements > 0),
   max_error_bytes int not null default 262144 check (max_error_bytes > 0),
   max_log_bytes int not null default 65536 check (max_log_bytes > 0),
-  retention interval not null default '30 days' check (retention > '0 s')
+  retention interval not null default '30 days' check (retention > '0 s'),
+  notify_events boolean not null default false
 );
 insert into qwf.settings default values;
 
@@ -43,6 +55,24 @@ comment on column qwf.settings.stop_grace is
   'How long an agent lets its bodies finish after SIGTERM.';
 comment on column qwf.settings.worker_stale is
   'A worker not seen for this long is not counted as alive.';
+comment on column qwf.settings.affinity_max_wait is
+  'A worker with a warm model prefers jobs of that model until the head of the queue has waited '
+  'this long.';
+comment on column qwf.settings.avoid_host is
+  'How long a job is not handed again to a host that lost it, while another worker could take it.';
+comment on column qwf.settings.stall_timeout is
+  'Longest silence of a body that has reported progress, before it counts as stalled.';
+comment on column qwf.settings.stall_samples is
+  'Samples of GPU and RAM standing still that confirm a stall.';
+comment on column qwf.settings.idle_gpu_percent is 'A GPU used less than this stands still.';
+comment on column qwf.settings.idle_ram_bytes is
+  'Memory that moves less than this between samples stands still.';
+comment on column qwf.settings.gpu_health_window is
+  'How long GPU and RAM of a running GPU body may stand still.';
+comment on column qwf.settings.model_load_grace is
+  'How long that is not looked at after a model began to load.';
+comment on column qwf.settings.model_idle is 'A model not used for this long is unloaded.';
+comment on column qwf.settings.recycle_jobs is 'Bodies a warm child runs before it is replaced.';
 comment on column qwf.settings.max_losses is
   'How often work may be lost to the world (crash, lapse, timeout) before the job fails.';
 comment on column qwf.settings.error_attempts is
@@ -57,8 +87,11 @@ comment on column qwf.settings.event_tries is
   'How often an outbox event is tried before it is poisoned and its run fails.';
 comment on column qwf.settings.max_value_bytes is
   'Largest context, args, output or answer, in bytes of its text.';
+comment on column qwf.settings.max_elements is 'Longest list a map runs over.';
 comment on column qwf.settings.max_error_bytes is 'Longest error text kept, in bytes.';
 comment on column qwf.settings.max_log_bytes is 'Longest log tail kept with an attempt, in bytes.';
 comment on column qwf.settings.retention is 'How long terminal runs and jobs are kept.';
+comment on column qwf.settings.notify_events is
+  'Whether ended runs, failed jobs and questions are sent on channel qwf_events, at a cost.';
 
 commit;

@@ -20,7 +20,8 @@ comment on type qwf.run_status is
 create type qwf.claimed_job as (
   job_id bigint, token uuid, run_id bigint, node_id text, task text, queue text, inputs jsonb,
   attempt int, timeout interval, stall_timeout interval, required_model text, out_dir text,
-  lease_expires_at timestamptz, project text, labels jsonb);
+  lease_expires_at timestamptz, project text, labels jsonb,
+  light boolean);
 comment on type qwf.claimed_job is
   'What a worker is handed: the work, and the token that every report about it must carry.';
 
@@ -55,27 +56,29 @@ comment on type qwf.transition is
 create type qwf.new_job as (
   ord int, task text, args jsonb, queue text, priority int, run_at timestamptz, key text,
   max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
-  project text, labels jsonb, once boolean);
+  limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean);
 comment on type qwf.new_job is 'One item of enqueue_many, read, checked and with its defaults.';
 
 create type qwf.ended as (
   id bigint, run_id bigint, node_id text, queue text, status qwf.job_status, attempt int,
   token uuid, worker text, queued_at timestamptz, claimed_at timestamptz, outcome text,
-  error text, detail jsonb);
+  error text, detail jsonb, limit_by text, task text);
 comment on type qwf.ended is 'A job whose attempt just ended, with what was reported about it.';
 
 create type qwf.event as (run_id bigint, job_id bigint, kind text);
 comment on type qwf.event is
-  'Something to apply to a run; the kinds are those of the outbox, and answered.';
+  'Something to apply to a run; the kinds are those of the outbox, and what a person decides: '
+  'answered, retried, passed, expired.';
 
 create type qwf.opened as (id bigint, run_id bigint, status qwf.job_status);
 comment on type qwf.opened is
   'A node whose dependencies are all satisfied, and what became of it; blocked: still to be looked '
   'at.';
 
-create type qwf.node_count as (run_id bigint, closed int, active int, waiting int, started boolean);
+create type qwf.node_count as (
+  run_id bigint, closed int, active int, waiting int, failed int, started boolean);
 comment on type qwf.node_count is
-  'Change of a run''s counters: nodes that became terminal, active, waiting; started: a node of it '
-  'has run.';
+  'Change of a run''s counters: nodes that became terminal, active, waiting, or failed '
+  'without failing the run; started: a node of it has run.';
 
 commit;

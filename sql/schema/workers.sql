@@ -1,6 +1,6 @@
 -- Deploy qwf:schema/workers
 -- requires: schema/qwf
--- Who serves which queue, and who is asleep.
+-- Who serves which queue, who is switched off, and who is asleep.
 
 begin;
 
@@ -44,6 +44,33 @@ comment on column qwf.workers.project is 'Project it works for; null: every one.
 comment on column qwf.workers.started_at is 'When it registered.';
 comment on column qwf.workers.last_seen is 'Last heartbeat.';
 comment on column qwf.workers.stopped_at is 'When it said goodbye; null: it has not.';
+
+create table qwf.worker_controls (
+  host_label text not null check (host_label <> ''),
+  queue text not null,
+  desired_state text not null default 'on' check (desired_state in ('on', 'off')),
+  stop_policy text not null default 'hard' check (stop_policy in ('hard', 'drain', 'pause')),
+  requested_by text not null default session_user,
+  reason text,
+  until timestamptz,
+  created_at timestamptz not null default clock_timestamp(),
+  updated_at timestamptz not null default clock_timestamp(),
+  primary key (host_label, queue)
+);
+comment on table qwf.worker_controls is
+  'Whether a host should serve a queue; no row means on. Survives the worker; a plain INSERT or '
+  'UPDATE works.';
+comment on column qwf.worker_controls.host_label is 'The box.';
+comment on column qwf.worker_controls.queue is 'The queue.';
+comment on column qwf.worker_controls.desired_state is 'on or off.';
+comment on column qwf.worker_controls.stop_policy is
+  'How it goes off: hard (kill and hand back), drain (finish the job first), pause (claim nothing, '
+  'keep the model).';
+comment on column qwf.worker_controls.requested_by is 'Who asked.';
+comment on column qwf.worker_controls.reason is 'Why.';
+comment on column qwf.worker_controls.until is 'When off turns into on by itself; null: never.';
+comment on column qwf.worker_controls.created_at is 'When it was first asked.';
+comment on column qwf.worker_controls.updated_at is 'When it was last asked.';
 
 create unlogged table qwf.sleepers (
   worker text not null,

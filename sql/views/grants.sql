@@ -12,6 +12,8 @@
 -- requires: schema/clock
 -- requires: views/schedule_overview
 -- requires: schema/schedules
+-- requires: schema/limits
+-- requires: schema/statistics
 -- requires: views/run_overview
 -- requires: views/pending_inputs
 -- requires: views/recent_jobs

@@ -3,6 +3,7 @@
 begin;
 
 drop table qwf.sleepers;
+drop table qwf.worker_controls;
 drop table qwf.workers;
 
 commit;

@@ -1,0 +1,8 @@
+-- Revert qwf:schema/limits
+
+begin;
+
+drop table qwf.limit_slots;
+drop table qwf.limits;
+
+commit;

@@ -1,0 +1,33 @@
+-- Deploy qwf:schema/limits
+-- requires: schema/qwf
+-- Named limits on what runs at once. A slot is a row: a claim takes free ones with SKIP LOCKED, so
+-- that rivals that have not committed yet are counted without a count, and nobody waits.
+
+begin;
+
+create table qwf.limits (
+  name text primary key check (octet_length(name) between 1 and 500),
+  max_running int not null check (max_running between 1 and 10000),
+  created_at timestamptz not null default clock_timestamp()
+);
+comment on table qwf.limits is
+  'A named limit on jobs that run at once; jobs name it with limit_by. queue:NAME is that of a '
+  'queue.';
+comment on column qwf.limits.name is 'What jobs call it.';
+comment on column qwf.limits.max_running is 'How many may run at once; 1 is strictly in order.';
+comment on column qwf.limits.created_at is 'When it was created.';
+
+create table qwf.limit_slots (
+  limit_name text not null,
+  slot int not null check (slot >= 1),
+  job_id bigint,
+  primary key (limit_name, slot)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+create index limit_slots_job on qwf.limit_slots (job_id) where job_id is not null;
+comment on table qwf.limit_slots is 'The places of a limit: each held by one running job, or free.';
+comment on column qwf.limit_slots.limit_name is 'The limit.';
+comment on column qwf.limit_slots.slot is
+  'Number from 1; one above max_running is left over from a larger limit and not handed out.';
+comment on column qwf.limit_slots.job_id is 'The running job that holds it; null: free.';
+
+commit;

@@ -1,0 +1,52 @@
+-- Deploy qwf:schema/statistics
+-- requires: schema/types
+-- Counters that outlive the jobs they count. Whoever ends attempts appends a row; tick() folds the
+-- rows into the hour they belong to, so that no two finishes ever meet on a counter.
+
+begin;
+
+create table qwf.attempt_counts (
+  hour timestamptz not null,
+  queue text not null,
+  task text not null,
+  outcome text not null,
+  waits real[] not null,
+  runs real[] not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+comment on table qwf.attempt_counts is 'Attempts that ended, not folded into hourly_counts yet.';
+comment on column qwf.attempt_counts.hour is 'Hour in which they ended.';
+comment on column qwf.attempt_counts.queue is 'Queue of the jobs.';
+comment on column qwf.attempt_counts.task is 'Task of the jobs.';
+comment on column qwf.attempt_counts.outcome is 'How the attempts ended.';
+comment on column qwf.attempt_counts.waits is 'From claimable to claimed, seconds, one each.';
+comment on column qwf.attempt_counts.runs is 'From claimed to ended, seconds, one each.';
+
+create table qwf.hourly_counts (
+  hour timestamptz not null,
+  queue text not null,
+  task text not null,
+  outcome text not null,
+  count bigint not null,
+  wait_seconds double precision not null,
+  wait_max real not null,
+  waits bigint[] not null,
+  run_seconds double precision not null,
+  run_max real not null,
+  runs bigint[] not null,
+  primary key (hour, queue, task, outcome)
+) with (fillfactor = 70);
+comment on table qwf.hourly_counts is
+  'Attempts per hour, queue, task and outcome; the view job_stats reads percentiles from it.';
+comment on column qwf.hourly_counts.hour is 'Hour in which they ended.';
+comment on column qwf.hourly_counts.queue is 'Queue of the jobs.';
+comment on column qwf.hourly_counts.task is 'Task of the jobs.';
+comment on column qwf.hourly_counts.outcome is 'How the attempts ended.';
+comment on column qwf.hourly_counts.count is 'How many.';
+comment on column qwf.hourly_counts.wait_seconds is 'Sum of their waits.';
+comment on column qwf.hourly_counts.wait_max is 'Longest wait, seconds.';
+comment on column qwf.hourly_counts.waits is 'Histogram of waits, logarithmic buckets.';
+comment on column qwf.hourly_counts.run_seconds is 'Sum of their run times.';
+comment on column qwf.hourly_counts.run_max is 'Longest run, seconds.';
+comment on column qwf.hourly_counts.runs is 'Histogram of run times, logarithmic buckets.';
+
+commit;
