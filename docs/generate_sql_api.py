@@ -28,8 +28,8 @@ GROUPS = {
     "Definitions": "register_pipeline register_workflow",
     "Producers": """enqueue_run enqueue enqueue_many run_status result submit_input cancel_run
         cancel_job retry_run retry_job run_next change_job""",
-    "Workers": """version now agent_settings register_worker claim heartbeat progress finish
-        finish_many sleep wake wake_channel deregister_worker""",
+    "Workers": """version now agent_settings register_worker worker_orders claim heartbeat
+        progress finish finish_many sleep wake wake_channel deregister_worker""",
     "Engine": """tick drain_outbox reclaim promote_due fire_schedules expire_inputs prune resolve
         check_invariants""",
     "Control and reading": """create_queue pause_queue resume_queue create_limit create_schedule

@@ -6,6 +6,7 @@
 -- requires: functions/_stamp
 -- requires: functions/_raise_unknown_queue
 -- requires: functions/_wake
+-- requires: functions/desired_state
 -- requires: functions/now
 -- Purpose: Hands queued jobs to a worker: the one way from queued to running.
 -- Guarantees: A job is handed to one worker: the rows are locked as they are picked, and stamped at
@@ -62,6 +63,9 @@ begin
   end if;
   -- not registered: nothing is filtered
   select w.* into v_worker from qwf.workers w where w.id = claim.worker;
+  if found and qwf.desired_state(v_worker.host, v_worker.queue) = 'off' then
+    return;
+  end if;
 
   v_jobs := array(
     select j.id
@@ -86,8 +90,8 @@ begin
 end $$;
 comment on function qwf.claim(text, text, int, interval) is
   'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '
-  'and a lease. Returns nothing while the queue is paused; QW006 for an unknown queue. The worker '
-  'need not be registered.';
+  'and a lease. Returns nothing while the queue is paused or the worker is off; QW006 for an '
+  'unknown queue. The worker need not be registered.';
 revoke all on function qwf.claim(text, text, int, interval) from public;
 call qwf._allow('qwf.claim(text, text, int, interval)', 'qwf_worker');
 

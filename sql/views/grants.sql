@@ -23,7 +23,8 @@
 -- requires: views/dead_workers
 -- requires: views/fleet
 -- requires: views/queue_depth
--- Purpose: qwf_viewer may read every table and view; qwf_admin is member of the other three roles.
+-- Purpose: qwf_viewer may read every table and view; qwf_admin is member of the other three roles,
+--   and may write worker_controls, the one table that is written by hand.
 
 begin;
 
@@ -31,6 +32,13 @@ do $$
 begin
   if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_viewer') then
     grant select on all tables in schema qwf to qwf_viewer;
+  end if;
+end $$;
+
+do $$
+begin
+  if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_admin') then
+    grant select, insert, update, delete on qwf.worker_controls to qwf_admin;
   end if;
 end $$;
 

@@ -19,6 +19,8 @@ create temp table allowed (name, roles) as values
   ('run_next', '{qwf_producer}'), ('change_job', '{qwf_producer}'), ('retry_job', '{qwf_producer}'),
   ('retry_run', '{qwf_producer}'), ('fire_schedules', '{qwf_worker}'), ('create_schedule', '{}'),
   ('drop_schedule', '{}'), ('enable_schedule', '{}'), ('prune', '{qwf_worker}'),
+  ('worker_control', '{}'), ('desired_state', '{qwf_worker,qwf_viewer}'),
+    ('worker_orders', '{qwf_worker}'), ('pause_queue', '{}'), ('resume_queue', '{}'),
   ('why_not', '{qwf_producer,qwf_viewer}'),
   ('version', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('now', '{qwf_producer,qwf_worker,qwf_viewer}');

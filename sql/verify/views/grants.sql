@@ -7,4 +7,9 @@ select 1 / (case
   when has_table_privilege('qwf_viewer', 'qwf.jobs', 'select') then 1
   else 0 end);
 
+select 1 / (case
+  when not exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_admin') then 1
+  when has_table_privilege('qwf_admin', 'qwf.worker_controls', 'insert, update') then 1
+  else 0 end);
+
 rollback;

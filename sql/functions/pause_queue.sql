@@ -1,0 +1,30 @@
+-- Deploy qwf:functions/pause_queue
+-- requires: schema/queues
+-- requires: schema/roles
+-- requires: functions/_raise_unknown_queue
+-- Purpose: Stops handing out jobs of a queue.
+-- Guarantees: Running jobs go on, and work may be enqueued.
+-- Locks: the queue's row.
+-- Raises: QW006 for an unknown queue.
+-- Called by: operators, qwf queue pause.
+
+begin;
+
+create function qwf.pause_queue(name text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  update qwf.queues q set paused = true where q.name = pause_queue.name;
+  if not found then
+    perform qwf._raise_unknown_queue(pause_queue.name);
+  end if;
+end $$;
+comment on function qwf.pause_queue(text) is
+  'Hands out no more jobs of the queue until resume_queue(); running ones go on; QW006 for an '
+  'unknown queue.';
+revoke all on function qwf.pause_queue(text) from public;
+call qwf._allow('qwf.pause_queue(text)', 'qwf_admin');
+
+commit;

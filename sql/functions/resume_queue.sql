@@ -1,0 +1,32 @@
+-- Deploy qwf:functions/resume_queue
+-- requires: schema/queues
+-- requires: schema/roles
+-- requires: functions/_raise_unknown_queue
+-- requires: functions/_wake
+-- Purpose: Hands out jobs of a paused queue again.
+-- Locks: the queue's row.
+-- Notifies: sleepers of the queue.
+-- Raises: QW006 for an unknown queue.
+-- Called by: operators, qwf queue resume.
+
+begin;
+
+create function qwf.resume_queue(name text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  update qwf.queues q set paused = false where q.name = resume_queue.name;
+  if not found then
+    perform qwf._raise_unknown_queue(resume_queue.name);
+  end if;
+  perform qwf._wake(resume_queue.name, 16);
+end $$;
+comment on function qwf.resume_queue(text) is
+  'Hands out jobs of the queue again, and wakes workers that sleep on it; QW006 for an unknown '
+  'queue.';
+revoke all on function qwf.resume_queue(text) from public;
+call qwf._allow('qwf.resume_queue(text)', 'qwf_admin');
+
+commit;

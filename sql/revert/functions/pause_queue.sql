@@ -1,0 +1,7 @@
+-- Revert qwf:functions/pause_queue
+
+begin;
+
+drop function qwf.pause_queue(text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/resume_queue
+
+begin;
+
+select 'qwf.resume_queue(text)'::regprocedure;
+
+rollback;

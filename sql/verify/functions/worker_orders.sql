@@ -1,0 +1,7 @@
+-- Verify qwf:functions/worker_orders
+
+begin;
+
+select 'qwf.worker_orders(text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,68 @@
+"""Orders to workers: who hears of them, and what an order that is not committed yet changes."""
+
+from __future__ import annotations
+
+from interleave import Race, Session, claim, finish
+
+
+def listening(race: Race) -> Session:
+    session = race.session()
+    session.rows("listen worker_control")
+    return session
+
+
+def heard(session: Session) -> list[str]:
+    """Payloads that have come so far; the round trip fetches what was sent before it."""
+    session.rows("select 1")
+    return [n.payload for n in session.conn.notifies(timeout=0)]
+
+
+def test_an_order_is_heard_once_it_is_committed(race: Race) -> None:
+    agent, operator = listening(race), race.session()
+    operator.begin()
+    operator.rows("select qwf.worker_control('box', 'cpu', 'off')")
+    assert heard(agent) == []
+    operator.commit()
+    assert heard(agent) == ["box:cpu"]
+    race.rows("select qwf.worker_control('box', 'cpu', 'off', by => 'another')")
+    assert heard(agent) == []  # it says the same as before
+    race.rows("update qwf.worker_controls set stop_policy = 'drain'")
+    assert heard(agent) == ["box:cpu"]
+    race.rows("delete from qwf.worker_controls")
+    assert heard(agent) == ["box:cpu"]
+
+
+def test_an_order_taken_back_is_not_heard(race: Race) -> None:
+    agent, operator = listening(race), race.session()
+    operator.begin()
+    operator.rows("select qwf.worker_control('box', 'cpu', 'off')")
+    operator.rollback()
+    assert heard(agent) == []
+    assert race.one("select qwf.desired_state('box', 'cpu')") == "on"
+
+
+def test_an_open_order_keeps_no_claim_waiting_and_counts_from_its_commit(race: Race) -> None:
+    race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 3)")
+    worker = race.one("select qwf.register_worker('box', 'cpu')")
+    operator, agent = race.session(), race.hurried()
+    operator.begin()
+    operator.rows("select qwf.worker_control('box', 'cpu', 'off')")
+    held = claim(agent, worker=worker)
+    assert len(held) == 1
+    operator.commit()
+    assert claim(agent, worker=worker) == []
+    assert finish(agent, *held, outcome="released") == [("ok", False)]
+    assert claim(race, 3, worker="another")[0].job == held[0].job  # first in its band
+    assert race.one("select max(losses) + max(failures) from qwf.jobs") == 0
+    race.healthy()
+
+
+def test_a_claim_that_is_not_committed_yet_keeps_no_order_waiting(race: Race) -> None:
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    worker = race.one("select qwf.register_worker('box', 'cpu')")
+    agent = race.session()
+    agent.begin()
+    assert claim(agent, worker=worker)
+    race.hurried().rows("select qwf.worker_control('box', 'cpu', 'off')")
+    agent.commit()
+    assert race.one("select state from qwf.worker_orders(%s)", worker) == "off"
