@@ -5,7 +5,7 @@
 -- Purpose: What is wrong with an answer, by the widget of the question.
 -- Guarantees: Never raises. A widget nobody knows takes any value; a schema in the question holds
 --   for every widget.
--- Called by: submit_input.
+-- Called by: submit_input, _default_problems.
 
 begin;
 

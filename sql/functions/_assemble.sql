@@ -46,7 +46,8 @@ begin
       coalesce(jsonb_agg(r.id) filter (where r.is_files), '[]') as files
     from node n
     cross join lateral qwf._reads(
-      jsonb_build_array(n.node -> 'inputs', n.node -> 'skip_if', n.node -> 'input_spec')) r
+      jsonb_build_array(
+        n.node -> 'map', n.node -> 'inputs', n.node -> 'skip_if', n.node -> 'input_spec')) r
     left join node s on s.id = r.id and not r.is_files
     group by n.idx
   )

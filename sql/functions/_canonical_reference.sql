@@ -38,6 +38,7 @@ begin
   end if;
   return v_others || jsonb_build_object('$from', case
     when v_name is null then to_jsonb(array['$context'] || v_path)
+    when v_name ->> 'kind' = 'element' then to_jsonb(array['$' || v_path[1]] || v_rest)
     when v_rest[1] = 'files' then to_jsonb(array['$files', v_name ->> 'id'] || v_rest[2:])
     when jsonb_array_length(v_name -> 'leaves') = 1 then (v_name -> 'leaves') || to_jsonb(v_rest)
     else jsonb_build_array(v_name -> 'leaves') || to_jsonb(v_rest)

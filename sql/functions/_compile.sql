@@ -3,11 +3,13 @@
 -- requires: functions/_assemble
 -- requires: functions/_compile_step
 -- requires: functions/_edges
+-- requires: functions/_interval
 -- requires: functions/_items
 -- requires: functions/_step_names
 -- requires: functions/_topological
 -- requires: functions/_waits
--- Purpose: A workflow and its pipelines as one graph: nodes, edges, checks for enqueue, problems.
+-- Purpose: A workflow and its pipelines as one graph: nodes, edges, checks for enqueue, deadline,
+--   problems.
 -- Guarantees: Reads no table but through its arguments, writes none. Steps are visited once,
 --   dependencies first. Tolerates a workflow that has other problems, so that all of them are found
 --   at once; the graph counts only if there is none.
@@ -55,13 +57,14 @@ begin
         || qwf._compile_step(v_step, format('steps[%s]', v_place - 1), v_pipeline, v_names);
     end if;
   end loop;
-  return qwf._assemble(
-    array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));
+  return jsonb_build_object('deadline', qwf._interval(p_workflow -> 'deadline'))
+    || qwf._assemble(
+      array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));
 end $$;
 
 comment on function qwf._compile(jsonb, jsonb) is
-  'Returns the graph of a workflow over the given pipelines: nodes, edges, checks, and the '
-  'problems that forbid its use.';
+  'Returns the graph of a workflow over the given pipelines: nodes, edges, checks, deadline, and '
+  'the problems that forbid its use.';
 revoke all on function qwf._compile(jsonb, jsonb) from public;
 
 commit;

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/_compile_node
 -- requires: functions/_canonical
+-- requires: functions/_compile_map
 -- requires: functions/_interval
 -- requires: functions/_named_inputs
 -- requires: functions/_resolve
@@ -40,10 +41,18 @@ begin
     'skip_if', coalesce(qwf._canonical(p_node -> 'skip_if', p_names), p_skip_if),
     'required_model', p_node -> 'model',
     'light', coalesce(p_node -> 'light', 'false'),
-    'vram_mb', p_node -> 'vram_mb',
+    'vram_mb', (p_node -> 'vram_mb')::int,
     'requires', coalesce(p_node -> 'requires', '{}'),
-    'max_attempts', p_node #> '{retry,max_attempts}',
-    'max_losses', p_node #> '{retry,max_losses}',
+    'limit_by', p_node -> 'limit_by',
+    'on_failure', coalesce(p_node -> 'on_failure', '"fail"'),
+    'run_if', p_node -> 'run_if',
+    'map', (qwf._compile_map(p_node -> 'map', p_names)).value,
+    'max_parallel', (p_node -> 'max_parallel')::int,
+    'min_success', case jsonb_typeof(p_node -> 'min_success')
+      when 'number' then (p_node -> 'min_success')::int::text
+      else p_node ->> 'min_success' end,
+    'max_attempts', (p_node #> '{retry,max_attempts}')::int,
+    'max_losses', (p_node #> '{retry,max_losses}')::int,
     'backoff', p_node #> '{retry,backoff}',
     'timeout', qwf._interval(p_node -> 'timeout'),
     'stall_timeout', qwf._interval(p_node -> 'stall_timeout'));

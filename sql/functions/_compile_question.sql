@@ -1,22 +1,26 @@
 -- Deploy qwf:functions/_compile_question
 -- requires: functions/_canonical
+-- requires: functions/_interval
 -- Purpose: One input step as a row of graph_nodes, in JSON.
--- Guarantees: It has no queue: no worker is needed to ask a person. The schema of the answer is
---   data, not looked into for references.
+-- Guarantees: It has no queue: no worker is needed to ask a person. The schema and the default of
+--   the answer are data, not looked into for references. expires becomes interval text.
 -- Called by: _compile.
 
 begin;
 
 create function qwf._compile_question(p_step jsonb, p_names jsonb) returns jsonb
-language plpgsql immutable
+language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_spec jsonb := p_step - array['id', 'kind', 'depends_on', 'skip_if', 'display_name'];
 begin
-  if p_step ? 'schema' then
-    v_spec := v_spec
-      || jsonb_build_object('schema', jsonb_build_object('$value', p_step -> 'schema'));
+  select v_spec || coalesce(jsonb_object_agg(m.key, jsonb_build_object('$value', m.value)), '{}')
+  into v_spec
+  from jsonb_each(v_spec) m
+  where m.key in ('schema', 'default');
+  if p_step ? 'expires' then
+    v_spec := v_spec || jsonb_build_object('expires', qwf._interval(p_step -> 'expires'));
   end if;
   return jsonb_build_object(
     'node_id', p_step -> 'id',
@@ -25,6 +29,7 @@ begin
     'inputs', jsonb '{}',
     'has_refs', false,
     'light', false,
+    'on_failure', 'fail',
     'requires', jsonb '{}',
     'skip_if', qwf._canonical(p_step -> 'skip_if', p_names),
     'input_spec', qwf._canonical(v_spec, p_names));

@@ -1,8 +1,10 @@
 -- Deploy qwf:functions/_compile_step
 -- requires: functions/_canonical
+-- requires: functions/_compile_map
 -- requires: functions/_compile_node
 -- requires: functions/_compile_question
 -- requires: functions/_expressions
+-- requires: functions/_list
 -- requires: functions/_named_inputs
 -- requires: functions/_pipeline_shape
 -- requires: functions/_reference_problems
@@ -25,7 +27,8 @@ declare
   v_part jsonb := jsonb '{"nodes": [], "checks": [], "problems": [], "name": {"kind": "unknown"}}';
   v_problems qwf.problem[] := array(
     select p from qwf._reference_problems(
-      (p_step - 'schema') || jsonb_build_object('inputs', qwf._named_inputs(p_step -> 'inputs')),
+      (p_step - array['schema', 'default'])
+        || jsonb_build_object('inputs', qwf._named_inputs(p_step -> 'inputs')),
       p_path, p_names) p);
   v_given jsonb;
   v_shape jsonb;
@@ -39,13 +42,22 @@ begin
   elsif p_pipeline is not null then
     v_given := qwf._step_inputs(p_step, p_path, p_pipeline -> 'inputs', p_names);
     v_shape := qwf._pipeline_shape(p_pipeline, v_id);
-    v_names := p_names || (v_shape -> 'names') || jsonb_build_object('pipeline',
-      jsonb_build_object('kind', 'pipeline', 'inputs', v_given -> 'inputs',
+    v_names := p_names || (v_shape -> 'names')
+      || jsonb '{"item": {"kind": "element"}, "index": {"kind": "element"}}'
+      || jsonb_build_object('pipeline', jsonb_build_object(
+        'kind', 'pipeline', 'inputs', v_given -> 'inputs',
         'declared', coalesce(p_pipeline #> '{inputs,properties}', '{}')));
     v_problems := v_problems
       || array(select p from jsonb_populate_recordset(null::qwf.problem, v_given -> 'problems') p)
       || array(select p from qwf._reference_problems(
-        v_shape -> 'references', p_path || '.pipeline', v_names) p);
+        v_shape -> 'references', p_path || '.pipeline', v_names) p)
+      || array(
+        select (format('%s.pipeline.nodes[%s].map', p_path, n.place - 1), m.error,
+          null)::qwf.problem
+        from jsonb_array_elements(qwf._list(v_shape #> '{references,nodes}'))
+          with ordinality as n (node, place)
+        cross join lateral qwf._compile_map(n.node -> 'map', v_names) m
+        where m.error is not null);
     v_part := v_part || jsonb_build_object(
       'nodes', (
         select coalesce(jsonb_agg(

@@ -5,7 +5,7 @@
 -- requires: functions/_is_type
 -- Purpose: Unknown keys, missing keys and values of the wrong type in one object of a definition.
 -- Guarantees: One row per key. p_types maps each key to a JSON type, a list of them, "any",
---   "interval" or "later" (a key of a later version, refused rather than ignored).
+--   "interval" or "node" (a key that only a node of a pipeline has).
 -- Called by: _pipeline_problems, _node_problems, _workflow_problems, _step_problems,
 --   _definition_schema_problems.
 
@@ -26,9 +26,9 @@ begin
         qwf._did_you_mean(member.key, array(select jsonb_object_keys(p_types))) as hint
       where rule.value is null
       union all
-      select 'is not yet supported',
-        format('leave %s out; a later version will take it', member.key)
-      where rule.value = '"later"'
+      select 'belongs to a node of a pipeline',
+        'move it into the pipeline, to the node it is meant for'
+      where rule.value = '"node"'
       union all
       select 'must be a duration, at most a year',
         'write it like "10 min", or as a number of seconds'
@@ -39,7 +39,7 @@ begin
           array_to_string(array(select jsonb_array_elements_text('[]' || rule.value)), ' or '),
           jsonb_typeof(member.value)),
         null
-      where rule.value not in ('"any"', '"later"', '"interval"')
+      where rule.value not in ('"any"', '"node"', '"interval"')
         and not qwf._is_type(member.value, rule.value)
     ) verdict
     union all
@@ -49,8 +49,7 @@ begin
 end $$;
 
 comment on function qwf._key_problems(jsonb, jsonb, text[], text) is
-  'Returns one row for every unknown, missing, wrongly typed or not yet supported key of an '
-  'object.';
+  'Returns one row for every unknown, missing, wrongly typed or misplaced key of an object.';
 revoke all on function qwf._key_problems(jsonb, jsonb, text[], text) from public;
 
 commit;

@@ -2,6 +2,7 @@
 -- requires: functions/_expression_problems
 -- requires: functions/_input_problems
 -- requires: functions/_key_problems
+-- requires: functions/_map_problems
 -- requires: functions/_node_rules
 -- requires: functions/_skip_problems
 -- Purpose: What is wrong with one node of a pipeline, looked at on its own.
@@ -20,9 +21,9 @@ declare
     "inputs": ["object", "array"], "skip_if": "any", "queue": "string", "gpu": "boolean",
     "light": "boolean", "model": ["string", "null"], "vram_mb": "integer", "requires": "object",
     "retry": "object", "timeout": "interval", "stall_timeout": "interval", "on_failure": "string",
-    "map": "later", "max_parallel": "later", "min_success": "later", "run_if": "later",
-    "limit_by": "later", "display_name": "string", "kind": "string",
-    "outputs": ["array", "object"]}';
+    "run_if": "string", "limit_by": "string", "map": ["array", "object"],
+    "max_parallel": "integer", "min_success": ["integer", "string"], "display_name": "string",
+    "kind": "string", "outputs": ["array", "object"]}';
   v_retry constant jsonb := jsonb '{
     "max_attempts": "integer", "max_losses": "integer", "backoff": ["array", "object"]}';
 begin
@@ -34,6 +35,7 @@ begin
   return query select * from qwf._input_problems(p_node -> 'inputs', p_path || '.inputs');
   return query select * from qwf._skip_problems(p_node -> 'skip_if', p_path || '.skip_if');
   return query select * from qwf._expression_problems(p_node -> 'command', p_path || '.command');
+  return query select * from qwf._map_problems(p_node, p_path);
   return query
     select p_path || rule.path, rule.problem, rule.hint
     from qwf._node_rules(p_node) rule;

@@ -1,10 +1,9 @@
 -- Deploy qwf:functions/_node_rules
--- requires: schema/queues
 -- requires: schema/types
 -- requires: functions/_backoff_seconds
--- requires: functions/_did_you_mean
 -- requires: functions/_list
 -- requires: functions/_named_inputs
+-- requires: functions/_unknown_names
 -- Purpose: What is wrong with the values of a node whose types are right.
 -- Guarantees: Never raises, whatever the node holds; paths start at the node.
 -- Called by: _node_problems.
@@ -21,11 +20,12 @@ begin
   return query
     select rule.path, rule.problem, rule.hint
     from (values
-      ('.on_failure', p_node -> 'on_failure' in ('"continue"', '"ask"'), 'is not yet supported',
-        'leave on_failure out; a later version will take it'),
       ('.on_failure', jsonb_typeof(p_node -> 'on_failure') = 'string'
           and p_node ->> 'on_failure' not in ('fail', 'continue', 'ask'),
-        'must be "fail"', null),
+        'must be "fail", "continue" or "ask"', null),
+      ('.run_if', jsonb_typeof(p_node -> 'run_if') = 'string'
+          and p_node ->> 'run_if' <> 'all_done',
+        'must be "all_done"', 'leave it out for a node that runs when all went well'),
       ('.node', p_node ->> 'node' !~ '^\S{1,200}$', 'must be 1 to 200 characters without blanks',
         null),
       ('.command', p_node ?& array['node', 'command'], 'cannot stand beside "node"',
@@ -56,14 +56,9 @@ begin
         'is not a backoff',
         'write seconds such as [1, 5, 30], or {"base": 1, "factor": 2, "max": 600}')
     ) rule (path, violated, problem, hint)
-    where rule.violated;
-  if jsonb_typeof(p_node -> 'queue') = 'string'
-    and not exists (select from qwf.queues q where q.name = p_node ->> 'queue')
-  then
-    return next row('.queue', format('there is no queue "%s"', p_node ->> 'queue'), coalesce(
-      qwf._did_you_mean(p_node ->> 'queue', array(select q.name from qwf.queues q)),
-      'let an administrator create it: select qwf.create_queue(''name'')'))::qwf.problem;
-  end if;
+    where rule.violated
+    union all
+    select * from qwf._unknown_names(p_node);
 end $$;
 
 comment on function qwf._node_rules(jsonb) is

@@ -36,13 +36,15 @@ begin
     with node as materialized (
       select i.id, min(i.place) as place from qwf._items(v_nodes) i group by i.id
     ), reference as materialized (
-      select i.place as reader, e.path, qwf._segments(e.expression -> '$from') as segments
+      select i.place as reader, e.path, qwf._segments(e.expression -> '$from') as segments,
+        m.key, i.item ? 'map' and m.key in ('inputs', 'command') as is_mapped
       from qwf._items(v_nodes) i
+      cross join lateral jsonb_each(
+        i.item || jsonb_build_object('inputs', qwf._named_inputs(i.item -> 'inputs'))) m
       cross join lateral qwf._expressions(
-        i.item || jsonb_build_object('inputs', qwf._named_inputs(i.item -> 'inputs')),
-        format('nodes[%s]', i.place - 1)) e
+        m.value, format('nodes[%s].%s', i.place - 1, m.key)) e
       union all
-      select null, e.path, qwf._segments(e.expression -> '$from')
+      select null, e.path, qwf._segments(e.expression -> '$from'), null, false
       from qwf._expressions(p_definition -> 'outputs', 'outputs') e
     )
     select r.path, verdict.problem, verdict.hint
@@ -55,9 +57,10 @@ begin
         and jsonb_typeof(v_declared) = 'object' and not v_declared ? r.segments[2]
         and p_definition #> '{inputs,additionalProperties}' is distinct from 'true'
       union all
-      select format('"%s" is not yet supported', r.segments[1]),
-        'it belongs to "map", which a later version will take'
-      where r.segments[1] in ('item', 'index')
+      select format('"%s" cannot be read here', r.segments[1]),
+        case r.key when 'skip_if' then 'skip_if is judged once; filter the list in "map" instead'
+          else 'only the inputs of a node with a "map" read an element of it' end
+      where r.segments[1] in ('item', 'index') and not r.is_mapped
       union all
       select '"files" stands behind a step or node', 'write {"$from": "<node>.files"}'
       where r.segments[1] = 'files'

@@ -1,4 +1,5 @@
 -- Deploy qwf:functions/_question_problems
+-- requires: functions/_default_problems
 -- requires: functions/_definition_schema_problems
 -- requires: functions/_expression_problems
 -- requires: functions/_key_problems
@@ -18,7 +19,7 @@ as $$
 declare
   v_common constant jsonb := p_common || jsonb '{
     "widget": "string", "prompt": ["string", "object"], "target": "string", "source": "any",
-    "schema": "object", "expires": "later", "default": "later"}';
+    "schema": "object", "expires": "interval", "default": "any"}';
   v_choice constant jsonb := jsonb '{"options": ["array", "object"], "multiple": "boolean"}';
   v_file constant jsonb := jsonb '{
     "accept": ["string", "array"], "multiple": "boolean", "library": "any"}';
@@ -33,6 +34,7 @@ declare
     'file', v_file,
     'json', jsonb '{}');
   v_own jsonb := v_widgets -> (p_step ->> 'widget');
+  v_problems qwf.problem[];
 begin
   if v_own is null then  -- a widget of the host's own: whatever else it says is its own affair
     select v_choice || v_file || coalesce(jsonb_object_agg(k, 'any'), '{}')
@@ -40,17 +42,25 @@ begin
     from jsonb_object_keys(p_step - array['inputs', 'pipeline']) k
     where not (v_common || v_choice || v_file) ? k and not starts_with(k, '$');
   end if;
-  return query select * from qwf._key_problems(p_step, v_common || v_own, '{id,widget}', p_path);
+  v_problems := array(
+    select p from qwf._key_problems(p_step, v_common || v_own, '{id,widget}', p_path) p
+    union all
+    select p
+    from jsonb_each(p_step - array['id', 'kind', 'depends_on', 'skip_if', 'schema', 'default']) m
+    cross join lateral qwf._expression_problems(m.value, p_path || '.' || m.key) p
+    union all
+    select p
+    from qwf._definition_schema_problems(p_step -> 'schema', p_path || '.schema') p
+    where p_step ? 'schema'
+    union all
+    select (p_path || rule.path, rule.problem, rule.hint)::qwf.problem
+    from qwf._question_rules(p_step) rule);
   return query
-    select p.*
-    from jsonb_each(p_step - array['id', 'kind', 'depends_on', 'skip_if', 'schema']) member
-    cross join lateral qwf._expression_problems(member.value, p_path || '.' || member.key) p;
-  if p_step ? 'schema' then
-    return query
-      select * from qwf._definition_schema_problems(p_step -> 'schema', p_path || '.schema');
-  end if;
-  return query
-    select p_path || rule.path, rule.problem, rule.hint from qwf._question_rules(p_step) rule;
+    select * from unnest(v_problems)
+    union all
+    select p_path || p.path, p.problem, p.hint
+    from qwf._default_problems(p_step) p
+    where v_problems = '{}';
 end $$;
 
 comment on function qwf._question_problems(jsonb, jsonb, text) is

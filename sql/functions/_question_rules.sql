@@ -18,6 +18,10 @@ begin
     select rule.path, rule.problem, rule.hint
     from (values
       ('.widget', v_widget = '', 'must not be empty', null),
+      ('.widget', v_widget = 'on_failure', 'is what a failed node asks with',
+        'choose another widget'),
+      ('.default', p_step ? 'default' and not p_step ? 'expires', 'needs "expires"',
+        'say with "expires" how long to wait for an answer before the default is taken'),
       ('.target', jsonb_typeof(p_step -> 'target') = 'string'
           and p_step ->> 'target' !~ '^[A-Za-z_][A-Za-z0-9_]*$',
         'must be a name: letters, digits and _', 'references read the answer as <step>.<target>'),

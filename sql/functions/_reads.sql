@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_reads
 -- requires: functions/_absolute_paths
 -- Purpose: What a compiled value reads: outputs of nodes, and files of steps or nodes.
--- Guarantees: Each once. The run context needs no mention: a scope always has it.
+-- Guarantees: Each once. The run context and the element of a map need no mention: a scope has
+--   them.
 -- Called by: _assemble.
 
 begin;
@@ -17,7 +18,8 @@ begin
     from qwf._absolute_paths(p_value) p
     cross join lateral (
       select p ->> 0 as id
-      where jsonb_typeof(p -> 0) = 'string' and p ->> 0 not in ('$context', '$files')
+      where jsonb_typeof(p -> 0) = 'string'
+        and p ->> 0 not in ('$context', '$files', '$item', '$index')
       union all
       select p ->> 1 where p -> 0 = '"$files"'
       union all

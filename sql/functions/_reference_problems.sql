@@ -36,7 +36,7 @@ begin
       select format('"%s" cannot be read here', r.head), case r.head
         when 'pipeline' then 'only the nodes and outputs of a pipeline read its inputs'
         when 'files' then 'write {"$from": "<step>.files"}'
-        else 'it belongs to "map", which a later version will take' end
+        else 'only the inputs of a node with a "map" read an element of it' end
       where r.name is null and r.head in ('pipeline', 'item', 'index', 'files')
       union all
       select format('step "%s" has no nodes', r.head), null

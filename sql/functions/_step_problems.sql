@@ -16,7 +16,8 @@ as $$
 declare
   v_common constant jsonb := jsonb '{
     "id": "string", "kind": "string", "depends_on": "array", "skip_if": "any",
-    "display_name": "string"}';
+    "display_name": "string", "map": "node", "max_parallel": "node", "min_success": "node",
+    "run_if": "node", "on_failure": "node", "limit_by": "node"}';
 begin
   if p_step ->> 'kind' = 'input' then
     return query select * from qwf._question_problems(p_step, v_common, p_path);

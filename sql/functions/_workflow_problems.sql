@@ -22,7 +22,7 @@ as $$
 declare
   v_keys constant jsonb := jsonb '{
     "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
-    "steps": "array", "deadline": "later"}';
+    "steps": "array", "deadline": "interval"}';
   v_steps jsonb := qwf._list(p_definition -> 'steps');
   v_inner jsonb;  -- ids of the nodes of each step whose pipeline is known
 begin

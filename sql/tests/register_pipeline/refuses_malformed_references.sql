@@ -21,7 +21,7 @@ from (values
   ('{"$from": "up.l", "$filter": {"matches:k": "("}}',
     ': "$filter" key "matches:k" needs a regular expression'),
   ('{"$check": 1, "schema": {}, "input": ""}', ': "$check" is not an operator'),
-  ('{"$from": "item"}', ': "item" is not yet supported'),
+  ('{"$from": "item"}', ': "item" cannot be read here'),
   ('{"$from": "files.x"}', ': "files" stands behind a step or node')) c (value, problem);
 select is_empty($$ select qwf_test.node_problems(
   '{"inputs": {"x": {"$value": {"$from": 5, "$eq": [{"$nonsense": 1}]}}}}') $$,

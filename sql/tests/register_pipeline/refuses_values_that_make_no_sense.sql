@@ -1,11 +1,31 @@
 begin;
-select plan(31);
+select plan(46);
 
 select results_eq(format('select qwf_test.node_problems(%L)', c.keys),
   array['nodes[1].' || c.problem],
   c.keys::text)
 from (values
-  (jsonb '{"on_failure": "explode"}', 'on_failure: must be "fail"'),
+  (jsonb '{"on_failure": "explode"}', 'on_failure: must be "fail", "continue" or "ask"'),
+  ('{"run_if": "any"}', 'run_if: must be "all_done"'),
+  ('{"run_if": true}', 'run_if: must be of type string, not boolean'),
+  ('{"limit_by": 2}', 'limit_by: must be of type string, not number'),
+  ('{"map": "up.items"}', 'map: must be of type array or object, not string'),
+  ('{"map": {}}', 'map: is neither a list nor an expression'),
+  ('{"map": [{"$form": "up"}]}', 'map[0]: "$form" is not an operator, or lacks the one it '
+    'belongs to'),
+  ('{"max_parallel": 2}', 'max_parallel: needs a "map"'),
+  ('{"min_success": 2}', 'min_success: needs a "map"'),
+  ('{"map": [], "max_parallel": 0}', 'max_parallel: must be 1 to 1000000'),
+  ('{"map": [], "max_parallel": 1.5}', 'max_parallel: must be of type integer, not number'),
+  ('{"map": [], "min_success": -1}',
+    'min_success: must be a number of elements, or a percentage'),
+  ('{"map": [], "min_success": 0.5}', 'min_success: must be of type integer or string, not number'),
+  ('{"map": [], "min_success": "101%"}',
+    'min_success: must be a number of elements, or a percentage'),
+  ('{"map": [], "min_success": "3"}',
+    'min_success: must be a number of elements, or a percentage'),
+  ('{"map": [], "min_success": "most"}',
+    'min_success: must be a number of elements, or a percentage'),
   ('{"gpu": "yes"}', 'gpu: must be of type boolean, not string'),
   ('{"model": "m"}', 'model: needs a queue with a GPU'),
   ('{"vram_mb": 5}', 'vram_mb: needs a queue with a GPU'),

@@ -8,7 +8,7 @@ select set_eq($$ select qwf_test.problems('pipeline', '{
   "outputs": {"o": {"$from": "nope.x"}},
   "nodes": [
     {"id": "a", "depends_on": ["c"], "queue": "cpuu", "timeout": "soon"},
-    {"id": "a", "map": {"$from": "x"}, "inputs": 3},
+    {"id": "a", "map": {"of": "x"}, "inputs": 3},
     7,
     {"id": "c", "depends_on": ["a", "z"], "inputs": {"x": {"$form": "a"}}}]}') $$, array[
   'name: "Bad Name" is not a name',
@@ -18,7 +18,7 @@ select set_eq($$ select qwf_test.problems('pipeline', '{
   'nodes[0].queue: there is no queue "cpuu"',
   'nodes[0].timeout: must be a duration, at most a year',
   'nodes[1].id: "a" is the id of nodes[0] already',
-  'nodes[1].map: is not yet supported',
+  'nodes[1].map: is neither a list nor an expression',
   'nodes[1].inputs: must be of type object or array, not number',
   'nodes[2]: must be an object',
   'nodes[3].depends_on[1]: there is no "z"',

@@ -1,6 +1,7 @@
 begin;
 select plan(1);
 
+insert into qwf.limits (name, max_running) values ('api', 2);
 select is_empty($$ select qwf_test.problems('pipeline', '{
   "name": "detect", "display_name": "detect", "mode": "node", "requires_gpu": true,
   "inputs": {"type": "object", "required": ["image"], "properties": {
@@ -22,6 +23,12 @@ select is_empty($$ select qwf_test.problems('pipeline', '{
      "outputs": [{"name": "hello.txt", "kind": "text"}], "on_failure": "fail",
      "retry": {"max_attempts": 3, "max_losses": 2, "backoff": [5, 30, 120]}, "timeout": "10 min",
      "skip_if": {"$from": "detect.boxes", "$eq": []}},
+    {"id": "each", "depends_on": ["annotate"], "map": {"$from": "annotate.candidates"},
+     "max_parallel": 4, "min_success": "90%", "limit_by": "api", "on_failure": "continue",
+     "inputs": {"box": {"$from": "item.box"}, "place": {"$from": "index"}}},
+    {"id": "some", "map": [1, 2, {"$from": "pipeline.image"}], "min_success": 2,
+     "on_failure": "ask"},
+    {"id": "clean_up", "depends_on": ["each"], "run_if": "all_done"},
     {"id": "call", "command": ["do.sh", "--n", 3, {"$from": "pipeline.image"}], "timeout": 90.5,
      "retry": {"backoff": {"base": 1, "factor": 2, "max": 600}}}]}') $$, 'none is refused');
 

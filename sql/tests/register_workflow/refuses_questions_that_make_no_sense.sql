@@ -1,5 +1,5 @@
 begin;
-select plan(19);
+select plan(27);
 
 select results_eq(format('select qwf_test.step_problems(%L)', jsonb '{"kind": "input"}' || c.keys),
   array['steps[1].' || c.problem], c.keys::text)
@@ -10,8 +10,16 @@ from (values
     'options: must be of type array or object, not number'),
   ('{"widget": "choose_one", "options": [1], "multiple": "yes"}',
     'multiple: must be of type boolean, not string'),
-  ('{"widget": "confirm", "expires": "1 d"}', 'expires: is not yet supported'),
-  ('{"widget": "confirm", "default": null}', 'default: is not yet supported'),
+  ('{"widget": "confirm", "expires": "later"}', 'expires: must be a duration, at most a year'),
+  ('{"widget": "confirm", "default": null}', 'default: needs "expires"'),
+  ('{"widget": "on_failure"}', 'widget: is what a failed node asks with'),
+  ('{"widget": "confirm", "map": [1]}', 'map: belongs to a node of a pipeline'),
+  ('{"widget": "paint", "map": [1]}', 'map: belongs to a node of a pipeline'),
+  ('{"widget": "paint", "max_parallel": 1}', 'max_parallel: belongs to a node of a pipeline'),
+  ('{"widget": "paint", "min_success": 1}', 'min_success: belongs to a node of a pipeline'),
+  ('{"widget": "paint", "run_if": "all_done"}', 'run_if: belongs to a node of a pipeline'),
+  ('{"widget": "paint", "on_failure": "ask"}', 'on_failure: belongs to a node of a pipeline'),
+  ('{"widget": "paint", "limit_by": "api"}', 'limit_by: belongs to a node of a pipeline'),
   ('{"widget": "confirm", "target": "a.b"}', 'target: must be a name: letters, digits and _'),
   ('{"widget": "confirm", "target": "files"}', 'target: "files" is reserved'),
   ('{"widget": "confirm", "promt": "x"}', 'promt: unknown key'),

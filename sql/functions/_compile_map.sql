@@ -1,0 +1,37 @@
+-- Deploy qwf:functions/_compile_map
+-- requires: schema/types
+-- requires: functions/_absolute_paths
+-- requires: functions/_canonical
+-- requires: functions/_resolve
+-- Purpose: The list a node maps over, with absolute references.
+-- Guarantees: Worked out here where it refers to nothing at run time; the error then says why it is
+--   no list. Null for a node without a map.
+-- Called by: _compile_node, _compile_step.
+
+begin;
+
+create function qwf._compile_map(p_map jsonb, p_names jsonb) returns qwf.resolution
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_map jsonb := qwf._canonical(p_map, p_names);
+  v_static qwf.resolution;
+begin
+  if v_map is null or exists (select from qwf._absolute_paths(v_map)) then
+    return row(v_map, null)::qwf.resolution;
+  end if;
+  v_static := qwf._resolve(v_map, '{}');
+  return row(
+    case when v_map::text ~ '"\$' then jsonb_build_object('$value', v_static.value) else v_map end,
+    coalesce(v_static.error, case when jsonb_typeof(v_static.value) <> 'array'
+      then format('gives a value of type %s, not a list', jsonb_typeof(v_static.value)) end)
+  )::qwf.resolution;
+end $$;
+
+comment on function qwf._compile_map(jsonb, jsonb) is
+  'Returns the list a node maps over with absolute references, and why it is none where that is '
+  'known.';
+revoke all on function qwf._compile_map(jsonb, jsonb) from public;
+
+commit;

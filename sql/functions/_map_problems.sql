@@ -1,0 +1,45 @@
+-- Deploy qwf:functions/_map_problems
+-- requires: schema/types
+-- requires: functions/_expression_problems
+-- requires: functions/_expressions
+-- Purpose: What is wrong with the map of a node, and with the keys that need one.
+-- Guarantees: Never raises, whatever the node holds.
+-- Called by: _node_problems.
+
+begin;
+
+create function qwf._map_problems(p_node jsonb, p_path text) returns setof qwf.problem
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_minimum jsonb := p_node -> 'min_success';
+begin
+  return query
+    select p_path || '.map', 'is neither a list nor an expression',
+      'write {"$from": "<node>.<key>"}, or a list'
+    where jsonb_typeof(p_node -> 'map') = 'object'
+      and not exists (select from qwf._expressions(p_node -> 'map', '') e where e.path = '')
+    union all
+    select p.* from qwf._expression_problems(p_node -> 'map', p_path || '.map') p
+    union all
+    select p_path || '.' || k, 'needs a "map"', 'say with "map" what list the node runs over'
+    from unnest(array['max_parallel', 'min_success']) k
+    where p_node ? k and not p_node ? 'map'
+    union all
+    select p_path || '.max_parallel', 'must be 1 to 1000000', null
+    where p_node -> 'max_parallel' not between '1' and '1000000'
+    union all
+    select p_path || '.min_success', 'must be a number of elements, or a percentage',
+      'write it like 3 or "90%"'
+    where case jsonb_typeof(v_minimum)
+      when 'number' then v_minimum not between '0' and '1000000'
+      when 'string' then v_minimum #>> '{}' !~ '^(100|[1-9]?[0-9])%$'
+    end;
+end $$;
+
+comment on function qwf._map_problems(jsonb, text) is
+  'Returns one row for everything wrong with the map of a node and the keys that need one.';
+revoke all on function qwf._map_problems(jsonb, text) from public;
+
+commit;

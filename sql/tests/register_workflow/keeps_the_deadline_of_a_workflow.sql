@@ -1,0 +1,12 @@
+begin;
+select plan(3);
+
+select qwf.register_workflow('{"name": "a", "steps": [], "deadline": "2 hours"}');
+select qwf.register_workflow('{"name": "b", "steps": [], "deadline": 90.5}');
+select qwf.register_workflow('{"name": "c", "steps": []}');
+select is(g.deadline, c.deadline, c.name)
+from (values ('a', interval '2 h'), ('b', '90.5 s'), ('c', null)) c (name, deadline)
+join qwf.graphs g on g.id = qwf._graph_for(c.name);
+
+select * from finish();
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_compile_map
+
+begin;
+
+select 'qwf._compile_map(jsonb, jsonb)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_unknown_names
+
+begin;
+
+select 'qwf._unknown_names(jsonb)'::regprocedure;
+
+rollback;
