@@ -70,7 +70,7 @@ begin
   v_jobs := array(
     select j.id
     from qwf.jobs j
-    where j.queue = claim.queue and j.status = 'queued'
+    where j.queue = claim.queue and j.status = 'queued' and j.limit_by is null
       and (v_worker.project is null or j.project = v_worker.project)
       and (v_worker.tasks is null or j.task = any (v_worker.tasks))
       and (j.required_model is null or v_worker.models is null
