@@ -2,9 +2,11 @@
 -- requires: schema/types
 -- requires: schema/history
 -- requires: schema/jobs
+-- requires: schema/statistics
 -- requires: functions/_tail
 -- requires: functions/_number
--- Purpose: Writes the history of attempts that just ended: attempt rows, files, unusual events.
+-- Purpose: Writes the history of attempts that just ended: attempt rows, figures, files, unusual
+--   events.
 -- Guarantees: A number that a worker garbles becomes null rather than losing the report.
 -- Called by: _conclude.
 
@@ -28,6 +30,13 @@ begin
     qwf._number(e.detail -> 'gpu_peak_bytes')::bigint,
     qwf._tail(e.detail ->> 'log_tail', s.max_log_bytes)
   from unnest(p_ended) e cross join qwf.settings s;
+
+  insert into qwf.attempt_counts (hour, queue, task, outcome, waits, runs)
+  select date_bin('1 hour', p_now, 'epoch'), e.queue, e.task, e.outcome,
+    array_agg(date_part('epoch', e.claimed_at - e.queued_at)::real),
+    array_agg(date_part('epoch', p_now - e.claimed_at)::real)
+  from unnest(p_ended) e
+  group by e.queue, e.task, e.outcome;
 
   insert into qwf.run_files (job_id, file_no, rel_path, run_id, node_id, host, kind, size_bytes)
   select e.id, f.n, left(f.value ->> 'rel_path', 4096), e.run_id, e.node_id, e.detail ->> 'host',

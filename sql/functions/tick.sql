@@ -9,9 +9,10 @@
 -- requires: functions/drain_outbox
 -- requires: functions/_settle_cancel_requests
 -- requires: functions/_forget_sleepers
+-- requires: functions/_keep_statistics
 -- requires: functions/now
 -- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, fires
---   schedules, drains leftover events, prunes.
+--   schedules, drains leftover events, folds statistics, prunes.
 -- Guarantees: Safe to call from anywhere, any number of times at once: an advisory try-lock lets
 --   one caller do the work. When no tick has finished for ten seconds (a caller hangs in a
 --   transaction), the next goes on without it. Every part is bounded, and one that fails does not
@@ -39,7 +40,8 @@ begin
       < (extract(epoch from v_now) * 1000)::bigint - 10000;
   if v_ran then
     foreach v_part in array
-      array['reclaimed', 'promoted', 'fired', 'cancelled', 'drained', 'forgotten', 'pruned']
+      array['reclaimed', 'promoted', 'fired', 'cancelled', 'drained', 'forgotten', 'folded',
+        'pruned']
     loop
       begin
         case v_part
@@ -49,6 +51,7 @@ begin
           when 'cancelled' then v_count := qwf._settle_cancel_requests();
           when 'drained' then v_count := qwf.drain_outbox();
           when 'forgotten' then v_count := qwf._forget_sleepers();
+          when 'folded' then v_count := qwf._keep_statistics();
           when 'pruned' then select sum(p.value::int) into v_count from jsonb_each(qwf.prune()) p;
         end case;
         v_done := v_done || jsonb_build_object(v_part, v_count);

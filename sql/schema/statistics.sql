@@ -1,7 +1,8 @@
 -- Deploy qwf:schema/statistics
 -- requires: schema/types
 -- Counters that outlive the jobs they count. Whoever ends attempts appends a row; tick() folds the
--- rows into the hour they belong to, so that no two finishes ever meet on a counter.
+-- rows into the hour they belong to, so that no two finishes ever meet on a counter. Nothing
+-- deletes hours.
 
 begin;
 
@@ -12,9 +13,10 @@ create table qwf.attempt_counts (
   outcome text not null,
   waits real[] not null,
   runs real[] not null
-) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
+        vacuum_truncate = off);
 comment on table qwf.attempt_counts is 'Attempts that ended, not folded into hourly_counts yet.';
-comment on column qwf.attempt_counts.hour is 'Hour in which they ended.';
+comment on column qwf.attempt_counts.hour is 'Full hour, of UTC, in which they ended.';
 comment on column qwf.attempt_counts.queue is 'Queue of the jobs.';
 comment on column qwf.attempt_counts.task is 'Task of the jobs.';
 comment on column qwf.attempt_counts.outcome is 'How the attempts ended.';
@@ -34,19 +36,19 @@ create table qwf.hourly_counts (
   run_max real not null,
   runs bigint[] not null,
   primary key (hour, queue, task, outcome)
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 comment on table qwf.hourly_counts is
   'Attempts per hour, queue, task and outcome; the view job_stats reads percentiles from it.';
-comment on column qwf.hourly_counts.hour is 'Hour in which they ended.';
+comment on column qwf.hourly_counts.hour is 'Full hour, of UTC, in which they ended.';
 comment on column qwf.hourly_counts.queue is 'Queue of the jobs.';
 comment on column qwf.hourly_counts.task is 'Task of the jobs.';
 comment on column qwf.hourly_counts.outcome is 'How the attempts ended.';
 comment on column qwf.hourly_counts.count is 'How many.';
 comment on column qwf.hourly_counts.wait_seconds is 'Sum of their waits.';
 comment on column qwf.hourly_counts.wait_max is 'Longest wait, seconds.';
-comment on column qwf.hourly_counts.waits is 'Histogram of waits, logarithmic buckets.';
+comment on column qwf.hourly_counts.waits is 'Histogram of waits, see _bucket().';
 comment on column qwf.hourly_counts.run_seconds is 'Sum of their run times.';
 comment on column qwf.hourly_counts.run_max is 'Longest run, seconds.';
-comment on column qwf.hourly_counts.runs is 'Histogram of run times, logarithmic buckets.';
+comment on column qwf.hourly_counts.runs is 'Histogram of run times, see _bucket().';
 
 commit;

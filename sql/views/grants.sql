@@ -14,6 +14,7 @@
 -- requires: schema/schedules
 -- requires: schema/limits
 -- requires: schema/statistics
+-- requires: views/job_stats
 -- requires: views/run_overview
 -- requires: views/pending_inputs
 -- requires: views/recent_jobs

@@ -1,0 +1,21 @@
+-- Deploy qwf:functions/_bucket
+-- requires: schema/qwf
+-- Purpose: The bucket of a histogram that a time falls into: each is a fifth wider than the one
+--   before.
+-- Guarantees: 0 is below a millisecond, 1 begins there, 127 is everything above 110 days. The
+--   middle of a bucket is within a tenth of all that is in it, see the view job_stats. Inlined.
+-- Called by: _histogram.
+
+begin;
+
+create function qwf._bucket(p_seconds real) returns int
+language sql immutable parallel safe
+as $$
+  select width_bucket(ln(greatest(p_seconds, 0.0005)), ln(0.001::float8),
+    ln(0.001::float8) + 126 * ln(1.2::float8), 126)
+$$;
+comment on function qwf._bucket(real) is
+  'Bucket of a time in seconds: 0 below a millisecond, then a fifth wider each, at most 127.';
+revoke all on function qwf._bucket(real) from public;
+
+commit;

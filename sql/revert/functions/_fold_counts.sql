@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_fold_counts
+
+begin;
+
+drop function qwf._fold_counts(int);
+
+commit;

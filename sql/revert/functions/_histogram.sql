@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_histogram
+
+begin;
+
+drop function qwf._histogram(real[]);
+
+commit;

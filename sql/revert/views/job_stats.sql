@@ -1,0 +1,7 @@
+-- Revert qwf:views/job_stats
+
+begin;
+
+drop view qwf.job_stats;
+
+commit;

@@ -1,0 +1,11 @@
+begin;
+select plan(2);
+
+select setval('qwf.next_fold', 0);
+select qwf.enqueue('a');
+select qwf_test.work('default');
+select is((qwf.tick() ->> 'folded')::int, 1, 'what one call of finish_many left');
+select is((select count from qwf.job_stats where task = 'a'), 1::bigint, 'can be read now');
+
+select * from finish();
+rollback;

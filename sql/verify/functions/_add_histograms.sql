@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_add_histograms
+
+begin;
+
+select 'qwf._add_histograms(bigint[], bigint[])'::regprocedure;
+
+rollback;

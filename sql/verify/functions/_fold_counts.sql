@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_fold_counts
+
+begin;
+
+select 'qwf._fold_counts(int)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_histogram
+
+begin;
+
+select 'qwf._histogram(real[])'::regprocedure;
+
+rollback;
