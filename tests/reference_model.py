@@ -121,18 +121,29 @@ def is_names(segment: Json) -> bool:
 
 def fetch(path: Json, scope: Json) -> Json:
     if isinstance(path, str):
-        return walk(scope, path.split("."))
+        return from_name(path.split("."), scope)
     first, rest = path[0], [str(segment) for segment in path[1:]]
     if isinstance(first, Mapping):
         return walk(resolve(first, scope), rest)
     if isinstance(first, list):
+        let_go = [name for name in first if name in scope and scope[name] is None]
         for name in first:
             try:
-                return walk(scope, [name, *rest])
+                if name not in let_go:
+                    return walk(scope, [name, *rest])
             except Unresolvable:
                 continue
+        if let_go:
+            return None
         raise Unresolvable
-    return walk(scope, [str(first), *rest])
+    return from_name([str(first), *rest], scope)
+
+
+def from_name(segments: list[str], scope: Json) -> Json:
+    """What a path leads to; anything in a name that is null, a node that was let go, is null."""
+    if segments[0] in scope and scope[segments[0]] is None:
+        return None
+    return walk(scope, segments)
 
 
 def walk(value: Json, segments: list[str]) -> Json:

@@ -171,6 +171,21 @@ def test_it_does_for_the_inputs_of_nodes(db: Connection, case: tuple[Any, Any]) 
 
 
 @MANY
+@given(case=cases(faults=True), element=data, place=st.integers(0, 3), more=st.data())
+def test_folding_leaves_only_the_element_to_resolve(
+    db: Connection, case: tuple[Any, Any], element: Any, place: int, more: st.DataObject
+) -> None:
+    shared, of_element = case[1], {"$item": element, "$index": place}
+    value = more.draw(values(shared | of_element, faults=True)) if place else case[0]
+    row = db.execute("select qwf._fold(%s, %s)", [Jsonb(value), Jsonb(shared)]).fetchone()
+    assert row is not None
+    kind, found = asked(db, row[0], of_element)
+    wanted_kind, wanted = asked(db, value, shared | of_element)
+    assert kind == wanted_kind
+    assert model.equal(found, wanted)
+
+
+@MANY
 @given(value=data)
 def test_what_a_reference_finds_is_data(db: Connection, value: Any) -> None:
     assert asked(db, {"x": {"$from": "a"}}, {"a": value}) == ("value", {"x": value})

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_fetch
 -- requires: schema/types
 -- Purpose: Walks the path of one $from through the scope.
--- Guarantees: What it finds is data and is returned as it is. Never raises; an error begins with
+-- Guarantees: What it finds is data and is returned as it is. Whatever path starts from a name that
+--   is null in the scope, a node that was let go, leads to null. Never raises; an error begins with
 --   "unresolvable", or is that of the expression the path starts from.
 -- Called by: _evaluate_operator.
 
@@ -31,14 +32,16 @@ begin
       v_found.value := v_found.value #> v_rest;
       v_segments[1] := '(...)';
     when 'array' then  -- several nodes: the first whose output has the rest of the path
-      select p_scope #> (name.value || v_rest)
+      select case when p_scope -> name.value = 'null' then 'null'
+        else p_scope #> (name.value || v_rest) end
       into v_found.value
       from jsonb_array_elements_text(p_path -> 0) with ordinality as name (value, position)
-      where p_scope #> (name.value || v_rest) is not null
-      order by name.position
+      where p_scope #> (name.value || v_rest) is not null or p_scope -> name.value = 'null'
+      order by p_scope -> name.value = 'null', name.position
       limit 1;
     else
-      v_found.value := p_scope #> v_segments;
+      v_found.value := case when p_scope -> v_segments[1] = 'null' then 'null'
+        else p_scope #> v_segments end;
   end case;
   if v_found.value is null then
     v_found.error := format('unresolvable reference %s', array_to_string(v_segments, '.'));

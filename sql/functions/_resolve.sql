@@ -3,8 +3,8 @@
 -- Purpose: Resolves the references of a value: what claim calls for every job that has any.
 -- Guarantees: Never raises and starts no subtransaction: an error is a value. Its text begins with
 --   "unresolvable" (a path leads nowhere), "malformed" (not an expression) or "invalid" (a value of
---   the wrong kind). Objects whose members are literals and plain compiled references, the common
---   case, are walked by simple expressions.
+--   the wrong kind). Members of an object that are literals and plain compiled references, the
+--   common case, are walked by simple expressions.
 -- Called by: claim, the drain, _context_problems, resolve.
 
 begin;
@@ -34,10 +34,10 @@ begin
         end loop;
         v_member := p_scope #> nullif(v_path, '{}');
       elsif v_member::text ~ '"\$' then
-        v_member := null;
+        v_member := (qwf._evaluate(v_member, coalesce(p_scope, '{}'))).value;
       end if;
     end if;
-    if v_member is null or starts_with(v_key, '$') then  -- not simple, or an error to be worded
+    if v_member is null or starts_with(v_key, '$') then  -- an expression, or an error to be worded
       return qwf._evaluate(p_value, coalesce(p_scope, '{}'));
     end if;
     v_value := v_value || jsonb_build_object(v_key, v_member);

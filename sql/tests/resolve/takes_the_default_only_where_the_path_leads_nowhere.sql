@@ -3,7 +3,8 @@ select plan(7);
 
 select is(qwf.resolve('{"$from": "a.b", "$default": 5}', '{"a": {}}'), '5', 'a missing member');
 select is(qwf.resolve('{"$from": "a.b", "$default": 5}', '{"a": 3}'), '5', 'a path into a number');
-select is(qwf.resolve('{"$from": "a.b", "$default": 5}', '{"a": null}'), '5', 'a path into null');
+select is(qwf.resolve('{"$from": "a.b.c", "$default": 5}', '{"a": {"b": null}}'), '5',
+  'a path into null');
 select is(qwf.resolve('{"$from": "a.2", "$default": 5}', '{"a": [1, 2]}'), '5', 'behind a list');
 select is(qwf.resolve('{"$from": "a.b", "$default": 5}', '{"a": {"b": null}}'), 'null',
   'null is there');

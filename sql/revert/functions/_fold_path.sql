@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_fold_path
+
+begin;
+
+drop function qwf._fold_path(jsonb, jsonb);
+
+commit;

@@ -1,0 +1,18 @@
+begin;
+select plan(6);
+
+select is(
+  (qwf._resolve(qwf._fold(c.value, s.scope), s.element)).error,
+  (qwf._resolve(c.value, s.scope || s.element)).error, c.value::text)
+from (values (jsonb '{"s/a": {"n": 5}}', jsonb '{"$item": {"id": 1}, "$index": 0}'))
+  s (scope, element)
+cross join (values
+  (jsonb '{"x": {"$from": ["s/a", "m"]}}'),
+  ('{"x": {"$from": ["s/a", "n"], "$filter": {"eq:id": {"$from": ["$item", "id"]}}}}'),
+  ('{"x": {"$from": ["s/a", "n"], "$filter": {}, "$default": 1}}'),
+  ('{"x": {"$check": {"$from": ["s/a", "n"]}, "schema": {"type": "string"}, "input": "s.n"}}'),
+  ('{"x": {"$from": [{"$from": ["s/a", "n"]}, "deep"]}}'),
+  ('{"x": {"$eq": 1}, "y": {"$from": ["$item", "nowhere"]}}')) c (value);
+
+select * from finish();
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_fold
+
+begin;
+
+select 'qwf._fold(jsonb, jsonb)'::regprocedure;
+
+rollback;

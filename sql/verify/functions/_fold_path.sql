@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_fold_path
+
+begin;
+
+select 'qwf._fold_path(jsonb, jsonb)'::regprocedure;
+
+rollback;
