@@ -111,7 +111,7 @@ def test_watch_prints_a_line_for_each_change_and_exits_by_the_outcome(
 def test_a_failed_run_exits_1_and_shows_why(applied: Cli, work: Work) -> None:
     run = applied("run", "welcome").stdout.strip()
     work("fatal", "Traceback\nValueError: no luck")
-    assert applied("wait", run).exit_code == 1
+    assert applied("wait", "run", run).exit_code == 1
     drawn = applied("show", run).stdout
     assert "✗ think" in drawn
     assert "ValueError: no luck" in drawn
@@ -128,7 +128,7 @@ def test_a_failed_run_exits_1_and_shows_why(applied: Cli, work: Work) -> None:
 def test_a_cancelled_run_exits_2(applied: Cli) -> None:
     run = applied("run", "welcome").stdout.strip()
     assert applied("cancel", "run", run, "--reason", "enough").exit_code == 0
-    assert applied("wait", run).exit_code == 2
+    assert applied("wait", "run", run).exit_code == 2
     assert status(applied, run)["run"]["status"] == "cancelled"
 
 
@@ -140,7 +140,7 @@ def test_cancel_of_several_is_all_or_nothing(applied: Cli) -> None:
 
 def test_wait_gives_up_after_its_time(applied: Cli) -> None:
     run = applied("run", "welcome").stdout.strip()
-    assert applied("wait", run, "--timeout", "0").exit_code == 124
+    assert applied("wait", "run", run, "--timeout", "0").exit_code == 124
 
 
 def test_enqueue_prints_the_id_and_passes_everything_on(
@@ -181,16 +181,18 @@ def test_enqueue_says_that_nobody_serves_the_queue(on_db: Cli) -> None:
     assert "no live worker" in on_db("enqueue", "t").stderr
 
 
-def test_jobs_filters(applied: Cli) -> None:
+def test_jobs_of_a_run_come_in_order(applied: Cli) -> None:
     run = applied("run", "welcome").stdout.strip()
     applied("enqueue", "alone", "--queue", "cpu")
-    tasks = lambda *words: [  # noqa: E731
-        job["task"] for job in json.loads(applied("jobs", "--json", *words).stdout)
-    ]
-    assert tasks("--status", "queued") == ["alone", "think"]
-    assert tasks("--queue", "gpu") == ["say"]
-    assert tasks("--run", run) == ["think", "say", "input"]
-    assert "alone" in applied("jobs").stdout
+    found = json.loads(applied("jobs", "--json", "--run", run).stdout)
+    assert [job["task"] for job in found] == ["think", "say", "input"]
+
+
+def test_runs_filters(applied: Cli) -> None:
+    run = int(applied("run", "welcome", "--project", "shop").stdout)
+    runs = lambda *words: [r["id"] for r in json.loads(applied("runs", "--json", *words).stdout)]  # noqa: E731
+    assert runs("--project", "shop", "--workflow", "welcome", "--since", "1h") == [run]
+    assert runs("--project", "other") == runs("--workflow", "other") == []
 
 
 def test_tick_prints_what_it_did(on_db: Cli) -> None:

@@ -6,17 +6,36 @@ from importlib import import_module
 
 import click
 
-from qwf_agent.cli import acting, enqueueing, reading, serving, session
+from qwf_agent.cli import (
+    acting,
+    enqueueing,
+    fleet,
+    reading,
+    scheduling,
+    serving,
+    session,
+    watching,
+)
 
 LATE = {"agent": "qwf_agent.__main__:command", "demo": "qwf_agent.demo:demo"}
+
+
+SECTIONS = {
+    "First steps": ("demo", "up", "down", "agent", "migrate"),
+    "Work": ("apply", "run", "enqueue", "submit", "schedule", "tick", "prune"),
+    "Look": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
+             "schedules"),
+    "Act": ("answer", "cancel", "retry", "queue", "worker"),
+    "More": ("version",),
+}  # fmt: skip
 
 
 class Qwf(session.Commands):
     """The top of the command line; what is heavy to import is imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in order of use: first steps, work, looking, answering, administration."""
-        return list(ORDER)
+        """Names in order of use."""
+        return [name for names in SECTIONS.values() for name in names]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """The command called `name`."""
@@ -25,6 +44,14 @@ class Qwf(session.Commands):
         module, attribute = LATE[name].split(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by what they are for."""
+        for title, names in SECTIONS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, command.get_short_help_str(62)) for name, command in commands if command]
+            with formatter.section(title):
+                formatter.write_dl(rows)
 
 
 @click.group(cls=Qwf, context_settings={"help_option_names": ["-h", "--help"]})
@@ -44,7 +71,8 @@ def qwf() -> None:
     \b
     Exit codes: 0 fine · 1 refused or failed · 2 wrong usage · 69 no database
                 78 configuration or schema · 130 interrupted
-                run --watch and wait: 0 completed, 1 failed, 2 cancelled
+                run --watch, submit --wait, logs -f and wait: 0 completed, 1 failed, 2 cancelled,
+                124 out of time
     Completion: eval "$(_QWF_COMPLETE=bash_source qwf)"     (zsh_source, fish_source)
     """
 
@@ -59,15 +87,12 @@ def version() -> None:
 
 for command in (
     serving.up, serving.down, serving.migrate, enqueueing.apply, enqueueing.run, enqueueing.enqueue,
-    reading.runs, reading.show, reading.jobs, reading.job, reading.wait, reading.inputs,
-    acting.answer, acting.cancel, acting.tick, version,
+    enqueueing.submit, scheduling.schedule, acting.tick, acting.prune, reading.runs, reading.show,
+    reading.jobs, reading.job, reading.why, watching.logs, watching.wait, reading.inputs,
+    fleet.queues, fleet.workers, scheduling.schedules, acting.answer, acting.cancel, acting.retry,
+    fleet.queue, fleet.worker, version,
 ):  # fmt: skip
     qwf.add_command(command)
-
-ORDER = (
-    *("demo", "up", "down", "agent", "apply", "run", "enqueue", "runs", "show", "jobs", "job"),
-    *("wait", "inputs", "answer", "cancel", "tick", "migrate", "version"),
-)
 
 
 def main() -> None:

@@ -1,19 +1,55 @@
-"""Commands that change what is there: cancel, answer, tick."""
+"""Commands that change what is there: answer, cancel, retry, tick, prune."""
 
 from __future__ import annotations
 
 import getpass
 import time
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import click
+import psycopg
 from psycopg.types.json import Jsonb
 
 from qwf_agent import show
-from qwf_agent.cli import session
+from qwf_agent.cli import arguments, session
+
+OPEN = ("blocked", "scheduled", "queued", "running", "awaiting_input")
+WINDOW = 10_000  # rows that one prune() looks at
+TOLD = 5  # refusals that are told one by one
+
+MATCHING_JOBS = """
+select j.id, j.run_id
+from qwf.jobs j
+where j.status = any (%(states)s::text[]::qwf.job_status[])
+  and (%(task)s::text is null or j.task = %(task)s)
+  and (%(queue)s::text is null or j.queue = %(queue)s)
+  and (%(project)s::text is null or j.project = %(project)s)
+  and (%(since)s::timestamptz is null or coalesce(j.finished_at, j.created_at) >= %(since)s)
+order by j.id
+"""
+MATCHING_RUNS = """
+select r.id
+from qwf.runs r
+where r.status = any (%(states)s::text[]::qwf.run_status[])
+  and (%(workflow)s::text is null or r.workflow = %(workflow)s)
+  and (%(project)s::text is null or r.project = %(project)s)
+  and (%(since)s::timestamptz is null or coalesce(r.finished_at, r.created_at) >= %(since)s)
+order by r.id
+"""
+Since = timedelta | datetime | None
+Subject = tuple[str, int]  # ("run" or "job", id)
+
+reason = click.option("--reason", help="Why; kept with it.")
+failed = click.option("--failed", is_flag=True, help="Those that failed.")
+ended_since = click.option(
+    "--since", type=arguments.moment, metavar="TIME",
+    help="Only those that ended since: 2h, 1d, or '2030-01-31 06:00'.",
+)  # fmt: skip
 
 
-@click.group(cls=session.Commands)
+@click.group(cls=session.RunOrJob)
 def cancel() -> None:
     """Cancel runs or jobs.
 
@@ -21,44 +57,157 @@ def cancel() -> None:
 
     \b
     Example:  qwf cancel run 12 13 --reason 'wrong photo'
+              qwf cancel job --task resize --queue cpu
     """
 
 
 @cancel.command("run")
-@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="ID...")
-@click.option("--reason", help="Why; kept with the run.")
+@click.argument("ids", type=session.ID, nargs=-1, metavar="[RUN...]")
+@arguments.of_workflow
+@arguments.of_project
+@arguments.since
+@reason
+@arguments.dry_run
+@arguments.yes
 @session.database
-def cancel_run(conn: session.Connection, ids: tuple[int, ...], reason: str | None) -> None:
-    """Cancel whole runs."""
-    _cancel(conn, "run", ids, reason)
+def cancel_run(
+    conn: session.Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
+    **wanted: Any,
+) -> None:  # fmt: skip
+    """Cancel whole runs: those named, or all open ones that match."""
+    if _by_id(ids, wanted):
+        _cancel_named(conn, "run", ids, reason)
+        return
+    states = {"states": ["queued", "running", "awaiting_input"]}
+    found = session.many(conn, MATCHING_RUNS, _filters(conn, wanted) | states)
+    _each(conn, "cancel", [("run", row["id"]) for row in found], dry_run, yes, reason=reason)
 
 
 @cancel.command("job")
-@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="ID...")
-@click.option("--reason", help="Why; kept with the job.")
+@click.argument("ids", type=session.ID, nargs=-1, metavar="[JOB...]")
+@arguments.of_task
+@arguments.of_queue
+@click.option("--status", type=click.Choice(OPEN), help="Only jobs in this state.")
+@arguments.of_project
+@arguments.since
+@reason
+@arguments.dry_run
+@arguments.yes
 @session.database
-def cancel_job(conn: session.Connection, ids: tuple[int, ...], reason: str | None) -> None:
-    """Cancel single jobs."""
-    _cancel(conn, "job", ids, reason)
+def cancel_job(
+    conn: session.Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
+    **wanted: Any,
+) -> None:  # fmt: skip
+    """Cancel jobs: those named, or all open ones that match.
+
+    A node that is cancelled cancels its run.
+    """
+    if _by_id(ids, wanted):
+        _cancel_named(conn, "job", ids, reason)
+        return
+    status = wanted.pop("status")
+    states = {"states": [status] if status else list(OPEN)}
+    found = session.many(conn, MATCHING_JOBS, _filters(conn, wanted) | states)
+    _each(conn, "cancel", _subjects(found), dry_run, yes, reason=reason)
+
+
+@click.group(cls=session.RunOrJob)
+def retry() -> None:
+    """Run again what failed or was cancelled.
+
+    Budgets start anew, the history stays; completed nodes of a run are kept.
+
+    \b
+    Example:  qwf retry run 12
+              qwf retry job 345 346
+              qwf retry job --failed --task send_email --since 2h
+    """
+
+
+@retry.command("run")
+@click.argument("ids", type=session.ID, nargs=-1, metavar="[RUN...]")
+@click.option("--from", "from_node", metavar="NODE", help="Again from this node on, completed too.")
+@failed
+@arguments.of_workflow
+@arguments.of_project
+@ended_since
+@arguments.dry_run
+@arguments.yes
+@session.database
+def retry_run(
+    conn: session.Connection, ids: tuple[int, ...], from_node: str | None, dry_run: bool, yes: bool,
+    **wanted: Any,
+) -> None:  # fmt: skip
+    """Retry runs: those named, or all failed ones that match."""
+    if _by_id(ids, wanted):
+        for run in ids:
+            nodes = session.call(conn, "retry_run", run_id=run, from_node=from_node)
+            click.echo(f"run {run}: {nodes} nodes to do again")
+        return
+    if from_node:
+        raise click.UsageError("--from goes with the ids of runs")
+    _need_failed(wanted)
+    found = session.many(conn, MATCHING_RUNS, _filters(conn, wanted) | {"states": ["failed"]})
+    _each(conn, "retry", [("run", row["id"]) for row in found], dry_run, yes)
+
+
+@retry.command("job")
+@click.argument("ids", type=session.ID, nargs=-1, metavar="[JOB...]")
+@failed
+@arguments.of_task
+@arguments.of_queue
+@arguments.of_project
+@ended_since
+@arguments.dry_run
+@arguments.yes
+@session.database
+def retry_job(
+    conn: session.Connection, ids: tuple[int, ...], dry_run: bool, yes: bool, **wanted: Any
+) -> None:
+    """Retry jobs: those named, or all failed ones that match.
+
+    A node is retried through its run, with what is downstream of it.
+    """
+    if _by_id(ids, wanted):
+        for job in ids:
+            session.call(conn, "retry_job", job_id=job)
+            click.echo(f"job {job} is queued again")
+        return
+    _need_failed(wanted)
+    found = session.many(conn, MATCHING_JOBS, _filters(conn, wanted) | {"states": ["failed"]})
+    _each(conn, "retry", _subjects(found), dry_run, yes)
 
 
 @click.command(context_settings={"ignore_unknown_options": True})  # -5 is a value
-@click.argument("run", type=session.ID)
-@click.argument("node")
-@click.argument("value")
+@click.argument("words", nargs=-1, metavar="[RUN NODE] VALUE")
+@click.option("--job", type=session.ID, metavar="JOB", help="The job that asks, by its id.")
 @click.option("--by", help="Who answers. Default: you.")
 @session.database
-def answer(conn: session.Connection, run: int, node: str, value: str, by: str | None) -> None:
-    """Answer the question at NODE of RUN with VALUE.
+def answer(
+    conn: session.Connection, words: tuple[str, ...], job: int | None, by: str | None
+) -> None:
+    """Answer the question at NODE of RUN, or of a JOB, with VALUE.
 
     VALUE is JSON, else taken as text. Where there are options to choose from, it may also be #N, as
-    `qwf inputs` numbers them.
+    `qwf inputs` numbers them. A failed node or job that asks takes retry, skip or abort.
 
     \b
     Example:  qwf answer 12 choose_best '#1'
               qwf answer 12 confirm true
+              qwf answer --job 345 retry
     """
-    submit(conn, run, node, _meant(conn, run, node, value), by or _me())
+    if job is not None:
+        if len(words) != 1:
+            raise click.UsageError(f"write: qwf answer --job {job} VALUE")
+        value = _meant(_asked(conn, job), words[0])
+        conn.execute("select qwf.answer_job(%s, %s, %s)", (job, Jsonb(value), by or me()))
+        click.echo(f"job {job} is answered; see: qwf job {job}")
+        return
+    if len(words) != 3 or not words[0].isdecimal():
+        raise click.UsageError("write: qwf answer RUN NODE VALUE, as qwf inputs says it")
+    run, node = int(words[0]), words[1]
+    value = _meant(_asked(conn, None, run, node), words[2])
+    submit(conn, run, node, value, by or me())
     click.echo(f"run {run} goes on; see: qwf show {run}")
 
 
@@ -85,15 +234,55 @@ def tick(conn: session.Connection, loop: bool, as_json: bool) -> None:
         time.sleep(max(0.05, min(1.0, done.get("next_due_s") or 1.0)))
 
 
+@click.command()
+@session.json_option
+@session.database
+def prune(conn: session.Connection, as_json: bool) -> None:
+    """Delete what has been over for longer than the retention, all of it, at once.
+
+    Ticks do it bit by bit, so there is seldom a need. How long things are kept: qwf.settings, and
+    the queue.
+
+    \b
+    Example:  qwf prune
+    """
+    rows = session.many(
+        conn,
+        "select (select count(*) from qwf.jobs) as jobs, (select count(*) from qwf.runs) as runs",
+    )
+    gone: dict[str, int] = {}
+    # prune() goes round, from where it stopped the last time
+    for _ in range(max(rows[0].values()) // WINDOW + 2):
+        done: dict[str, int] = session.call(conn, "prune", max_rows=WINDOW)
+        gone = {what: gone.get(what, 0) + count for what, count in done.items()}
+    if as_json:
+        session.show_json(gone)
+    else:
+        click.echo("deleted: " + ", ".join(f"{count} {what}" for what, count in gone.items()))
+
+
 def submit(conn: session.Connection, run: int, node: str, value: Any, by: str) -> None:
     """Give an answer; raises psycopg.Error, SQLSTATE QW005 where it does not fit."""
     conn.execute("select qwf.submit_input(%s, %s, %s, %s)", (run, node, Jsonb(value), by))
 
 
-def _meant(conn: session.Connection, run: int, node: str, text: str) -> Any:
+def me() -> str:
+    """Who is at the keyboard."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "qwf"
+
+
+def _asked(
+    conn: session.Connection, job: int | None, run: int | None = None, node: str | None = None
+) -> list[dict[str, Any]]:
+    query = "select spec from qwf.pending_inputs where job_id = %s or run_id = %s and node_id = %s"
+    return session.many(conn, query, (job, run, node))
+
+
+def _meant(asked: Sequence[show.Row], text: str) -> Any:
     """The value that the text stands for; whether it will do is for the database to say."""
-    query = "select spec from qwf.pending_inputs where run_id = %s and node_id = %s"
-    asked = session.many(conn, query, (run, node))
     options = [option for option, _ in show.options(asked[0]["spec"])] if asked else []
     if text.startswith("#") and options:
         if not text[1:].isdecimal() or not 1 <= int(text[1:]) <= len(options):
@@ -103,15 +292,81 @@ def _meant(conn: session.Connection, run: int, node: str, text: str) -> Any:
     return text if text in [*options, *named] else session.parse_value(text)
 
 
-def _cancel(conn: session.Connection, what: str, ids: tuple[int, ...], reason: str | None) -> None:
+def _by_id(ids: Sequence[int], wanted: dict[str, Any]) -> bool:
+    """Whether ids are given rather than filters; both, or neither, is no order."""
+    given = [name for name, value in wanted.items() if value]
+    if ids and given:
+        raise click.UsageError(f"give ids, or --{given[0]} and the like, not both")
+    if not ids and not given:
+        raise click.UsageError("which ones? Give ids, or filters: see --help")
+    return bool(ids)
+
+
+def _need_failed(wanted: dict[str, Any]) -> None:
+    if not wanted.pop("failed"):
+        raise click.UsageError("say --failed: only what failed is retried in bulk")
+
+
+def _filters(conn: session.Connection, wanted: dict[str, Any]) -> dict[str, Any]:
+    return {**wanted, "since": arguments.ago(conn, wanted["since"])}
+
+
+def _subjects(jobs: Sequence[show.Row]) -> list[Subject]:
+    """Standalone jobs as they are, nodes as their runs, each once."""
+    runs = dict.fromkeys(row["run_id"] for row in jobs if row["run_id"] is not None)
+    alone = [("job", row["id"]) for row in jobs if row["run_id"] is None]
+    return [*alone, *(("run", run) for run in runs)]
+
+
+def _cancel_named(
+    conn: session.Connection, what: str, ids: Sequence[int], reason: str | None
+) -> None:
     with conn.transaction():
         for number in ids:
-            session.call(conn, f"cancel_{what}", **{f"{what}_id": number, "reason": reason})
+            _one(conn, "cancel", (what, number), reason=reason)
     click.echo(f"cancelled {what} {', '.join(map(str, ids))}")
 
 
-def _me() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "qwf"
+def _each(
+    conn: session.Connection,
+    verb: str,
+    subjects: Sequence[Subject],
+    dry_run: bool,
+    yes: bool,
+    **more: Any,
+) -> None:
+    """Do it to each by itself: one that is refused does not stop the others. Exit 1 if one was."""
+    if dry_run or not subjects:
+        click.echo(_counted(subjects) if subjects else f"nothing to {verb}")
+        for what, number in subjects:
+            click.echo(f"  {what} {number}")
+        return
+    arguments.confirm(f"{verb.capitalize()} {_counted(subjects)}?", yes)
+    refused: list[str] = []
+    for subject in subjects:
+        try:
+            _one(conn, verb, subject, **more)
+        except psycopg.errors.DatabaseError as error:
+            if not (error.sqlstate or "").startswith("QW"):
+                raise
+            refused.append(f"{subject[0]} {subject[1]}: {error.diag.message_primary}")
+    done = len(subjects) - len(refused)
+    click.echo(
+        f"{verb}: {done} of {_counted(subjects)}" if refused else f"{verb}: {_counted(subjects)}"
+    )
+    if refused:
+        rest = len(refused) - TOLD
+        more_lines = [f"and {rest} more"] if rest > 0 else []
+        session.fail(f"{len(refused)} were refused", details=[*refused[:TOLD], *more_lines])
+
+
+def _one(conn: session.Connection, verb: str, subject: Subject, **more: Any) -> None:
+    what, number = subject
+    session.call(conn, f"{verb}_{what}", **{f"{what}_id": number}, **more)
+
+
+def _counted(subjects: Sequence[Subject]) -> str:
+    counts = {what: sum(kind == what for kind, _ in subjects) for what in ("job", "run")}
+    return " and ".join(
+        f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count
+    )

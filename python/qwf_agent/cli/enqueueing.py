@@ -10,64 +10,19 @@ import click
 from rich.text import Text
 
 from qwf_agent import definitions, show
-from qwf_agent.cli import session, watching
-
-UNITS = {
-    "ms": "milliseconds",
-    "s": "seconds",
-    "min": "minutes",
-    "m": "minutes",
-    "h": "hours",
-    "d": "days",
-}
+from qwf_agent.cli import arguments, session, watching
 
 
-def duration(text: str) -> timedelta:
-    """A length of time: 90 or 90s, 10min, 2h, 1d."""
-    number = text.rstrip("abcdefghijklmnopqrstuvwxyz ").strip()
-    unit = text[len(number) :].strip() or "s"
-    try:
-        return timedelta(**{UNITS[unit]: float(number)})
-    except (KeyError, ValueError, OverflowError):
-        raise click.BadParameter(f"{text!r} is no duration: write 90s, 10min, 2h or 1d") from None
+class _Json(click.ParamType[Any]):
+    """Any JSON value."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        return session.parse_json(value, "it") if isinstance(value, str) else value
 
 
-def pair(text: str) -> tuple[str, str]:
-    """key=value."""
-    key, sign, value = text.partition("=")
-    if not key or not sign:
-        raise click.BadParameter(f"{text!r}: write key=value")
-    return key, value
-
-
-priority = click.option("--priority", type=int, metavar="N", help="Lower is sooner. Default 100.")
-key = click.option(
-    "--key",
-    help="Idempotency key: while one with this key is not over, its id is returned instead.",
-)
-once = click.option(
-    "--once", is_flag=True, default=None, help="The key stays taken when it is over."
-)
-delay = click.option(
-    "--in",
-    "delay",
-    type=duration,
-    metavar="TIME",
-    help="Not before this much later: 90s, 10min, 2h.",
-)
-at = click.option(
-    "--at", type=click.DateTime(["%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"]),
-    metavar="TIME", help="Not before this time, yours unless it names a zone: '2030-01-31 06:00'.",
-)  # fmt: skip
-labels = click.option(
-    "--label",
-    "labels",
-    type=pair,
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A tag; may be repeated.",
-)
-project = click.option("--project", help="Tenant tag.")
+JSON = _Json()
 
 
 @click.command()
@@ -99,40 +54,50 @@ def apply(conn: session.Connection, place: Path, as_json: bool) -> None:
         session.show(show.rows(["kind", "name", "version", "change"], rows, "nothing to register"))
 
 
+# fmt: off
 @click.command()
 @click.argument("task")
 @click.option(
     "--args",
-    "arguments",
     default="{}",
     metavar="JSON",
     help="Arguments: a JSON object, @file, or - for stdin.",
 )
 @click.option("--queue", help="Queue that serves it. Default: default.")
-@priority
-@delay
-@at
-@key
-@once
+@arguments.priority
+@arguments.delay
+@arguments.at
+@arguments.key
+@arguments.once
 @click.option(
     "--max-attempts",
     type=click.IntRange(1),
     metavar="N",
     help="Tries. Default 1; 4 for transient failures.",
 )
-@click.option(
-    "--timeout", type=duration, metavar="TIME", help="Limit of one attempt: 90s, 10min, 2h."
-)
-@project
-@labels
+@arguments.timeout
+@click.option("--backoff", type=JSON, metavar="JSON",
+              help='Seconds between tries: [5,30,120], or {"base":1,"factor":2,"max":600}.')
+@click.option("--model", metavar="NAME", help="Model a worker must know.")
+@click.option("--vram-mb", type=click.IntRange(0), metavar="MIB", help="GPU memory it needs.")
+@click.option("--requires", type=arguments.pair, multiple=True, metavar="LABEL=VALUE",
+              help="A label a worker must carry; may be repeated.")
+@click.option("--limit-by", metavar="NAME", help="Limit it counts against: see qwf limits.")
+@click.option("--on-failure", type=click.Choice(["fail", "ask"]),
+              help="When it fails for good: fail (default), or ask a person.")
+@click.option("--expires", type=arguments.duration, metavar="TIME",
+              help="Cancelled unless it has started by then.")
+@arguments.project
+@arguments.labels
 @session.json_option
 @session.database
 def enqueue(
     conn: session.Connection,
     task: str,
-    arguments: str,
+    args: str,
     delay: timedelta | None,
     at: datetime | None,
+    requires: tuple[tuple[str, str], ...],
     labels: tuple[tuple[str, str], ...],
     as_json: bool,
     **options: Any,
@@ -147,11 +112,65 @@ def enqueue(
         conn,
         "enqueue",
         task=task,
-        args=session.parse_object(arguments, "--args"),
-        run_at=_run_at(conn, delay, at),
+        args=session.parse_object(args, "--args"),
+        run_at=arguments.run_at(conn, delay, at),
+        requires=dict(requires) or None,
         labels=dict(labels),
         **options,
     )
+    session.show_json({"job_id": job}) if as_json else click.echo(job)
+# fmt: on
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED, metavar="ARGV...")
+@click.option("--queue", help="Queue that serves it. Default: default.")
+@click.option(
+    "--inputs",
+    default="{}",
+    metavar="JSON",
+    help="What it reads on stdin: a JSON object, @file, or -.",
+)
+@click.option("--wait", is_flag=True, help="Wait for its end and print what it printed.")
+@arguments.priority
+@arguments.delay
+@arguments.at
+@arguments.key
+@arguments.timeout
+@arguments.project
+@arguments.labels
+@session.json_option
+@session.database
+def submit(
+    conn: session.Connection,
+    argv: tuple[str, ...],
+    inputs: str,
+    wait: bool,
+    delay: timedelta | None,
+    at: datetime | None,
+    labels: tuple[tuple[str, str], ...],
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Enqueue a command and print the id of its job.
+
+    An agent started with --allow-commands DIR runs it, as an argument list, never through a shell;
+    ARGV begins with a program in that folder. With --wait, exit 0 completed, 1 failed, 2 cancelled.
+
+    \b
+    Example:  qwf submit --queue cpu --wait -- convert.sh --size 800 a.jpg
+    """
+    job = session.call(
+        conn,
+        "enqueue",
+        task="command",
+        args={**session.parse_object(inputs, "--inputs"), "command": list(argv)},
+        run_at=arguments.run_at(conn, delay, at),
+        labels=dict(labels),
+        **options,
+    )
+    if wait:
+        raise SystemExit(watching.job_to_its_end(conn, job, as_json))
     session.show_json({"job_id": job}) if as_json else click.echo(job)
 
 
@@ -163,18 +182,18 @@ def enqueue(
     metavar="JSON",
     help="Values the workflow reads: a JSON object, @file, or -.",
 )
-@click.option("--set", "settings", type=pair, multiple=True, metavar="KEY=VALUE",
+@click.option("--set", "settings", type=arguments.pair, multiple=True, metavar="KEY=VALUE",
               help="One value of the context, JSON or text: --set photo.path=a.jpg.")  # fmt: skip
-@priority
-@delay
-@at
-@key
-@once
+@arguments.priority
+@arguments.delay
+@arguments.at
+@arguments.key
+@arguments.once
 @click.option(
     "--out-dir", metavar="DIR", help="Folder its files go under. Default: the agent's own."
 )
-@project
-@labels
+@arguments.project
+@arguments.labels
 @click.option(
     "--watch",
     is_flag=True,
@@ -207,7 +226,7 @@ def run(
         "enqueue_run",
         workflow=name,
         context=_with_settings(session.parse_object(context, "--context"), settings),
-        run_at=_run_at(conn, delay, at),
+        run_at=arguments.run_at(conn, delay, at),
         labels=dict(labels),
         **options,
     )
@@ -218,17 +237,6 @@ def run(
     else:
         click.echo(run_id)
         session.console(stderr=True).print(Text(f"next: qwf show {run_id}", "bright_black"))
-
-
-def _run_at(
-    conn: session.Connection, delay: timedelta | None, at: datetime | None
-) -> datetime | None:
-    if delay is not None and at is not None:
-        raise click.UsageError("give --in or --at, not both")
-    if delay is not None:
-        now: datetime = session.call(conn, "now")
-        return now + delay
-    return at and (at if at.tzinfo else at.astimezone())
 
 
 def _with_settings(

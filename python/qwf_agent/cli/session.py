@@ -6,7 +6,7 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -52,6 +52,19 @@ class Commands(click.Group):
         sys.exit(_guarded(lambda: super(Commands, self).main(*args, **extra)))
 
 
+class RunOrJob(Commands):
+    """A verb for runs and for jobs; their ids are numbers of the same kind, so one says which."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command named; a bare number is refused with the way out."""
+        if args[0].isdecimal():
+            verb, number = ctx.command_path, args[0]
+            ctx.fail(f"a run or a job? Write: {verb} run {number}, or: {verb} job {number}")
+        return super().resolve_command(ctx, args)
+
+
 def connect(dsn: str | None) -> Connection:
     """A connection in autocommit; what the server notes goes to standard error."""
     conn = psycopg.connect(
@@ -89,7 +102,9 @@ def call(conn: Connection, function: str, **arguments: Any) -> Any:
     return next(iter(row.values())) if row else None
 
 
-def many(conn: Connection, query: LiteralString, parameters: Sequence[Any] = ()) -> list[DictRow]:
+def many(
+    conn: Connection, query: LiteralString, parameters: Sequence[Any] | Mapping[str, Any] = ()
+) -> list[DictRow]:
     """The rows a query returns."""
     return conn.execute(query, parameters).fetchall()
 

@@ -1,20 +1,93 @@
-"""Follows a run until it is over."""
+"""Commands and helpers that follow runs and jobs until they are over."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 import click
 from rich.live import Live
 
 from qwf_agent import show
-from qwf_agent.cli import session
+from qwf_agent.cli import arguments, session
 
 EVERY = 0.25  # seconds between looks
-EXITS = {"completed": 0, "failed": 1, "cancelled": 2}
+EXITS = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
 TIMED_OUT = 124
+
+give_up = click.option(
+    "--timeout", type=arguments.duration, metavar="TIME",
+    help="Give up after this time, with exit code 124: 90, 10min, 2h.",
+)  # fmt: skip
+
+
+@click.group(cls=session.RunOrJob)
+def wait() -> None:
+    """Wait until runs or jobs are over.
+
+    Exit 0 when all completed, 1 when one failed, 2 when one was cancelled, 124 out of time.
+
+    \b
+    Example:  qwf wait run 12 && echo done
+              qwf wait job 345 346 --timeout 10min
+    """
+
+
+@wait.command("run")
+@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="RUN...")
+@give_up
+@session.database
+def wait_run(conn: session.Connection, ids: tuple[int, ...], timeout: timedelta | None) -> None:
+    """Wait until runs are over."""
+
+    def look(run: int) -> str:
+        return str(session.call(conn, "run_status", run_id=run)["run"]["status"])
+
+    raise SystemExit(_wait("run", ids, look, timeout))
+
+
+@wait.command("job")
+@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="JOB...")
+@give_up
+@session.database
+def wait_job(conn: session.Connection, ids: tuple[int, ...], timeout: timedelta | None) -> None:
+    """Wait until jobs are over."""
+
+    def look(job: int) -> str:
+        return str(session.call(conn, "result", job_id=job)["state"])
+
+    raise SystemExit(_wait("job", ids, look, timeout))
+
+
+@click.command()
+@click.argument("job", type=session.ID)
+@click.option("-f", "--follow", is_flag=True, help="Go on until the job is over.")
+@click.option("--attempt", type=click.IntRange(1), metavar="N", help="Default: the newest.")
+@session.database
+def logs(conn: session.Connection, job: int, follow: bool, attempt: int | None) -> None:
+    """Print the log of a JOB: the end of what its body printed.
+
+    With -f, exit 0 completed, 1 failed, 2 cancelled.
+
+    \b
+    Example:  qwf logs 345
+              qwf logs -f 345
+    """
+    if follow:
+        raise SystemExit(_follow_log(conn, job))
+    row = _one_job(conn, job)
+    number = attempt or row["attempt"]
+    if not number:
+        session.fail(f"job {job} has not started", f"qwf why {job}")
+    printed = _log(conn, job, number)
+    if printed is None:
+        running = row["status"] == "running" and number == row["attempt"]
+        hint = f"it runs: qwf logs -f {job}" if running else f"see: qwf job {job}"
+        session.fail(f"no log of attempt {number} of job {job}", hint)
+    click.echo(printed, nl=not printed.endswith("\n"))
 
 
 def watch(conn: session.Connection, run_id: int, as_json: bool = False) -> int:
@@ -28,34 +101,58 @@ def watch(conn: session.Connection, run_id: int, as_json: bool = False) -> int:
         else:
             status = _lines(conn, run_id)
     except KeyboardInterrupt:
-        session.fail(
-            f"interrupted; run {run_id} goes on",
-            f"qwf show {run_id}, or: qwf cancel run {run_id}",
-            session.INTERRUPTED,
-        )
+        _interrupted("run", run_id, f"qwf show {run_id}, or: qwf cancel run {run_id}")
     return EXITS[status["run"]["status"]]
 
 
-def wait(conn: session.Connection, run_id: int, limit: float | None) -> int:
-    """Wait in silence, at most `limit` seconds; the exit code says how it ended."""
+def job_to_its_end(conn: session.Connection, job: int, as_json: bool) -> int:
+    """Wait for the end of a job and print what it printed, or its result; the exit code."""
     try:
-        status = _follow(conn, run_id, lambda status: None, limit)
-    except TimeoutError:
-        session.fail(f"run {run_id} is not over yet", f"qwf show {run_id}", TIMED_OUT)
-    return EXITS[status["run"]["status"]]
+        while (result := session.call(conn, "result", job_id=job))["state"] not in EXITS:
+            time.sleep(EVERY)
+    except KeyboardInterrupt:
+        _interrupted("job", job, f"qwf job {job}, or: qwf cancel job {job}")
+    if as_json:
+        session.show_json(result)
+        return EXITS[result["state"]]
+    printed = _log(conn, job, None)
+    if printed:
+        click.echo(printed, nl=not printed.endswith("\n"))
+    if result["state"] != "completed":
+        click.echo(f"job {job} {result['state']}: {result['error'] or 'no reason given'}", err=True)
+    return EXITS[result["state"]]
+
+
+def _wait(
+    what: str, ids: Sequence[int], look: Callable[[int], str], limit: timedelta | None
+) -> int:
+    deadline = None if limit is None else time.monotonic() + limit.total_seconds()
+    code = 0
+    for number in ids:
+        try:
+            while (state := look(number)) not in EXITS:
+                if deadline is not None and time.monotonic() >= deadline:
+                    hint = f"qwf {'show' if what == 'run' else 'why'} {number}"
+                    session.fail(f"{what} {number} is not over yet", hint, TIMED_OUT)
+                time.sleep(EVERY)
+        except KeyboardInterrupt:
+            _interrupted(what, number)
+        code = max(code, EXITS[state])
+    return code
+
+
+def _interrupted(what: str, number: int, hint: str | None = None) -> Any:
+    session.fail(f"interrupted; {what} {number} goes on", hint, session.INTERRUPTED)
 
 
 def _follow(
-    conn: session.Connection, run_id: int, tell: Any, limit: float | None = None
+    conn: session.Connection, run_id: int, tell: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
-    deadline = None if limit is None else time.monotonic() + limit
     while True:
         status: dict[str, Any] = session.call(conn, "run_status", run_id=run_id)
         tell(status)
         if status["run"]["status"] in EXITS:
             return status
-        if deadline is not None and time.monotonic() >= deadline:
-            raise TimeoutError
         time.sleep(EVERY)
 
 
@@ -81,3 +178,62 @@ def _lines(conn: session.Connection, run_id: int) -> dict[str, Any]:
         before = status
 
     return _follow(conn, run_id, tell)
+
+
+def _follow_log(conn: session.Connection, job: int) -> int:
+    """Print state, progress and the log of each attempt until the job is over."""
+    told: tuple[Any, ...] = ()
+    printed = 0
+    try:
+        while True:
+            row = _one_job(conn, job)
+            printed = _print_ended(conn, job, printed)
+            now = (row["status"], row["attempt"], row["progress"], row["progress_message"])
+            if now != told:
+                click.echo(_state_line(row), err=True)
+                told = now
+            if row["status"] in EXITS:
+                return EXITS[row["status"]]
+            time.sleep(EVERY)
+    except KeyboardInterrupt:
+        _interrupted("job", job)
+    return 0
+
+
+def _print_ended(conn: session.Connection, job: int, after: int) -> int:
+    """Print the logs of attempts that have ended since attempt `after`; the newest of them."""
+    query = "select attempt, log_tail from qwf.job_attempts where job_id = %s and attempt > %s"
+    for row in session.many(conn, query + " order by attempt", (job, after)):
+        after = row["attempt"]
+        if row["log_tail"]:
+            click.echo(row["log_tail"], nl=not row["log_tail"].endswith("\n"))
+    return after
+
+
+def _state_line(row: dict[str, Any]) -> str:
+    parts = [f"job {row['id']} {str(row['status']).replace('_', ' ')}"]
+    if row["status"] == "running":
+        parts.append(f"attempt {row['attempt']} on {row['claimed_by']}")
+        if row["progress"] is not None:
+            parts.append(f"{row['progress']:.0%} {row['progress_message'] or ''}".rstrip())
+    return ", ".join(parts)
+
+
+def _one_job(conn: session.Connection, job: int) -> dict[str, Any]:
+    query = (
+        "select id, status, attempt, claimed_by, progress, progress_message"
+        " from qwf.jobs where id = %s"
+    )
+    found = session.many(conn, query, (job,))
+    if not found:
+        session.fail(f"no job {job}", "qwf jobs lists the newest")
+    return found[0]
+
+
+def _log(conn: session.Connection, job: int, attempt: int | None) -> str | None:
+    query = (
+        "select log_tail from qwf.job_attempts where job_id = %s"
+        " and (%s::int is null or attempt = %s) order by attempt desc limit 1"
+    )
+    found = session.many(conn, query, (job, attempt, attempt))
+    return found[0]["log_tail"] if found else None

@@ -1,38 +1,18 @@
-"""Draws runs, jobs and lists for a terminal, from plain rows; knows nothing of databases."""
+"""Runs: the tree of one, a line each of several, what changed between two looks."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Container, Mapping, Sequence
 from itertools import groupby
-from textwrap import indent
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-Row = Mapping[str, Any]
+from qwf_agent.show.words import LOOKS, OVER, Row, bar, duration, state
 
-LOOKS = {
-    "blocked": ("·", "bright_black"),
-    "scheduled": ("◷", "bright_black"),
-    "queued": ("○", "cyan"),
-    "running": ("●", "yellow"),
-    "awaiting_input": ("?", "magenta"),
-    "completed": ("✓", "green"),
-    "failed": ("✗", "red"),
-    "cancelled": ("⊘", "bright_black"),
-    "skipped": ("↷", "bright_black"),
-}
-OVER = {"completed", "failed", "cancelled"}
 QUIET = ("completed", "blocked", "skipped", "queued", "cancelled", "scheduled")
-NUMBERS = {"id", "run", "tries", "took", "version"}
-NARROW = 20
-BAR = 12
-BRIEF = 60
 
 
 def run(status: Row, max_lines: int | None = None) -> RenderableType:
@@ -117,117 +97,6 @@ def changes(before: Row | None, after: Row, only: Container[str] | None = None) 
     return lines
 
 
-def rows(columns: Sequence[str], content: Iterable[Row], empty: str) -> RenderableType:
-    """A list, one line for each row, the last column in what room is left; else `empty`."""
-    cells = [[_cell(column, row.get(column)) for column in columns] for row in content]
-    if not cells:
-        return Text(empty)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), expand=True)
-    table.header_style = "bright_black"
-    for column, texts in zip(columns, zip(*cells, strict=True), strict=True):
-        longest = max(text.cell_len for text in texts)
-        last = column == columns[-1]
-        table.add_column(
-            column,
-            justify="right" if column in NUMBERS else "left",
-            overflow="ellipsis",
-            no_wrap=True,
-            ratio=1 if last else None,
-            min_width=None if last else min(longest, NARROW),
-        )
-    for row in cells:
-        table.add_row(*row)
-    return table
-
-
-def facts(row: Row, names: Sequence[str]) -> RenderableType:
-    """Name and value, one to a line; what says nothing (null, empty, zero) is left out."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(style="bright_black", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name in names:
-        value = row.get(name)
-        if isinstance(value, dict | list) and len(_brief(value)) > BRIEF:
-            pretty = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-            table.add_row(name.replace("_", " "), Text(pretty))
-        elif value or value is False:
-            table.add_row(name.replace("_", " "), _cell(name, value))
-    return table
-
-
-def attempt(row: Row) -> RenderableType:
-    """One finished attempt: how it ended, what it used, its error and what it printed."""
-    parts = [row["outcome"], row.get("reason"), row.get("worker")]
-    parts += [duration(row["took"].total_seconds()) if row.get("took") else None]
-    parts += [f"exit code {row['exit_code']}" if row.get("exit_code") else None]
-    parts += [f"signal {row['signal']}" if row.get("signal") else None]
-    parts += [f"{row['max_rss_bytes'] / 2**20:.0f} MiB" if row.get("max_rss_bytes") else None]
-    lines = [
-        Text(f"\nattempt {row['attempt']}  ", "bold").append(
-            "  ".join(filter(None, parts)), "not bold"
-        )
-    ]
-    for title, text, style in (
-        ("error", row.get("error"), "red"),
-        ("printed", row.get("log_tail"), ""),
-    ):
-        if text:
-            lines += [
-                Text(f"  {title}:", "bright_black"),
-                Text(indent(text.rstrip(), "    "), style),
-            ]
-    return Group(*lines)
-
-
-def question(row: Row) -> RenderableType:
-    """A question that waits for a person: what is asked, the options, and how to answer."""
-    head = Text.assemble(
-        (f"run {row['run_id']}  ", "bold"), f"{row['workflow']}  {row['node_id']}  "
-    )
-    head.append(f"{row['widget'] or 'input'}, {_cell('age', row['age'])} old", "bright_black")
-    lines = [head]
-    if row.get("prompt"):
-        lines.append(Text(indent(row["prompt"], "  "), "magenta"))
-    offered = options(row["spec"])
-    lines += [Text(f"  #{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
-    value = "'#1'" if offered else "VALUE"
-    lines.append(Text(f"  qwf answer {row['run_id']} {row['node_id']} {value}", "cyan"))
-    return Group(*lines)
-
-
-def options(spec: Row) -> list[tuple[Any, str]]:
-    """What a person may choose from: each value with a short text for it."""
-    given = spec.get("options", spec.get("source"))
-    return [(value, _brief(value)) for value in given] if isinstance(given, list) else []
-
-
-def state(status: str) -> Text:
-    """A state with its sign and colour."""
-    sign, colour = LOOKS.get(status, (" ", ""))
-    return Text(f"{sign} {status.replace('_', ' ')}", colour)
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a person writes them."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    if seconds < 59.5:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours < 48 else f"{hours // 24} d {hours % 24:02} h"
-
-
-def bar(fraction: float, width: int = BAR) -> Text:
-    """A progress bar with its percentage."""
-    full = round(max(0.0, min(1.0, fraction)) * width)
-    return Text.assemble(
-        ("━" * full, "yellow"), ("━" * (width - full), "bright_black"), f" {fraction:4.0%}"
-    )
-
-
 def _more(node: Row, status: Row) -> str:
     """Time and detail of a node for a plain line; how far it is changes too often for one."""
     ended = node.get("finished_at") and node.get("seconds") is not None
@@ -300,28 +169,3 @@ def _height(shown: list[Row]) -> int:
     return len(shown) + len(
         {node["step_id"] for node in shown} - {node["node_id"] for node in shown}
     )
-
-
-def _cell(name: str, value: Any) -> Text:
-    if value is None:
-        return Text("")
-    if name == "status":
-        return state(value)
-    if name in {"took", "age"}:
-        seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
-        return Text(duration(seconds))
-    if isinstance(value, datetime):
-        there = value.astimezone()
-        today = there.date() == datetime.now().astimezone().date()
-        return Text(there.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M"))
-    return Text(_brief(value))
-
-
-def _brief(value: Any) -> str:
-    if isinstance(value, str):
-        return " ".join(value.split())
-    if isinstance(value, dict) and "id" in value and "label" in value:
-        rest = {key: item for key, item in value.items() if key not in {"id", "label"}}
-        rest = dict(sorted(rest.items(), key=lambda pair: isinstance(pair[1], list | dict)))
-        return "  ".join([value["label"], *(f"{key} {_brief(rest[key])}" for key in rest)])
-    return json.dumps(value, ensure_ascii=False, default=str)

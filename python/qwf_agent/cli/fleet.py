@@ -1,0 +1,218 @@
+"""Commands about queues, workers and limits."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+
+from qwf_agent.cli import acting, arguments, session
+from qwf_agent.cli.reading import show_list
+
+QUEUE_COLUMNS = (
+    *("queue", "state", "workers", "slots", "queued", "scheduled", "running", "waited"),
+)
+
+WORKER_COLUMNS = (
+    "host",
+    "queue",
+    "state",
+    "slots",
+    "running",
+    "model",
+    "seen",
+    "version",
+    "worker",
+)
+
+
+@click.command()
+@session.json_option
+@session.database
+def queues(conn: session.Connection, as_json: bool) -> None:
+    """List the queues: what waits and runs, who serves them.
+
+    \b
+    Example:  qwf queues
+    Then:     qwf queue pause QUEUE     qwf jobs --queue QUEUE --status queued
+    """
+    found = session.many(conn, "select * from qwf.queue_depth order by queue")
+    for row in [] if as_json else found:
+        row |= {"state": "paused" if row["paused"] else "on", "waited": row["oldest_wait"]}
+    show_list(QUEUE_COLUMNS, found, as_json, "no queues")
+
+
+@click.group(cls=session.Commands)
+def queue() -> None:
+    """Create, pause and resume queues.
+
+    \b
+    Example:  qwf queue create mail --timeout 5min --max-running 4
+              qwf queue pause gpu
+    """
+
+
+@queue.command("create")
+@click.argument("name")
+@click.option(
+    "--lease", type=arguments.duration, metavar="TIME", help="Lease of its jobs: 30s, 5min."
+)
+@arguments.timeout
+@click.option(
+    "--retention", type=arguments.duration, metavar="TIME", help="How long ended jobs are kept."
+)
+@session.database
+def create_queue(conn: session.Connection, name: str, **given: Any) -> None:
+    """Create a queue, or change what is given of one that exists."""
+    session.call(conn, "create_queue", name=name, **given)
+    click.echo(f"queue {name}")
+
+
+@queue.command()
+@click.argument("name")
+@session.database
+def pause(conn: session.Connection, name: str) -> None:
+    """Hand out nothing more; what runs goes on."""
+    session.call(conn, "pause_queue", name=name)
+    click.echo(f"queue {name} is paused; go on: qwf queue resume {name}")
+
+
+@queue.command()
+@click.argument("name")
+@session.database
+def resume(conn: session.Connection, name: str) -> None:
+    """Hand out work again."""
+    session.call(conn, "resume_queue", name=name)
+    click.echo(f"queue {name} goes on")
+
+
+@click.command()
+@click.option("--all", "everyone", is_flag=True, help="Those too that stopped within a day.")
+@session.json_option
+@session.database
+def workers(conn: session.Connection, everyone: bool, as_json: bool) -> None:
+    """List the workers: where they are, what they do, whether they live.
+
+    \b
+    Example:  qwf workers
+    Then:     qwf worker off HOST QUEUE --reason 'new card'
+    """
+    query = (
+        "select * from qwf.fleet where %s or state <> 'stopped' order by host, queue, started_at"
+    )
+    found = session.many(conn, query, (everyone,))
+    for row in [] if as_json else found:
+        row |= {"model": row["current_model"], "seen": row["last_seen"]}
+    empty = "no workers; start one: qwf agent --queue cpu --nodes PACKAGE"
+    show_list(WORKER_COLUMNS, found, as_json, empty)
+
+
+@click.group(cls=session.Commands)
+def worker() -> None:
+    """Switch the workers of a box on and off, load and unload models.
+
+    It holds across restarts, and takes effect in under a second. HOST is this box where none is
+    given; --all means every queue the box serves.
+
+    \b
+    Example:  qwf worker drain box-a gpu --reason 'new card' --until 2h
+              qwf worker off box-a --all
+              qwf worker on box-a gpu
+    """
+
+
+def switch(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What all the switches take."""
+    for option in (
+        session.database,
+        click.option("--reason", help="Why; kept with it."),
+        click.option("--all", "everywhere", is_flag=True, help="Every queue the box serves."),
+        click.argument("words", nargs=-1, metavar="[HOST] QUEUE"),
+    ):
+        command = option(command)
+    return command
+
+
+until = click.option(
+    "--until", type=arguments.moment, metavar="TIME",
+    help="On again by itself then: 2h, or '2030-01-31 06:00'.",
+)  # fmt: skip
+
+
+@worker.command("on")
+@switch
+def on(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+    """Serve the queue again."""
+    _order(conn, words, everywhere, "on", "hard", "on again", **more)
+
+
+@worker.command("off")
+@until
+@switch
+def off(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+    """Stop at once: bodies are killed, their jobs go back to the front for other boxes."""
+    _order(conn, words, everywhere, "off", "hard", "off: bodies are killed and handed back", **more)
+
+
+@worker.command("drain")
+@until
+@switch
+def drain(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+    """Finish what runs, then stop."""
+    _order(conn, words, everywhere, "off", "drain", "off when what runs is done", **more)
+
+
+@worker.command("pause")
+@until
+@switch
+def hold(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+    """Claim nothing more; keep the model loaded."""
+    _order(conn, words, everywhere, "off", "pause", "paused, its model stays", **more)
+
+
+def _order(
+    conn: session.Connection,
+    words: tuple[str, ...],
+    everywhere: bool,
+    state: str,
+    policy: str,
+    said: str,
+    reason: str | None = None,
+    until: timedelta | datetime | None = None,
+) -> None:
+    host, queues = _places(conn, words, everywhere)
+    when = arguments.ahead(conn, until)
+    with conn.transaction():
+        for name in queues:
+            session.call(
+                conn, "worker_control", host=host, queue=name, state=state, policy=policy,
+                by=acting.me(), reason=reason, until=when,
+            )  # fmt: skip
+    for name in queues:
+        click.echo(f"{host} {name}: {said}")
+        if not session.many(
+            conn, "select 1 from qwf.workers where host = %s and queue = %s limit 1", (host, name)
+        ):
+            click.echo(f"note: no worker of {host} on {name} has been seen yet", err=True)
+
+
+def _places(
+    conn: session.Connection, words: tuple[str, ...], everywhere: bool
+) -> tuple[str, list[str]]:
+    """The host and the queues that the words mean."""
+    if everywhere:
+        if len(words) > 1:
+            raise click.UsageError("--all goes with a host alone")
+        host = words[0] if words else socket.gethostname()
+        rows = session.many(
+            conn, "select distinct queue from qwf.workers where host = %s order by queue", (host,)
+        )
+        if not rows:
+            session.fail(f"no worker of {host} has been seen", "qwf workers lists those that were")
+        return host, [row["queue"] for row in rows]
+    if not 1 <= len(words) <= 2:
+        raise click.UsageError("write [HOST] QUEUE, or [HOST] --all")
+    return (words[0] if len(words) == 2 else socket.gethostname()), [words[-1]]

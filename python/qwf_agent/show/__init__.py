@@ -1,0 +1,30 @@
+"""Draws runs, jobs and lists for a terminal, from plain rows; knows nothing of databases."""
+
+from __future__ import annotations
+
+from qwf_agent.show.jobs import attempt, headline, options, question, timeline
+from qwf_agent.show.lists import facts, rows
+from qwf_agent.show.runs import board, changes, run
+from qwf_agent.show.words import LOOKS, OVER, Row, bar, brief, duration, moment, size, state
+
+__all__ = [
+    "LOOKS",
+    "OVER",
+    "Row",
+    "attempt",
+    "bar",
+    "board",
+    "brief",
+    "changes",
+    "duration",
+    "facts",
+    "headline",
+    "moment",
+    "options",
+    "question",
+    "rows",
+    "run",
+    "size",
+    "state",
+    "timeline",
+]

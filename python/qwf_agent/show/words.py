@@ -1,0 +1,98 @@
+"""How single values are written: states, times, sizes, bars."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from rich.text import Text
+
+Row = Mapping[str, Any]
+
+LOOKS = {
+    "blocked": ("·", "bright_black"),
+    "scheduled": ("◷", "bright_black"),
+    "queued": ("○", "cyan"),
+    "running": ("●", "yellow"),
+    "awaiting_input": ("?", "magenta"),
+    "completed": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "cancelled": ("⊘", "bright_black"),
+    "skipped": ("↷", "bright_black"),
+}
+FLEET_LOOKS = {
+    "idle": "green",
+    "busy": "yellow",
+    "on": "green",
+    "off": "red",
+    "parked": "magenta",
+    "paused": "magenta",
+    "dead": "red",
+    "stopped": "bright_black",
+    "disabled": "bright_black",
+}
+OVER = {"completed", "failed", "cancelled"}
+BAR = 12
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+
+
+def state(status: str) -> Text:
+    """A state with its sign and colour."""
+    sign, colour = LOOKS.get(status, (" ", ""))
+    return Text(f"{sign} {status.replace('_', ' ')}", colour)
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person writes them."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    if seconds < 59.5:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours < 48 else f"{hours // 24} d {hours % 24:02} h"
+
+
+def size(number: float) -> str:
+    """Bytes as a person writes them."""
+    step = 0
+    while number >= 1000 and step < len(UNITS) - 1:
+        number, step = number / 1024, step + 1
+    return (
+        f"{number:.1f} {UNITS[step]}" if step and number < 99.95 else f"{number:.0f} {UNITS[step]}"
+    )
+
+
+def bar(fraction: float, width: int = BAR) -> Text:
+    """A progress bar with its percentage."""
+    full = round(max(0.0, min(1.0, fraction)) * width)
+    return Text.assemble(
+        ("━" * full, "yellow"), ("━" * (width - full), "bright_black"), f" {fraction:4.0%}"
+    )
+
+
+def moment(when: datetime) -> str:
+    """A time in the zone of whoever reads it; without the date where it is today."""
+    there = when.astimezone()
+    today = there.date() == datetime.now().astimezone().date()
+    return there.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
+
+
+def seconds(value: Any) -> float:
+    """A length of time as seconds, however it came."""
+    return value.total_seconds() if isinstance(value, timedelta) else float(value)
+
+
+def brief(value: Any) -> str:
+    """Any value in one line."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, dict) and "id" in value and "label" in value:
+        rest = {key: item for key, item in value.items() if key not in {"id", "label"}}
+        rest = dict(sorted(rest.items(), key=lambda pair: isinstance(pair[1], list | dict)))
+        return "  ".join([value["label"], *(f"{key} {brief(rest[key])}" for key in rest)])
+    return json.dumps(value, ensure_ascii=False, default=str)

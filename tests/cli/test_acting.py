@@ -1,0 +1,209 @@
+"""Cancelling and retrying, one or many; schedules; queues and workers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+from welcome import Cli
+
+Db = psycopg.Connection[Any]
+
+
+def fails(db: Db, queue: str = "default") -> None:
+    """Whatever waits in the queue fails."""
+    db.execute(
+        "select qwf.finish(job_id, token, 'fatal', null, 'broken') from qwf.claim(%s, 'box', 100)",
+        (queue,),
+    )
+
+
+def states(db: Db) -> dict[str, str]:
+    return dict(
+        db.execute("select task, status::text from qwf.jobs where run_id is null").fetchall()
+    )
+
+
+@pytest.fixture
+def three(on_db: Cli, db: Db) -> Cli:
+    """A database with three failed jobs, of tasks a, b and c, c of project shop."""
+    for task, project in (("a", ""), ("b", ""), ("c", "shop")):
+        db.execute("select qwf.enqueue(%s, project => %s)", (task, project))
+    fails(db)
+    return on_db
+
+
+def test_retry_by_id(three: Cli, db: Db) -> None:
+    ids = [row[0] for row in db.execute("select id from qwf.jobs where task <> 'c'")]
+    result = three("retry", "job", *ids)
+    assert result.exit_code == 0, result.output
+    assert states(db) == {"a": "queued", "b": "queued", "c": "failed"}
+
+
+def test_retry_of_what_failed_in_bulk_asks_first(three: Cli, db: Db) -> None:
+    assert three("retry", "job", "--failed", "--task", "a").exit_code == 2
+    assert three("retry", "job", "--task", "a", "--yes").exit_code == 2
+    assert states(db)["a"] == "failed"
+    result = three("retry", "job", "--failed", "--task", "a", "--yes")
+    assert result.stdout == "retry: 1 job\n"
+    assert states(db) == {"a": "queued", "b": "failed", "c": "failed"}
+
+
+def test_a_dry_run_changes_nothing(three: Cli, db: Db) -> None:
+    said = three("retry", "job", "--failed", "--project", "shop", "--dry-run").stdout
+    assert said.startswith("1 job\n  job ")
+    assert "queued" not in states(db).values()
+
+
+def test_retry_since_looks_at_when_it_ended(three: Cli, db: Db) -> None:
+    db.execute(
+        "update qwf.jobs set created_at = created_at - interval '3 days',"
+        " finished_at = finished_at - interval '1 day' where task = 'a'"
+    )
+    three("retry", "job", "--failed", "--since", "2h", "--yes")
+    assert states(db) == {"a": "failed", "b": "queued", "c": "queued"}
+
+
+def test_one_that_is_refused_does_not_stop_the_others(three: Cli, db: Db) -> None:
+    db.execute("update qwf.jobs set key = 'k' where task = 'a'")
+    db.execute("select qwf.enqueue('a', key => 'k')")
+    result = three("retry", "job", "--failed", "--yes")
+    assert result.exit_code == 1
+    assert "retry: 2 of 3 jobs" in result.stdout
+    assert "key" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_failed_nodes_are_retried_through_their_run(applied: Cli, db: Db) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    fails(db, "cpu")
+    assert applied("wait", "run", run).exit_code == 1
+    assert applied("retry", "job", "--failed", "--yes").stdout == "retry: 1 run\n"
+    fails(db, "cpu")
+    assert applied("retry", "run", "--failed", "--workflow", "welcome", "--yes").exit_code == 0
+    fails(db, "cpu")
+    assert "nodes to do again" in applied("retry", "run", run).stdout
+    assert applied("retry", "run", run).exit_code == 1
+
+
+def test_cancel_in_bulk(on_db: Cli, db: Db) -> None:
+    for task in ("a", "b", "b"):
+        on_db("enqueue", task)
+    assert on_db("cancel", "job", "--task", "b", "--yes").stdout == "cancel: 2 jobs\n"
+    assert db.execute("select task, status::text from qwf.jobs order by id").fetchall() == [
+        ("a", "queued"),
+        ("b", "cancelled"),
+        ("b", "cancelled"),
+    ]
+    assert on_db("cancel", "job", "--task", "b", "--yes").stdout == "nothing to cancel\n"
+
+
+def test_cancel_runs_in_bulk(applied: Cli) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    assert applied("cancel", "run", "--workflow", "other", "--yes").stdout == "nothing to cancel\n"
+    assert applied("cancel", "run", "--workflow", "welcome", "--yes").stdout == "cancel: 1 run\n"
+    assert applied("wait", "run", run).exit_code == 2
+
+
+@pytest.mark.parametrize("verb", ["cancel", "retry"])
+@pytest.mark.parametrize("what", ["run", "job"])
+def test_ids_and_filters_exclude_each_other(on_db: Cli, verb: str, what: str) -> None:
+    assert on_db(verb, what).exit_code == 2
+    assert on_db(verb, what, "1", "--since", "1d").exit_code == 2
+    told = on_db(verb, "1").stderr
+    assert f"qwf {verb} run 1" in told
+    assert f"qwf {verb} job 1" in told
+
+
+def test_prune_deletes_what_is_old_at_once(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.enqueue('t') from generate_series(1, 300)")
+    fails(db)
+    fails(db)
+    old = "update qwf.jobs set finished_at = finished_at - interval '60 days'"
+    db.execute(f"{old} where status = 'failed'")
+    assert json.loads(on_db("prune", "--json").stdout)["jobs"] == 200
+    assert db.execute("select count(*) from qwf.jobs").fetchone() == (100,)
+
+
+def test_schedules_are_added_listed_switched_and_dropped(on_db: Cli, db: Db) -> None:
+    words = [
+        "--task",
+        "ping",
+        "--cron",
+        "0 3 * * *",
+        "--timezone",
+        "Europe/Rome",
+        "--priority",
+        "7",
+    ]
+    added = on_db("schedule", "add", "nightly", *words, "--args", '{"a": 1}')
+    assert added.exit_code == 0, added.output
+    on_db("schedule", "add", "often", "--task", "ping", "--every", "37min")
+    on_db("schedule", "add", "hourly", "--task", "ping", "--minute", "5", "--hours", "8,12")
+    listed = on_db("schedules").stdout
+    assert "0 3 * * * Europe/Rome" in listed
+    assert "every 00:37:00" in listed
+    assert "next at" in on_db("schedule", "enable", "nightly").stdout
+    assert "disabled" in on_db("schedule", "disable", "nightly").stdout
+    rows = {row["name"]: row for row in json.loads(on_db("schedules", "--json").stdout)}
+    assert rows["nightly"]["enabled"] is False
+    assert rows["nightly"]["args"] == {"a": 1}
+    assert on_db("schedule", "drop", "often").exit_code == 0
+    assert on_db("schedule", "drop", "often").exit_code == 1
+    wrong = on_db("schedule", "add", "odd", "--task", "t", "--cron", "61 * * * *")
+    assert wrong.exit_code == 1
+    assert "61" in wrong.stderr
+    assert (
+        on_db("schedule", "add", "odd", "--task", "t", "--minute", "1", "--hours", "x").exit_code
+        == 2
+    )
+
+
+def test_queues_are_created_paused_and_resumed(on_db: Cli, db: Db) -> None:
+    assert on_db("queue", "create", "mail", "--timeout", "5min").exit_code == 0
+    assert on_db("queue", "pause", "mail").exit_code == 0
+    assert "paused" in on_db("queues").stdout
+    assert {q["queue"]: q["paused"] for q in json.loads(on_db("queues", "--json").stdout)}["mail"]
+    assert on_db("queue", "resume", "mail").exit_code == 0
+    assert "paused" not in on_db("queues").stdout
+    assert on_db("queue", "pause", "nowhere").exit_code == 1
+    assert on_db("queue", "create", "No good").exit_code == 1
+
+
+def test_workers_are_listed(on_db: Cli, db: Db) -> None:
+    assert "no workers" in on_db("workers").stdout
+    gone = db.execute("select qwf.register_worker('box-b', 'cpu')").fetchone()
+    db.execute("select qwf.register_worker('box-a', 'gpu', '{\"slots\": 2}')")
+    db.execute("select qwf.deregister_worker(%s)", gone)
+    assert "box-a" in (listed := on_db("workers").stdout)
+    assert "box-b" not in listed
+    assert "box-b" in on_db("workers", "--all").stdout
+    assert [w["host"] for w in json.loads(on_db("workers", "--json").stdout)] == ["box-a"]
+
+
+CONTROLS = "select host_label, queue, desired_state, stop_policy, reason, until is not null from qwf.worker_controls order by 1, 2"  # noqa: E501
+
+
+def test_workers_are_switched(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.register_worker('box-a', 'gpu'), qwf.register_worker('box-a', 'cpu')")
+    on_db("worker", "drain", "box-a", "gpu", "--reason", "new card", "--until", "2h")
+    assert db.execute(CONTROLS).fetchall() == [("box-a", "gpu", "off", "drain", "new card", True)]
+    assert on_db("worker", "off", "box-a", "--all").exit_code == 0
+    assert [row[1:4] for row in db.execute(CONTROLS)] == [
+        ("cpu", "off", "hard"),
+        ("gpu", "off", "hard"),
+    ]
+    assert on_db("worker", "pause", "box-a", "cpu").exit_code == 0
+    assert on_db("worker", "on", "box-a", "gpu").exit_code == 0
+    assert db.execute(CONTROLS).fetchall()[0][1:4] == ("cpu", "off", "pause")
+    assert db.execute("select qwf.desired_state('box-a', 'gpu')").fetchone() == ("on",)
+
+
+def test_a_switch_for_a_box_not_seen_yet_says_so(on_db: Cli) -> None:
+    assert "has been seen" in on_db("worker", "off", "box-z", "cpu").stderr
+    assert on_db("worker", "off", "box-z", "nowhere").exit_code == 1
+    assert on_db("worker", "off", "box-z", "--all").exit_code == 1
+    assert on_db("worker", "off", "a", "b", "c").exit_code == 2
+    assert on_db("worker", "off", "box-z", "cpu", "--until", "2001-01-01").exit_code == 1

@@ -1,0 +1,176 @@
+"""Jobs: listing, one in full, its log, waiting for it, commands."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+from welcome import Cli
+
+Work = Callable[..., list[str]]
+Db = psycopg.Connection[Any]
+
+TRACEBACK = 'Traceback (most recent call last):\n  File "mail.py"\nValueError: no such address'
+
+
+def ends(db: Db, outcome: str, error: str | None = None, **detail: Any) -> None:
+    """One attempt at the next job of queue default ends so."""
+    db.execute(
+        "select qwf.finish(job_id, token, %s, '{}', %s, %s) from qwf.claim('default', 'box-a', 1)",
+        (outcome, error, Jsonb(detail)),
+    )
+
+
+@pytest.fixture
+def failed(on_db: Cli, db: Db) -> str:
+    """A job that was lost once, failed, and left its words and a file."""
+    job = on_db("enqueue", "send", "--max-attempts", "2", "--backoff", "[0]").stdout.strip()
+    ends(db, "lost", "killed", reason="oom", signal=9)
+    ends(db, "error", "first failure", log_tail="one\n")
+    db.execute("select qwf.tick()")
+    ends(db, "error", TRACEBACK, log_tail="".join(f"line {n}\n" for n in range(1, 31)), exit_code=3)
+    return job
+
+
+def test_a_job_tells_its_whole_story(on_db: Cli, failed: str) -> None:
+    told = on_db("job", failed).stdout
+    for part in (
+        *("send  ✗ failed", "2 failures, 1 loss", "enqueued (api)", "lost  oom", "signal 9"),
+        *("attempt 2  error", "attempt 3  error", "exit code 3", "ValueError: no such address"),
+        *("last 20 of 30 lines", "line 30", "line 11"),
+    ):
+        assert part in told, told
+    assert "line 10\n" not in told
+    assert "first failure" not in told
+    assert told.index("attempt 1  lost") < told.index("attempt 2  error")
+    assert told.index("attempt 2  error") < told.index("attempt 3  error")
+
+
+def test_an_earlier_attempt_is_shown_whole(on_db: Cli, failed: str) -> None:
+    assert "first failure" in on_db("job", failed, "--attempt", "2").stdout
+    assert "line 1\n" in on_db("job", failed, "--attempt", "3").stdout
+    assert on_db("job", failed, "--attempt", "4").exit_code == 1
+
+
+def test_a_job_as_json_has_attempts_events_and_files(on_db: Cli, db: Db) -> None:
+    job = on_db("enqueue", "draw").stdout.strip()
+    ends(db, "completed", files=[{"rel_path": "a.png", "kind": "image", "size_bytes": 2048}])
+    told = json.loads(on_db("job", job, "--json").stdout)
+    assert told["job"]["status"] == "completed"
+    assert [row["outcome"] for row in told["attempts"]] == ["completed"]
+    assert [row["rel_path"] for row in told["files"]] == ["a.png"]
+    assert told["events"] == []
+    assert "a.png" in (said := on_db("job", job).stdout)
+    assert "2.0 KiB" in said
+
+
+def test_a_waiting_job_says_why(on_db: Cli) -> None:
+    job = on_db("enqueue", "send").stdout.strip()
+    assert "no live worker serves queue default" in on_db("why", job).stdout
+    assert "no live worker" in on_db("job", job).stdout
+    assert json.loads(on_db("why", job, "--json").stdout)[0].startswith("no live worker")
+
+
+def test_the_log_is_printed_as_it_was(on_db: Cli, db: Db, failed: str) -> None:
+    assert on_db("logs", failed).stdout.startswith("line 1\nline 2\n")
+    assert on_db("logs", failed, "--attempt", "2").stdout == "one\n"
+    assert on_db("logs", failed, "--attempt", "1").exit_code == 1
+    waiting = on_db("enqueue", "send").stdout.strip()
+    assert "has not started" in on_db("logs", waiting).stderr
+
+
+def test_following_a_log_ends_with_the_job(on_db: Cli, db: Db, connect: Callable[[], Db]) -> None:
+    job = on_db("enqueue", "send").stdout.strip()
+    side = connect()
+
+    def body() -> None:
+        row = side.execute("select job_id, token from qwf.claim('default', 'box-a', 1)").fetchone()
+        assert row is not None
+        side.execute("select qwf.progress(%s, %s, 0.5, 'half way')", row)
+        while not looked.wait(0.05):
+            pass
+        detail = Jsonb({"log_tail": "printed\n"})
+        side.execute("select qwf.finish(%s, %s, 'fatal', null, 'broken', %s)", (*row, detail))
+
+    looked = threading.Event()
+    threading.Timer(0.5, looked.set).start()
+    helper = threading.Thread(target=body, daemon=True)
+    helper.start()
+    followed = on_db("logs", "-f", job)
+    helper.join(30)
+    assert followed.exit_code == 1
+    assert followed.stdout == "printed\n"
+    assert "50% half way" in followed.stderr
+    assert f"job {job} failed" in followed.stderr
+
+
+def test_submit_enqueues_an_argument_list(on_db: Cli, db: Db) -> None:
+    words = ["--queue", "cpu", "--inputs", '{"a": 1}', "--", "convert.sh", "--size", "800", "a b"]
+    job = on_db("submit", *words).stdout.strip()
+    row = db.execute("select queue, task, inputs from qwf.jobs where id = %s", (job,)).fetchone()
+    command = ["convert.sh", "--size", "800", "a b"]
+    assert row == ("cpu", "command", {"a": 1, "command": command})
+
+
+def test_submit_needs_no_dashes_before_the_program(on_db: Cli, db: Db) -> None:
+    on_db("submit", "convert.sh", "--queue", "x")
+    row = db.execute("select queue, inputs -> 'command' from qwf.jobs").fetchone()
+    assert row == ("default", ["convert.sh", "--queue", "x"])
+
+
+@pytest.mark.parametrize(("outcome", "code"), [("completed", 0), ("fatal", 1), ("cancelled", 2)])
+def test_submit_and_wait_exits_by_the_outcome(
+    on_db: Cli, connect: Callable[[], Db], outcome: str, code: int
+) -> None:
+    side = connect()
+
+    def work() -> None:
+        while not side.execute(
+            "select qwf.finish(job_id, token, %s, '{}', null, '{\"log_tail\": \"done\\n\"}')"
+            " from qwf.claim('default', 'box-a', 1)",
+            (outcome,),
+        ).fetchall():
+            pass
+
+    helper = threading.Thread(target=work, daemon=True)
+    helper.start()
+    result = on_db("submit", "--wait", "--", "convert.sh")
+    helper.join(30)
+    assert result.exit_code == code, result.output
+    assert result.stdout == "done\n"
+
+
+def test_wait_takes_several_and_exits_by_the_worst(on_db: Cli, db: Db) -> None:
+    jobs = [on_db("enqueue", "t").stdout.strip() for _ in range(3)]
+    for outcome in ("completed", "fatal", "completed"):
+        ends(db, outcome)
+    assert on_db("wait", "job", jobs[0], jobs[2]).exit_code == 0
+    assert on_db("wait", "job", *jobs).exit_code == 1
+
+
+def test_jobs_filters(on_db: Cli, db: Db) -> None:
+    on_db("enqueue", "send", "--queue", "cpu", "--project", "shop")
+    on_db("enqueue", "draw")
+    db.execute("update qwf.jobs set created_at = created_at - interval '1 day' where task = 'draw'")
+    tasks = lambda *words: [  # noqa: E731
+        job["task"] for job in json.loads(on_db("jobs", "--json", *words).stdout)
+    ]
+    assert tasks() == ["draw", "send"]
+    assert tasks("--task", "draw") == ["draw"]
+    assert tasks("--project", "shop") == ["send"]
+    assert tasks("--since", "2h") == ["send"]
+    assert tasks("--since", "2000-01-01") == ["draw", "send"]
+    assert tasks("--limit", "1") == ["draw"]
+    assert tasks("--queue", "gpu") == []
+
+
+def test_options_of_enqueue_reach_the_database(on_db: Cli, db: Db) -> None:
+    words = ["--model", "flux", "--vram-mb", "8000", "--requires", "zone=eu", "--backoff", "[1,2]"]
+    assert on_db("enqueue", "t", *words).exit_code == 0
+    row = db.execute("select required_model, vram_mb, requires, backoff from qwf.jobs").fetchone()
+    assert row == ("flux", 8000, {"zone": "eu"}, [1, 2])
