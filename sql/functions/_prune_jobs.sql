@@ -7,8 +7,9 @@
 -- requires: functions/now
 -- Purpose: Deletes standalone jobs that have been over for longer than the retention of their
 --   queue.
--- Guarantees: Looks at the next p_max jobs by id and goes round: the cost does not grow with the
---   table, and nothing old stays unseen.
+-- Guarantees: No index on finished jobs is kept for it, which every finish would pay for: it looks
+--   at the next p_max jobs by id, and begins again where all of them are too young, as ids grow
+--   with time. So the cost does not grow with the table, and nothing old stays unseen.
 -- Locks: terminal jobs, those that are free.
 -- Called by: prune.
 
@@ -22,16 +23,22 @@ set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
+  v_retention interval := (
+    select least(s.retention, min(q.retention)) from qwf.settings s, qwf.queues q
+    group by s.retention);
   v_seen bigint[];
+  v_oldest timestamptz;
   v_jobs bigint[];
 begin
-  v_seen := array(
-    select j.id from qwf.jobs j
+  select array_agg(w.id), min(w.created_at) into v_seen, v_oldest
+  from (
+    select j.id, j.created_at from qwf.jobs j
     where j.id > (select c.last_value from qwf.prune_job c)
     order by j.id
-    limit p_max);
+    limit p_max
+  ) w;
   perform setval('qwf.prune_job',
-    case when cardinality(v_seen) < p_max then 0 else v_seen[p_max] end);
+    case when v_oldest < v_now - v_retention then coalesce(v_seen[p_max], 0) else 0 end);
   v_jobs := array(
     select j.id
     from qwf.jobs j

@@ -2,13 +2,13 @@
 -- requires: schema/runs
 -- requires: schema/jobs
 -- requires: schema/outbox
+-- requires: schema/history
 -- requires: schema/settings
--- requires: schema/clock
 -- requires: functions/_delete_jobs
 -- requires: functions/now
 -- Purpose: Deletes runs that have been over for longer than the retention, with all their nodes.
--- Guarantees: A run with a body that still runs, or with events to apply, is left for later. Looks
---   at the next p_max runs by id and goes round: the cost does not grow with the table.
+-- Guarantees: A run with a body that still runs, or with events to apply, is left for later. The
+--   oldest go first, as many as have p_max nodes between them, but one at least.
 -- Locks: terminal runs, those that are free.
 -- Called by: prune.
 
@@ -21,26 +21,27 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  v_now timestamptz := qwf.now();
-  v_seen bigint[];
+  v_old timestamptz := qwf.now() - (select s.retention from qwf.settings s);
   v_runs bigint[];
 begin
-  v_seen := array(
-    select r.id from qwf.runs r
-    where r.id > (select c.last_value from qwf.prune_run c)
-    order by r.id
-    limit p_max);
-  perform setval('qwf.prune_run',
-    case when cardinality(v_seen) < p_max then 0 else v_seen[p_max] end);
-  v_runs := array(
-    select r.id
+  with old as materialized (
+    select r.id, r.finished_at
     from qwf.runs r
-    where r.id = any (v_seen)
-      and r.finished_at < v_now - (select s.retention from qwf.settings s)
-      and not exists (select from qwf.jobs j where j.run_id = r.id and j.status = 'running')
+    where r.finished_at < v_old
+      and not exists (select from qwf.jobs j where j.run_id = r.id and j.finished_at is null)
       and not exists (
         select from qwf.outbox o where o.run_id = r.id and o.poisoned_at is null)
-    for update of r skip locked);
+    order by r.finished_at
+    limit p_max
+    for update of r skip locked
+  ), counted as (
+    select o.id, n.jobs, sum(n.jobs) over (order by o.finished_at, o.id) as total
+    from old o
+    cross join lateral (select count(*) as jobs from qwf.jobs j where j.run_id = o.id) n
+  )
+  select coalesce(array_agg(c.id), '{}') into v_runs
+  from counted c
+  where c.total - c.jobs < p_max;
   perform qwf._delete_jobs(array(select j.id from qwf.jobs j where j.run_id = any (v_runs)));
   delete from qwf.outbox o where o.run_id = any (v_runs);
   delete from qwf.job_events e where e.run_id = any (v_runs) and e.job_id is null;
@@ -48,7 +49,7 @@ begin
   return cardinality(v_runs);
 end $$;
 comment on function qwf._prune_runs(int) is
-  'Looks at so many runs and deletes the old terminal ones with their nodes; returns how many.';
+  'Deletes old terminal runs with at most about so many nodes; returns how many runs.';
 revoke all on function qwf._prune_runs(int) from public;
 
 commit;

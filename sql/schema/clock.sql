@@ -13,10 +13,6 @@ create sequence qwf.next_fold minvalue 0 start 0;
 comment on sequence qwf.next_fold is
   'When figures of attempts are folded next, milliseconds since 1970; only a hint.';
 
-create sequence qwf.prune_run minvalue 0 start 0;
-comment on sequence qwf.prune_run is
-  'Run up to which prune() has looked in this round; only a hint.';
-
 create sequence qwf.prune_job minvalue 0 start 0;
 comment on sequence qwf.prune_job is
   'Job up to which prune() has looked in this round; only a hint.';

@@ -58,7 +58,7 @@ create table qwf.job_events (
   detail jsonb not null default '{}'
 );
 create index job_events_job on qwf.job_events (job_id, id);
-create index job_events_run on qwf.job_events (run_id) where job_id is null;
+create index job_events_run on qwf.job_events (run_id, id) where job_id is null;
 comment on table qwf.job_events is 'An unusual event in the life of a job or run.';
 comment on column qwf.job_events.id is 'Order of writing.';
 comment on column qwf.job_events.at is 'When.';

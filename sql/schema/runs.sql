@@ -41,6 +41,7 @@ create unique index runs_key on qwf.runs (project, workflow, key)
 create index runs_deadline on qwf.runs (deadline_at)
   where deadline_at is not null and ending is null
     and status in ('queued', 'running', 'awaiting_input');
+create index runs_finished on qwf.runs (finished_at) where finished_at is not null;
 create index runs_open on qwf.runs (id) where status in ('queued', 'running', 'awaiting_input');
 
 comment on table qwf.runs is 'One execution of a workflow.';

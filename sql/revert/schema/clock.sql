@@ -4,7 +4,6 @@ begin;
 
 drop sequence qwf.last_tick;
 drop sequence qwf.next_fold;
-drop sequence qwf.prune_run;
 drop sequence qwf.prune_job;
 
 commit;

@@ -4,7 +4,6 @@ begin;
 
 select last_value from qwf.last_tick;
 select last_value from qwf.next_fold;
-select last_value from qwf.prune_run;
 select last_value from qwf.prune_job;
 
 rollback;

@@ -1,0 +1,16 @@
+-- Attempts, events and answers are append-only: no function changes them, and only prune deletes.
+begin;
+select plan(1);
+
+select is_empty($$
+  select p.oid::regprocedure, m.found[1]
+  from pg_proc p
+  cross join lateral regexp_matches(p.prosrc,
+    '(?:update|delete from|truncate)\s+qwf\.(?:job_attempts|job_events|input_answers)\M', 'gi')
+    m (found)
+  where p.pronamespace = 'qwf'::regnamespace
+    and p.proname not in ('_delete_jobs', '_prune_runs', '_prune_events')
+$$, 'nothing rewrites what happened');
+
+select * from finish();
+rollback;

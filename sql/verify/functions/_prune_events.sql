@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_prune_events
+
+begin;
+
+select 'qwf._prune_events(int)'::regprocedure;
+
+rollback;
