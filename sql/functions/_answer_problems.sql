@@ -5,7 +5,7 @@
 -- Purpose: What is wrong with an answer, by the widget of the question.
 -- Guarantees: Never raises. A widget nobody knows takes any value; a schema in the question holds
 --   for every widget.
--- Called by: submit_input, _default_problems.
+-- Called by: _answer, _default_problems.
 
 begin;
 
@@ -20,7 +20,7 @@ declare
   v_choices jsonb;
 begin
   case v_widget
-    when 'choose_one', 'turnout' then
+    when 'choose_one', 'turnout', 'on_failure' then
       v_choices := qwf._choices(p_spec);
       if (p_spec -> 'multiple') = 'true' then
         v_schema := v_schema || jsonb_build_object('type', 'array');

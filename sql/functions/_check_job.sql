@@ -2,17 +2,19 @@
 -- requires: schema/settings
 -- requires: functions/_raise_unknown_queue
 -- requires: functions/_backoff_seconds
+-- requires: functions/_check_limit
 -- Purpose: Refuses a standalone job that could not run.
 -- Guarantees: Everything that can be wrong with the arguments of enqueue is found before a row is
 --   written.
--- Raises: QW005 for a bad value, QW006 for an unknown queue, QW003 for what is not there yet.
+-- Raises: QW005 for a bad value, QW006 for an unknown queue, QW001 for an unknown limit.
 -- Called by: enqueue, enqueue_many.
 
 begin;
 
 create function qwf._check_job(
   p_where text, p_task text, p_args jsonb, p_queue text, p_backoff jsonb, p_requires jsonb,
-  p_labels jsonb, p_max_attempts int, p_timeout interval, p_vram_mb int)
+  p_labels jsonb, p_max_attempts int, p_timeout interval, p_vram_mb int, p_limit_by text,
+  p_on_failure text, p_expires interval)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -27,6 +29,9 @@ declare
     when p_max_attempts < 1 then 'max_attempts: at least 1'
     when p_timeout <= '0 s' then 'timeout: positive'
     when p_vram_mb < 0 then 'vram_mb: not negative'
+    when p_on_failure not in ('fail', 'ask')
+      then 'on_failure: fail or ask; nothing hangs on a standalone job that could continue'
+    when p_expires <= '0 s' then 'expires: positive'
     when p_backoff is not null and qwf._backoff_seconds(p_backoff, 1) is null
       then 'backoff: a list of seconds such as [1, 5, 30], or {"base": 1, "factor": 2, "max": 600}'
   end;
@@ -39,6 +44,7 @@ begin
   if not exists (select from qwf.queues q where q.name = p_queue) then
     perform qwf._raise_unknown_queue(p_queue, p_where);
   end if;
+  perform qwf._check_limit(p_where, p_limit_by);
   select s.max_value_bytes into v_max from qwf.settings s;
   if octet_length(p_args::text) > v_max then
     raise exception using errcode = 'QW005', message = 'args too large',
@@ -47,10 +53,11 @@ begin
   end if;
 end $$;
 comment on function qwf._check_job(
-  text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int) is
-  'Raises QW005 or QW006 for a standalone job that could not run; p_where stands in front of the '
-  'detail.';
+  text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int, text, text, interval) is
+  'Raises QW001, QW005 or QW006 for a standalone job that could not run; p_where stands in front '
+  'of the detail.';
 revoke all on function qwf._check_job(
-  text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int) from public;
+  text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int, text, text, interval)
+  from public;
 
 commit;

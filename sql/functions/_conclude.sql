@@ -2,12 +2,16 @@
 -- requires: schema/jobs
 -- requires: schema/history
 -- requires: functions/_transition
+-- requires: functions/_first_reports
+-- requires: functions/_events_of
 -- requires: functions/_next_position
 -- requires: functions/_record_attempts
 -- requires: functions/_dispatch
 -- requires: functions/_verdicts
 -- requires: functions/_number
 -- requires: functions/_is_stopped
+-- requires: functions/_gate
+-- requires: functions/_host_to_avoid
 -- requires: functions/_cancel_reason
 -- requires: functions/_wake
 -- requires: functions/now
@@ -30,19 +34,17 @@ set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
+  v_avoid interval := (select s.avoid_host from qwf.settings s);
   v_ended qwf.ended[];
   v_left bigint[];
 begin
   with held as materialized (  -- by id and token alone: the token is null unless running
     select
-      j.id, j.run_id, r.token, j.failures, j.losses, j.max_attempts, j.max_losses, j.backoff,
-      r.outcome, r.output, r.error, r.detail, j.claimed_at, j.queued_at
+      j.id, j.run_id, j.run_if, j.parent_id, j.on_failure, j.failures, j.losses, j.max_attempts,
+      j.max_losses, j.backoff, j.claimed_at, j.queued_at, r.token, r.outcome, r.output,
+      r.error, r.detail, qwf._host_to_avoid(j.claimed_by, r.outcome, r.detail) as bad_host
     from qwf.jobs j
-    join (  -- of two reports about one attempt the first counts
-      select distinct on (u.job_id, u.token) u.*
-      from unnest(p_reports) with ordinality u (job_id, token, outcome, output, error, detail, ord)
-      order by u.job_id, u.token, u.ord
-    ) r on j.id = r.job_id
+    join qwf._first_reports(p_reports) r on j.id = r.job_id
     where j.token = r.token
     order by j.id
     for no key update of j
@@ -52,7 +54,8 @@ begin
       run_at = case when t.status = 'scheduled'
         then v_now + t.wait * (0.9 + 0.2 * random()) * interval '1 s' end,
       position = case when t.status = 'queued' then qwf._next_position(t.front) else j.position end,
-      queued_at = case when t.status = 'queued' then v_now else j.queued_at end,
+      queued_at = case
+        when t.status in ('queued', 'awaiting_input') then v_now else j.queued_at end,
       finished_at = case when t.status in ('completed', 'failed', 'cancelled') then v_now end,
       last_error = case
         when h.outcome = 'completed' then null
@@ -60,22 +63,23 @@ begin
         when t.status = 'cancelled' then coalesce(qwf._cancel_reason(h.id), h.error)
         else t.error || coalesce(h.error, h.detail ->> 'reason', h.outcome) end,
       last_exit_code = qwf._number(h.detail -> 'exit_code', 65535)::int,
+      input_spec = case
+        when t.status = 'awaiting_input' then qwf._gate(t.error || h.error) else j.input_spec end,
+      avoid_host = coalesce(h.bad_host, j.avoid_host),
+      avoid_until = case when h.bad_host is null then j.avoid_until else v_now + v_avoid end,
       token = null, lease_expires_at = null
     from held h
     cross join lateral qwf._transition(
-      h.outcome, h.outcome <> 'completed' and qwf._is_stopped(h.id, h.run_id),
-      h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff) t
+      h.outcome,
+      h.outcome <> 'completed' and qwf._is_stopped(h.id, h.run_id, h.run_if, h.parent_id),
+      h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, h.on_failure) t
     where j.id = h.id
     returning (j.id, j.run_id, j.node_id, j.queue, j.status, j.attempt, h.token, j.claimed_by,
       h.queued_at, h.claimed_at, h.outcome, h.error, h.detail, j.limit_by, j.task)::qwf.ended as job
   )
   select coalesce(array_agg(e.job), '{}') into v_ended from ended e;
   perform qwf._record_attempts(v_ended, v_now);
-  v_left := qwf._dispatch(array(
-    select (e.run_id, e.id, case when e.status in ('queued', 'scheduled') then 'requeued'
-      else e.status::text end)::qwf.event
-    from unnest(v_ended) e
-    where e.run_id is not null));
+  v_left := qwf._dispatch(qwf._events_of(v_ended));
   perform qwf._wake(e.queue, count(*)::int)
   from unnest(v_ended) e
   where e.status = 'queued'

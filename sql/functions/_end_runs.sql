@@ -1,51 +1,48 @@
 -- Deploy qwf:functions/_end_runs
--- requires: schema/types
 -- requires: schema/runs
 -- requires: schema/jobs
--- requires: functions/_stop_nodes
--- requires: functions/now
--- Purpose: Ends runs of which a node failed or was cancelled.
--- Guarantees: The first node says why; what is queued is cancelled, what runs is told to stop. Runs
---   that are over stay as they are.
--- Locks: expects the runs locked by the caller; jobs of those runs where they are free.
--- Notifies: workers that have to stop.
+-- requires: functions/_close_run
+-- Purpose: Ends the runs of which a node failed or was cancelled.
+-- Guarantees: The first node says why. Elements are the affair of their map, and a node with
+--   on_failure continue lets its run go on. Runs that are over or ending stay as they are.
+-- Locks: expects the runs locked by the caller.
 -- Called by: _apply.
 
 begin;
 
-create function qwf._end_runs(p_events qwf.event[]) returns void
+create function qwf._end_runs(p_jobs bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set jit = off
 as $$
 declare
-  v_now timestamptz := qwf.now();
-  v_ended bigint[];
+  v_cause record;
+  v_runs bigint[];
 begin
-  with cause as (
-    select distinct on (e.run_id) e.run_id, e.kind, j.node_id, j.last_error
-    from unnest(p_events) e join qwf.jobs j on j.id = e.job_id
-    where e.kind in ('failed', 'cancelled')
-    order by e.run_id, j.finished_at, j.id
-  ), ended as (
-    update qwf.runs r set
-      status = c.kind::qwf.run_status,
-      finished_at = v_now,
-      started_at = coalesce(r.started_at, v_now),
-      error = format('%s %s', c.node_id, case when c.kind = 'failed'
-        then 'failed: ' || left(split_part(c.last_error, E'\n', 1), 500) else 'was cancelled' end)
-    from cause c
-    where r.id = c.run_id and r.finished_at is null
-    returning r.id
-  )
-  select array_agg(e.id) into v_ended from ended e;
-  if v_ended is not null then
-    perform qwf._stop_nodes(v_ended);
-  end if;
+  for v_cause in
+    select distinct on (j.run_id) j.run_id, j.node_id, j.status,
+      split_part(j.last_error, E'\n', 1) as error
+    from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
+    where j.parent_id is null
+      and (j.status = 'cancelled' or (j.status = 'failed' and j.on_failure <> 'continue'))
+    order by j.run_id, j.finished_at, j.id
+  loop
+    if qwf._close_run(v_cause.run_id, v_cause.status::text::qwf.run_status,
+      format('%s %s', v_cause.node_id, case v_cause.status
+        when 'failed' then 'failed: ' || left(v_cause.error, 500) else 'was cancelled' end))
+    then
+      v_runs := v_runs || v_cause.run_id;
+    end if;
+  end loop;
+  return v_runs || array(  -- of a failed map that lets its run go on, the other elements stop
+    select distinct j.run_id
+    from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
+    where j.elements is not null and j.status = 'failed');
 end $$;
-comment on function qwf._end_runs(qwf.event[]) is
-  'Fails or cancels the runs of nodes that failed or were cancelled, and stops their other nodes.';
-revoke all on function qwf._end_runs(qwf.event[]) from public;
+comment on function qwf._end_runs(bigint[]) is
+  'Fails or cancels the runs of these failed or cancelled nodes; returns runs in which something '
+  'has to stop.';
+revoke all on function qwf._end_runs(bigint[]) from public;
 
 commit;

@@ -3,6 +3,7 @@
 -- requires: schema/outbox
 -- requires: schema/history
 -- requires: functions/_stop_nodes
+-- requires: functions/_close_run
 -- requires: functions/now
 -- Purpose: Fails a run one of whose events could not be applied.
 -- Guarantees: The run ends with the reason even where its nodes cannot be stopped just now: that is
@@ -23,11 +24,7 @@ declare
 begin
   insert into qwf.job_events (at, run_id, type, actor, detail)
   values (v_now, p_run, 'poisoned', session_user, jsonb_build_object('error', p_error));
-  update qwf.runs r set
-    status = 'failed', finished_at = v_now,
-    error = 'an event could not be applied: ' || p_error
-  where r.id = p_run and r.finished_at is null;
-  if found then
+  if qwf._close_run(p_run, 'failed', 'an event could not be applied: ' || p_error, true) then
     begin
       perform qwf._stop_nodes(array[p_run]);
     exception

@@ -5,6 +5,7 @@
 -- requires: schema/graphs
 -- requires: schema/history
 -- requires: functions/_token_job
+-- requires: functions/_unsatisfied
 -- Purpose: The invariants of jobs, as one query over one snapshot.
 -- Guarantees: What constraints on one row already hold is not looked at again.
 -- Called by: check_invariants.
@@ -22,17 +23,6 @@ as $$
       (array_agg(a.outcome order by a.attempt desc))[1] as last
     from qwf.job_attempts a
     group by a.job_id
-  ), dependency as (
-    select j.id, count(*) filter (
-        where d.status not in ('completed', 'skipped')
-          or exists (select from qwf.outbox o where o.job_id = d.id and o.kind = 'completed')
-      ) as unsatisfied
-    from qwf.jobs j
-    join qwf.runs r on r.id = j.run_id and r.finished_at is null
-    join qwf.graph_edges e on e.graph_id = j.graph_id and e.to_idx = j.node_idx
-    join qwf.jobs d on d.run_id = j.run_id and d.node_idx = e.from_idx
-    where j.status = 'blocked'
-    group by j.id
   ), violation as (
     select 'every ended claim is an attempt' as invariant, j.id,
       format('%s claims, %s attempts, %s', j.attempt, coalesce(a.written, 0), j.status) as detail
@@ -43,17 +33,18 @@ as $$
       format('%s completed attempts, the last %s, %s', a.completed, a.last, j.status)
     from qwf.jobs j left join attempt a on a.job_id = j.id
     where a.completed > 1 + j.retries
-      or (j.status = 'completed' and j.input_spec is null and a.last is distinct from 'completed')
+      or (j.status = 'completed' and j.input_spec is null and j.elements is null
+        and a.last is distinct from 'completed')
       or (j.status in ('failed', 'cancelled') and j.retries = 0 and a.completed > 0)
     union all
     select 'remaining_deps counts unsatisfied dependencies', j.id,
-      format('%s, counted %s', j.remaining_deps, d.unsatisfied)
-    from qwf.jobs j join dependency d on d.id = j.id
-    where j.remaining_deps <> d.unsatisfied
+      format('%s, counted %s', j.remaining_deps, d.count)
+    from qwf.jobs j join qwf._unsatisfied() d on d.job_id = j.id
+    where j.remaining_deps <> d.count
     union all
     select 'a node that depends on nothing open is opened', j.id, 'blocked with no dependency left'
     from qwf.jobs j join qwf.runs r on r.id = j.run_id and r.finished_at is null
-    where j.status = 'blocked' and j.remaining_deps = 0
+    where j.status = 'blocked' and j.remaining_deps = 0 and j.parent_id is null
       and not exists (select from qwf.outbox o where o.job_id = j.id and o.kind = 'ready')
     union all
     select 'budgets hold', j.id, format('%s failures of %s, %s losses of %s',

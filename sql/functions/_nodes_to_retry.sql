@@ -2,9 +2,10 @@
 -- requires: schema/runs
 -- requires: schema/jobs
 -- requires: schema/graphs
--- Purpose: The nodes a retry starts again.
--- Guarantees: Walks each edge once, level by level, in the order the graph was compiled in.
--- Raises: QW001 for a node the run does not have.
+-- Purpose: Which nodes of a run that is over have to run again.
+-- Guarantees: Failed and cancelled nodes are always among them, as the run could not end otherwise,
+--   and so is everything downstream. An element stands for its map.
+-- Raises: QW001 no such node.
 -- Called by: retry_run.
 
 begin;
@@ -14,17 +15,13 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_first int[];
+  v_first int;
 begin
-  if p_from_node is null then
-    v_first := array(
-      select j.node_idx from qwf.jobs j
-      where j.run_id = p_run.id and j.status in ('failed', 'cancelled'));
-  else
-    v_first := array(
-      select n.idx from qwf.graph_nodes n
-      where n.graph_id = p_run.graph_id and n.node_id = p_from_node);
-    if cardinality(v_first) = 0 then
+  if p_from_node is not null then
+    select coalesce(m.node_idx, j.node_idx) into v_first
+    from qwf.jobs j left join qwf.jobs m on m.id = j.parent_id
+    where j.run_id = p_run.id and j.node_id = p_from_node;
+    if not found then
       raise exception using errcode = 'QW001', message = 'no such node',
         detail = format('run %s has no node %L', p_run.id, p_from_node),
         hint = format('see its nodes: '
@@ -33,7 +30,9 @@ begin
   end if;
   return array(
     with recursive affected (idx) as (
-      select f.idx from unnest(v_first) f (idx)
+      select j.node_idx from qwf.jobs j
+      where j.run_id = p_run.id and j.node_idx is not null
+        and (j.status in ('failed', 'cancelled') or j.node_idx = v_first)
       union
       select e.to_idx
       from affected a join qwf.graph_edges e on e.graph_id = p_run.graph_id and e.from_idx = a.idx
@@ -43,7 +42,7 @@ begin
     order by j.id);
 end $$;
 comment on function qwf._nodes_to_retry(qwf.runs, text) is
-  'Jobs of the failed and cancelled nodes, or of the named node, and of everything downstream.';
+  'Jobs of the failed and cancelled nodes, of the named node, and of everything downstream.';
 revoke all on function qwf._nodes_to_retry(qwf.runs, text) from public;
 
 commit;

@@ -1,13 +1,15 @@
 -- Deploy qwf:functions/_open_dependants
 -- requires: schema/types
 -- requires: schema/jobs
+-- requires: schema/runs
 -- requires: schema/graphs
 -- requires: functions/_next_position
 -- requires: functions/_wake
 -- requires: functions/now
 -- Purpose: Counts satisfied dependencies off and queues the nodes that have none left.
--- Guarantees: Reads only the edges that leave the satisfied nodes. A guarded node whose turn has
---   come stays blocked and is returned for _open_guarded.
+-- Guarantees: Reads only the edges that leave the ended nodes. A guarded node whose turn has come
+--   stays blocked and is returned for _open_guarded. Where a node failed and its run did not let it
+--   go, whatever is still blocked is a clean-up node: to those every end counts.
 -- Locks: blocked jobs of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _apply.
@@ -28,7 +30,9 @@ declare
 begin
   with satisfied as materialized (
     select j.run_id, j.graph_id, j.node_idx
-    from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
+    from unnest(p_jobs) d (id)
+    join qwf.jobs j on j.id = d.id
+    join qwf.runs r on r.id = j.run_id and r.finished_at is null
   ), dependant as materialized (
     select s.run_id, e.to_idx, count(*)::int as satisfied
     from satisfied s join qwf.graph_edges e on e.graph_id = s.graph_id and e.from_idx = s.node_idx

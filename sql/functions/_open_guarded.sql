@@ -5,11 +5,13 @@
 -- requires: functions/_resolve
 -- requires: functions/_resolution_error
 -- requires: functions/_is_true
+-- requires: functions/_interval
+-- requires: functions/_expand_map
 -- requires: functions/_next_position
 -- requires: functions/_wake
 -- requires: functions/now
--- Purpose: Opens nodes that need a look first: skip_if is evaluated, an input is asked, the others
---   are queued.
+-- Purpose: Opens nodes that need a look first: skip_if is evaluated, an input is asked, a map is
+--   expanded, the others are queued.
 -- Guarantees: A reference that cannot be resolved fails that node with QW004, and nothing else.
 -- Locks: the jobs, of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
@@ -28,31 +30,39 @@ declare
   v_node record;
   v_scope jsonb;
   v_skip qwf.resolution;
-  v_spec qwf.resolution;
+  v_asked qwf.resolution;  -- the question, or the list of a map
   v_status qwf.job_status;
 begin
   for v_node in
-    select j.id, j.run_id, j.queue, n.skip_if, n.input_spec, n.ref_nodes, n.ref_files
+    select j.id, j.run_id, j.queue, n.skip_if, n.input_spec, n.map, n.ref_nodes, n.ref_files
     from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
     where j.id = any (p_jobs) and j.status = 'blocked' and j.remaining_deps = 0
     order by j.id
   loop
     v_scope := qwf._scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files);
     v_skip := qwf._resolve(coalesce(v_node.skip_if, 'false'), v_scope);
-    v_spec := null;
-    if v_node.input_spec is not null and v_skip.error is null
-      and not qwf._is_true(v_skip.value) then
-      v_spec := qwf._resolve(v_node.input_spec, v_scope);
+    v_asked := null;
+    if v_skip.error is null and not qwf._is_true(v_skip.value) then
+      v_asked := qwf._resolve(coalesce(v_node.input_spec, v_node.map, 'null'), v_scope);
+      if v_node.map is not null and v_asked.error is null then
+        return next (v_node.id, v_node.run_id,
+          qwf._expand_map(v_node.id, v_asked.value, v_scope))::qwf.opened;
+        continue;
+      end if;
     end if;
     v_status := case
-      when coalesce(v_skip.error, v_spec.error) is not null then 'failed'
+      when coalesce(v_skip.error, v_asked.error) is not null then 'failed'
       when qwf._is_true(v_skip.value) then 'skipped'
       when v_node.input_spec is not null then 'awaiting_input'
       else 'queued'
     end::qwf.job_status;
     update qwf.jobs j set
-      status = v_status, input_spec = coalesce(v_spec.value, j.input_spec),
-      last_error = qwf._resolution_error(coalesce(v_skip.error, v_spec.error)),
+      status = v_status,
+      input_spec = case
+        when v_status = 'awaiting_input' then v_asked.value else j.input_spec end,
+      expires_at = case when v_status = 'awaiting_input'
+        then v_now + qwf._interval(v_asked.value -> 'expires') end,
+      last_error = qwf._resolution_error(coalesce(v_skip.error, v_asked.error)),
       queued_at = case when v_status in ('queued', 'awaiting_input') then v_now end,
       position = case when v_status = 'queued' then qwf._next_position() end,
       finished_at = case when v_status in ('failed', 'skipped') then v_now end
@@ -64,8 +74,8 @@ begin
   end loop;
 end $$;
 comment on function qwf._open_guarded(bigint[]) is
-  'Opens nodes with a skip_if and inputs, one by one: skipped, awaiting_input, queued, or failed '
-  'with QW004.';
+  'Opens nodes with a skip_if, inputs and maps, one by one: skipped, awaiting_input, expanded, '
+  'queued, or failed with QW004.';
 revoke all on function qwf._open_guarded(bigint[]) from public;
 
 commit;

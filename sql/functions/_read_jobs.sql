@@ -2,10 +2,9 @@
 -- requires: schema/types
 -- requires: functions/_check_job
 -- requires: functions/_check_key
--- requires: functions/_refuse_not_yet
 -- Purpose: Reads and checks the list that enqueue_many is given.
 -- Guarantees: Every item has its defaults and passes the checks of enqueue.
--- Raises: QW003, QW005, QW006, naming the item.
+-- Raises: QW001, QW005, QW006, naming the item.
 -- Called by: enqueue_many.
 
 begin;
@@ -42,15 +41,13 @@ begin
       max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
       limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean)
   loop
-    perform qwf._refuse_not_yet(
-      v_item.limit_by, coalesce(v_item.on_failure, 'fail'), v_item.expires,
-      format('[%s].', v_item.ord));
     perform qwf._check_key(format('[%s].', v_item.ord), 'key', v_item.key),
       qwf._check_key(format('[%s].', v_item.ord), 'project', v_item.project);
     perform qwf._check_job(
       format('[%s].', v_item.ord), v_item.task, coalesce(v_item.args, '{}'),
       coalesce(v_item.queue, 'default'), v_item.backoff, v_item.requires, v_item.labels,
-      v_item.max_attempts, v_item.timeout, v_item.vram_mb);
+      v_item.max_attempts, v_item.timeout, v_item.vram_mb, v_item.limit_by, v_item.on_failure,
+      v_item.expires);
     v_jobs := v_jobs || (
       v_item.ord, v_item.task, coalesce(v_item.args, '{}'), coalesce(v_item.queue, 'default'),
       coalesce(v_item.priority, 100), v_item.run_at, v_item.key, v_item.max_attempts,

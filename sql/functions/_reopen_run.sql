@@ -23,23 +23,28 @@ declare
   v_ready qwf.event[];
 begin
   update qwf.jobs j set status = 'queued', position = qwf._next_position(), queued_at = qwf.now()
-  where j.run_id = p_run.id and j.status = 'blocked' and j.remaining_deps = 0 and not j.guarded;
+  where j.run_id = p_run.id and j.status = 'blocked' and j.remaining_deps = 0 and not j.guarded
+    and j.parent_id is null;
   perform qwf._wake(j.queue, count(*)::int)
   from qwf.jobs j where j.run_id = p_run.id and j.status = 'queued' group by j.queue;
   v_ready := array(
     select (j.run_id, j.id, 'ready')::qwf.event
     from qwf.jobs j
-    where j.run_id = p_run.id and j.status = 'blocked' and j.remaining_deps = 0);
+    where j.run_id = p_run.id and j.status = 'blocked' and j.remaining_deps = 0
+      and j.parent_id is null);
   update qwf.runs r set
-    status = 'running', error = null, finished_at = null, waiting_nodes = 0, open_nodes = c.open,
-    active_nodes = c.queued + cardinality(v_ready)
+    status = 'running', ending = null, error = null, finished_at = null, waiting_nodes = 0,
+    open_nodes = c.open, active_nodes = c.queued + cardinality(v_ready), failed_nodes = c.failed,
+    deadline_at = qwf.now() + g.deadline
   from (
     select
       count(*) filter (where j.finished_at is null) as open,
-      count(*) filter (where j.status in ('queued', 'scheduled')) as queued
+      count(*) filter (where j.status in ('queued', 'scheduled')) as queued,
+      count(*) filter (where j.status = 'failed' and j.parent_id is null) as failed
     from qwf.jobs j where j.run_id = p_run.id
   ) c
-  where r.id = p_run.id;
+  cross join qwf.graphs g
+  where r.id = p_run.id and g.id = r.graph_id;
   perform qwf._apply(v_ready);
 exception
   when unique_violation then

@@ -1,12 +1,12 @@
 -- Deploy qwf:functions/_reset_nodes
--- requires: schema/runs
 -- requires: schema/jobs
 -- requires: schema/graphs
 -- requires: schema/history
--- Purpose: Puts nodes of a run back to before they were opened.
--- Guarantees: remaining_deps is counted afresh, as events of a run that is over were not applied.
---   attempt goes on counting claims.
--- Locks: expects the run locked by the caller; its jobs.
+-- requires: functions/_delete_jobs
+-- Purpose: Takes nodes of a run back to where they began.
+-- Guarantees: The history of their attempts stays; elements of a map that runs again whole go, as
+--   its list may be another one.
+-- Locks: expects the run locked by the caller, and over.
 -- Called by: retry_run.
 
 begin;
@@ -18,24 +18,26 @@ set enable_seqscan = off
 set jit = off
 as $$
 begin
+  perform qwf._delete_jobs(array(
+    select j.id from qwf.jobs j where j.parent_id = any (p_jobs)));
   delete from qwf.cancel_requests c where c.job_id = any (p_jobs);
   delete from qwf.run_files f where f.job_id = any (p_jobs);
   update qwf.jobs j set
     status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0,
-    output = null, resolved_inputs = null, input_spec = n.input_spec,
-    run_at = null, finished_at = null, last_error = null, last_exit_code = null,
-    progress = null, progress_message = null
+    output = null, resolved_inputs = null, input_spec = n.input_spec, elements = null,
+    failed_elements = 0, run_at = null, finished_at = null, expires_at = null, avoid_host = null,
+    avoid_until = null, last_error = null, last_exit_code = null, progress = null,
+    progress_message = null
   from qwf.graph_nodes n
   where j.id = any (p_jobs) and n.graph_id = j.graph_id and n.idx = j.node_idx;
   update qwf.jobs j set remaining_deps = (
     select count(*)
     from qwf.graph_edges e join qwf.jobs d on d.run_id = j.run_id and d.node_idx = e.from_idx
-    where e.graph_id = j.graph_id and e.to_idx = j.node_idx
-      and d.status not in ('completed', 'skipped'))
+    where e.graph_id = j.graph_id and e.to_idx = j.node_idx and d.finished_at is null)
   where j.id = any (p_jobs);
 end $$;
 comment on function qwf._reset_nodes(bigint[]) is
-  'Makes jobs of a run blocked again, with their dependencies counted afresh.';
+  'Makes nodes of a run blocked again, with their dependencies counted afresh.';
 revoke all on function qwf._reset_nodes(bigint[]) from public;
 
 commit;

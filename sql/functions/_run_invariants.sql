@@ -17,13 +17,14 @@ as $$
     select
       o.run_id,
       count(*) filter (where o.kind in ('completed', 'failed', 'cancelled')) as ended,
+      count(*) filter (where o.kind = 'asked') as asked,
       count(*) filter (where o.kind = 'ready') as ready,
       count(*) as pending
     from qwf.outbox o
     where o.poisoned_at is null
     group by o.run_id
   ), node as (
-    select j.run_id, count(*) as nodes,
+    select j.run_id, count(*) filter (where j.parent_id is null) as nodes,
       count(*) filter (where j.finished_at is null) as open,
       count(*) filter (where j.status in ('scheduled', 'queued', 'running')) as active,
       count(*) filter (where j.status = 'awaiting_input') as waiting,
@@ -36,6 +37,7 @@ as $$
       r.*, coalesce(n.nodes, 0) as nodes, coalesce(n.open, 0) as open,
       coalesce(n.active, 0) as active, coalesce(n.waiting, 0) as waiting,
       coalesce(n.stoppable, 0) as stoppable, coalesce(e.ended, 0) as ended,
+      coalesce(e.asked, 0) as asked,
       coalesce(e.ready, 0) as ready, coalesce(e.pending, 0) as pending
     from qwf.runs r left join node n on n.run_id = r.id left join event e on e.run_id = r.id
   ), violation as (
@@ -48,12 +50,13 @@ as $$
     from run r where r.finished_at is null and r.open_nodes <> r.open + r.ended
     union all
     select 'active_nodes counts what can go on', r.id,
-      format('%s, counted %s + %s', r.active_nodes, r.active, r.ended + r.ready)
-    from run r where r.finished_at is null and r.active_nodes <> r.active + r.ended + r.ready
+      format('%s, counted %s + %s', r.active_nodes, r.active, r.ended + r.ready + r.asked)
+    from run r
+    where r.finished_at is null and r.active_nodes <> r.active + r.ended + r.ready + r.asked
     union all
     select 'waiting_nodes counts what is asked', r.id,
-      format('%s, counted %s', r.waiting_nodes, r.waiting)
-    from run r where r.finished_at is null and r.waiting_nodes <> r.waiting
+      format('%s, counted %s - %s', r.waiting_nodes, r.waiting, r.asked)
+    from run r where r.finished_at is null and r.waiting_nodes <> r.waiting - r.asked
     union all
     select 'a live run can go on', r.id, format('%s open, none active, waiting or pending', r.open)
     from run r where r.finished_at is null and r.active + r.waiting + r.pending = 0

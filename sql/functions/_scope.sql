@@ -3,7 +3,7 @@
 -- requires: schema/history
 -- Purpose: What the references of one node can see.
 -- Guarantees: Only the nodes and files its graph node names are read; outputs of skipped nodes are
---   absent.
+--   absent, those of nodes that failed and were let go are null.
 -- Called by: _open_guarded, _resolved_inputs.
 
 begin;
@@ -20,9 +20,10 @@ begin
   select jsonb_build_object('$context', r.context) || coalesce(o.outputs, '{}') into v_scope
   from qwf.runs r
   cross join lateral (
-    select jsonb_object_agg(j.node_id, j.output) as outputs
+    select jsonb_object_agg(j.node_id, coalesce(j.output, 'null')) as outputs
     from qwf.jobs j
-    where j.run_id = p_run_id and j.node_idx = any (p_nodes) and j.output is not null
+    where j.run_id = p_run_id and j.node_idx = any (p_nodes)
+      and (j.output is not null or j.status in ('failed', 'cancelled'))
   ) o
   where r.id = p_run_id;
   if cardinality(p_files) > 0 then
@@ -32,7 +33,8 @@ begin
           'rel_path', f.rel_path, 'kind', f.kind, 'size_bytes', f.size_bytes, 'host', f.host)
           order by f.rel_path), '[]')
         from qwf.run_files f
-        where f.run_id = p_run_id and (f.node_id = k.key or f.node_id ^@ (k.key || '/'))))
+        where f.run_id = p_run_id and (
+          f.node_id = k.key or f.node_id ^@ (k.key || '/') or f.node_id ^@ (k.key || '['))))
       from unnest(p_files) k (key)));
   end if;
   return v_scope;

@@ -18,6 +18,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_request record;
+  v_kind text;
   v_count int := 0;
 begin
   for v_request in
@@ -31,10 +32,11 @@ begin
       -- a node is changed under the lock of its run alone
       continue when v_request.run_id is not null
         and cardinality(qwf._lock_runs(array[v_request.run_id], false)) = 0;
-      continue when not qwf._cancel_waiting(v_request.job_id, v_request.reason);
+      v_kind := qwf._cancel_waiting(v_request.job_id, v_request.reason);
+      continue when v_kind is null;
       if v_request.run_id is not null then
         perform qwf._apply(qwf._take_events(array[v_request.run_id])
-          || array[(v_request.run_id, v_request.job_id, 'cancelled')::qwf.event]);
+          || array[(v_request.run_id, v_request.job_id, v_kind)::qwf.event]);
       end if;
     end if;
     delete from qwf.cancel_requests c where c.job_id = v_request.job_id;

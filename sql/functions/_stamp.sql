@@ -2,11 +2,13 @@
 -- requires: schema/types
 -- requires: schema/jobs
 -- requires: schema/history
+-- requires: schema/statistics
 -- requires: schema/outbox
 -- requires: functions/_new_token
 -- requires: functions/_resolved_inputs
 -- requires: functions/_resolution_error
--- Purpose: Makes picked jobs running, or failed where their references cannot be resolved.
+-- requires: functions/_gate
+-- Purpose: Makes picked jobs running; those whose references cannot be resolved fail, or ask.
 -- Guarantees: Rows come from the update itself. A failure is an attempt with its reason, and leaves
 --   an event for its run.
 -- Locks: expects the jobs locked by the caller; runs that have not started, those that are free.
@@ -25,16 +27,23 @@ as $$
 begin
   return query
   with picked as materialized (
-    select j.id, p.ord, r.value, qwf._resolution_error(r.error) as error
+    select j.id, p.ord, r.value, e.error, case
+        when e.error is null then 'running'
+        when j.on_failure = 'ask' then 'awaiting_input'
+        else 'failed'
+      end::qwf.job_status as status
     from unnest(p_jobs) with ordinality p (id, ord)
     join qwf.jobs j on j.id = p.id
     cross join lateral qwf._resolved_inputs(j.run_id, j.graph_id, j.node_idx) r
+    cross join lateral (select qwf._resolution_error(r.error)) e (error)
   ), stamped as (
     update qwf.jobs j set
-      status = case when p.error is null then 'running' else 'failed' end::qwf.job_status,
+      status = p.status,
       token = case when p.error is null then qwf._new_token(j.id) end,
       lease_expires_at = case when p.error is null then p_until end,
-      finished_at = case when p.error is not null then p_now end,
+      finished_at = case when p.status = 'failed' then p_now end,
+      input_spec = case
+        when p.status = 'awaiting_input' then qwf._gate(p.error) else j.input_spec end,
       last_error = coalesce(p.error, j.last_error), resolved_inputs = p.value,
       attempt = j.attempt + 1, claimed_by = p_worker, claimed_at = p_now,
       started_at = coalesce(j.started_at, p_now),
@@ -47,9 +56,16 @@ begin
       job_id, attempt, worker, queued_at, started_at, finished_at, outcome, reason, error)
     select s.id, s.attempt, p_worker, s.queued_at, p_now, p_now, 'fatal', 'unresolved', s.error
     from stamped s where s.error is not null
+  ), counted as (
+    insert into qwf.attempt_counts (hour, queue, task, outcome, waits, runs)
+    select date_bin('1 hour', p_now, 'epoch'), s.queue, s.task, 'fatal',
+      array_agg(date_part('epoch', p_now - s.queued_at)::real), array_agg(0::real)
+    from stamped s where s.error is not null
+    group by s.queue, s.task
   ), event as (
     insert into qwf.outbox (run_id, job_id, kind)
-    select s.run_id, s.id, 'failed' from stamped s where s.error is not null
+    select s.run_id, s.id, case when s.finished_at is null then 'asked' else 'failed' end
+    from stamped s where s.error is not null
   ), fresh as materialized (
     select r.id from qwf.runs r
     where r.id = any (array(select s.run_id from stamped s)) and r.started_at is null

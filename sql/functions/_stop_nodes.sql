@@ -1,20 +1,22 @@
 -- Deploy qwf:functions/_stop_nodes
+-- requires: schema/types
 -- requires: schema/jobs
 -- requires: schema/outbox
+-- requires: functions/_is_doomed
 -- requires: functions/_lock_stoppable
 -- requires: functions/wake_channel
 -- requires: functions/now
--- Purpose: Cancels what is left of runs that are over, and tells the workers of running bodies.
+-- Purpose: Cancels what has nothing left to do it for, and tells the workers of running bodies.
 -- Guarantees: Waits for nobody, as its caller may hold jobs. A node that somebody has locked just
 --   now (a claim, a promotion) is looked at again: a stop event stays in the outbox until nothing
 --   is left.
 -- Locks: jobs of the runs (by id), where they are free.
 -- Notifies: workers that run a node of these runs: cancel.
--- Called by: _end_runs, _apply, cancel_run.
+-- Called by: _apply, _fail_poisoned.
 
 begin;
 
-create function qwf._stop_nodes(p_runs bigint[]) returns void
+create function qwf._stop_nodes(p_runs bigint[]) returns setof qwf.event
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -24,12 +26,13 @@ declare
   v_now timestamptz := qwf.now();
   v_free bigint[];
 begin
-  if cardinality(p_runs) = 0 then
-    return;
-  end if;
   v_free := qwf._lock_stoppable(p_runs);  -- before the update takes its snapshot
+  return query
   update qwf.jobs j set status = 'cancelled', finished_at = v_now
-  where j.id = any (v_free);
+  from (select f.id, f.status from qwf.jobs f where f.id = any (v_free)) was
+  where j.id = was.id
+  returning j.run_id, j.id, case was.status
+    when 'blocked' then 'cut' when 'awaiting_input' then 'withdrawn' else 'cancelled' end;
 
   insert into qwf.outbox (run_id, kind)
   select distinct j.run_id, 'stop'
@@ -38,6 +41,7 @@ begin
     -- an older snapshot may show a node running that has been given back since
     and (j.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
       or current_setting('transaction_isolation') <> 'read committed')
+    and qwf._is_doomed(j.run_id, j.run_if, j.parent_id)
     and not exists (
       select from qwf.outbox o
       where o.run_id = j.run_id and o.kind = 'stop' and o.poisoned_at is null);
@@ -47,11 +51,12 @@ begin
     select distinct j.claimed_by as worker
     from qwf.jobs j
     where j.run_id = any (p_runs) and j.status = 'running'
+      and qwf._is_doomed(j.run_id, j.run_if, j.parent_id)
   ) w;
 end $$;
 comment on function qwf._stop_nodes(bigint[]) is
-  'Cancels the nodes of ended runs that do not run, and sends the workers of those that do a '
-  'NOTIFY.';
+  'Cancels the nodes of these runs that wait for nothing any more, returns them, and sends the '
+  'workers of those that run a NOTIFY.';
 revoke all on function qwf._stop_nodes(bigint[]) from public;
 
 commit;

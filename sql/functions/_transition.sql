@@ -5,14 +5,14 @@
 -- Purpose: Where a job goes when an attempt ends: the state machine of an attempt, in one place.
 -- Guarantees: Three budgets. Errors and transient failures count against max_attempts; losses
 --   against max_losses; releases count nothing. A job that somebody stopped is never given back to
---   the queue. Inlined into its caller's query.
+--   the queue, and nobody is asked about it. Inlined into its caller's query.
 -- Called by: _conclude.
 
 begin;
 
 create function qwf._transition(
   p_outcome text, p_stopped boolean, p_failures int, p_losses int, p_max_attempts int,
-  p_max_losses int, p_backoff jsonb)
+  p_max_losses int, p_backoff jsonb, p_on_failure text)
 returns setof qwf.transition
 language sql stable rows 1
 as $$
@@ -20,6 +20,7 @@ as $$
     case
       when p_outcome = 'completed' then 'completed'
       when p_outcome = 'cancelled' or p_stopped then 'cancelled'
+      when (p_outcome = 'fatal' or n.exhausted) and p_on_failure = 'ask' then 'awaiting_input'
       when p_outcome = 'fatal' or n.exhausted then 'failed'
       when n.wait > 0 then 'scheduled'
       else 'queued'
@@ -50,9 +51,9 @@ as $$
       p_losses + (p_outcome = 'lost')::int as losses) c
   ) n
 $$;
-comment on function qwf._transition(text, boolean, int, int, int, int, jsonb) is
+comment on function qwf._transition(text, boolean, int, int, int, int, jsonb, text) is
   'New state and budgets of a job whose attempt ended with the outcome; wait is in seconds, '
   'without jitter.';
-revoke all on function qwf._transition(text, boolean, int, int, int, int, jsonb) from public;
+revoke all on function qwf._transition(text, boolean, int, int, int, int, jsonb, text) from public;
 
 commit;

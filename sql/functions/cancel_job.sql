@@ -29,17 +29,19 @@ as $$
 #variable_conflict use_column
 declare
   v_job qwf.jobs;
+  v_kind text;
 begin
   select j.* into v_job from qwf.jobs j where j.id = cancel_job.job_id;
   if not found then
     perform qwf._raise_no_such_job(cancel_job.job_id);
   end if;
   perform qwf._lock_runs(array[v_job.run_id], true);
-  if qwf._cancel_waiting(v_job.id, cancel_job.reason) then
+  v_kind := qwf._cancel_waiting(v_job.id, cancel_job.reason);
+  if v_kind is not null then
     if v_job.run_id is not null then
       perform qwf._apply(
         qwf._take_events(array[v_job.run_id])
-        || array[(v_job.run_id, v_job.id, 'cancelled')::qwf.event]);
+        || array[(v_job.run_id, v_job.id, v_kind)::qwf.event]);
     end if;
     return 'cancelled';
   end if;

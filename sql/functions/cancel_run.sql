@@ -2,15 +2,18 @@
 -- requires: schema/runs
 -- requires: schema/history
 -- requires: functions/_lock_runs
--- requires: functions/_stop_nodes
+-- requires: functions/_close_run
+-- requires: functions/_take_events
+-- requires: functions/_apply
 -- requires: functions/_raise_no_such_run
 -- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Cancels a run.
 -- Guarantees: What is not running is cancelled in the caller's transaction; running bodies are told
 --   once it commits, and killed after a grace period. No running job's row is locked, however long
---   the transaction stays open. Cancelling twice is no error.
--- Locks: the run; its nodes that do not run, where they are free.
+--   the transaction stays open. Clean-up nodes (run_if all_done) still run; cancelling again stops
+--   them too. Cancelling what is cancelled is no error.
+-- Locks: the run, its waiting events; its nodes that do not run, where they are free.
 -- Notifies: workers that run a node of it.
 -- Raises: QW001 for no such run, QW002 for a run that is completed or failed.
 -- Called by: producers, operators.
@@ -38,19 +41,20 @@ begin
     raise exception using errcode = 'QW002', message = 'the run is over',
       detail = format('run %s is %s', v_run.id, v_run.status), hint = 'nothing is left to cancel';
   end if;
-  update qwf.runs r set
-    status = 'cancelled', finished_at = v_now,
-    error = 'cancelled by ' || session_user || coalesce(': ' || cancel_run.reason, '')
-  where r.id = v_run.id;
+  perform qwf._close_run(
+    v_run.id, 'cancelled',
+    'cancelled by ' || session_user || coalesce(': ' || cancel_run.reason, ''),
+    v_run.ending is not null);
   insert into qwf.job_events (at, run_id, type, actor, detail)
   values (
     v_now, v_run.id, 'cancelled', session_user, jsonb_build_object('reason', cancel_run.reason));
-  perform qwf._stop_nodes(array[v_run.id]);
+  perform qwf._apply(
+    qwf._take_events(array[v_run.id]) || array[(v_run.id, null, 'stop')::qwf.event]);
   return true;
 end $$;
 comment on function qwf.cancel_run(bigint, text) is
-  'Cancels a run: true, or false where it was cancelled before; QW001 no such run, QW002 it has '
-  'ended otherwise.';
+  'Cancels a run, all but its clean-up nodes; again: those too. True, or false where it was over '
+  'and cancelled before; QW001 no such run, QW002 it has ended otherwise.';
 revoke all on function qwf.cancel_run(bigint, text) from public;
 call qwf._allow('qwf.cancel_run(bigint, text)', 'qwf_producer');
 

@@ -3,7 +3,6 @@
 -- requires: schema/workers
 -- requires: functions/_check_job
 -- requires: functions/_next_position
--- requires: functions/_refuse_not_yet
 -- requires: functions/_job_with_key
 -- requires: functions/_notice_unserved
 -- requires: functions/_check_key
@@ -13,7 +12,7 @@
 --   returns the job that has it.
 -- Locks: none but the key's; two transactions that enqueue the same key wait for each other.
 -- Notifies: one sleeper of the queue, through tg_jobs__insert.
--- Raises: QW003 not yet supported, QW005 invalid value, QW006 unknown queue.
+-- Raises: QW001 unknown limit, QW005 invalid value, QW006 unknown queue.
 -- Called by: producers.
 
 begin;
@@ -38,15 +37,15 @@ declare
   v_later boolean := coalesce(enqueue.run_at > v_now, false);
 begin
   perform qwf._check_key('', 'key', enqueue.key), qwf._check_key('', 'project', enqueue.project);
-  perform qwf._refuse_not_yet(enqueue.limit_by, enqueue.on_failure, enqueue.expires);
   perform qwf._check_job(
     '', enqueue.task, enqueue.args, enqueue.queue, enqueue.backoff, enqueue.requires,
-    enqueue.labels, enqueue.max_attempts, enqueue.timeout, enqueue.vram_mb);
+    enqueue.labels, enqueue.max_attempts, enqueue.timeout, enqueue.vram_mb, enqueue.limit_by,
+    enqueue.on_failure, enqueue.expires);
   loop
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, key, once,
-      max_attempts, backoff, timeout, required_model, vram_mb, requires, project, labels,
-      created_at)
+      max_attempts, backoff, timeout, required_model, vram_mb, requires, limit_by, on_failure,
+      expires_at, project, labels, created_at)
     values (
       enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
@@ -55,6 +54,8 @@ begin
       case when not v_later then v_now end,
       enqueue.key, coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.backoff,
       enqueue.timeout, enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'),
+      enqueue.limit_by, coalesce(enqueue.on_failure, 'fail'),
+      greatest(enqueue.run_at, v_now) + enqueue.expires,
       coalesce(enqueue.project, ''), coalesce(enqueue.labels, '{}'), v_now)
     on conflict (project, task, key)
       where key is not null
@@ -73,8 +74,8 @@ comment on function qwf.enqueue(
   text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb, text, text,
   interval, text, jsonb, boolean) is
   'Enqueues a standalone job and returns its id, or the id of the job that holds the key; QW005 '
-  'for a bad value, QW006 for an unknown queue. A notice says when no live worker serves the '
-  'queue.';
+  'for a bad value, QW006 for an unknown queue, QW001 for an unknown limit. A '
+  'notice says when no live worker serves the queue.';
 revoke all on function qwf.enqueue(
   text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb, text, text,
   interval, text, jsonb, boolean) from public;

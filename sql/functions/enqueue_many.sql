@@ -10,7 +10,7 @@
 --   earlier item, gives the id of the job that has it. Keys are inserted in sorted order, so that
 --   two callers with the same keys cannot deadlock.
 -- Notifies: sleepers of the queues, once, through tg_jobs__insert.
--- Raises: QW003, QW005, QW006 as enqueue does, naming the item: [3].queue.
+-- Raises: QW001, QW005, QW006 as enqueue does, naming the item: [3].queue.
 -- Called by: producers.
 
 begin;
@@ -35,8 +35,8 @@ begin
   ), inserted as (
     insert into qwf.jobs as j (
       id, task, inputs, queue, priority, status, run_at, position, queued_at, key, once,
-      max_attempts, backoff, timeout, required_model, vram_mb, requires, project, labels,
-      created_at)
+      max_attempts, backoff, timeout, required_model, vram_mb, requires, limit_by, on_failure,
+      expires_at, project, labels, created_at)
     overriding system value
     select
       i.job_id, i.task, i.args, i.queue, i.priority,
@@ -45,7 +45,7 @@ begin
       case when not i.later then i.place end,
       case when not i.later then v_now end,
       i.key, i.once, i.max_attempts, i.backoff, i.timeout, i.model, i.vram_mb, i.requires,
-      i.project, i.labels, v_now
+      i.limit_by, i.on_failure, greatest(i.run_at, v_now) + i.expires, i.project, i.labels, v_now
     from item i
     order by i.project, i.task, i.key, i.ord
     on conflict (project, task, key)

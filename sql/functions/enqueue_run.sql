@@ -46,7 +46,8 @@ begin
   loop
     insert into qwf.runs as r (
       graph_id, workflow, workflow_version, status, project, key, once, priority, context, labels,
-      out_dir, node_count, open_nodes, active_nodes, run_at, created_at, started_at, finished_at)
+      out_dir, node_count, open_nodes, active_nodes, run_at, deadline_at, created_at, started_at,
+      finished_at)
     select
       g.id, w.name, w.version,
       case when g.node_count = 0 then 'completed' else 'queued' end::qwf.run_status,
@@ -54,7 +55,7 @@ begin
       coalesce(enqueue_run.priority, 100), enqueue_run.context,
       coalesce(enqueue_run.labels, '{}'), enqueue_run.out_dir, g.node_count, g.node_count,
       (select count(*) from qwf.graph_nodes n where n.graph_id = g.id and n.dep_count = 0),
-      enqueue_run.run_at, v_now,
+      enqueue_run.run_at, greatest(enqueue_run.run_at, v_now) + g.deadline, v_now,
       case when g.node_count = 0 then v_now end,
       case when g.node_count = 0 then v_now end
     from qwf.graphs g join qwf.workflows w on w.id = g.workflow_id

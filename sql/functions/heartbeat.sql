@@ -51,7 +51,8 @@ begin
     select t.token, qwf._token_job(t.token) as job_id
     from (select distinct u.token from unnest(heartbeat.tokens) u (token)) t
   ), seen as materialized (
-    select a.token, j.id, j.run_id, coalesce(heartbeat.lease, q.lease, s.lease) as lease
+    select a.token, j.id, j.run_id, j.run_if, j.parent_id,
+      coalesce(heartbeat.lease, q.lease, s.lease) as lease
     from asked a
     join qwf.jobs j on j.id = a.job_id and j.token = a.token
     left join qwf.queues q on q.name = j.queue
@@ -62,7 +63,8 @@ begin
     order by j.id
     for no key update of j skip locked
   ), judged as materialized (
-    select s.token, s.id, s.lease, qwf._is_stopped(s.id, s.run_id) as stopped
+    select s.token, s.id, s.lease,
+      qwf._is_stopped(s.id, s.run_id, s.run_if, s.parent_id) as stopped
     from seen s join held h on h.id = s.id
   ), renewed as (
     update qwf.jobs j set lease_expires_at = v_now + k.lease

@@ -21,13 +21,13 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_run_id bigint;
+  v_job qwf.jobs;
 begin
   if progress.fraction is not null and not (progress.fraction between 0 and 1) then
     raise exception using errcode = 'QW005', message = 'progress is a fraction',
       detail = format('fraction: %s', progress.fraction), hint = 'pass a number from 0 to 1';
   end if;
-  select j.run_id into v_run_id
+  select j.* into v_job
   from qwf.jobs j
   where j.id = progress.job_id and j.token = progress.token;
   if not found then
@@ -42,7 +42,10 @@ begin
     for no key update skip locked
   ) free
   where j.id = free.id;
-  return case when qwf._is_stopped(progress.job_id, v_run_id) then 'cancel' else 'ok' end;
+  return case
+    when qwf._is_stopped(v_job.id, v_job.run_id, v_job.run_if, v_job.parent_id) then 'cancel'
+    else 'ok'
+  end;
 end $$;
 comment on function qwf.progress(bigint, uuid, real, text) is
   'Records the fraction done (0 to 1) and a message; returns ok, cancel (stop the body) or lost '

@@ -41,7 +41,8 @@ begin
   update qwf.jobs j set
     status = 'queued', position = qwf._next_position(), queued_at = qwf.now(),
     retries = j.retries + 1, failures = 0, losses = 0,
-    run_at = null, finished_at = null, last_error = null, last_exit_code = null
+    run_at = null, finished_at = null, expires_at = null, input_spec = null, avoid_host = null,
+    avoid_until = null, last_error = null, last_exit_code = null
   where j.id = v_job.id;
   perform qwf._wake(v_job.queue, 1);
 exception

@@ -5,7 +5,9 @@
 -- requires: functions/_lock_runs
 -- requires: functions/_take_events
 -- requires: functions/_nodes_to_retry
+-- requires: functions/_maps_to_resume
 -- requires: functions/_reset_nodes
+-- requires: functions/_resume_maps
 -- requires: functions/_reopen_run
 -- requires: functions/_raise_no_such_run
 -- requires: schema/roles
@@ -28,6 +30,7 @@ as $$
 declare
   v_run qwf.runs;
   v_jobs bigint[];
+  v_resumed bigint[];
 begin
   perform qwf._lock_runs(array[retry_run.run_id], true);
   select r.* into v_run from qwf.runs r where r.id = retry_run.run_id;
@@ -51,12 +54,15 @@ begin
   end if;
   -- about a run that is over: they change nothing any more
   perform qwf._take_events(array[v_run.id]);
-  perform qwf._reset_nodes(v_jobs);
+  v_resumed := qwf._maps_to_resume(v_jobs, retry_run.from_node);
+  perform qwf._resume_maps(v_resumed, retry_run.from_node);
+  perform qwf._reset_nodes(array(select unnest(v_jobs) except select unnest(v_resumed)));
   perform qwf._reopen_run(v_run);
   return cardinality(v_jobs);
 end $$;
 comment on function qwf.retry_run(bigint, text) is
-  'Re-runs failed and cancelled nodes, or from_node, and what is downstream; returns how many. '
+  'Re-runs failed and cancelled nodes, from_node if given, and what is downstream; returns how '
+  'many. Of a failed map only the elements that did not complete run again, unless it is named. '
   'QW001 no such run or node, QW002 still going or nothing to retry, QW008 its key is taken.';
 revoke all on function qwf.retry_run(bigint, text) from public;
 call qwf._allow('qwf.retry_run(bigint, text)', 'qwf_producer');

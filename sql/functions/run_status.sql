@@ -2,6 +2,7 @@
 -- requires: schema/runs
 -- requires: schema/jobs
 -- requires: schema/graphs
+-- requires: functions/_element_counts
 -- requires: functions/_raise_no_such_run
 -- requires: functions/now
 -- requires: schema/roles
@@ -38,7 +39,8 @@ begin
         select coalesce(jsonb_agg(d.node_id order by d.idx), '[]')
         from qwf.graph_edges e
         join qwf.graph_nodes d on d.graph_id = e.graph_id and d.idx = e.from_idx
-        where e.graph_id = j.graph_id and e.to_idx = j.node_idx)) order by j.node_idx) as nodes
+        where e.graph_id = j.graph_id and e.to_idx = j.node_idx)
+      ) || qwf._element_counts(j.id, j.elements) order by j.node_idx) as nodes
     from qwf.jobs j
     join qwf.graph_nodes g on g.graph_id = j.graph_id and g.idx = j.node_idx
     where j.run_id = r.id

@@ -5,6 +5,9 @@
 -- requires: functions/promote_due
 -- requires: functions/fire_schedules
 -- requires: functions/prune
+-- requires: functions/_expire_jobs
+-- requires: functions/expire_inputs
+-- requires: functions/_fail_overdue_runs
 -- requires: functions/_next_due_s
 -- requires: functions/drain_outbox
 -- requires: functions/_settle_cancel_requests
@@ -12,7 +15,7 @@
 -- requires: functions/_keep_statistics
 -- requires: functions/now
 -- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, fires
---   schedules, drains leftover events, folds statistics, prunes.
+--   schedules, expires, drains leftover events, folds statistics, prunes.
 -- Guarantees: Safe to call from anywhere, any number of times at once: an advisory try-lock lets
 --   one caller do the work. When no tick has finished for ten seconds (a caller hangs in a
 --   transaction), the next goes on without it. Every part is bounded, and one that fails does not
@@ -40,8 +43,8 @@ begin
       < (extract(epoch from v_now) * 1000)::bigint - 10000;
   if v_ran then
     foreach v_part in array
-      array['reclaimed', 'promoted', 'fired', 'cancelled', 'drained', 'forgotten', 'folded',
-        'pruned']
+      array['reclaimed', 'promoted', 'fired', 'cancelled', 'expired', 'overdue', 'drained',
+        'forgotten', 'folded', 'pruned']
     loop
       begin
         case v_part
@@ -49,6 +52,8 @@ begin
           when 'promoted' then v_count := qwf.promote_due();
           when 'fired' then v_count := qwf.fire_schedules();
           when 'cancelled' then v_count := qwf._settle_cancel_requests();
+          when 'expired' then v_count := qwf._expire_jobs() + qwf.expire_inputs();
+          when 'overdue' then v_count := qwf._fail_overdue_runs();
           when 'drained' then v_count := qwf.drain_outbox();
           when 'forgotten' then v_count := qwf._forget_sleepers();
           when 'folded' then v_count := qwf._keep_statistics();
@@ -70,8 +75,8 @@ begin
   return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', qwf._next_due_s());
 end $$;
 comment on function qwf.tick() is
-  'Reclaims, promotes, fires schedules, drains and prunes, each bounded; returns what was done, '
-  'and in how many seconds the next job or schedule is due.';
+  'Reclaims, promotes, fires schedules, expires, drains and prunes, each bounded; returns what '
+  'was done, and in how many seconds the next job or schedule is due.';
 revoke all on function qwf.tick() from public;
 call qwf._allow('qwf.tick()', 'qwf_worker');
 

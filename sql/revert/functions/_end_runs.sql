@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._end_runs(qwf.event[]);
+drop function qwf._end_runs(bigint[]);
 
 commit;

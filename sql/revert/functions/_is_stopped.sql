@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._is_stopped(bigint, bigint);
+drop function qwf._is_stopped(bigint, bigint, text, bigint);
 
 commit;

@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._transition(text, boolean, int, int, int, int, jsonb);
+drop function qwf._transition(text, boolean, int, int, int, int, jsonb, text);
 
 commit;

@@ -67,7 +67,8 @@ comment on function qwf_test.wait(text) is
 create function qwf_test.nodes() returns text
 language sql stable
 as $$
-  select string_agg(format('%s %s', j.node_id, j.status), ', ' order by j.node_idx)
+  select string_agg(format('%s %s', j.node_id, j.status), ', '
+    order by j.node_idx, j.element)
   from qwf.jobs j
   where j.run_id = qwf_test.run()
 $$;

@@ -16,10 +16,10 @@ select throws_ok($$ select pg_temp.bad('{"task": "a", "queue": "tpu"}') $$, 'QW0
   'unknown queue', 'a bad queue');
 select qwf_test.explains($$ select pg_temp.bad('{"task": "a", "queue": "tpu"}') $$, '%[1]%tpu%',
   'of the second');
-select throws_ok($$ select pg_temp.bad('{"task": "a", "expires": "1 h"}') $$, 'QW003',
-  'not yet supported', 'not yet');
-select qwf_test.explains($$ select pg_temp.bad('{"task": "a", "expires": "1 h"}') $$,
-  '%[1]%expires%', 'in the second');
+select throws_ok($$ select pg_temp.bad('{"task": "a", "limit_by": "api"}') $$, 'QW001',
+  'no such limit', 'an unknown limit');
+select qwf_test.explains($$ select pg_temp.bad('{"task": "a", "expires": "-1 h"}') $$,
+  '%[1]%expires%', 'expired before it was made');
 select throws_ok($$ select pg_temp.bad('{"task": "a", "timeout": "soon"}') $$, 'QW005',
   'invalid job', 'no interval');
 

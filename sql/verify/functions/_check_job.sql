@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._check_job(text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int)'::regprocedure;
+select 'qwf._check_job(text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int, text, text, interval)'::regprocedure;
 
 rollback;

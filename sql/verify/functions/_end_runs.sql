@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._end_runs(qwf.event[])'::regprocedure;
+select 'qwf._end_runs(bigint[])'::regprocedure;
 
 rollback;

@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._is_stopped(bigint, bigint)'::regprocedure;
+select 'qwf._is_stopped(bigint, bigint, text, bigint)'::regprocedure;
 
 rollback;

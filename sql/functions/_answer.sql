@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/_answer
+-- requires: schema/jobs
+-- requires: schema/history
+-- requires: schema/settings
+-- requires: functions/_take_events
+-- requires: functions/_apply
+-- requires: functions/_answer_problems
+-- requires: functions/_raise_problems
+-- requires: functions/_decide
+-- requires: functions/now
+-- Purpose: Takes an answer: checks it, keeps it, and lets its job go on.
+-- Guarantees: An answer that does not fit changes nothing.
+-- Locks: expects the job's run locked by the caller, or the job where it has none.
+-- Notifies: sleepers of the queues that got work.
+-- Raises: QW002 not waiting for an answer, QW005 a value that does not fit.
+-- Called by: submit_input, answer_job.
+
+begin;
+
+create function qwf._answer(p_job qwf.jobs, p_value jsonb, p_by text) returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_value jsonb := coalesce(p_value, 'null');
+begin
+  if p_job.status <> 'awaiting_input' then
+    raise exception using errcode = 'QW002',
+      message = case
+        when p_job.status = 'blocked' then 'not asked yet'
+        when p_job.status = 'completed' and p_job.queue is null then 'already answered'
+        else 'not waiting for an answer'
+      end,
+      detail = format('%s is %s', coalesce(
+        format('node %s of run %s', p_job.node_id, p_job.run_id), 'job ' || p_job.id),
+        p_job.status),
+      hint = 'see what is asked: select run_id, node_id, job_id, prompt from qwf.pending_inputs';
+  end if;
+  if octet_length(v_value::text) > (select s.max_value_bytes from qwf.settings s) then
+    raise exception using errcode = 'QW005', message = 'answer too large',
+      detail = format('%s bytes', octet_length(v_value::text)),
+      hint = 'put large data in a file and answer with where it is';
+  end if;
+  perform qwf._raise_problems('QW005', 'the answer does not fit the question',
+    array(select p from qwf._answer_problems(p_job.input_spec, v_value) p));
+  return qwf._decide(p_job, v_value, coalesce(p_by, session_user));
+end $$;
+comment on function qwf._answer(qwf.jobs, jsonb, text) is
+  'Checks the answer to the question the job waits with, and applies it; returns its id.';
+revoke all on function qwf._answer(qwf.jobs, jsonb, text) from public;
+
+commit;

@@ -1,0 +1,62 @@
+-- Deploy qwf:functions/_expand_map
+-- requires: schema/jobs
+-- requires: schema/runs
+-- requires: schema/graphs
+-- requires: schema/settings
+-- requires: functions/_fold
+-- requires: functions/_insert_elements
+-- requires: functions/_map_verdict
+-- requires: functions/now
+-- Purpose: Turns an opened map into its elements, or ends it where there is nothing to run.
+-- Guarantees: What the inputs say apart from the element is worked out once, so that the cost grows
+--   with the elements, not with elements times outputs. The counters of the run grow by the
+--   elements here.
+-- Locks: expects the run locked by the caller.
+-- Notifies: sleepers of the queue, through tg_jobs__insert.
+-- Called by: _open_guarded.
+
+begin;
+
+create function qwf._expand_map(p_job bigint, p_list jsonb, p_scope jsonb)
+returns qwf.job_status
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_max int := (select s.max_elements from qwf.settings s);
+  v_problem text := case
+    when jsonb_typeof(p_list) <> 'array'
+      then format('QW004: map is %s, not a list', jsonb_typeof(p_list))
+    when jsonb_array_length(p_list) > v_max
+      then format('QW004: map is a list of %s, at most %s fit (max_elements of qwf.settings)',
+        jsonb_array_length(p_list), v_max)
+  end;
+  v_inputs jsonb;
+  v_count qwf.node_count;
+begin
+  if v_problem is not null then
+    update qwf.jobs j set status = 'failed', finished_at = qwf.now(), last_error = v_problem
+    where j.id = p_job;
+    return 'failed';
+  end if;
+  select qwf._fold(n.inputs, p_scope) into v_inputs
+  from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
+  where j.id = p_job;
+  v_count := qwf._insert_elements(p_job, p_list, v_inputs);
+  update qwf.jobs j set
+    elements = jsonb_array_length(p_list), remaining_deps = -v_count.closed,
+    failed_elements = jsonb_array_length(p_list) + v_count.closed, progress = 0
+  where j.id = p_job;
+  update qwf.runs r set
+    open_nodes = r.open_nodes - v_count.closed, active_nodes = r.active_nodes + v_count.active
+  where r.id = v_count.run_id;
+  return qwf._map_verdict(p_job);
+end $$;
+comment on function qwf._expand_map(bigint, jsonb, jsonb) is
+  'Inserts the elements of a map; returns what became of the map: blocked while they run, '
+  'completed where the list is empty, or failed.';
+revoke all on function qwf._expand_map(bigint, jsonb, jsonb) from public;
+
+commit;

@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/_fail_overdue_runs
+-- requires: schema/types
+-- requires: schema/runs
+-- requires: schema/history
+-- requires: functions/_close_run
+-- requires: functions/_take_events
+-- requires: functions/_apply
+-- requires: functions/now
+-- Purpose: Fails runs that passed their deadline.
+-- Guarantees: What is left of them stops as after a failed node; clean-up nodes run. Bounded; a run
+--   that somebody holds is left for the next call.
+-- Locks: overdue runs (by id), those that are free; then as _apply.
+-- Notifies: workers that have to stop.
+-- Called by: tick.
+
+begin;
+
+create function qwf._fail_overdue_runs() returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_run record;
+  v_runs bigint[] := '{}';
+begin
+  for v_run in
+    select r.id, r.deadline_at from qwf.runs r
+    where r.deadline_at <= v_now and r.ending is null
+      and r.status in ('queued', 'running', 'awaiting_input')
+    order by r.id
+    limit 100
+    for no key update skip locked
+  loop
+    perform qwf._close_run(
+      v_run.id, 'failed', format('the deadline passed at %s', v_run.deadline_at));
+    insert into qwf.job_events (at, run_id, type, actor, detail)
+    values (v_now, v_run.id, 'deadline', session_user,
+      jsonb_build_object('deadline_at', v_run.deadline_at));
+    v_runs := v_runs || v_run.id;
+  end loop;
+  perform qwf._apply(qwf._take_events(v_runs)
+    || array(select (r, null, 'stop')::qwf.event from unnest(v_runs) r));
+  return cardinality(v_runs);
+end $$;
+comment on function qwf._fail_overdue_runs() is
+  'Fails at most 100 runs whose deadline has passed and returns how many.';
+revoke all on function qwf._fail_overdue_runs() from public;
+
+commit;

@@ -1,0 +1,20 @@
+-- Deploy qwf:functions/_first_reports
+-- requires: schema/types
+-- Purpose: Of two reports about one attempt the first counts.
+-- Called by: _conclude.
+
+begin;
+
+create function qwf._first_reports(p_reports qwf.report[]) returns setof qwf.report
+language sql immutable
+as $$
+  select distinct on (u.job_id, u.token)
+    u.job_id, u.token, u.outcome, u.output, u.error, u.detail
+  from unnest(p_reports) with ordinality u (job_id, token, outcome, output, error, detail, ord)
+  order by u.job_id, u.token, u.ord
+$$;
+comment on function qwf._first_reports(qwf.report[]) is
+  'One report for each attempt: the first given.';
+revoke all on function qwf._first_reports(qwf.report[]) from public;
+
+commit;

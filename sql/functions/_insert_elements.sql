@@ -1,0 +1,74 @@
+-- Deploy qwf:functions/_insert_elements
+-- requires: schema/types
+-- requires: schema/jobs
+-- requires: schema/graphs
+-- requires: functions/_resolve
+-- requires: functions/_resolution_error
+-- requires: functions/_next_position
+-- requires: functions/now
+-- Purpose: Writes the jobs of a map, one for each element of its list.
+-- Guarantees: Inputs are stored resolved. An element whose references cannot be resolved has failed
+--   from the start. Those beyond max_parallel are blocked, and opened in order as others end.
+-- Locks: expects the run locked by the caller.
+-- Notifies: sleepers of the queue, through tg_jobs__insert.
+-- Called by: _expand_map.
+
+begin;
+
+create function qwf._insert_elements(p_map bigint, p_list jsonb, p_inputs jsonb)
+returns qwf.node_count
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_count qwf.node_count;
+begin
+  with element as materialized (
+    select e.n::int - 1 as element, r.value as inputs, qwf._resolution_error(r.error) as error,
+      count(*) filter (where r.error is null) over (order by e.n) as rank
+    from jsonb_array_elements(p_list) with ordinality e (item, n)
+    cross join lateral qwf._resolve(
+      p_inputs, jsonb_build_object('$item', e.item, '$index', e.n - 1)) r
+  ), inserted as (
+    insert into qwf.jobs as j (
+      run_id, graph_id, parent_id, element, node_id, queue, task, status, project, priority,
+      position, queued_at, finished_at, last_error, inputs, max_attempts, max_losses, backoff,
+      timeout, stall_timeout, required_model, light, vram_mb, requires, limit_by, on_failure,
+      run_if, origin, labels, created_at)
+    select
+      m.run_id, m.graph_id, m.id, e.element, format('%s[%s]', m.node_id, e.element), m.queue,
+      m.task, k.status, m.project, m.priority,
+      case when k.status = 'queued' then qwf._next_position() end,
+      case when k.status = 'queued' then v_now end,
+      case when k.status = 'failed' then v_now end,
+      e.error, coalesce(e.inputs, '{}'), m.max_attempts, m.max_losses, m.backoff,
+      m.timeout, m.stall_timeout, m.required_model, m.light, m.vram_mb, m.requires, m.limit_by,
+      case m.on_failure when 'ask' then 'ask' else 'fail' end, m.run_if, 'run', m.labels, v_now
+    from element e
+    cross join (
+      select j.*, n.max_parallel
+      from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
+      where j.id = p_map) m
+    cross join lateral (select case
+      when e.error is not null then 'failed'
+      when e.rank > m.max_parallel then 'blocked'
+      else 'queued' end::qwf.job_status) k (status)
+    order by e.element
+    returning j.run_id, j.status
+  )
+  select j.run_id, -count(i) filter (where i.status <> 'failed'),
+    count(i) filter (where i.status = 'queued'), 0, 0, true
+    into v_count
+  from qwf.jobs j left join inserted i on true
+  where j.id = p_map
+  group by j.run_id;
+  return v_count;
+end $$;
+comment on function qwf._insert_elements(bigint, jsonb, jsonb) is
+  'Inserts one job for each element of the list; returns how the counters of the run change.';
+revoke all on function qwf._insert_elements(bigint, jsonb, jsonb) from public;
+
+commit;

@@ -1,0 +1,46 @@
+-- Deploy qwf:functions/_open_elements
+-- requires: schema/types
+-- requires: schema/jobs
+-- requires: functions/_next_position
+-- requires: functions/_wake
+-- requires: functions/now
+-- Purpose: Queues the next elements of a map that max_parallel holds back.
+-- Guarantees: In the order of the list.
+-- Locks: blocked elements of a run the caller has locked.
+-- Notifies: sleepers of the queue.
+-- Called by: _settle_maps, _reopen_run.
+
+begin;
+
+create function qwf._open_elements(p_map bigint, p_count int) returns setof qwf.opened
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+as $$
+declare
+  v_queue text;
+begin
+  return query
+  update qwf.jobs j set
+    status = 'queued', position = qwf._next_position(), queued_at = qwf.now()
+  from (
+    select e.id from qwf.jobs e
+    where e.parent_id = p_map and e.status = 'blocked'
+    order by e.element
+    limit p_count
+  ) next
+  where j.id = next.id
+  returning j.id, j.run_id, j.status;
+  if found then
+    select m.queue into v_queue from qwf.jobs m where m.id = p_map;
+    perform qwf._wake(v_queue, p_count);
+  end if;
+end $$;
+comment on function qwf._open_elements(bigint, int) is
+  'Queues at most so many blocked elements of the map and returns them.';
+revoke all on function qwf._open_elements(bigint, int) from public;
+
+commit;

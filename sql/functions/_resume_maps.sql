@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/_resume_maps
+-- requires: schema/jobs
+-- requires: schema/graphs
+-- requires: schema/history
+-- requires: functions/_open_elements
+-- Purpose: Makes maps go on with the elements that did not complete.
+-- Guarantees: What completed is kept; max_parallel holds.
+-- Locks: expects the run locked by the caller, and over.
+-- Notifies: sleepers of the queues that got work.
+-- Called by: retry_run.
+
+begin;
+
+create function qwf._resume_maps(p_maps bigint[], p_from_node text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_map record;
+begin
+  for v_map in
+    select m.id, n.max_parallel
+    from qwf.jobs m join qwf.graph_nodes n on n.graph_id = m.graph_id and n.idx = m.node_idx
+    where m.id = any (p_maps)
+    order by m.id
+  loop
+    delete from qwf.run_files f using qwf.jobs j
+    where j.parent_id = v_map.id and j.node_id = p_from_node and f.job_id = j.id;
+    update qwf.jobs j set
+      status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0, output = null,
+      input_spec = null, finished_at = null, avoid_host = null, avoid_until = null,
+      last_error = null, last_exit_code = null, progress = null, progress_message = null
+    where j.parent_id = v_map.id
+      and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node);
+    update qwf.jobs m set
+      status = 'blocked', retries = m.retries + 1, finished_at = null, last_error = null,
+      output = null, failed_elements = 0, remaining_deps = e.open,
+      progress = 1 - e.open::real / m.elements
+    from (
+      select count(*) as open from qwf.jobs j
+      where j.parent_id = v_map.id and j.status = 'blocked') e
+    where m.id = v_map.id;
+    perform qwf._open_elements(v_map.id, coalesce(v_map.max_parallel, 2147483647));
+  end loop;
+end $$;
+comment on function qwf._resume_maps(bigint[], text) is
+  'Reopens maps: their failed and cancelled elements, and the named one, run again.';
+revoke all on function qwf._resume_maps(bigint[], text) from public;
+
+commit;

@@ -1,0 +1,55 @@
+-- Deploy qwf:functions/_settle_maps
+-- requires: schema/types
+-- requires: schema/jobs
+-- requires: functions/_map_verdict
+-- requires: functions/_open_elements
+-- Purpose: Counts ended elements off their maps; ends a map, or opens its next elements.
+-- Guarantees: One update of a map, whatever the number of elements that ended. A map that has ended
+--   takes no notice.
+-- Locks: maps and blocked elements of runs the caller has locked.
+-- Notifies: sleepers of the queues that got work.
+-- Called by: _apply.
+
+begin;
+
+create function qwf._settle_maps(p_jobs bigint[]) returns setof qwf.opened
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
+as $$
+declare
+  v_map record;
+  v_status qwf.job_status;
+begin
+  for v_map in
+    update qwf.jobs m set
+      remaining_deps = m.remaining_deps - e.ended,
+      failed_elements = m.failed_elements + e.failed,
+      progress = 1 - (m.remaining_deps - e.ended)::real / m.elements
+    from (
+      select j.parent_id, count(*)::int as ended,
+        (count(*) filter (where j.status in ('failed', 'cancelled')))::int as failed
+      from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
+      where j.parent_id is not null
+      group by j.parent_id
+    ) e
+    where m.id = e.parent_id and m.status = 'blocked'
+    returning m.id, m.run_id, e.ended
+  loop
+    v_status := qwf._map_verdict(v_map.id);
+    if v_status = 'blocked' then
+      return query select * from qwf._open_elements(v_map.id, v_map.ended);
+    else
+      return next (v_map.id, v_map.run_id, v_status)::qwf.opened;
+    end if;
+  end loop;
+end $$;
+comment on function qwf._settle_maps(bigint[]) is
+  'Counts the elements among these ended jobs off their maps; returns maps that ended by it, and '
+  'elements that were opened.';
+revoke all on function qwf._settle_maps(bigint[]) from public;
+
+commit;

@@ -1,0 +1,41 @@
+-- Deploy qwf:functions/_unsatisfied
+-- requires: schema/runs
+-- requires: schema/jobs
+-- requires: schema/outbox
+-- requires: schema/graphs
+-- Purpose: What blocked nodes wait for, counted afresh: dependencies, or elements once a map is
+--   expanded.
+-- Guarantees: What has ended while its event waits in the outbox is not satisfied yet.
+-- Called by: _job_invariants.
+
+begin;
+
+create function qwf._unsatisfied() returns table (job_id bigint, count bigint)
+language sql stable
+as $$
+  with open as (
+    select d.id from qwf.jobs d where d.run_id is not null and d.finished_at is null
+    union
+    select o.job_id from qwf.outbox o where o.kind in ('completed', 'failed', 'cancelled')
+  ), blocked as (
+    select j.* from qwf.jobs j join qwf.runs r on r.id = j.run_id and r.finished_at is null
+    where j.status = 'blocked' and j.parent_id is null
+  )
+  select j.id, count(o.id)
+  from blocked j
+  join qwf.graph_edges e on e.graph_id = j.graph_id and e.to_idx = j.node_idx
+  join qwf.jobs d on d.run_id = j.run_id and d.node_idx = e.from_idx
+  left join open o on o.id = d.id
+  where j.elements is null
+  group by j.id
+  union all
+  select j.id, count(o.id)
+  from blocked j join qwf.jobs e on e.parent_id = j.id left join open o on o.id = e.id
+  where j.elements is not null
+  group by j.id
+$$;
+comment on function qwf._unsatisfied() is
+  'Blocked nodes of live runs, and how many dependencies or elements each still waits for.';
+revoke all on function qwf._unsatisfied() from public;
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_decide
+
+begin;
+
+drop function qwf._decide(qwf.jobs, jsonb, text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_element_counts
+
+begin;
+
+drop function qwf._element_counts(bigint, int);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_expire_input
+
+begin;
+
+drop function qwf._expire_input(bigint, timestamptz);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_expire_jobs
+
+begin;
+
+drop function qwf._expire_jobs();
+
+commit;

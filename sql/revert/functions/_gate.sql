@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_gate
+
+begin;
+
+drop function qwf._gate(text);
+
+commit;

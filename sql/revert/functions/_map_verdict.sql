@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_map_verdict
+
+begin;
+
+drop function qwf._map_verdict(bigint);
+
+commit;

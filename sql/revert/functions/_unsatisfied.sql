@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_unsatisfied
+
+begin;
+
+drop function qwf._unsatisfied();
+
+commit;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_answer
+
+begin;
+
+select 'qwf._answer(qwf.jobs, jsonb, text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_expire_input
+
+begin;
+
+select 'qwf._expire_input(bigint, timestamptz)'::regprocedure;
+
+rollback;

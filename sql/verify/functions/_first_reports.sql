@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_first_reports
+
+begin;
+
+select 'qwf._first_reports(qwf.report[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_gate
+
+begin;
+
+select 'qwf._gate(text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_map_output
+
+begin;
+
+select 'qwf._map_output(bigint)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_unsatisfied
+
+begin;
+
+select 'qwf._unsatisfied()'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/expire_inputs
+
+begin;
+
+select 'qwf.expire_inputs(int)'::regprocedure;
+
+rollback;
