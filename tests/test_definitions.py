@@ -44,10 +44,24 @@ PIPELINE = {
             "skip_if": {"$from": "fetch.x", "$filter": {"eq:k": 1}, "$eq": []},
         },
         {"id": "call", "command": ["x", {"$from": "fetch.y"}], "depends_on": ["find"]},
+        {
+            "id": "each",
+            "depends_on": ["find"],
+            "map": {"$from": "find.boxes", "$filter": {"eq:k": {"$from": "pipeline.score"}}},
+            "max_parallel": 2,
+            "min_success": "90%",
+            "on_failure": "continue",
+            "inputs": {
+                "box": {"$from": "item.box", "$default": {"$from": "index"}},
+                "of": {"$from": "find.boxes", "$filter": {"eq:id": {"$from": "item.id"}}},
+            },
+        },
+        {"id": "last", "depends_on": ["each"], "run_if": "all_done", "map": [1, {"$from": "each"}]},
     ],
 }
 WORKFLOW = {
     "name": "inspect",
+    "deadline": "2 hours",
     "steps": [
         {
             "id": "first",
@@ -63,6 +77,8 @@ WORKFLOW = {
             "depends_on": ["first"],
             "source": {"$from": "first.boxes"},
             "schema": {"type": "string"},
+            "expires": 90,
+            "default": "none",
         },
         {
             "id": "second",
@@ -86,6 +102,7 @@ odd = st.sampled_from(
         {"$from": ["a", {"b": 1}]},
         {"$from": "pipeline"},
         {"$from": "first.files"},
+        {"$from": "item.x"},
         {"$from": "fetch", "$filter": 1},
         {"$value": {"$from": 1}},
         {"$coalesce": []},
@@ -97,10 +114,16 @@ odd = st.sampled_from(
     ]
 )
 values = scalars | odd | st.builds(list) | st.builds(dict)
-keys = st.sampled_from(
-    ["id", "inputs", "depends_on", "nodes", "widget", "kind", "command", "files", "required"]
-) | st.sampled_from(
-    ["default", "items", "pattern", "skip_if", "steps", "$from", "$value", "$check"]
+keys = (
+    st.sampled_from(
+        ["id", "inputs", "depends_on", "nodes", "widget", "kind", "command", "files", "required"]
+    )
+    | st.sampled_from(
+        ["default", "items", "pattern", "skip_if", "steps", "$from", "$value", "$check"]
+    )
+    | st.sampled_from(
+        ["map", "max_parallel", "min_success", "run_if", "on_failure", "limit_by", "expires"]
+    )
 )
 
 
@@ -157,9 +180,11 @@ def resolve_all(db: Connection) -> None:
         """
         select r.error
         from qwf.graph_nodes n
-        cross join lateral (values (n.inputs), (n.skip_if), (n.input_spec)) v (value)
-        cross join lateral qwf._resolve(v.value, '{"$context": {}}') r
-        where n.has_refs and r.error is not null
+        cross join lateral (
+          values (case when n.has_refs then n.inputs end), (n.skip_if), (n.input_spec), (n.map)
+        ) v (value)
+        cross join lateral qwf._resolve(v.value, '{"$context": {}, "$item": {}, "$index": 0}') r
+        where r.error is not null
         """
     ).fetchall()
     assert [e for (e,) in faults if not e.startswith(("unresolvable", "invalid"))] == []

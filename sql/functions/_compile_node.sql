@@ -6,7 +6,8 @@
 -- requires: functions/_resolve
 -- Purpose: One node of a pipeline as a row of graph_nodes, in JSON.
 -- Guarantees: Inputs that refer to nothing at run time are worked out here, so that has_refs is
---   false for them. The node's own skip_if wins over its step's.
+--   false for them; not those of a map, which are resolved anyway, for each element. The node's own
+--   skip_if wins over its step's.
 -- Called by: _compile_step.
 
 begin;
@@ -24,7 +25,7 @@ begin
     v_inputs := v_inputs
       || jsonb_build_object('command', qwf._canonical(p_node -> 'command', p_names));
   end if;
-  if v_inputs::text !~ '"\$from": \[' then
+  if v_inputs::text !~ '"\$from": \[' and not p_node ? 'map' then
     v_static := qwf._resolve(v_inputs, '{}');
     v_inputs := coalesce(v_static.value, v_inputs);
   end if;

@@ -7,8 +7,9 @@
 -- Guarantees: The same content is the same version. Nothing is written unless everything checkable
 --   has been checked. Runs that exist keep the pipelines they were enqueued with.
 -- Locks: an advisory lock to commit: registrations happen one after the other.
--- Raises: QW003 that lists all problems, each with its JSON path; a WARNING names each workflow
---   that no longer fits.
+-- Raises: QW003 that lists all problems, each with its JSON path; 40001 to a caller in repeatable
+--   read whose snapshot is older than another registration of the name; a WARNING names each
+--   workflow that no longer fits.
 -- Called by: administrators, qwf apply.
 
 begin;
@@ -40,6 +41,7 @@ begin
       encode(sha256(convert_to(v_definition::text, 'UTF8')), 'hex'), true
     from qwf.pipelines p
     where p.name = v_definition ->> 'name'
+    on conflict do nothing  -- a version this snapshot cannot see: 40001 instead of 23505
     returning version into v_version;
   end if;
   perform qwf._recompile(v_definition ->> 'name');

@@ -11,7 +11,8 @@
 --   has been checked, over the pipelines that are current; the graph is compiled here, so that the
 --   first run need not.
 -- Locks: an advisory lock to commit: registrations happen one after the other.
--- Raises: QW003 that lists all problems, each with its JSON path.
+-- Raises: QW003 that lists all problems, each with its JSON path; 40001 to a caller in repeatable
+--   read whose snapshot is older than another registration of the name.
 -- Called by: administrators, qwf apply.
 
 begin;
@@ -59,6 +60,7 @@ begin
       encode(sha256(convert_to(v_definition::text, 'UTF8')), 'hex'), true
     from qwf.workflows w
     where w.name = v_definition ->> 'name'
+    on conflict do nothing  -- a version this snapshot cannot see: 40001 instead of 23505
     returning * into v_version;
   end if;
   if not exists (

@@ -167,3 +167,27 @@ def test_work_in_strict_sessions_comes_to_its_end(race: Race, isolation: str) ->
             agent.rows(FINISH, reports(*held))
         race.healthy()
     assert [race.run_status(run) for run in runs] == ["completed"] * 3
+
+
+@STRICT
+@pytest.mark.parametrize("same", [True, False], ids=["the same", "another"])
+@pytest.mark.parametrize("registered", [True, False], ids=["known", "new"])
+def test_a_definition_registered_from_an_old_snapshot_is_tried_again(
+    race: Race, isolation: str, same: bool, registered: bool
+) -> None:
+    """Unless it is the one the snapshot shows, which stays the version it is."""
+    pipeline = "select qwf.register_pipeline(%s)"
+    workflow = "select qwf.register_workflow(%s)"
+    definitions = [
+        (pipeline, '{"name": "p", "nodes": [{"id": "%s"}]}'),
+        (workflow, '{"name": "w", "steps": [{"id": "%s", "kind": "input", "widget": "json"}]}'),
+    ]
+    for register, text in definitions:
+        if registered:
+            race.rows(register, text % "zero")
+        late = old_snapshot(race, isolation)
+        assert race.one(register, text % "one") == (2 if registered else 1)
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            late.rows(register, text % ("one" if same else "two"))
+        late.rollback()
+        assert race.one(register, text % ("one" if same else "two")) == 1 + registered + (not same)

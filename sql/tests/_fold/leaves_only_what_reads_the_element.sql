@@ -2,7 +2,8 @@ begin;
 select plan(14);
 
 select is(qwf._fold(c.value, '{"$context": {"k": 5, "text": "$from"},
-    "s/a": {"list": [{"id": 1}, {"id": 2}]}, "s/gone": null, "$files": {"s": [{"kind": "csv"}]}}'), c.folded, c.description)
+    "s/a": {"list": [{"id": 1}, {"id": 2}]}, "s/gone": null, "$files": {"s": [{"kind": "csv"}]}}'),
+  c.folded, c.description)
 from (values
   (jsonb '{"a": [1, {"b": null}]}', jsonb '{"a": [1, {"b": null}]}', 'plain data stays'),
   ('{"k": {"$from": ["$context", "k"]}, "n": 1}', '{"k": 5, "n": 1}',

@@ -1,5 +1,5 @@
 begin;
-select plan(8);
+select plan(9);
 
 select qwf.register_pipeline('{"name": "p", "inputs": {"properties": {"size": {}, "names": {}}},
   "outputs": {"scores": {"$from": "each"}}, "nodes": [
@@ -11,7 +11,8 @@ select qwf.register_pipeline('{"name": "p", "inputs": {"properties": {"size": {}
      "all": {"$from": "list.items", "$filter": {"eq:id": {"$from": ["item", "id"]}}}}},
   {"id": "again", "depends_on": ["each"], "map": {"$from": "each"},
    "inputs": {"score": {"$from": "item.score"}, "first": {"$from": "each.0.score"}}},
-  {"id": "named", "map": {"$from": "pipeline.names"}, "command": ["x", {"$from": "item"}]}]}');
+  {"id": "named", "map": {"$from": "pipeline.names"}, "command": ["x", {"$from": "item"}]},
+  {"id": "data", "map": [1], "inputs": {"x": {"$value": {"$b": 1}}}}]}');
 select qwf.register_workflow('{"name": "w", "steps": [
   {"id": "s", "kind": "pipeline", "pipeline": "p",
    "inputs": {"size": {"$from": "size"}, "names": ["a", {"$value": {"$b": 1}}]}},
@@ -33,6 +34,8 @@ select is(n.inputs, '{"score": {"$from": ["$item", "score"]},
 from qwf_test.compiled('w', 's/again') n;
 select is(n.map, '{"$value": ["a", {"$b": 1}]}', 'a list the step gives')
 from qwf_test.compiled('w', 's/named') n;
+select is(n.inputs, '{"x": {"$value": {"$b": 1}}}', 'data stays marked as such')
+from qwf_test.compiled('w', 's/data') n;
 select is(n.map, '{"$from": ["s/each"]}', 'an export') from qwf_test.compiled('w', 't/named') n;
 select is(n.inputs -> 'size', '{"$from": ["s/each", "0", "score"]}', 'step/node, by position')
 from qwf_test.compiled('w', 't/each') n;
