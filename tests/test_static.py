@@ -29,7 +29,7 @@ KEYWORDS = (
 )
 COLUMNS = 100
 CORE = ("agent", "child", "db")
-NOT_FOR_THE_CORE = ("cli", "migrate", "embedded", "demo", "show", "definitions")
+NOT_FOR_THE_CORE = ("cli", "migrate", "embedded", "demo", "doctor", "show", "definitions")
 
 
 def relative(path: Path) -> str:

@@ -17,7 +17,11 @@ from qwf_agent.cli import (
     watching,
 )
 
-LATE = {"agent": "qwf_agent.__main__:command", "demo": "qwf_agent.demo:demo"}
+LATE = {
+    "agent": "qwf_agent.__main__:command",
+    "demo": "qwf_agent.demo:demo",
+    "doctor": "qwf_agent.doctor:doctor",
+}
 
 
 SECTIONS = {
@@ -26,7 +30,7 @@ SECTIONS = {
     "Look": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "schedules"),
     "Act": ("answer", "cancel", "retry", "queue", "worker"),
-    "More": ("version",),
+    "Watch over it": ("doctor", "version"),
 }  # fmt: skip
 
 

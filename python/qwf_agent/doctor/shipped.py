@@ -1,0 +1,111 @@
+"""What the shipped scripts make, read from their text: no second database is needed to compare.
+
+The scripts keep a house style (one column to a line, one function to a file), which the tests hold;
+so a few patterns read them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from qwf_agent import migrate
+
+_FUNCTION = re.compile(
+    r"^create (?:or replace )?(?:function|procedure) qwf\.(?P<name>\w+)\s*\((?P<rest>.*?)\n"
+    r"(?:comment on|revoke|drop)",
+    re.MULTILINE | re.DOTALL,
+)
+_BODY = re.compile(r"\bas \$\$(?P<body>.*)\$\$;", re.DOTALL)
+_TABLE = re.compile(
+    r"^create (?:unlogged )?table qwf\.(?P<name>\w+) \(\n(?P<body>.*?)^\)", re.MULTILINE | re.DOTALL
+)
+_TYPE = re.compile(
+    r"^create type qwf\.(?P<name>\w+) as (?P<enum>enum )?\((?P<body>.*?)\);",
+    re.MULTILINE | re.DOTALL,
+)
+_COLUMN = re.compile(
+    r"^  (?!constraint\b|primary key\b|unique\b|check\b|foreign key\b|exclude\b)(?P<name>[a-z_]\w*) "
+    r"(?P<type>[a-z][\w. ]*?(?:\[\])?)"
+    r"(?=,|\n|$| not null| default| check| primary key| generated| references| unique)",
+    re.MULTILINE,
+)
+_ADDED = re.compile(
+    r"^alter table qwf\.(\w+)\s+add column (\w+) ([a-z][\w. ]*?(?:\[\])?)[,; ]", re.M
+)
+_VIEW = re.compile(r"^create (?:or replace )?view qwf\.(\w+)", re.MULTILINE)
+_VIEW_COLUMN = re.compile(r"^comment on column qwf\.(\w+)\.(\w+) is", re.MULTILINE)
+_INDEX = re.compile(r"^create (?:unique )?index (\w+) on qwf\.", re.MULTILINE)
+_TRIGGER = re.compile(r"^create (?:constraint )?trigger (\w+) ", re.MULTILINE)
+_SEQUENCE = re.compile(r"^create sequence qwf\.(\w+)", re.MULTILINE)
+_GRANT = re.compile(r"^call qwf\._allow\((.*?)\);$", re.MULTILINE | re.DOTALL)
+_TEXT = re.compile(r"'((?:[^']|'')*)'")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function: its body, None where it is no quoted text, and how it may run."""
+
+    body: str | None
+    definer: bool
+    volatility: str  # i, s or v, as in pg_proc
+
+
+@dataclass
+class Shipped:
+    """What the scripts of the plan make, by name."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    tables: dict[str, dict[str, str]] = field(default_factory=dict)  # column -> type
+    views: dict[str, list[str]] = field(default_factory=dict)
+    types: dict[str, list[str]] = field(default_factory=dict)  # labels, or fields
+    indexes: set[str] = field(default_factory=set)
+    triggers: set[str] = field(default_factory=set)
+    sequences: set[str] = field(default_factory=set)
+    grants: dict[str, set[str]] = field(default_factory=dict)  # signature -> roles
+
+
+def read() -> Shipped:
+    """Read the scripts of this installation, in the order of the plan; later ones win."""
+    shipped = Shipped()
+    for change in migrate.read_plan().changes:
+        _take(shipped, change.deploy.read_text(encoding="utf-8"))
+    return shipped
+
+
+def _take(shipped: Shipped, text: str) -> None:
+    for found in _FUNCTION.finditer(text):
+        body = _BODY.search(found["rest"])
+        head = found["rest"][: body.start()] if body else found["rest"]
+        shipped.functions[found["name"]] = Function(
+            body["body"] if body else None,
+            bool(re.search(r"\bsecurity definer\b", head)),
+            "i"
+            if re.search(r"\bimmutable\b", head)
+            else "s"
+            if re.search(r"\bstable\b", head)
+            else "v",
+        )
+    for found in _TABLE.finditer(text):
+        shipped.tables[found["name"]] = {
+            c["name"]: c["type"] for c in _COLUMN.finditer(found["body"])
+        }
+    for table, column, kind in _ADDED.findall(text):
+        shipped.tables[table][column] = kind
+    for name in _VIEW.findall(text):
+        shipped.views[name] = [c for view, c in _VIEW_COLUMN.findall(text) if view == name]
+    for found in _TYPE.finditer(text):
+        inside = found["body"]
+        shipped.types[found["name"]] = (
+            _TEXT.findall(inside)
+            if found["enum"]
+            else [part.split()[0] for part in inside.split(",") if part.strip()]
+        )
+    shipped.indexes |= set(_INDEX.findall(text))
+    shipped.triggers |= set(_TRIGGER.findall(text))
+    shipped.sequences |= set(_SEQUENCE.findall(text))
+    for arguments in _GRANT.findall(text):
+        # texts that stand next to each other are one
+        joined = re.sub(r"'\s*\n\s*'", "", arguments)
+        signature, *roles = _TEXT.findall(joined)
+        shipped.grants.setdefault(signature, set()).update({*roles, "qwf_admin"})

@@ -1,0 +1,232 @@
+"""`qwf doctor` on databases with a planted fault, and on a healthy one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from click.testing import Result
+from welcome import Cli
+
+from qwf_agent import migrate
+from qwf_agent.doctor import checks, shipped
+from servers import ROOT
+
+Db = psycopg.Connection[Any]
+OF_THE_TEST_SERVER = "fsync is off"
+
+
+def found(result: Result, level: str = "problem") -> dict[str, list[str]]:
+    """What was found, by check; without what the servers of the tests are on purpose."""
+    by_check = {
+        one["check"]: [
+            f["what"]
+            for f in one["findings"]
+            if f["level"] == level and not f["what"].startswith(OF_THE_TEST_SERVER)
+        ]
+        for one in json.loads(result.stdout)
+    }
+    return {name: findings for name, findings in by_check.items() if findings}
+
+
+def test_a_healthy_database_has_no_problem(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.register_worker('box-a', 'cpu'), qwf.tick()")
+    result = on_db("doctor", "--json")
+    assert found(result) == {}, result.stdout
+    assert [one["check"] for one in json.loads(result.stdout)] == list(checks.CHECKS)
+
+
+CALL = "select qwf.enqueue('t', queue => 'cpu')"
+FAULTS: dict[str, tuple[list[str], str, str]] = {
+    "a function was replaced": (
+        ["create or replace function qwf.wake_channel(worker text) returns text language sql"
+         " immutable as $$ select 'other' $$"],
+        "drift", "function qwf.wake_channel does something else",
+    ),
+    "a function was added": (
+        ["create function qwf.mine() returns int language sql as 'select 1'",
+         "revoke all on function qwf.mine() from public"],
+        "drift", "function qwf.mine is not shipped",
+    ),
+    "a column was added": (["alter table qwf.jobs add mine int"], "drift", "mine is not shipped"),
+    "a column has another type": (
+        ["alter table qwf.job_attempts alter gpu_peak_bytes type numeric"],
+        "drift", "gpu_peak_bytes is numeric",
+    ),
+    "an index was dropped": (["drop index qwf.jobs_due"], "drift", "index qwf.jobs_due is missing"),
+    "a trigger was disabled": (
+        ["alter table qwf.jobs disable trigger tg_jobs__insert"], "drift", "is disabled",
+    ),
+    "a grant was taken": (
+        ["revoke execute on function qwf.tick() from qwf_worker"],
+        "roles", "qwf_worker may not execute qwf.tick()",
+    ),
+    "everybody was let in": (
+        ["grant execute on function qwf.reclaim(int) to public"], "roles", "everybody may execute",
+    ),
+    "the viewer cannot read": (
+        ["revoke select on qwf.jobs from qwf_viewer"], "roles", "may not read qwf.jobs",
+    ),
+    "a heartbeat as long as the lease": (
+        ["update qwf.settings set heartbeat = '30 s'"], "settings", "too long for lease 30 s",
+    ),
+    "a queue with a lease too short": (
+        ["select qwf.create_queue('brief', lease => '2 s')"], "settings", "queue brief",
+    ),
+    "autovacuum was switched off": (
+        ["alter table qwf.jobs set (autovacuum_enabled = false)"],
+        "vacuum", "autovacuum is off for qwf.jobs",
+    ),
+    "dead rows": (
+        ["alter table qwf.sleepers set (autovacuum_enabled = false)",
+         "insert into qwf.sleepers select 'w' || i, 'cpu' from generate_series(1, 25000) i",
+         "delete from qwf.sleepers", "select pg_stat_force_next_flush()"],
+        "vacuum", "qwf.sleepers has 25000 dead rows",
+    ),
+    "nobody ticks": (
+        ["select setval('qwf.last_tick', (extract(epoch from now()) * 1000)::bigint - 600000)"],
+        "tick", "the last tick was 10 min 00 s ago",
+    ),
+    "a lease that lapsed": (
+        [CALL, "select from qwf.claim('cpu', 'w')",
+         "update qwf.jobs set lease_expires_at = now() - interval '5 min'"],
+        "tick", "1 job lost the lease",
+    ),
+    "a schedule that was missed": (
+        ["select qwf.create_schedule('s', 't', every => '1 h')",
+         "update qwf.schedules set next_at = now() - interval '5 min'"],
+        "tick", "schedule s was due",
+    ),
+    "a poisoned event": (
+        ["insert into qwf.outbox (run_id, kind, tries, error, poisoned_at)"
+         " values (7, 'stop', 5, 'division by zero', now())"],
+        "runs", "run 7: an event could not be applied: division by zero",
+    ),
+    "an old event": (
+        ["insert into qwf.outbox (run_id, kind, created_at)"
+         " values (7, 'stop', now() - interval '1 h')"],
+        "runs", "1 events wait to be applied",
+    ),
+    "a rule that is broken": (
+        [CALL, "update qwf.jobs set run_id = 99, graph_id = 1, node_idx = 0, node_id = 'x'"],
+        "runs", "99",
+    ),
+    "work without a worker": ([CALL], "queues", "queue cpu: 1 job waits and no live worker"),
+    "work that suits nobody": (
+        ["select qwf.register_worker('a', 'cpu', '{\"models\": []}')",
+         "select qwf.enqueue('t', queue => 'cpu', model => 'flux')"],
+        "queues", "suits no live worker",
+    ),
+    "a worker gone silent": (
+        ["select qwf.register_worker('box-a', 'cpu')",
+         "update qwf.workers set last_seen = now() - interval '10 min'"],
+        "workers", "silent for 10 min",
+    ),
+    "a schedule that fails": (
+        ["select qwf.create_schedule('s', 't', every => '1 h')",
+         "update qwf.schedules set last_error = 'no such queue'"],
+        "schedules", "schedule s could not enqueue: no such queue",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_found(on_db: Cli, db: Db, fault: str) -> None:
+    statements, check, says = FAULTS[fault]
+    for statement in statements:
+        db.execute(statement)
+    result = on_db("doctor", "--json", "--only", check)
+    assert result.exit_code == 1, result.output
+    said = found(result)[check]
+    assert any(says in what for what in said), said
+
+
+@pytest.fixture
+def slot(db: Db) -> Iterator[str]:
+    """A replication slot that nobody reads."""
+    name = "qwf_forgotten"
+    db.execute("select pg_create_physical_replication_slot(%s, true)", (name,))
+    yield name
+    db.execute("select pg_drop_replication_slot(%s)", (name,))
+
+
+def test_a_forgotten_replication_slot_is_found(on_db: Cli, slot: str) -> None:
+    said = found(on_db("doctor", "--json", "--only", "snapshots"))["snapshots"]
+    assert any(slot in what for what in said)
+
+
+def test_an_old_transaction_is_found(
+    on_db: Cli, connect: Callable[[], Db], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "OLD_SNAPSHOT", timedelta(0))
+    with connect() as forgotten:
+        forgotten.execute("begin isolation level repeatable read")
+        forgotten.execute("select count(*) from qwf.jobs")
+        said = found(on_db("doctor", "--json", "--only", "snapshots"))["snapshots"]
+        assert any(str(forgotten.info.backend_pid) in what for what in said)
+
+
+def test_clocks_apart_are_found(on_db: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = checks.time.time
+    monkeypatch.setattr(checks.time, "time", lambda: here() - 3600)
+    said = found(on_db("doctor", "--json", "--only", "clock"))
+    assert said["clock"][0].startswith("the clock of this box")
+
+
+def test_a_pending_upgrade_is_found(qwf: Cli, empty_dsn: str) -> None:
+    changes = migrate.read_plan().changes
+    migrate.deploy(empty_dsn, to=changes[-2].name)
+    said = found(qwf("doctor", "--json", "--only", "schema", "--dsn", empty_dsn))["schema"]
+    assert said == [f"an upgrade is pending: 1 changes, the first {changes[-1].name}"]
+
+
+def test_a_database_without_the_schema(qwf: Cli, empty_dsn: str) -> None:
+    result = qwf("doctor", "--dsn", empty_dsn)
+    assert result.exit_code == 1
+    assert "qwf migrate deploy" in result.stdout
+
+
+def test_what_is_normal_is_a_note(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.enqueue('t', queue => 'cpu'), qwf.pause_queue('cpu')")
+    db.execute("select qwf.worker_control('box-a', 'gpu', 'off', reason => 'new card')")
+    result = on_db("doctor", "--json", "--only", "queues", "--only", "workers")
+    assert result.exit_code == 0
+    notes = found(result, "note")
+    assert notes["queues"] == ["queue cpu is paused and 1 job waits"]
+    assert "new card" in notes["workers"][0]
+
+
+def test_what_may_not_be_read_stops_nothing(on_db: Cli, db: Db, server: Any) -> None:
+    db.execute("drop role if exists qwf_nobody")
+    db.execute("create role qwf_nobody login")
+    dsn = f"{server.dsn(db.info.dbname)} user=qwf_nobody"
+    try:
+        result = on_db("doctor", "--json", "--dsn", dsn)
+    finally:
+        db.execute("drop role qwf_nobody")
+    assert "Traceback" not in result.output
+    assert any("could not be looked at" in what for what in found(result, "note")["queues"])
+
+
+def test_the_text_is_for_people(on_db: Cli) -> None:
+    on_db("enqueue", "t")
+    told = on_db("doctor").stdout
+    assert "✓ drift" in told
+    assert "queue default: 1 job waits" in told
+    assert "→ qwf agent --queue default" in told
+    assert max(map(len, told.splitlines())) <= 200
+
+
+def test_what_is_read_of_the_scripts_is_what_they_make(db: Db) -> None:
+    wanted = shipped.read()
+    functions = {path.stem for path in (ROOT / "sql" / "functions").glob("*.sql")}
+    assert functions <= set(wanted.functions)
+    tables = db.execute("select tablename from pg_tables where schemaname = 'qwf'").fetchall()
+    assert {name for (name,) in tables} == set(wanted.tables)
+    views = db.execute("select viewname from pg_views where schemaname = 'qwf'").fetchall()
+    assert {name for (name,) in views} == set(wanted.views)
+    assert all(wanted.tables.values())
