@@ -29,7 +29,9 @@ KEYWORDS = (
 )
 COLUMNS = 100
 CORE = ("agent", "child", "db")
-NOT_FOR_THE_CORE = ("cli", "migrate", "embedded", "demo", "doctor", "show", "definitions")
+NOT_FOR_THE_CORE = (
+    *("cli", "migrate", "embedded", "demo", "doctor", "metrics", "show", "top", "definitions"),
+)
 
 
 def relative(path: Path) -> str:

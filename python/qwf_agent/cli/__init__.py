@@ -21,6 +21,7 @@ LATE = {
     "agent": "qwf_agent.__main__:command",
     "demo": "qwf_agent.demo:demo",
     "doctor": "qwf_agent.doctor:doctor",
+    "metrics": "qwf_agent.metrics:metrics",
 }
 
 
@@ -30,7 +31,7 @@ SECTIONS = {
     "Look": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "schedules"),
     "Act": ("answer", "cancel", "retry", "queue", "worker"),
-    "Watch over it": ("doctor", "version"),
+    "Watch over it": ("doctor", "metrics", "version"),
 }  # fmt: skip
 
 

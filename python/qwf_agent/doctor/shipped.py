@@ -25,7 +25,7 @@ _TYPE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _COLUMN = re.compile(
-    r"^  (?!constraint\b|primary key\b|unique\b|check\b|foreign key\b|exclude\b)(?P<name>[a-z_]\w*) "
+    r"^  (?!(?:constraint|primary key|unique|check|foreign key|exclude)\b)(?P<name>[a-z_]\w*) "
     r"(?P<type>[a-z][\w. ]*?(?:\[\])?)"
     r"(?=,|\n|$| not null| default| check| primary key| generated| references| unique)",
     re.MULTILINE,

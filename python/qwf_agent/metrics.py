@@ -1,0 +1,262 @@
+"""`qwf metrics`: figures of the whole fleet for Prometheus, read from the database when asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+import psycopg
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from qwf_agent import config
+from qwf_agent.cli import session
+
+PATIENCE = "10s"  # for each statement; a scrape must not pile up on the next
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A metric and the column that holds it; a counter's name gets _total."""
+
+    name: str
+    column: str
+    about: str
+    counter: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Figures that one query gives, a sample for each row."""
+
+    query: Any
+    labels: tuple[str, ...]
+    figures: tuple[Figure, ...]
+
+
+GROUPS = (
+    Group(
+        "select q.queue, s.status, s.jobs from qwf.queue_depth q cross join lateral (values"
+        " ('queued', q.queued), ('scheduled', q.scheduled), ('running', q.running)"
+        ") s(status, jobs)",
+        ("queue", "status"),
+        (Figure("qwf_jobs", "jobs", "Jobs that wait or run."),),
+    ),
+    Group(
+        "select queue, coalesce(date_part('epoch', oldest_wait), 0) as oldest,"
+        " paused::int as paused, slots from qwf.queue_depth",
+        ("queue",),
+        (
+            Figure("qwf_queue_oldest_wait_seconds", "oldest", "Wait of the oldest queued job."),
+            Figure("qwf_queue_paused", "paused", "1 while the queue hands out nothing."),
+            Figure("qwf_queue_slots", "slots", "Bodies its live workers run at once."),
+        ),
+    ),
+    Group(
+        "select host, queue, state, count(*) as count from qwf.fleet where state <> 'stopped'"
+        " group by host, queue, state",
+        ("host", "queue", "state"),
+        (Figure("qwf_workers", "count", "Workers seen within a day, by state."),),
+    ),
+    Group(
+        "select queue, task, outcome, sum(count) as count, sum(wait_seconds) as wait,"
+        " sum(run_seconds) as run from qwf.hourly_counts group by queue, task, outcome",
+        ("queue", "task", "outcome"),
+        (
+            Figure("qwf_attempts", "count", "Attempts that ended, by outcome.", counter=True),
+            Figure("qwf_attempt_wait_seconds", "wait", "Their waits, summed up.", counter=True),
+            Figure("qwf_attempt_run_seconds", "run", "Their run times, summed up.", counter=True),
+        ),
+    ),
+    Group(
+        "select s.status::text, count(r.id) as count"
+        " from unnest(enum_range(null::qwf.run_status)) s(status)"
+        " left join qwf.runs r on r.status = s.status group by s.status",
+        ("status",),
+        (Figure("qwf_runs", "count", "Runs that are kept, by status."),),
+    ),
+    Group(
+        "select count(*) as count, coalesce(max(date_part('epoch', age)), 0) as oldest"
+        " from qwf.pending_inputs",
+        (),
+        (
+            Figure("qwf_pending_inputs", "count", "Questions that wait for a person."),
+            Figure("qwf_pending_input_oldest_seconds", "oldest", "Age of the oldest question."),
+        ),
+    ),
+    Group(
+        "select count(*) filter (where poisoned_at is null) as waiting,"
+        " count(poisoned_at) as poisoned,"
+        " coalesce(date_part('epoch', qwf.now() - min(created_at)"
+        " filter (where poisoned_at is null)), 0) as oldest from qwf.outbox",
+        (),
+        (
+            Figure("qwf_outbox_events", "waiting", "Events still to be applied."),
+            Figure("qwf_outbox_oldest_seconds", "oldest", "Age of the oldest of them."),
+            Figure("qwf_outbox_poisoned", "poisoned", "Events given up."),
+        ),
+    ),
+    Group(
+        "select coalesce(date_part('epoch', qwf.now()) - nullif(last_value, 0) / 1000.0, -1)"
+        "::float8 as silent from qwf.last_tick",
+        (),
+        (Figure("qwf_tick_age_seconds", "silent", "Since the last tick; -1: there was none."),),
+    ),
+    Group(
+        "select count(*) as late from qwf.schedules where next_at < qwf.now() - interval '1 min'",
+        (),
+        (Figure("qwf_schedules_late", "late", "Schedules due for more than a minute."),),
+    ),
+    Group(
+        'select l.name as "limit", l.max_running as max, count(s.job_id) as held from qwf.limits l'
+        " left join qwf.limit_slots s on s.limit_name = l.name group by l.name",
+        ("limit",),
+        (
+            Figure("qwf_limit_max_running", "max", "Jobs of the limit that may run at once."),
+            Figure("qwf_limit_running", "held", "Jobs of the limit that run."),
+        ),
+    ),
+    Group(
+        'select relname as "table", n_dead_tup as dead, n_live_tup as live,'
+        " pg_total_relation_size(relid) as bytes"
+        " from pg_stat_user_tables where schemaname = 'qwf'",
+        ("table",),
+        (
+            Figure("qwf_dead_rows", "dead", "Rows that vacuum has still to remove."),
+            Figure("qwf_live_rows", "live", "Rows, as the statistics have it."),
+            Figure("qwf_table_bytes", "bytes", "Size on disk, with indexes."),
+        ),
+    ),
+    Group(
+        "select coalesce(max(date_part('epoch', clock_timestamp() - xact_start)), 0) as age"
+        " from pg_stat_activity where backend_xmin is not null and backend_type = 'client backend'"
+        " and pid <> pg_backend_pid()",
+        (),
+        (Figure("qwf_oldest_snapshot_seconds", "age", "Age of the oldest open transaction."),),
+    ),
+    Group(
+        "select distinct on (host) host, cpu_percent / 100 as cpu,"
+        " ram_used_mb::bigint << 20 as used, ram_total_mb::bigint << 20 as total,"
+        " swap_used_mb::bigint << 20 as swap from qwf.host_metrics"
+        " where sampled_at > qwf.now() - interval '1 min' order by host, sampled_at desc",
+        ("host",),
+        (
+            Figure("qwf_host_cpu_ratio", "cpu", "Use of all processors of the box, 0 to 1."),
+            Figure("qwf_host_memory_used_bytes", "used", "Memory in use."),
+            Figure("qwf_host_memory_bytes", "total", "Memory of the box."),
+            Figure("qwf_host_swap_used_bytes", "swap", "Swap in use."),
+        ),
+    ),
+    Group(
+        "select h.host, g ->> 'id' as gpu, (g ->> 'use_pct')::float8 / 100 as use,"
+        " (g ->> 'vram_used_mb')::bigint << 20 as used,"
+        " (g ->> 'vram_total_mb')::bigint << 20 as total"
+        " from (select distinct on (host) host, gpus from qwf.host_metrics"
+        " where sampled_at > qwf.now() - interval '1 min' order by host, sampled_at desc) h"
+        " cross join lateral jsonb_array_elements(h.gpus) g",
+        ("host", "gpu"),
+        (
+            Figure("qwf_gpu_ratio", "use", "Use of the card, 0 to 1."),
+            Figure("qwf_gpu_memory_used_bytes", "used", "Memory of the card in use."),
+            Figure("qwf_gpu_memory_bytes", "total", "Memory of the card."),
+        ),
+    ),
+)
+
+
+class Fleet(Collector):
+    """Asks the database at every scrape, one scrape at a time; without a database, qwf_up is 0."""
+
+    def __init__(self, connect: Callable[[], session.Connection]) -> None:
+        self._connect = connect
+        self._conn: session.Connection | None = None
+        self._one_at_a_time = threading.Lock()
+
+    def collect(self) -> Iterable[Metric]:
+        """Every figure; those of a query that fails are left out, and counted."""
+        with self._one_at_a_time:
+            return list(self._read())
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing beforehand: registering must not ask the database."""
+        return []
+
+    def _read(self) -> Iterator[Metric]:
+        failed = 0
+        try:
+            if self._conn is None or self._conn.closed:
+                self._conn = self._connect()
+            for group in GROUPS:
+                try:
+                    yield from _metrics(group, session.many(self._conn, group.query))
+                except psycopg.Error:
+                    if self._conn.closed:
+                        raise
+                    failed += 1
+            up = 1
+        except (psycopg.Error, config.ConfigError):
+            self._conn, up = None, 0
+        yield GaugeMetricFamily("qwf_up", "1 while the database answers.", up)
+        yield GaugeMetricFamily("qwf_unreadable", "Queries that failed in this scrape.", failed)
+
+
+def _metrics(group: Group, rows: Sequence[dict[str, Any]]) -> Iterator[Metric]:
+    for figure in group.figures:
+        family = (CounterMetricFamily if figure.counter else GaugeMetricFamily)(
+            figure.name, figure.about, labels=group.labels
+        )
+        for row in rows:
+            if row[figure.column] is not None:
+                labels = [str(row[label]) for label in group.labels]
+                family.add_metric(labels, float(row[figure.column]))
+        yield family
+
+
+@click.command()
+@click.option(
+    "--listen", metavar="[ADDRESS]:PORT", help="Serve them over HTTP until interrupted: :9187."
+)
+@session.dsn_option
+def metrics(listen: str | None, dsn: str | None) -> None:
+    """Print figures of the whole fleet as Prometheus reads them, or serve them.
+
+    One for the whole fleet is enough: everything is read from the database.
+
+    \b
+    Example:  qwf metrics | grep qwf_jobs
+              qwf metrics --listen 127.0.0.1:9187
+    """
+    address = config.find_dsn(dsn)
+
+    def connect() -> session.Connection:
+        conn = session.connect(address)
+        conn.execute("select set_config('statement_timeout', %s, false)", (PATIENCE,))
+        return conn
+
+    registry = CollectorRegistry()
+    registry.register(Fleet(connect))
+    if listen is None:
+        connect().close()  # where there is no database, say so as every command does
+        click.echo(generate_latest(registry).decode(), nl=False)
+        return
+    host, port = _split(listen)
+    try:
+        server, thread = start_http_server(port, host, registry)
+    except OSError as error:
+        session.fail(f"cannot listen on {listen}: {error.strerror or error}")
+    click.echo(f"http://{host}:{server.server_port}/metrics", err=True)
+    try:
+        thread.join()
+    finally:
+        server.shutdown()
+
+
+def _split(listen: str) -> tuple[str, int]:
+    host, _, port = listen.rpartition(":")
+    if not port.isdecimal() or int(port) > 65535:
+        raise click.BadParameter(f"--listen {listen}: write ADDRESS:PORT, like 127.0.0.1:9187")
+    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104

@@ -1,0 +1,100 @@
+"""`qwf metrics`, read as Prometheus reads it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from typing import Any
+
+import psycopg
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from welcome import Cli
+
+Db = psycopg.Connection[Any]
+ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
+
+
+def samples(text: str) -> dict[tuple[str, ...], float]:
+    """Every sample by its name and the values of its labels."""
+    return {
+        (one.name, *one.labels.values()): one.value
+        for family in text_string_to_metric_families(text)
+        for one in family.samples
+    }
+
+
+def test_the_figures_are_those_of_the_database(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 3)")
+    db.execute("select qwf.register_worker('box-a', 'cpu', '{\"slots\": 4}')")
+    db.execute("select qwf.finish(job_id, token, 'completed') from qwf.claim('cpu', 'box-a', 1)")
+    db.execute("select from qwf.claim('cpu', 'box-a', 1)")
+    db.execute("select qwf.pause_queue('gpu'), qwf._keep_statistics(), qwf.tick()")
+    result = on_db("metrics")
+    assert result.exit_code == 0, result.output
+    found = samples(result.stdout)
+    assert found["qwf_up",] == 1
+    assert found["qwf_jobs", "cpu", "queued"] == 1
+    assert found["qwf_jobs", "cpu", "running"] == 1
+    assert found["qwf_queue_slots", "cpu"] == 4
+    assert found["qwf_queue_paused", "gpu"] == 1
+    assert found["qwf_workers", "box-a", "cpu", "idle"] == 1
+    assert found["qwf_attempts_total", "cpu", "t", "completed"] == 1
+    assert found["qwf_runs", "failed"] == 0
+    assert found["qwf_pending_inputs",] == found["qwf_outbox_events",] == 0
+    assert 0 <= found["qwf_tick_age_seconds",] < 60
+    assert ("qwf_dead_rows", "jobs") in found
+
+
+def test_names_and_units_follow_the_custom_of_prometheus(on_db: Cli) -> None:
+    families = list(text_string_to_metric_families(on_db("metrics").stdout))
+    for family in families:
+        assert re.fullmatch(r"qwf(_[a-z]+)+", family.name)
+        assert family.documentation.endswith(".")
+    assert len({family.name for family in families}) == len(families)
+
+
+@pytest.fixture
+def served(dsn: str) -> Any:
+    """The address of a server of metrics, a process of its own."""
+    process = subprocess.Popen(
+        [*ENTRY, "metrics", "--listen", "127.0.0.1:0"],
+        env={**os.environ, "QWF_DSN": dsn},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    yield process.stderr.readline().strip(), process
+    process.kill()
+    process.wait()
+
+
+def scraped(address: str) -> dict[tuple[str, ...], float]:
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        return samples(answer.read().decode())
+
+
+def test_they_are_served_until_interrupted_and_outlive_a_lost_connection(
+    served: tuple[str, subprocess.Popen[str]], db: Db
+) -> None:
+    address, process = served
+    db.execute("select qwf.enqueue('t', queue => 'cpu')")
+    assert scraped(address)["qwf_jobs", "cpu", "queued"] == 1
+    db.execute(
+        "select pg_terminate_backend(pid) from pg_stat_activity"
+        " where application_name = 'qwf' and datname = current_database()"
+    )
+    assert scraped(address)["qwf_up",] == 0
+    assert scraped(address)["qwf_up",] == 1
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+
+
+def test_without_a_database_it_says_so(on_db: Cli, tmp_path: Any) -> None:
+    assert on_db("metrics", "--dsn", f"host={tmp_path} port=1 user=x dbname=x").exit_code == 69
+    assert on_db("metrics", "--listen", "nowhere").exit_code == 2
+    assert on_db("metrics", "--listen", "127.0.0.1:99999").exit_code == 2
