@@ -24,6 +24,8 @@ create function qwf._apply(p_events qwf.event[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_material = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set jit = off

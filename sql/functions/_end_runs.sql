@@ -14,6 +14,8 @@ create function qwf._end_runs(p_jobs bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_material = off
 set jit = off
 as $$
 declare

@@ -13,6 +13,7 @@ create function qwf._expire_jobs() returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set jit = off
 as $$
 declare

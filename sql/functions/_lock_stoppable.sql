@@ -16,6 +16,7 @@ create function qwf._lock_stoppable(p_runs bigint[]) returns bigint[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set jit = off
 as $$
 declare

@@ -20,6 +20,8 @@ create function qwf._open_dependants(p_jobs bigint[]) returns setof qwf.opened
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_material = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set jit = off
@@ -32,7 +34,7 @@ begin
     select j.run_id, j.graph_id, j.node_idx
     from unnest(p_jobs) d (id)
     join qwf.jobs j on j.id = d.id
-    join qwf.runs r on r.id = j.run_id and r.finished_at is null
+    where (select r.finished_at from qwf.runs r where r.id = j.run_id) is null
   ), dependant as materialized (
     select s.run_id, e.to_idx, count(*)::int as satisfied
     from satisfied s join qwf.graph_edges e on e.graph_id = s.graph_id and e.from_idx = s.node_idx

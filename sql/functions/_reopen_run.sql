@@ -17,6 +17,7 @@ create function qwf._reopen_run(p_run qwf.runs) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set jit = off
 as $$
 declare

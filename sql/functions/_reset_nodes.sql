@@ -15,6 +15,7 @@ create function qwf._reset_nodes(p_jobs bigint[]) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set jit = off
 as $$
 begin

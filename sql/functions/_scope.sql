@@ -12,6 +12,7 @@ create function qwf._scope(p_run_id bigint, p_nodes int[], p_files text[]) retur
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set jit = off
 as $$
 declare

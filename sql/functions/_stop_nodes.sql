@@ -20,6 +20,7 @@ create function qwf._stop_nodes(p_runs bigint[]) returns setof qwf.event
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set jit = off
 as $$
 declare

@@ -12,6 +12,7 @@ create function qwf._take_events(p_runs bigint[]) returns qwf.event[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set jit = off
 as $$
 declare

@@ -27,6 +27,7 @@ returns setof qwf.claimed_job
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set enable_bitmapscan = off
 set enable_hashjoin = off
 set enable_mergejoin = off

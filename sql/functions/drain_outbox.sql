@@ -19,6 +19,7 @@ create function qwf.drain_outbox(max_events int default 100) returns int
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$

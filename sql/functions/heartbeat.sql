@@ -22,6 +22,7 @@ returns setof qwf.lease_verdict
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set enable_hashjoin = off
 set enable_mergejoin = off
 set jit = off

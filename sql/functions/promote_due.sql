@@ -17,6 +17,7 @@ create function qwf.promote_due(max_jobs int default 1000) returns int
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set enable_bitmapscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan

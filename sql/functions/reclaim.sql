@@ -15,6 +15,7 @@ create function qwf.reclaim(max_jobs int default 100) returns setof bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_material = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
