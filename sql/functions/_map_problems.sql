@@ -2,6 +2,7 @@
 -- requires: schema/types
 -- requires: functions/_expression_problems
 -- requires: functions/_expressions
+-- requires: functions/_list
 -- Purpose: What is wrong with the map of a node, and with the keys that need one.
 -- Guarantees: Never raises, whatever the node holds.
 -- Called by: _node_problems.
@@ -35,7 +36,12 @@ begin
     where case jsonb_typeof(v_minimum)
       when 'number' then v_minimum not between '0' and '1000000'
       when 'string' then v_minimum #>> '{}' !~ '^(100|[1-9]?[0-9])%$'
-    end;
+    end
+    union all
+    select p_path || '.min_success', 'is more than the list of "map" has', null
+    where jsonb_typeof(v_minimum) = 'number'
+      and v_minimum > to_jsonb(jsonb_array_length(qwf._list(p_node -> 'map')))
+      and jsonb_typeof(p_node -> 'map') = 'array';
 end $$;
 
 comment on function qwf._map_problems(jsonb, text) is

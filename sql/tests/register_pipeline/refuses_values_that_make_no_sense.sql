@@ -1,5 +1,5 @@
 begin;
-select plan(46);
+select plan(47);
 
 select results_eq(format('select qwf_test.node_problems(%L)', c.keys),
   array['nodes[1].' || c.problem],
@@ -17,9 +17,10 @@ from (values
   ('{"min_success": 2}', 'min_success: needs a "map"'),
   ('{"map": [], "max_parallel": 0}', 'max_parallel: must be 1 to 1000000'),
   ('{"map": [], "max_parallel": 1.5}', 'max_parallel: must be of type integer, not number'),
+  ('{"map": [1, 2], "min_success": 3}', 'min_success: is more than the list of "map" has'),
   ('{"map": [], "min_success": -1}',
     'min_success: must be a number of elements, or a percentage'),
-  ('{"map": [], "min_success": 0.5}', 'min_success: must be of type integer or string, not number'),
+  ('{"map": [1], "min_success": 0.5}', 'min_success: must be of type integer or string, not number'),
   ('{"map": [], "min_success": "101%"}',
     'min_success: must be a number of elements, or a percentage'),
   ('{"map": [], "min_success": "3"}',
