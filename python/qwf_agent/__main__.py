@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import click
 
 from qwf_agent import config
-from qwf_agent.agent import MISCONFIGURED, Agent
+from qwf_agent.agent import MISCONFIGURED, REFUSED, Agent
+from qwf_agent.announce import announce
 from qwf_agent.options import Options
-from qwf_agent.tasks import CannotLoad, names_in_child
+from qwf_agent.tasks import CannotLoad
 
 NOTHING_TO_RUN = (
     "this agent could run nothing: say where its tasks are with --app module:object, "
@@ -49,6 +50,13 @@ def read_toml(ctx: click.Context, _param: click.Parameter, _value: None) -> None
     ctx.default_map = {**given, **(ctx.default_map or {})}
 
 
+def check_gpu(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
+    """A card's number, all, or none."""
+    if value not in (None, "all", "none") and not str(value).isdigit():
+        raise click.BadParameter("the number of a card, all, or none")
+    return None if value is None else str(value)
+
+
 class Misconfigured(click.ClickException):
     """The agent cannot start like this; a supervisor need not try again."""
 
@@ -59,18 +67,28 @@ class Misconfigured(click.ClickException):
 @click.command("agent")
 @click.option("--config", callback=read_toml, is_eager=True, expose_value=False, hidden=True)
 @option("--queue", "Queue to serve; may be given again. Default: default.", "queues", multiple=True)
-@option("--slots", "Bodies at once.", type=COUNT, default=1, metavar="N")
+@option("--slots", "Bodies at once, in all. Default: 1, or one for each card.", type=COUNT,
+        metavar="N")
 @option("--app", "App object with registered tasks.", metavar="MODULE:OBJECT")
 @option("--nodes", "Package whose modules have a run() each.", metavar="PACKAGE")
 @option("--allow-commands", "Run commands, from this folder only.", type=FOLDER, metavar="DIR")
 @option("--host", "Name of this box. Default: its host name.", metavar="NAME")
-@option("--gpu", "Card that bodies see. Default: all.", metavar="N|all|none")
+@option("--gpu", "Card to serve, one body at a time. Default, where a queue is called gpu: all.",
+        metavar="N|all|none", callback=check_gpu)
+@option("--vram-mb", "GPU memory to announce, MiB. Default: of the largest card.", type=COUNT,
+        metavar="MIB")
+@option("--label", "What jobs may require of this box; may be given again.", "labels",
+        multiple=True, metavar="NAME=VALUE")
+@option("--rank", "Below 0: takes what others leave, the newest first.", type=int, default=0,
+        metavar="N")
+@option("--project", "Run jobs of this project only.", metavar="NAME")
 @click.option("--dsn", metavar="URL",
               help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or what `qwf up` started.")
 @option("--out-root", "Where bodies write. Default: ~/.qwf/out.", type=FOLDER, metavar="DIR")
 @option("--grace", "How long bodies may finish after SIGTERM.", type=SECONDS, metavar="SECONDS")
 @option("--fresh", "Fork a new child for every job.", is_flag=True)
-@option("--recycle-jobs", "Fork a new child after N jobs.", type=COUNT, default=1000, metavar="N")
+@option("--recycle-jobs", "Fork a new child after N jobs. Default: the setting, 1000.", type=COUNT,
+        metavar="N")
 @option("--batch", "Most small jobs a child is given at once.", type=click.IntRange(1, 500),
         default=500, metavar="N")
 @option("--lease", "Lease of a claim.", type=click.FloatRange(min=1), metavar="SECONDS")
@@ -84,16 +102,20 @@ def command(verbose: bool, **given: Any) -> int:
 
     \b
     Stop it with SIGTERM: it finishes what runs and gives the rest back. SIGHUP renews its children.
-    Exit codes: 0 asked to stop, 69 no database, 78 configuration or schema.
+    Exit codes: 0 asked to stop, 69 no database, 77 no card for its models, 78 configuration or
+    schema.
     """
     start_log(verbose)
     try:
         options = read_options(given)
-        tasks = names_in_child(options.app, options.nodes) if options.app or options.nodes else []
+        announced = announce(options)
     except (config.ConfigError, CannotLoad) as error:
         click.echo(f"error: {error}", err=True)
         return MISCONFIGURED
-    return Agent(options, tasks).run()
+    if announced.blind:
+        click.echo(f"refused: {announced.blind}", err=True)
+        return REFUSED
+    return Agent(options, announced).run()
 # fmt: on
 
 
@@ -106,9 +128,17 @@ def read_options(given: dict[str, Any]) -> Options:
         raise config.ConfigError(f"--allow-commands {commands}: no such folder")
     given["dsn"] = config.find_dsn(given["dsn"])
     given["queues"] = tuple(dict.fromkeys(given["queues"])) or ("default",)
+    given["labels"] = tuple(_label(label) for label in given["labels"])
     given["host"] = given["host"] or socket.gethostname()
     given["out_root"] = (given["out_root"] or config.home() / "out").absolute()
     return Options(**given)
+
+
+def _label(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise config.ConfigError(f"--label {text}: a name and a value are wanted, like disk=ssd")
+    return name, value
 
 
 def start_log(verbose: bool) -> None:

@@ -9,30 +9,34 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import selectors
 import time
 from collections import deque
+from collections.abc import Iterator
 
-from qwf_agent import __version__, db, oom, watchdogs
-from qwf_agent.child import Setup
+from qwf_agent import __version__, db, watchdogs
+from qwf_agent.announce import Announced, registration
 from qwf_agent.claim import Claim
-from qwf_agent.command import TASK as COMMAND
+from qwf_agent.control import CHANNEL, Control
 from qwf_agent.jitter import spread
+from qwf_agent.jobs import Jobs
+from qwf_agent.lanes import make_slots
 from qwf_agent.link import Call, Link
-from qwf_agent.options import Limits, Options
-from qwf_agent.outcome import Outcome, of_death, render
+from qwf_agent.options import Options
+from qwf_agent.outcome import Outcome
 from qwf_agent.pace import Pace
 from qwf_agent.progress import ProgressSender
 from qwf_agent.reporter import Reporter
+from qwf_agent.settings import Settings, read_settings
 from qwf_agent.signals import Signals
-from qwf_agent.slot import Answer, Death, Slot
-from qwf_agent.slots import Slots
-from qwf_agent.worker import Worker, read_settings
+from qwf_agent.slot import Slot
+from qwf_agent.slots import NO_ROOM, Room, Slots
+from qwf_agent.watchdogs import Look
+from qwf_agent.worker import Worker
 
 log = logging.getLogger("qwf_agent")
 
-STOPPED, NO_DATABASE, MISCONFIGURED = 0, 69, 78
+STOPPED, NO_DATABASE, REFUSED, MISCONFIGURED = 0, 69, 77, 78
 NO_SCHEMA = ("3F000", "42883", "42P01")  # SQLSTATE of a database that is not deployed yet
 LOOK_S = 0.2  # longest wait while bodies run: how late a watchdog may be
 IDLE_S = 1.0
@@ -40,7 +44,7 @@ GATHER_S = 0.001
 STUCK_S = 1.0  # jobs do not wait behind a body that runs longer
 LAST_WORDS_S = 10.0  # for reports to get through once the bodies have ended
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
-RELEASED = Outcome("released")
+DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
 
 
 class Leave(Exception):
@@ -58,10 +62,10 @@ class Agent:
     its lease renewed.
     """
 
-    def __init__(self, options: Options, tasks: list[str]) -> None:
+    def __init__(self, options: Options, announced: Announced) -> None:
         name = f"qwf agent {options.host} {','.join(options.queues)}"
         self.options = options
-        self.tasks = tasks + ([COMMAND] if options.allow_commands else [])
+        self.announced = announced
         self.selector = selectors.DefaultSelector()
         self.signals = Signals(self.selector)
         self.soft = Link(options.dsn, name, self.selector, SOFT_DEADLINE_S)
@@ -70,13 +74,16 @@ class Agent:
         self.progress = ProgressSender(self.soft)
         self.workers: deque[Worker] = deque()
         self.slots = Slots([], Pace(options.batch))
+        self.jobs = Jobs(self.slots, self.reporter, options.host, self.job_ended)
+        self.rejoining: dict[Worker, Iterator[None]] = {}
         self.ticking: Call | None = None
         self.tick_at = 0.0
         self.said = ""
         self.draining = False
+        self.parked = True  # switched off, and without children; so until the first answer
         self.kill_at = self.give_up_at = float("inf")
-        self.oom_kills = oom.kills()
-        self.now = self.hopeful_at = time.monotonic()
+        self.now = time.monotonic()
+        self.hopeful_at = {True: self.now, False: self.now}  # by whether jobs are heavy
 
     def run(self) -> int:
         """Serve until asked to stop; the exit code."""
@@ -93,6 +100,7 @@ class Agent:
             self.watch()
             self.heartbeat()
             self.claim()
+            self.control()
             self.hand_out()
             self.report()
             self.tick()
@@ -112,9 +120,9 @@ class Agent:
             key.data()
         self.now = time.monotonic()
         while self.soft.notifications:
-            payload = self.soft.notifications.popleft()
+            notification = self.soft.notifications.popleft()
             for worker in self.workers:
-                worker.told(payload)
+                worker.told(notification)
 
     def heed_signals(self) -> None:
         """The first SIGTERM drains, a second one or the end of the grace kills; SIGHUP renews
@@ -125,17 +133,21 @@ class Agent:
         if self.signals.stops and not self.draining:
             self.drain()
         if self.draining and (self.signals.take_second_stop() or self.now >= self.kill_at):
-            self.kill_all()
+            self.kill_at = float("inf")
+            self.jobs.kill_all()
 
     def reap(self) -> None:
         """Take in what children said and how they died; fork new ones."""
         for slot in self.slots:
             for answer in slot.answers():
-                self.conclude(answer)
+                self.jobs.conclude(answer)
             death = slot.reap()
             if death is not None:
-                self.bury(death)
-            if not self.draining:
+                self.jobs.bury(death)
+            if slot.take_model_news():
+                for worker in self.workers:
+                    worker.beat_soon()  # claims prefer jobs of the model that is loaded
+            if not self.draining and not self.parked:
                 self.spawn(slot)
 
     def watch(self) -> None:
@@ -146,24 +158,31 @@ class Agent:
             if seconds > STUCK_S and len(slot.claims) > 1:
                 self.slots.take_back(slot)
             if slot.is_overdue(self.now):
-                log.error("a child has been importing the app for too long: killed")
+                log.error("a child has been importing the app or loading a model for too long")
                 slot.kill()
-            if slot.claims and slot.claims[0].fate is None:
-                slot.claims[0].fate = self.fate(slot.claims[0], seconds)
-                if slot.claims[0].fate is not None:
-                    slot.kill()
+            if not slot.claims or slot.claims[0].fate is not None:
+                continue
+            claim = slot.claims[0]
+            if self.now >= claim.kill_at:
+                self.jobs.end(slot, claim, DID_NOT_STOP)
+            settings = self.settings_of(claim)
+            look = Look(claim, settings, self.now, seconds, slot.is_loading())
+            if (trip := watchdogs.check(look)) is not None:
+                self.jobs.trip(slot, claim, trip)
         self.release_stranded()
 
     def heartbeat(self) -> None:
         """Renew every lease, pass on progress, and heed what the database says about each job."""
         for worker in self.workers:
             if worker.beat_due(self.now):
-                worker.beat([*self.slots.claims(), *self.reporter.claims()], self.now)
+                held = [*self.slots.claims(), *self.reporter.claims()]
+                worker.beat(held, json.dumps(self.slots.stats()), self.now)
             for token, verdict in worker.verdicts(self.now).items():
                 claim = self.slots.find(token) if verdict != "ok" else None
-                self.heed(claim, verdict)
+                self.jobs.heed(claim, verdict, self.now + worker.settings.cancel_grace)
         for claim, verdict in self.progress.step(self.slots, self.now):
-            self.heed(claim, verdict)
+            grace = self.settings_of(claim).cancel_grace
+            self.jobs.heed(claim, verdict, self.now + grace)
 
     def claim(self) -> None:
         """Claim while there is room. Workers take turns, so that one busy queue does not starve
@@ -171,17 +190,34 @@ class Agent:
         for worker in self.workers:
             self.slots.backlog.extend(worker.claimed(self.now))
         held_up = self.draining or self.reporter.is_behind()
-        room = 0 if held_up else self.slots.room(self.now)
-        asked = sum(worker.asked for worker in self.workers)
+        room = NO_ROOM if held_up else self.slots.room(self.now)
         for worker in self.workers:
-            worker.look(room, max(0, room - asked), self.now)
-            asked += worker.asked
+            others = [other.asked for other in self.workers if other is not worker]
+            asked = Room(sum(a.total for a in others), sum(a.heavy for a in others))
+            holding = any(claim.queue == worker.queue for claim in self.slots.claims())
+            worker.look(room, asked, holding, self.now)
         self.workers.rotate()
+
+    def control(self) -> None:
+        """Be on or off as people want each worker; load and unload models for them."""
+        for worker in self.workers:
+            if worker.control.step(self.now):
+                self.turn(worker)
+            for order in worker.control.orders():
+                self.slots.order(order)
+            if not worker.control.on:
+                self.jobs.park(worker.queue, kill=worker.control.policy == "hard")
+            self.rejoin(worker)
+        for order, error in self.slots.take_orders_done():
+            self.workers[0].control.answer(order, error)
+        self.parked = all(worker.control.frees_memory for worker in self.workers)
+        for slot in self.slots if self.parked else ():
+            slot.retire()
 
     def hand_out(self) -> None:
         """Give the children what they can take; once draining, nothing."""
         if self.draining:
-            self.release_backlog()
+            self.jobs.release(self.slots.backlog)
         else:
             self.slots.hand_out()
 
@@ -202,90 +238,52 @@ class Agent:
             self.tick_at = self.now + spread(self.workers[0].settings.tick)
             self.ticking = self.durable.send(db.tick())
 
-    # What may happen to a job.
+    # What the steps need.
 
-    def conclude(self, answer: Answer) -> None:
-        """Its body has ended by itself."""
-        claim = answer.claim
-        self.slots.pace.saw(claim.task, answer.seconds)
-        if claim.cancelled:
-            self.tell(claim, Outcome("cancelled", error="cancelled while it ran"), answer.log)
-        elif not claim.dropped:
-            log.debug(
-                "job %d %s: %s in %.3f s", claim.job_id, claim.task, answer.outcome, answer.seconds
-            )
-            self.reporter.add(claim, answer.rendered, answer.log)
+    def job_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
+        """Have its worker draw its conclusions."""
+        for worker in self.workers:
+            if worker.queue == claim.queue:
+                worker.circuit.saw(claim, outcome, reason, seconds)
 
-    def bury(self, death: Death) -> None:
-        """Its child has died, and with it the job that was running, but nobody else's."""
-        for answer in death.answers:
-            self.conclude(answer)
-        self.slots.backlog.extendleft(reversed(death.unstarted))
-        kills, before = oom.kills(), self.oom_kills
-        self.oom_kills = kills
-        outcome, claim = of_death(death.exit.status, out_of_memory=kills > before), death.running
-        if claim is not None:
-            outcome = claim.fate or outcome
-            detail = {**outcome.detail, "max_rss_bytes": death.exit.max_rss_bytes}
-            self.tell(claim, outcome._replace(detail=detail), death.log)
-        elif not death.expected and not self.draining:
-            log.warning("a child died without a job: %s\n%s", outcome.error, death.log)
-
-    def fate(self, claim: Claim, seconds: float) -> Outcome | None:
-        """It has to be killed now: how that counts. None: it may go on."""
-        if self.now >= claim.kill_at:
-            return Outcome("cancelled", error="cancelled, and killed because it did not stop")
-        trip = watchdogs.check(claim, seconds)
-        return Outcome("lost", error=trip.error, detail={"reason": trip.reason}) if trip else None
-
-    def heed(self, claim: Claim | None, verdict: str) -> None:
-        """The database says whether it is still ours, and wanted."""
-        if claim is None or claim.dropped or verdict == "ok":
-            return
-        claim.dropped = verdict == "lost"
-        if claim.dropped:
-            log.info("job %d: lost, another worker has it", claim.job_id)
-        elif claim.cancelled:
-            return
-        claim.cancelled = True
-        slot = self.slots.slot_of(claim)
-        if slot is not None:
-            self.slots.take_back(slot)
-        if claim in self.slots.backlog:
-            self.slots.backlog.remove(claim)
-            self.tell(claim, Outcome("cancelled", error="cancelled before it started"))
-        elif slot is not None and claim in slot.claims:
-            self.stop_body(slot, claim)
-
-    def stop_body(self, slot: Slot, claim: Claim) -> None:
-        """It runs and must not: kill it if it is another's, else ask it first."""
-        if claim.dropped:
-            claim.fate = Outcome("lost")
-            slot.kill()
-        else:
-            claim.kill_at = self.now + self.workers[0].settings.cancel_grace
-            slot.cancel(claim)
-
-    def tell(self, claim: Claim, outcome: Outcome, log_tail: str = "") -> None:
-        """It has ended: hand that to the reporter, unless it is another's."""
-        if not claim.dropped:
-            log.debug(
-                "job %d %s: %s (%s)", claim.job_id, claim.task, outcome.outcome, outcome.error
-            )
-            detail = {**outcome.detail, "host": self.options.host}
-            self.reporter.add(claim, render(outcome._replace(detail=detail)), log_tail)
+    def settings_of(self, claim: Claim) -> Settings:
+        """The settings of the queue it came from."""
+        mine = (worker.settings for worker in self.workers if worker.queue == claim.queue)
+        return next(mine, self.workers[0].settings)
 
     def release_stranded(self) -> None:
         """Jobs that no child could start soon go back."""
-        if any(slot.ready and slot.running_for(self.now) <= STUCK_S for slot in self.slots):
-            self.hopeful_at = self.now
-        elif self.now > self.hopeful_at + STUCK_S:
-            self.release_backlog()
+        for heavy in (True, False):
+            if any(
+                slot.ready and slot.heavy >= heavy and slot.running_for(self.now) <= STUCK_S
+                for slot in self.slots
+            ):
+                self.hopeful_at[heavy] = self.now
+            elif self.now > self.hopeful_at[heavy] + STUCK_S:
+                self.jobs.release([claim for claim in self.slots.backlog if claim.heavy >= heavy])
 
-    def release_backlog(self) -> None:
-        """Give jobs back that have not started, for any worker to take; nothing is counted."""
-        while self.slots.backlog:
-            self.tell(self.slots.backlog.popleft(), RELEASED)
+    def turn(self, worker: Worker) -> None:
+        """It has just been switched on or off. Off frees the memory of its children, unless it
+        only pauses."""
+        if worker.control.on:
+            worker.look_soon()
+        alone = all(other.control.frees_memory for other in self.workers)
+        for slot in self.slots if worker.control.frees_memory else ():
+            if (alone or (worker.lanes and slot.heavy)) and worker.control.policy == "drain":
+                slot.retire()
+            elif alone or (worker.lanes and slot.heavy and not slot.runs_other(worker.queue)):
+                self.jobs.park(worker.queue, kill=True)
+                slot.dismiss()
+
+    def rejoin(self, worker: Worker) -> None:
+        """Register again where the database has lost the worker's row."""
+        if worker in self.rejoining:
+            if next(self.rejoining[worker], "done") == "done":
+                del self.rejoining[worker]
+        elif worker.control.forgotten and not self.draining and self.durable.up:
+            log.warning("the database has forgotten worker %s: registering again", worker.id)
+            info = json.dumps(registration(self.options, self.announced))
+            self.rejoining[worker] = worker.rejoin(self.durable, self.options.host, info)
 
     # Starting.
 
@@ -299,10 +297,14 @@ class Agent:
                 MISCONFIGURED,
                 f"the database has schema version {version}, this agent speaks {__version__}",
             )
+        self.soft.listen(CHANNEL)
         for queue in self.options.queues:
             self.workers.append(self.register(queue, give_up_at))
-        self.slots = Slots([self.new_slot() for _ in range(self.options.slots)], self.slots.pace)
-        log.info("serving %s with %d slots", ", ".join(self.options.queues), self.options.slots)
+        slots = make_slots(
+            self.options, self.announced.cards, self.workers[0].settings, self.selector
+        )
+        self.slots.slots = slots
+        log.info("serving %s with %s", ", ".join(self.options.queues), self.slots.describe())
 
     def ask(self, query: db.Query, give_up_at: float) -> str:
         """The value of a query without which there is no start; waits for database and schema.
@@ -335,33 +337,16 @@ class Agent:
     def register(self, queue: str, give_up_at: float) -> Worker:
         """Announce this process as a worker on the queue."""
         settings = read_settings(self.ask(db.agent_settings(queue), give_up_at), self.options.poll)
-        info = {
-            "pid": os.getpid(),
-            "version": __version__,
-            "slots": self.options.slots,
-            "tasks": self.tasks,
-        }
-        worker_id = self.ask(
-            db.register_worker(self.options.host, queue, json.dumps(info)), give_up_at
+        info = registration(self.options, self.announced)
+        host, worker_info = self.options.host, json.dumps(info)
+        worker_id = self.ask(db.register_worker(host, queue, worker_info), give_up_at)
+        channel = self.ask(db.wake_channel(worker_id), give_up_at)
+        self.soft.listen(channel)
+        control = Control(worker_id, host, queue, settings.heartbeat, self.soft)
+        lanes = queue in self.options.gpu_queues
+        return Worker(
+            worker_id, channel, queue, settings, self.soft, self.options.lease, lanes, control
         )
-        self.soft.listen(self.ask(db.wake_channel(worker_id), give_up_at))
-        return Worker(worker_id, queue, settings, self.soft, self.options.lease)
-
-    def new_slot(self) -> Slot:
-        """A slot; the loop forks its child."""
-        options, settings = self.options, self.workers[0].settings
-        limits = Limits(settings.max_value_bytes, settings.max_error_bytes, settings.max_log_bytes)
-        environment = visible_devices(options.gpu)
-        setup = Setup(
-            options.host,
-            options.app,
-            options.nodes,
-            options.out_root,
-            options.allow_commands,
-            environment,
-            limits,
-        )
-        return Slot(self.selector, setup, 1 if options.fresh else options.recycle_jobs)
 
     def spawn(self, slot: Slot) -> None:
         """Fork a child if the slot has none."""
@@ -377,8 +362,8 @@ class Agent:
             self.durable.next_at(),
             self.now + (LOOK_S if self.slots.busy() else IDLE_S),
         ]
-        room = 0 if self.draining else self.slots.room(self.now)
-        times += [worker.next_at(room) for worker in self.workers]
+        room = NO_ROOM if self.draining else self.slots.room(self.now)
+        times += [worker.next_at(room.total) for worker in self.workers]
         return min(times + ([self.tick_at] if self.durable.up and self.ticking is None else []))
 
     # Stopping.
@@ -392,17 +377,10 @@ class Agent:
             self.slots.take_back(slot)
         log.info("stopping: %d bodies still run", sum(1 for slot in self.slots if slot.claims))
 
-    def kill_all(self) -> None:
-        """End every body now; its job is released."""
-        self.kill_at = float("inf")
-        for slot in self.slots:
-            for claim in slot.claims:
-                claim.fate = claim.fate or RELEASED
-            slot.kill()
-
     def finished(self) -> bool:
         """Whether to leave: asked to, nothing runs, and everything is reported, or cannot be."""
-        if not self.draining or self.slots.claims() or any(worker.asked for worker in self.workers):
+        claiming = any(worker.asked.total for worker in self.workers)
+        if not self.draining or self.slots.claims() or claiming:
             return False
         self.give_up_at = min(self.give_up_at, self.now + LAST_WORDS_S)
         return self.reporter.idle() or self.now >= self.give_up_at
@@ -420,11 +398,3 @@ class Agent:
                 log.warning("left without saying goodbye: %s", call.failure or "no answer")
         log.info("stopped")
         return STOPPED
-
-
-def visible_devices(gpu: str | None) -> dict[str, str]:
-    """What children are told about the cards: one, none, or nothing, which is all."""
-    if gpu in (None, "all"):
-        return {}
-    shown = "" if gpu == "none" else str(gpu)
-    return {"CUDA_VISIBLE_DEVICES": shown, "HIP_VISIBLE_DEVICES": shown}

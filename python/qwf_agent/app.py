@@ -25,7 +25,8 @@ Around = Callable[["Job"], AbstractContextManager[object]]
 SQL_TYPES = {
     "queue": "text", "priority": "int", "run_at": "timestamptz", "key": "text", "project": "text",
     "max_attempts": "int", "backoff": "jsonb", "timeout": "interval", "labels": "jsonb",
-    "once": "boolean",
+    "once": "boolean", "model": "text", "vram_mb": "int", "requires": "jsonb", "limit_by": "text",
+    "on_failure": "text", "expires": "interval",
 }  # fmt: skip
 
 
@@ -52,6 +53,16 @@ class Job:
     labels: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Model:
+    """A registered model: how to load it, what it needs of a card."""
+
+    name: str
+    load: Callable[[], Any]
+    vram_gb: float = 0.0
+    device: bool = True
+
+
 class Task(Generic[P, R]):
     """A registered function. Call it as before, or enqueue it."""
 
@@ -67,8 +78,8 @@ class Task(Generic[P, R]):
 
     def options(self, **options: Any) -> Task[P, R]:
         """The same task with other options for the jobs it enqueues: priority, run_at, key,
-        queue, max_attempts, backoff, timeout (seconds or timedelta), project, labels, once.
-        Raises TypeError for any other."""
+        queue, max_attempts, backoff, timeout and expires (seconds or timedelta), project, labels,
+        once, model, vram_mb, requires, limit_by, on_failure. Raises TypeError for any other."""
         unknown = sorted(set(options) - set(SQL_TYPES))
         if unknown:
             raise TypeError(f"unknown option {unknown[0]!r}: one of {', '.join(SQL_TYPES)}")
@@ -96,6 +107,7 @@ class App:
 
     def __init__(self) -> None:
         self.tasks: dict[str, Task[..., Any]] = {}
+        self.models: dict[str, Model] = {}
         self.arounds: list[Around] = []
 
     def task(
@@ -107,6 +119,7 @@ class App:
         backoff: list[float] | dict[str, float] | None = None,
         timeout: float | timedelta | None = None,
         priority: int | None = None,
+        model: str | None = None,
     ) -> Callable[[Callable[P, R]], Task[P, R]]:
         """Register the function below under `name` (its own, if none is given). The options are
         those of the jobs that `enqueue` makes; `timeout` in seconds or as a timedelta. Raises
@@ -116,6 +129,7 @@ class App:
             "max_attempts": max_attempts,
             "backoff": backoff,
             "timeout": timeout,
+            "model": model,
         }
 
         def register(function: Callable[P, R]) -> Task[P, R]:
@@ -124,6 +138,27 @@ class App:
                 raise ValueError(f"two tasks are called {task.name!r}")
             self.tasks[task.name] = task
             return task
+
+        return register
+
+    def model(
+        self, name: str | None = None, *, vram_gb: float = 0.0, device: bool = True
+    ) -> Callable[[Callable[[], R]], Callable[[], R]]:
+        """Register the function below as the loader of a model (called like it, if no name is
+        given).
+
+        It returns the model, or yields it once: what follows the yield unloads it. Bodies of jobs
+        that need the model get it as `model` or `model_handle`. `vram_gb` is the GPU memory it
+        takes, GiB (0: unknown); `device=False` says that it needs no card. Raises ValueError if the
+        name is taken.
+        """
+
+        def register(function: Callable[[], R]) -> Callable[[], R]:
+            model = Model(name or function.__name__, function, vram_gb, device)
+            if model.name in self.models:
+                raise ValueError(f"two models are called {model.name!r}")
+            self.models[model.name] = model
+            return function
 
         return register
 

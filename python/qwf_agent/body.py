@@ -28,6 +28,7 @@ class Given(NamedTuple):
     out: Callable[[], Path]
     status_callback: Callable[..., None]
     cancel_event: CancelEvent
+    model: Any = None
 
 
 SPECIAL: dict[str, Callable[[Given], Any]] = {
@@ -36,13 +37,25 @@ SPECIAL: dict[str, Callable[[Given], Any]] = {
     "status_callback": lambda given: given.status_callback,
     "cancel_event": lambda given: given.cancel_event,
     "job": lambda given: given.job,
-    "model": lambda given: None,  # no model is loaded for it
-    "model_handle": lambda given: None,
+    "model": lambda given: given.model,
+    "model_handle": lambda given: given.model,
 }
 
 
 class BadOutput(Exception):
     """A body returned what cannot be stored."""
+
+
+class ImportFailed(Exception):
+    """The code of a task could not be imported; the cause says why."""
+
+
+class ModelFailed(Exception):
+    """The model a body needs could not be loaded; the cause says why."""
+
+    def __init__(self, name: str, cause: BaseException) -> None:
+        super().__init__(f"model {name!r} could not be loaded: {type(cause).__name__}: {cause}")
+        self.__cause__ = cause
 
 
 class Body:

@@ -27,11 +27,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TextIO
 
 from qwf_agent.app import Job
-from qwf_agent.body import Given, encode_output
+from qwf_agent.body import Given, ImportFailed, encode_output
 from qwf_agent.cancel import CancelEvent
 from qwf_agent.command import TASK as COMMAND
 from qwf_agent.command import die_with_parent, run_command, write_all
 from qwf_agent.folder import Folder, folder_of
+from qwf_agent.models import Models
 from qwf_agent.options import Limits
 from qwf_agent.outcome import Outcome, of_exception, render
 from qwf_agent.scoreboard import Scoreboard
@@ -39,6 +40,7 @@ from qwf_agent.tasks import Tasks
 from qwf_agent.wire import Message, Unpacker, pack
 
 TICKET = struct.Struct("<Q")
+ORDER = 1 << 63  # a ticket from here on is no job: the agent wants a model loaded or unloaded
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 BROKEN = 70  # exit code of a child that failed itself: EX_SOFTWARE
 
@@ -54,6 +56,8 @@ class Setup:
     allow_commands: Path | None
     environment: dict[str, str]
     limits: Limits
+    gpu: bool  # errors of a card are the host's, not the body's
+    model_idle: float
 
 
 class End(NamedTuple):
@@ -103,6 +107,7 @@ class Child:
         self._poll = select.poll()
         self._poll.register(end.tickets, select.POLLIN)
         self._usage = Usage()
+        self._models = Models({}, setup.model_idle, self._send)
         signal.signal(signal.SIGUSR1, self._on_cancel)
         signal.signal(
             signal.SIGTERM, _ignore
@@ -110,10 +115,13 @@ class Child:
 
     def serve(self) -> None:
         """Import the user's app, then run jobs until the parent hangs up."""
-        self._tasks.load()
+        self._models = Models(self._tasks.models(), self._setup.model_idle, self._send)
         self._send({"ready": True})
         while (ticket := self._next_ticket()) is not None:
             message, inputs = self._receive(ticket)
+            if ticket >= ORDER:
+                self._obey(ticket, message)
+                continue
             started = time.monotonic()
             outcome = self._run(ticket, message, inputs)
             if os.getpid() != self._pid:
@@ -126,7 +134,8 @@ class Child:
                 data = os.read(self._end.tickets, TICKET.size)
                 return int(TICKET.unpack(data)[0]) if data else None
             except BlockingIOError:  # none, or the parent took it back
-                self._poll.poll()
+                self._poll.poll(self._models.idle_ms())
+                self._models.expire()
 
     def _receive(self, ticket: int) -> tuple[Message, bytes]:
         """The job of this ticket. Those before it were taken back."""
@@ -148,9 +157,10 @@ class Child:
         try:
             return self._call(ticket, message, json.loads(inputs.decode()))
         except BaseException as error:
-            return of_exception(error, self._setup.limits.error_bytes)
+            return of_exception(error, self._setup.limits.error_bytes, self._setup.gpu)
         finally:
             self._current = 0
+            self._models.touch()
             self._cancelled.discard(ticket)
             self._cancel.clear()
 
@@ -160,7 +170,7 @@ class Child:
             message["run_id"], message["node_id"], message["project"], message["labels"],
         )  # fmt: skip
         out = Out(job, message["out_dir"], self._setup.out_root)
-        run = self._body(ticket, job, inputs, out)
+        run = self._body(ticket, message, job, inputs, out)
         self._end.scoreboard.start(ticket)
         result: Any = None
         with ExitStack() as stack:
@@ -170,14 +180,40 @@ class Child:
         output = encode_output(result, self._setup.limits.value_bytes)
         return Outcome("completed", output, detail={"files": out.made.files()} if out.made else {})
 
-    def _body(self, ticket: int, job: Job, inputs: dict[str, Any], out: Out) -> Callable[[], Any]:
-        """What to call for this job. Finding it may import user code, which is not its time."""
+    def _body(
+        self, ticket: int, message: Message, job: Job, inputs: dict[str, Any], out: Out
+    ) -> Callable[[], Any]:
+        """What to call for this job. Finding it may import user code or load a model, which is not
+        its time."""
         allowed = self._setup.allow_commands
         if job.task == COMMAND and allowed is not None:
             return lambda: run_command(inputs, job, out.make(), allowed, self._cancel)
-        body = self._tasks.find(job.task)
+        try:
+            body = self._tasks.find(job.task)
+        except Exception as error:
+            raise ImportFailed from error
         progress = Progress(self._end.scoreboard, ticket)
-        return lambda: body(Given(job, inputs, out.make, progress, self._cancel))
+        model = self._model(ticket, message["model"])
+        return lambda: body(Given(job, inputs, out.make, progress, self._cancel, model))
+
+    def _model(self, ticket: int, name: str | None) -> Any:
+        """The model that a job needs, if the app has a loader for it."""
+        if name is None or not self._models.knows(name):
+            return None
+        self._end.scoreboard.load(ticket)
+        return self._models.get(name)
+
+    def _obey(self, ticket: int, message: Message) -> None:
+        """Load or unload a model because somebody asked for that, and say whether it worked."""
+        error = None
+        try:
+            if message["action"] == "load":
+                self._models.get(message["model"])
+            else:
+                self._models.unload()
+        except Exception as failure:
+            error = str(failure)
+        self._send({"order": ticket, "error": error})
 
     def _answer(self, ticket: int, outcome: Outcome, seconds: float) -> None:
         cpu_seconds = self._usage.took(seconds)
@@ -187,7 +223,10 @@ class Child:
         }  # fmt: skip
         _flush_output()
         write_all(self._end.log, self._end.mark)
-        answer = {"ticket": ticket, "outcome": outcome.outcome, "seconds": seconds}
+        answer = {
+            "ticket": ticket, "outcome": outcome.outcome, "seconds": seconds,
+            "reason": outcome.detail.get("reason"),
+        }  # fmt: skip
         self._send(answer, render(outcome._replace(detail=detail)))
 
     def _send(self, message: Message, value: bytes = b"") -> None:

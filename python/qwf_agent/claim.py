@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from qwf_agent.link import Row
 from qwf_agent.outcome import Outcome
+from qwf_agent.settings import Settings
 from qwf_agent.wire import Message
 
 
@@ -23,6 +24,8 @@ class Claim:
     message: Message
     inputs: bytes
     timeout: float
+    stall_timeout: float
+    heavy: bool = False  # needs a card to itself
     ticket: int = 0
     expected_s: float = 0.0
     fate: Outcome | None = None  # what to report once its child is dead, whatever the child said
@@ -36,10 +39,22 @@ class Claim:
         """Name of the task."""
         return str(self.message["task"])
 
+    @property
+    def queue(self) -> str:
+        """Name of the queue it was claimed from."""
+        return str(self.message["queue"])
 
-def from_row(row: Row, timeout: float) -> Claim:
-    """A claim from a row of qwf.claim(); `timeout` where the row has none."""
-    limit = row["timeout"]
+    @property
+    def model(self) -> str | None:
+        """Name of the model it needs."""
+        model: str | None = self.message["model"]
+        return model
+
+
+def from_row(row: Row, settings: Settings, lanes: bool) -> Claim:
+    """A claim from a row of qwf.claim(); `settings` hold what the row does not say. With `lanes`,
+    whatever is not light needs a card to itself."""
+    timeout, stall_timeout = row["timeout"], row["stall_timeout"]
     message = {
         name: row[name]
         for name in (
@@ -54,7 +69,13 @@ def from_row(row: Row, timeout: float) -> Claim:
         )
     }
     message["labels"] = {} if row["labels"] in (None, "{}") else json.loads(row["labels"])
-    inputs = (row["inputs"] or "{}").encode()
+    message["model"] = row["required_model"]
     return Claim(
-        row["job_id"], row["token"], message, inputs, limit.total_seconds() if limit else timeout
+        row["job_id"],
+        row["token"],
+        message,
+        (row["inputs"] or "{}").encode(),
+        timeout.total_seconds() if timeout else settings.timeout,
+        stall_timeout.total_seconds() if stall_timeout else settings.stall_timeout,
+        heavy=lanes and not row["light"],
     )

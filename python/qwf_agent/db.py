@@ -40,6 +40,33 @@ def deregister_worker(worker: str) -> Query:
     return Query("select * from qwf.deregister_worker({})", (worker,))
 
 
+def worker_orders(worker: str) -> Query:
+    """What the worker is to do: state, policy, requested_by, reason, until."""
+    return Query("select * from qwf.worker_orders({})", (worker,), soft=True)
+
+
+def suspend_worker(worker: str, reason: str) -> Query:
+    """Switches the worker's host off for five minutes; false where it is off already."""
+    return Query("select * from qwf.suspend_worker({}, {})", (worker, reason))
+
+
+def take_model_requests(worker: str) -> Query:
+    """What people want of models: id, model, action."""
+    return Query("select * from qwf.take_model_requests({})", (worker,), soft=True)
+
+
+def answer_model_request(request_id: int, worker: str, error: str | None) -> Query:
+    """Says how such a request ended."""
+    return Query(
+        "select * from qwf.answer_model_request({}, {}, {})", (request_id, worker, error), soft=True
+    )
+
+
+def report_metrics(host: str, sample: str) -> Query:
+    """Passes on how busy the host is; `sample` is a JSON object."""
+    return Query("select * from qwf.report_metrics({}, {})", (host, sample), soft=True)
+
+
 def wake_channel(worker: str) -> Query:
     """Channel the worker LISTENs on."""
     return Query("select * from qwf.wake_channel({})", (worker,))
@@ -55,20 +82,24 @@ def wake(worker: str) -> Query:
     return Query("select * from qwf.wake({})", (worker,), soft=True)
 
 
-def claim(queue: str, worker: str, max_jobs: int, lease: float | None) -> Query:
-    """Up to `max_jobs` claimed jobs; `lease` in seconds."""
-    return Query(
-        "select * from qwf.claim({}, {}, {}, {})",
-        (queue, worker, max_jobs, _interval(lease)),
-        soft=True,
-    )
+def claim(
+    queue: str, worker: str, max_jobs: int, lease: float | None, light_only: bool = False
+) -> Query:
+    """Up to `max_jobs` claimed jobs, or only such as may run beside a model; `lease` in seconds."""
+    params: tuple[Param, ...] = (queue, worker, max_jobs, _interval(lease))
+    if light_only:
+        return Query("select * from qwf.claim({}, {}, {}, {}, true)", params, soft=True)
+    return Query("select * from qwf.claim({}, {}, {}, {})", params, soft=True)
 
 
-def heartbeat(worker: str, tokens: list[str], lease: float | None) -> Query:
-    """Renews the leases of those tokens; a verdict for each: ok, lost or cancel."""
+def heartbeat(worker: str, tokens: list[str], lease: float | None, stats: str) -> Query:
+    """Renews the leases of those tokens; a verdict for each: ok, lost or cancel. `stats` is a JSON
+    object."""
     array = "{" + ",".join(tokens) + "}"
     return Query(
-        "select * from qwf.heartbeat({}, {}, {})", (worker, array, _interval(lease)), soft=True
+        "select * from qwf.heartbeat({}, {}, {}, {})",
+        (worker, array, _interval(lease), stats),
+        soft=True,
     )
 
 

@@ -61,6 +61,13 @@ class Failure(NamedTuple):
         return "; ".join(part for part in (self.message, self.detail, self.hint) if part)
 
 
+class Notification(NamedTuple):
+    """What a NOTIFY says, and on which channel."""
+
+    channel: str
+    payload: str
+
+
 class Call:
     """A query under way. Once done it has rows, or a failure. jsonb and uuid columns arrive as
     text."""
@@ -96,7 +103,7 @@ class Link:
         self._selector = selector
         self.up = False
         self.trouble: Failure | None = None
-        self.notifications: deque[str] = deque()
+        self.notifications: deque[Notification] = deque()
         self._channels: list[str] = []
         self._conn: PGconn | None = None
         self._fd = -1
@@ -115,7 +122,8 @@ class Link:
         return call
 
     def listen(self, channel: str) -> Call:
-        """LISTEN on the channel, now and after every reconnect. Payloads go to `notifications`."""
+        """LISTEN on the channel, now and after every reconnect. What comes goes to
+        `notifications`."""
         self._channels.append(channel)
         return self.send(Query(f'listen "{channel}"'))
 
@@ -227,7 +235,8 @@ class Link:
             else:
                 self._take(result)
         while notification := conn.notifies():
-            self.notifications.append(notification.extra.decode())
+            said = Notification(notification.relname.decode(), notification.extra.decode())
+            self.notifications.append(said)
 
     def _take(self, result: PGresult) -> None:
         call = self._calls[0]

@@ -14,18 +14,35 @@ class Options:
     queues: tuple[str, ...]
     host: str
     out_root: Path
-    slots: int = 1
+    slots: int | None = None
     app: str | None = None
     nodes: str | None = None
     allow_commands: Path | None = None
     gpu: str | None = None
     grace: float | None = None
     fresh: bool = False
-    recycle_jobs: int = 1000
+    recycle_jobs: int | None = None
     batch: int = 500
     lease: float | None = None
     poll: float | None = None
     wait: float = 120.0
+    labels: tuple[tuple[str, str], ...] = ()
+    rank: int = 0
+    project: str | None = None
+    vram_mb: int | None = None
+
+    @property
+    def gpu_queues(self) -> frozenset[str]:
+        """Queues whose jobs need a card to themselves unless they are light: those called gpu, or
+        with --gpu all but cpu and default, or all if it serves no other."""
+        if self.gpu is None:
+            return frozenset({"gpu"} & set(self.queues))
+        return frozenset(set(self.queues) - {"cpu", "default"} or self.queues)
+
+    @property
+    def lanes(self) -> bool:
+        """Whether it serves such a queue."""
+        return bool(self.gpu_queues)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@ what."""
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 import traceback
@@ -10,10 +11,18 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from qwf_agent.app import PermanentError, TemporaryError
-from qwf_agent.body import BadOutput
+from qwf_agent.body import BadOutput, ImportFailed, ModelFailed
 
 TEMPFAIL = 75  # EX_TEMPFAIL of sysexits.h
 TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+# Words by which CUDA, HIP and NVML, and the libraries on them, say that the card is out of memory,
+# busy, gone or broken.
+ACCELERATOR = (
+    "acceleratorerror", "cuda error", "cuda out of memory", "cuda-capable", "cublas", "cudnn",
+    "nvml", "out of memory", "device-side assert", "hip error", "hip out of memory", "rocm error",
+    "busy or unavailable", "cudaerrordevicesunavailable",
+)  # fmt: skip
 FATAL = (64, 65, 78)  # EX_USAGE, EX_DATAERR, EX_CONFIG: trying again cannot help
 
 
@@ -50,17 +59,47 @@ class CommandFailed(Exception):
         self.code = code  # negative: the signal
 
 
-def of_exception(error: BaseException, limit: int) -> Outcome:
-    """The outcome of a body that raised; its error text has at most `limit` bytes."""
+def of_exception(error: BaseException, limit: int, gpu: bool = False) -> Outcome:
+    """The outcome of a body that raised; its error text has at most `limit` bytes. In a child that
+    has a card (`gpu`), errors of the card are the host's: another host may do better."""
+    reason = _host_trouble(error, gpu)
+    if reason is not None:
+        return Outcome("tempfail", error=clip(describe(error), limit), detail={"reason": reason})
     if isinstance(error, CommandFailed):
         return of_exit(error.code, str(error))
     if isinstance(error, SystemExit):
         return _of_system_exit(error)
     if isinstance(error, BadOutput):
         return Outcome("error", error=clip(str(error), limit))
+    if isinstance(error, ImportFailed):
+        text = describe(error.__cause__ or error)
+        return Outcome("error", error=clip(text, limit), detail={"reason": "import"})
+    if isinstance(error, ModelFailed):
+        text = f"{error}\n{describe(error.__cause__ or error)}"
+        return Outcome("error", error=clip(text, limit), detail={"reason": "model"})
     kinds = ((TemporaryError, "tempfail"), (PermanentError, "fatal"))
     outcome = next((outcome for kind, outcome in kinds if isinstance(error, kind)), "error")
     return Outcome(outcome, error=clip(describe(error), limit))
+
+
+def _host_trouble(error: BaseException | None, gpu: bool) -> str | None:
+    """What is wrong with this host rather than with the body: `accelerator` or `disk_full`.
+
+    Only the type and the message are looked at, of the error and of what caused it: a line of
+    source in a traceback can hold any of these words.
+    """
+    if error is None:
+        return None
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
+        return "disk_full"
+    text = f"{type(error).__name__}: {error}".lower()
+    if gpu and any(mark in text for mark in ACCELERATOR):
+        return "accelerator"
+    return (
+        _host_trouble(error.__cause__, gpu)
+        if isinstance(error, (ImportFailed, ModelFailed))
+        else None
+    )
 
 
 def of_exit(code: int, message: str) -> Outcome:

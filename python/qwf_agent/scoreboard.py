@@ -13,11 +13,21 @@ import time
 from typing import NamedTuple
 
 MESSAGE_BYTES = 2000
-RUNNING = struct.Struct("<Qd")  # ticket of the job, when its body started on the monotonic clock
+# ticket of the job, since when on the monotonic clock, whether that is the loading of its model
+RUNNING = struct.Struct("<QdB")
 PROGRESS = struct.Struct(
     "<QQdI"
 )  # version (odd while being written), ticket, fraction, length of the message
 PROGRESS_AT = 64
+
+
+class Running(NamedTuple):
+    """What a child does: the ticket of the job that came last (0: none yet), since when on the
+    monotonic clock, and whether it is its body or still the loading of its model."""
+
+    ticket: int
+    since: float
+    loading: bool
 
 
 class Progress(NamedTuple):
@@ -38,13 +48,16 @@ class Scoreboard:
 
     def start(self, ticket: int) -> None:
         """The body of this job starts now (child)."""
-        RUNNING.pack_into(self._page, 0, ticket, time.monotonic())
+        RUNNING.pack_into(self._page, 0, ticket, time.monotonic(), 0)
 
-    def running(self) -> tuple[int, float]:
-        """Ticket of the job whose body started last, and when on the monotonic clock; 0 before
-        the first (parent)."""
-        ticket, since = RUNNING.unpack_from(self._page, 0)
-        return ticket, since
+    def load(self, ticket: int) -> None:
+        """The model of this job is being loaded from now on (child)."""
+        RUNNING.pack_into(self._page, 0, ticket, time.monotonic(), 1)
+
+    def running(self) -> Running:
+        """What the child does (parent)."""
+        ticket, since, loading = RUNNING.unpack_from(self._page, 0)
+        return Running(ticket, since, bool(loading))
 
     def report(self, ticket: int, fraction: float, message: str) -> None:
         """Put down how far the body is (child)."""

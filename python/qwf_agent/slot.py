@@ -5,45 +5,68 @@ from __future__ import annotations
 import selectors
 import time
 from collections import deque
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from qwf_agent.child import TICKET, Setup
+from qwf_agent.child import ORDER, TICKET, Setup
 from qwf_agent.claim import Claim
 from qwf_agent.process import ChildProcess, Exit
 from qwf_agent.scoreboard import Progress
 from qwf_agent.tasks import IMPORT_S
-from qwf_agent.wire import pack
+from qwf_agent.wire import Message, pack
 
 WAIT_S = (
     0.05,
     5.0,
 )  # before forking again after a child that died before it was ready: first and longest
 
+ORDER_S = 1200.0  # longest that loading a model on request may take
 LONG_S = 0.2
 MOST_JOBS = 500  # so that their tickets fit into one page, the least a pipe can hold
 
 
 class Answer(NamedTuple):
-    """What a child said about one job: the outcome, what to report, seconds its body took, the
-    end of what it printed."""
+    """What a child said about one job: the outcome and its reason, what to report, seconds its
+    body took, the end of what it printed."""
 
     claim: Claim
     outcome: str
+    reason: str | None
     rendered: bytes
     seconds: float
     log: str
 
 
 class Death(NamedTuple):
-    """The end of a child: its last answers, the job that was running and what that had printed,
-    those never started."""
+    """The end of a child: its last answers, the job that was running, for how long, and what that
+    had printed, those never started."""
 
     exit: Exit
     answers: list[Answer]
     running: Claim | None
+    seconds: float
     unstarted: list[Claim]
     log: str
     expected: bool
+
+
+class Order(NamedTuple):
+    """Somebody wants a model loaded or unloaded: the id of the request, which is sent to the
+    database with the answer."""
+
+    request_id: int
+    action: str
+    model: str | None
+
+
+@dataclass
+class ModelLoads:
+    """Models loaded by the children of one slot, the seconds that took, and how often one was
+    there already."""
+
+    count: int = 0
+    seconds: float = 0.0
+    avoided: int = 0
 
 
 class Slot:
@@ -54,7 +77,19 @@ class Slot:
     of the child.
     """
 
-    def __init__(self, selector: selectors.BaseSelector, setup: Setup, recycle_jobs: int) -> None:
+    def __init__(
+        self,
+        selector: selectors.BaseSelector,
+        setup: Setup,
+        recycle_jobs: int,
+        heavy: bool = False,
+        card: int | None = None,
+    ) -> None:
+        self.heavy = heavy  # may run what needs a card to itself
+        self.card = card  # the only card its child sees; None: whatever --gpu says
+        self.model: str | None = None  # what its child has loaded
+        self.loads = ModelLoads()
+        self.orders: deque[Order] = deque()
         self.claims: deque[Claim] = deque()
         self.load_s = 0.0  # work it has, as far as that is known
         self.ready = False  # the child has imported the user's app
@@ -63,17 +98,22 @@ class Slot:
         self._setup = setup
         self._recycle_jobs = recycle_jobs
         self._spawn_at = 0.0
+        self._dismissed = False
         self._wait_s = WAIT_S[0]
         self._ready_by = 0.0
         self._left = 0
         self._ticket = 0
         self._first_since = 0.0
+        self._model_is_news = False
+        self._ordered: dict[int, Order] = {}
+        self._orders_done: list[tuple[Order, str | None]] = []
         self._jobs, self._tickets = bytearray(), bytearray()
 
     def spawn(self, now: float) -> None:
         """Fork a child if there is none and it is time. Raises OSError when the system has no
         process to give."""
         if self.process is None and now >= self._spawn_at:
+            self._dismissed = False
             self._spawn_at = now + self._wait_s
             self._wait_s = min(self._wait_s * 2, WAIT_S[1])
             self.process = ChildProcess(self._selector, self._setup)
@@ -81,22 +121,31 @@ class Slot:
             self._ready_by = now + IMPORT_S
 
     def is_overdue(self, now: float) -> bool:
-        """Whether the child has been getting ready for too long."""
-        return self.process is not None and not self.ready and now > self._ready_by
+        """Whether the child has been getting ready, or carrying out an order, for too long."""
+        waiting = not self.ready or self._ordered
+        return self.process is not None and bool(waiting) and now > self._ready_by
 
     def has_room(self, seconds: float, budget_s: float) -> bool:
         """Whether to give it a job that is expected to take so long: at once if idle, else up to
         a budget of work."""
-        if not self.ready or self._left <= 0 or len(self.claims) >= MOST_JOBS:
+        if not self.ready or self._left <= 0 or len(self.claims) >= MOST_JOBS or self.has_orders():
             return False
         return not self.claims or self.load_s + seconds <= budget_s
 
     def room(self, batch: int, now: float) -> int:
         """How many more jobs it should be given, where `batch` is a slot's share; none behind a
         body that takes long."""
-        if not self.ready or (self.claims and self.running_for(now) > LONG_S):
+        if not self.ready or (self.claims and self.running_for(now) > LONG_S) or self.has_orders():
             return 0
         return max(0, min(self._left, batch - len(self.claims)))
+
+    def runs_other(self, queue: str) -> bool:
+        """Whether its child runs a job of another queue."""
+        return bool(self.claims) and self.claims[0].queue != queue
+
+    def has_orders(self) -> bool:
+        """Whether its child is to load or unload a model before it gets another job."""
+        return bool(self.orders or self._ordered)
 
     def assign(self, claim: Claim, seconds: float) -> None:
         """Put a job on the child's list; `flush` sends it."""
@@ -111,7 +160,15 @@ class Slot:
         self._tickets += TICKET.pack(claim.ticket)
 
     def flush(self) -> None:
-        """Send what was assigned."""
+        """Send what was assigned; orders, once nothing else is left to do."""
+        while self.orders and self.ready and not self.claims:
+            self._ticket += 1
+            ticket, order = ORDER + self._ticket, self.orders.popleft()
+            self._ordered[ticket] = order
+            self._ready_by = time.monotonic() + ORDER_S
+            message = {"ticket": ticket, "action": order.action, "model": order.model}
+            self._jobs += pack(message)
+            self._tickets += TICKET.pack(ticket)
         if self._tickets and self.process is not None:
             self.process.send(bytes(self._jobs), bytes(self._tickets))
             self._jobs.clear()
@@ -119,7 +176,7 @@ class Slot:
 
     def take_back(self) -> list[Claim]:
         """The jobs the child has not started, and now never will."""
-        if self.process is None or not self.claims:
+        if self.process is None or not self.claims:  # orders are never behind a job
             return []
         tickets = self.process.take_tickets()
         back = [claim for claim in self.claims if claim.ticket in tickets]
@@ -133,8 +190,26 @@ class Slot:
         could have begun with it."""
         if not self.claims or self.process is None:
             return 0.0
-        ticket, since = self.process.scoreboard.running()
-        return now - (since if ticket == self.claims[0].ticket else self._first_since)
+        running = self.process.scoreboard.running()
+        mine = running.ticket == self.claims[0].ticket
+        return now - (running.since if mine else self._first_since)
+
+    def is_loading(self) -> bool:
+        """Whether what runs is not the body of the first job yet, but the loading of its model."""
+        if not self.claims or self.process is None:
+            return False
+        running = self.process.scoreboard.running()
+        return running.loading and running.ticket == self.claims[0].ticket
+
+    def take_model_news(self) -> bool:
+        """Whether its child has loaded or given up a model since last asked."""
+        news, self._model_is_news = self._model_is_news, False
+        return news
+
+    def take_orders_done(self) -> list[tuple[Order, str | None]]:
+        """Orders that have ended since last asked, each with what went wrong, if anything."""
+        done, self._orders_done = self._orders_done, []
+        return done
 
     def progress(self) -> Progress | None:
         """What the running body said last about how far it is, if that is news."""
@@ -157,6 +232,11 @@ class Slot:
         if self.process is not None:
             self.process.kill()
 
+    def dismiss(self) -> None:
+        """Kill a child that is not needed, and with it whatever it holds in memory."""
+        self._dismissed = True
+        self.kill()
+
     def retire(self) -> None:
         """No more jobs for this child: it leaves when it has done those it has."""
         self._left = -MOST_JOBS  # none, even after some were taken back
@@ -175,7 +255,8 @@ class Slot:
         process = self.process
         if process is None or (exit_ := process.wait()) is None:
             return None
-        expected = not self.ready and exit_.status == 0
+        expected = self._dismissed or (not self.ready and exit_.status == 0)
+        seconds = self.running_for(time.monotonic())
         answers = self._read_answers(process)
         unread = process.take_tickets()
         running = next((claim for claim in self.claims if claim.ticket not in unread), None)
@@ -183,8 +264,11 @@ class Slot:
         log = process.log.take()
         process.close()
         self.claims.clear()
+        self._orders_done += [(order, "its process died") for order in self._ordered.values()]
+        self._ordered.clear()
+        self._has_model(None)
         self.process, self.ready, self.load_s = None, False, 0.0
-        return Death(exit_, answers, running, unstarted, log, expected)
+        return Death(exit_, answers, running, seconds, unstarted, log, expected)
 
     def _read_answers(self, process: ChildProcess) -> list[Answer]:
         found = []
@@ -193,13 +277,39 @@ class Slot:
                 self.ready, self._wait_s = True, WAIT_S[0]
                 self._spawn_at = 0.0
                 continue
+            if "ticket" not in message:
+                self._take_model_message(message)
+                continue
             claim = next(claim for claim in self.claims if claim.ticket == message["ticket"])
             self._leave(claim)
             self._first_since = time.monotonic()
             found.append(
-                Answer(claim, message["outcome"], value, message["seconds"], process.log.take())
+                Answer(
+                    claim,
+                    message["outcome"],
+                    message["reason"],
+                    value,
+                    message["seconds"],
+                    process.log.take(),
+                )
             )
         return found
+
+    def _take_model_message(self, message: Message) -> None:
+        if "order" in message:
+            order = self._ordered.pop(message["order"])
+            self._orders_done.append((order, message["error"]))
+        elif "reused" in message:
+            self.loads.avoided += 1
+        else:
+            self._has_model(message["model"])
+            if self.model is not None:
+                self.loads.count += 1
+                self.loads.seconds += message["load_s"]
+
+    def _has_model(self, name: str | None) -> None:
+        self._model_is_news = self._model_is_news or name != self.model
+        self.model = name
 
     def _leave(self, claim: Claim) -> None:
         if self.claims[0] is claim:

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from qwf_agent.claim import Claim
 from qwf_agent.pace import BATCH_S, Pace
-from qwf_agent.slot import Slot
+from qwf_agent.slot import Order, Slot
+
+
+class Room(NamedTuple):
+    """How many more jobs could be taken: in all, and of those that need a card."""
+
+    total: int
+    heavy: int
+
+
+NO_ROOM = Room(0, 0)
 
 
 class Slots:
-    """The slots, and the backlog: jobs claimed but not given to a child yet."""
+    """The slots, and the backlog: jobs claimed but not given to a child yet.
+
+    A heavy job goes to a slot that has a card, which runs one body at a time; a light one goes to
+    any, but takes a card's slot only when no other is free.
+    """
 
     def __init__(self, slots: list[Slot], pace: Pace) -> None:
         self.slots = slots
         self.backlog: deque[Claim] = deque()
         self.pace = pace
+        self._nothing_to_do: list[tuple[Order, str | None]] = []
 
     def __iter__(self) -> Iterator[Slot]:
         return iter(self.slots)
@@ -25,30 +41,89 @@ class Slots:
         """Every job that is waiting here or with a child."""
         return [*self.backlog, *(claim for slot in self.slots for claim in slot.claims)]
 
+    def model(self) -> str | None:
+        """The model to claim for: one that a child has and does not use just now, else any that
+        is loaded."""
+        loaded = [slot for slot in self.slots if slot.model is not None]
+        return min(loaded, key=lambda slot: len(slot.claims)).model if loaded else None
+
+    def stats(self) -> dict[str, Any]:
+        """What a heartbeat says about them."""
+        loads = [slot.loads for slot in self.slots]
+        return {
+            "current_model": self.model(),
+            "slots": len(self.slots),
+            "busy": sum(1 for slot in self.slots if slot.claims),
+            "backlog": len(self.backlog),
+            "models": [
+                {"card": slot.card, "model": slot.model, "busy": bool(slot.claims)}
+                for slot in self.slots
+                if slot.heavy or slot.model is not None
+            ],
+            "model_loads": sum(load.count for load in loads),
+            "model_load_s": round(sum(load.seconds for load in loads), 3),
+            "swaps_avoided": sum(load.avoided for load in loads),
+        }
+
+    def describe(self) -> str:
+        """For the log: `3 slots, one for card 0`."""
+        cards = [f"card {slot.card}" for slot in self.slots if slot.card is not None]
+        lanes = sum(1 for slot in self.slots if slot.heavy)
+        kinds = f", one for {' and '.join(cards)}" if cards else ", one lane without a card" * lanes
+        return f"{len(self.slots)} slots{kinds}"
+
     def busy(self) -> bool:
         """Whether there is something to look after: jobs, or children that start."""
-        return bool(self.backlog) or any(slot.claims or not slot.ready for slot in self.slots)
+        return bool(self.backlog) or any(
+            slot.claims or (slot.process is not None and not slot.ready) for slot in self.slots
+        )
 
     def all_have_work(self) -> bool:
         """Whether every child has at least a job behind the one it runs."""
         return all(len(slot.claims) > 1 for slot in self.slots)
 
-    def room(self, now: float) -> int:
-        """How many jobs to claim now. While all children have work, only once half of what they
-        should hold is done."""
-        room = sum(slot.room(self.pace.batch, now) for slot in self.slots) - len(self.backlog)
-        hungry = any(slot.ready and not slot.claims for slot in self.slots)
-        return room if hungry or 2 * room >= self.pace.batch * len(self.slots) else 0
+    def room(self, now: float) -> Room:
+        """How many jobs to claim now."""
+        waiting = sum(1 for claim in self.backlog if claim.heavy)
+        return Room(
+            self._room(self.slots, len(self.backlog), now),
+            self._room([slot for slot in self.slots if slot.heavy], waiting, now),
+        )
+
+    def order(self, order: Order) -> None:
+        """Have a model loaded by the child that is best for it, or unloaded by all that have
+        it."""
+        if order.action == "load":
+            best = sorted(self.slots, key=lambda slot: _unfitness(slot, order))[:1]
+        else:
+            best = [slot for slot in self.slots if slot.model in (order.model or slot.model,)]
+            best = [slot for slot in best if slot.model is not None]
+        for slot in best:
+            slot.orders.append(order)
+        if not best:
+            self._nothing_to_do.append((order, None))
+
+    def take_orders_done(self) -> list[tuple[Order, str | None]]:
+        """Orders that have ended since last asked, each with what went wrong, if anything."""
+        done, self._nothing_to_do = self._nothing_to_do, []
+        return done + [answer for slot in self.slots for answer in slot.take_orders_done()]
 
     def hand_out(self) -> None:
         """Give jobs from the backlog to the children with the least to do, small ones several at
-        a time."""
+        a time. A heavy job that has to wait holds up no light one."""
+        kept: deque[Claim] = deque()
+        cards_are_busy = False
         while self.backlog:
-            seconds = self.pace.expected(self.backlog[0].task)
-            free = [slot for slot in self.slots if slot.has_room(seconds, BATCH_S)]
-            if not free:
-                break
-            min(free, key=lambda slot: slot.load_s).assign(self.backlog.popleft(), seconds)
+            claim = self.backlog.popleft()
+            slot = None if claim.heavy and cards_are_busy else self._slot_for(claim)
+            if slot is not None:
+                slot.assign(claim, self.pace.expected(claim.task))
+                continue
+            kept.append(claim)
+            cards_are_busy = True
+            if not claim.heavy:
+                break  # then no slot takes any job
+        self.backlog.extendleft(reversed(kept))
         for slot in self.slots:
             slot.flush()
 
@@ -63,3 +138,36 @@ class Slots:
     def find(self, token: str) -> Claim | None:
         """The claim with this token, if it is here."""
         return next((claim for claim in self.claims() if claim.token == token), None)
+
+    def _room(self, slots: list[Slot], waiting: int, now: float) -> int:
+        """Room of these slots. While all their children have work, only once half of what they
+        should hold is done."""
+        room = sum(slot.room(self.pace.batch, now) for slot in slots) - waiting
+        hungry = any(slot.ready and not slot.claims for slot in slots)
+        return max(0, room) if hungry or 2 * room >= self.pace.batch * len(slots) else 0
+
+    def _slot_for(self, claim: Claim) -> Slot | None:
+        """The best slot that could take the job now: one that has its model, and the least to
+        do."""
+        seconds = self.pace.expected(claim.task)
+        free: Iterable[Slot] = (
+            slot
+            for slot in self.slots
+            if (slot.heavy or not claim.heavy) and slot.has_room(seconds, BATCH_S)
+        )
+        return min(free, key=lambda slot: _reluctance(slot, claim), default=None)
+
+
+def _unfitness(slot: Slot, order: Order) -> tuple[bool, bool, bool, int]:
+    """What speaks against loading a model here, the weightiest first."""
+    return (not slot.heavy, slot.model != order.model, slot.model is not None, len(slot.claims))
+
+
+def _reluctance(slot: Slot, claim: Claim) -> tuple[bool, bool, bool, float]:
+    """What speaks against this slot, the weightiest first."""
+    return (
+        slot.heavy and not claim.heavy,
+        claim.model is not None and slot.model != claim.model,
+        slot.model not in (None, claim.model),
+        slot.load_s,
+    )

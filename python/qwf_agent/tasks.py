@@ -5,20 +5,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import json
-import os
 import pkgutil
-import select
-import signal
-import sys
-import time
 from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import NoReturn
 
-from qwf_agent.app import App, Job
+from qwf_agent.app import App, Job, Model
 from qwf_agent.body import Body
-from qwf_agent.outcome import describe
 
 IMPORT_S = 300.0  # longest that importing the user's code may take
 
@@ -55,6 +46,11 @@ class Tasks:
             names |= {module.name for module in found if not module.name.startswith("_")}
         return sorted(names)
 
+    def models(self) -> dict[str, Model]:
+        """The models of the app, by name."""
+        self.load()
+        return self._app.models if self._app else {}
+
     def find(self, task: str) -> Body:
         """What runs the task. Raises CannotLoad, or whatever importing its module raises."""
         body = self._bodies.get(task)
@@ -79,67 +75,6 @@ class Tasks:
         if not callable(getattr(module, "run", None)):
             raise CannotLoad(f"module {name} has no function run()")
         return Body(module.run)
-
-
-def names_in_child(app: str | None, nodes: str | None) -> list[str]:
-    """Names of the user's tasks, found by a throw-away child, so that this process imports none of
-    that code.
-
-    Raises CannotLoad with the import error.
-    """
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        _tell_names(Tasks(app, nodes), writer)
-    os.close(writer)
-    answer = _read_all(reader, time.monotonic() + IMPORT_S)
-    os.close(reader)
-    if answer is None:
-        os.kill(pid, signal.SIGKILL)
-    _, status = os.waitpid(pid, 0)
-    if answer is None:
-        raise CannotLoad(f"importing took more than {IMPORT_S:g} s")
-    if not answer:
-        raise CannotLoad(
-            f"the process that imported it died with status {os.waitstatus_to_exitcode(status)}"
-        )
-    found = json.loads(answer)
-    if "error" in found:
-        raise CannotLoad(found["error"])
-    return list(found["tasks"])
-
-
-def _tell_names(tasks: Tasks, writer: int) -> NoReturn:
-    """Write the names, or why there are none, and leave without running anybody's exit handlers."""
-    try:
-        os.dup2(2, 1)
-        sys.path.insert(0, str(Path.cwd()))
-        try:
-            answer = json.dumps({"tasks": tasks.names()})
-        except BaseException as error:
-            answer = json.dumps({"error": _reason(error)})
-        with os.fdopen(writer, "w") as pipe:
-            pipe.write(answer)
-    finally:
-        os._exit(0)
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, CannotLoad):
-        return str(error)
-    return describe(error)
-
-
-def _read_all(reader: int, deadline: float) -> bytes | None:
-    data = b""
-    while True:
-        readable, _, _ = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))
-        if not readable:
-            return None
-        part = os.read(reader, 65536)
-        if not part:
-            return data
-        data += part
 
 
 def _import_app(path: str) -> App:

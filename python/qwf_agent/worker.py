@@ -3,46 +3,23 @@ leases of what it holds."""
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from qwf_agent import db
+from qwf_agent.circuit import Circuit
 from qwf_agent.claim import Claim, from_row
+from qwf_agent.control import Control
 from qwf_agent.jitter import spread
-from qwf_agent.link import Call, Link
+from qwf_agent.link import Call, Link, Notification
+from qwf_agent.settings import Settings
+from qwf_agent.slots import NO_ROOM, Room
 
 log = logging.getLogger("qwf_agent")
 
 RECHECK_S = (0.005, 0.025, 0.1)  # after falling asleep: a wake-up may have crossed with it
 SAY_AGAIN_S = 2.0  # the database forgets a sleeper after five seconds
 TROUBLE_S = 1.0  # pause after a call that failed
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What the database says about the queue; times in seconds, sizes in bytes."""
-
-    lease: float
-    heartbeat: float
-    poll: float
-    tick: float
-    timeout: float
-    cancel_grace: float
-    stop_grace: float
-    max_log_bytes: int
-    max_value_bytes: int
-    max_error_bytes: int
-
-
-def read_settings(text: str, poll: float | None) -> Settings:
-    """Settings from the JSON that qwf.agent_settings() returns; `poll` overrides the one given
-    there."""
-    given: dict[str, Any] = json.loads(text)
-    settings = Settings(**{name: given[name] for name in Settings.__dataclass_fields__})
-    return settings if poll is None else replace(settings, poll=poll)
 
 
 class Worker:
@@ -54,61 +31,96 @@ class Worker:
     """
 
     def __init__(
-        self, worker_id: str, queue: str, settings: Settings, link: Link, lease: float | None
+        self,
+        worker_id: str,
+        channel: str,
+        queue: str,
+        settings: Settings,
+        link: Link,
+        lease: float | None,
+        lanes: bool,
+        control: Control,
     ) -> None:
         self.id = worker_id
+        self.channel = channel
         self.queue = queue
         self.settings = settings
-        self.asked = 0  # jobs asked for by the claim under way
+        self.lanes = lanes  # its jobs need a card to themselves unless they are light
+        self.control = control
+        self.circuit = Circuit(worker_id, link)
+        self.asked = NO_ROOM  # jobs asked for by the claim under way
         self._link = link
         self._lease = lease
         self._claiming: Call | None = None
         self._beating: Call | None = None
         self._asleep = False
+        self._light_only = False
         self._said_at = 0.0
         self._rechecks: list[float] = []
         self._look_at = 0.0
         self._beat_at = 0.0
         self._beat_s = min(settings.heartbeat, (lease or settings.lease) / 3)
 
-    def look(self, room: int, share: int, now: float) -> None:
-        """Claim up to `share` of the agent's `room` if it is time to. Without room, let wake-ups
-        go to others."""
-        if room <= 0:
+    def look(self, room: Room, asked: Room, holding: bool, now: float) -> None:
+        """Claim as much of the agent's `room` as nobody has `asked` for, if it is time to. Without
+        room, let wake-ups go to others. A canary flies alone: not while the worker is `holding`
+        another job."""
+        if room.total <= 0 or not self.control.on:
             self._wake()
-        elif share > 0 and self._claiming is None and now >= self._look_at and self._link.up:
-            self.asked = min(share, 1000)
-            self._claiming = self._link.send(db.claim(self.queue, self.id, self.asked, self._lease))
+            return
+        left = Room(room.total - asked.total, room.heavy - asked.heavy)
+        light_only = self.lanes and left.heavy <= 0
+        if self._light_only and not light_only:
+            self._look_at = 0.0  # a card is free again: what was left to others may wait
+        self._light_only = light_only
+        share = min(1000, left.total, left.heavy if self.lanes and not light_only else 1000)
+        if self.circuit.canary:
+            share = min(share, 0 if holding else 1)
+        if share > 0 and self._claiming is None and now >= self._look_at and self._link.up:
+            self.asked = Room(share, share if self.lanes and not light_only else 0)
+            self._claiming = self._link.send(
+                db.claim(self.queue, self.id, share, self._lease, light_only)
+            )
 
     def claimed(self, now: float) -> list[Claim]:
         """What a claim has brought, once."""
         call = self._claiming
         if call is None or not call.done:
             return []
-        self._claiming, self.asked = None, 0
+        self._claiming, self.asked = None, NO_ROOM
         if call.failure:
             self._look_at = now + spread(TROUBLE_S)
             if not call.failure.lost:
                 log.warning("claiming from %s failed: %s", self.queue, call.failure)
             return []
         self._plan(bool(call.rows), now)
-        return [from_row(row, self.settings.timeout) for row in call.rows]
+        return [from_row(row, self.settings, self.lanes) for row in call.rows]
 
-    def told(self, payload: str) -> None:
-        """A notification: the name of a queue that has work, or that a job was cancelled."""
-        if payload == self.queue:
-            self._look_at = 0.0
-        if payload == "cancel":
-            self._beat_at = 0.0
+    def told(self, notification: Notification) -> None:
+        """A notification: the name of a queue that has work, that a job was cancelled, or that
+        something is wanted of this worker."""
+        self.control.told(notification)
+        if notification.channel == self.channel and notification.payload == self.queue:
+            self.look_soon()
+        elif notification.channel == self.channel and notification.payload == "cancel":
+            self.beat_soon()
+
+    def look_soon(self) -> None:
+        """There may be work."""
+        self._look_at = 0.0
 
     def beat_due(self, now: float) -> bool:
         """Whether it is time to renew the leases."""
         return self._beating is None and now >= self._beat_at and self._link.up
 
-    def beat(self, claims: Iterable[Claim], now: float) -> None:
-        """Renew the leases of those that came from this queue."""
-        tokens = [claim.token for claim in claims if claim.message["queue"] == self.queue]
-        self._beating = self._link.send(db.heartbeat(self.id, tokens, self._lease))
+    def beat_soon(self) -> None:
+        """Something has changed that the database should know at once."""
+        self._beat_at = 0.0
+
+    def beat(self, claims: Iterable[Claim], stats: str, now: float) -> None:
+        """Renew the leases of those that came from this queue, and say how things stand."""
+        tokens = [claim.token for claim in claims if claim.queue == self.queue]
+        self._beating = self._link.send(db.heartbeat(self.id, tokens, self._lease, stats))
         self._beat_at = now + self._beat_s
 
     def verdicts(self, now: float) -> dict[str, str]:
@@ -122,11 +134,28 @@ class Worker:
             return {}
         return {row["token"]: row["verdict"] for row in call.rows}
 
+    def rejoin(self, durable: Link, host: str, info: str) -> Iterator[None]:
+        """Register anew, under a new id; to be gone through step by step."""
+        registering = durable.send(db.register_worker(host, self.queue, info))
+        while not registering.done:
+            yield
+        naming = durable.send(db.wake_channel(registering.value() or ""))
+        while not naming.done:
+            yield
+        if registering.failure is None and naming.failure is None:
+            self.id, self.channel = registering.value(), naming.value()
+            self._link.listen(self.channel)
+            every_s = self.settings.heartbeat
+            self.control = Control(self.id, host, self.queue, every_s, self._link)
+            self.circuit = Circuit(self.id, self._link)
+            self._asleep = False
+
     def next_at(self, room: int) -> float:
         """When there is something to do, if nothing happens before."""
         beat = self._beat_at if self._beating is None else float("inf")
-        look = self._look_at if self._claiming is None and room > 0 else float("inf")
-        return min(beat, look) if self._link.up else float("inf")
+        looks = self._claiming is None and room > 0 and self.control.on and not self.circuit.canary
+        look = self._look_at if looks else float("inf")
+        return min(beat, look, self.control.next_at()) if self._link.up else float("inf")
 
     def _plan(self, found: bool, now: float) -> None:
         """When to look again: at once while there is work, and once more after falling asleep;

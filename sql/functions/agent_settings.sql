@@ -24,8 +24,15 @@ begin
       'heartbeat', extract(epoch from least(s.heartbeat, coalesce(q.lease, s.lease) / 3)),
       'poll', extract(epoch from s.poll),
       'tick', extract(epoch from s.tick), 'cancel_grace', extract(epoch from s.cancel_grace),
-      'stop_grace', extract(epoch from s.stop_grace), 'max_value_bytes', s.max_value_bytes,
-      'max_error_bytes', s.max_error_bytes, 'max_log_bytes', s.max_log_bytes)
+      'stop_grace', extract(epoch from s.stop_grace),
+      'stall_timeout', extract(epoch from s.stall_timeout), 'stall_samples', s.stall_samples,
+      'idle_gpu_percent', s.idle_gpu_percent, 'idle_ram_bytes', s.idle_ram_bytes,
+      'gpu_health_window', extract(epoch from s.gpu_health_window),
+      'model_load_grace', extract(epoch from s.model_load_grace),
+      'model_idle', extract(epoch from s.model_idle), 'recycle_jobs', s.recycle_jobs,
+      'metrics', extract(epoch from s.metrics),
+      'max_value_bytes', s.max_value_bytes, 'max_error_bytes', s.max_error_bytes,
+      'max_log_bytes', s.max_log_bytes)
     into v_settings
   from qwf.queues q cross join qwf.settings s
   where q.name = agent_settings.queue;

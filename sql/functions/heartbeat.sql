@@ -11,7 +11,7 @@
 --   again at the next beat. A job to cancel is not renewed, so that a worker that ignores the order
 --   loses it when the lease lapses.
 -- Locks: the worker's row and the jobs (by id), where they are free.
--- Raises: QW005 for a lease that is none.
+-- Raises: QW005 for a lease that is none, or stats that are no object.
 -- Called by: workers.
 
 begin;
@@ -32,14 +32,17 @@ as $$
 declare
   v_now timestamptz := qwf.now();
 begin
-  if heartbeat.lease not between '1 s' and '1 day' then
-    raise exception using errcode = 'QW005', message = 'not a lease',
-      detail = format('lease %s', heartbeat.lease), hint = 'a lease is one second to one day';
+  if heartbeat.lease not between '1 s' and '1 day'
+    or jsonb_typeof(heartbeat.stats) <> 'object' then
+    raise exception using errcode = 'QW005', message = 'not a heartbeat',
+      detail = format('lease %s, stats %s', heartbeat.lease, left(heartbeat.stats::text, 200)),
+      hint = 'a lease is one second to one day, stats are a JSON object';
   end if;
   update qwf.workers w set
     last_seen = v_now,
     current_model = case when heartbeat.stats ? 'current_model'
-      then heartbeat.stats ->> 'current_model' else w.current_model end
+      then heartbeat.stats ->> 'current_model' else w.current_model end,
+    stats = coalesce(heartbeat.stats - 'current_model', w.stats)
   from (
     select f.id from qwf.workers f
     where f.id = heartbeat.worker and f.stopped_at is null

@@ -24,6 +24,8 @@ create table qwf.settings (
   gpu_health_window interval not null default '300 s' check (gpu_health_window > '0 s'),
   model_load_grace interval not null default '1200 s' check (model_load_grace >= '0 s'),
   model_idle interval not null default '60 s' check (model_idle >= '0 s'),
+  metrics interval not null default '5 s' check (metrics > '0 s'),
+  metrics_keep interval not null default '10 min' check (metrics_keep > '0 s'),
   recycle_jobs int not null default 1000 check (recycle_jobs >= 1),
   max_losses int not null default 3 check (max_losses >= 1),
   error_attempts int not null default 1 check (error_attempts >= 1),
@@ -72,6 +74,8 @@ comment on column qwf.settings.gpu_health_window is
 comment on column qwf.settings.model_load_grace is
   'How long that is not looked at after a model began to load.';
 comment on column qwf.settings.model_idle is 'A model not used for this long is unloaded.';
+comment on column qwf.settings.metrics is 'How often a host says how busy it is.';
+comment on column qwf.settings.metrics_keep is 'How long such samples are kept.';
 comment on column qwf.settings.recycle_jobs is 'Bodies a warm child runs before it is replaced.';
 comment on column qwf.settings.max_losses is
   'How often work may be lost to the world (crash, lapse, timeout) before the job fails.';

@@ -18,6 +18,7 @@ create table qwf.workers (
   labels jsonb not null default '{}',
   rank int not null default 0,
   project text,
+  stats jsonb not null default '{}',
   started_at timestamptz not null default clock_timestamp(),
   last_seen timestamptz not null default clock_timestamp(),
   stopped_at timestamptz
@@ -41,6 +42,8 @@ comment on column qwf.workers.labels is
   'Labels that requires is matched against; host is always one.';
 comment on column qwf.workers.rank is 'Negative: an overflow worker.';
 comment on column qwf.workers.project is 'Project it works for; null: every one.';
+comment on column qwf.workers.stats is
+  'What its last heartbeat said: slots, busy, models per card, loads, swaps avoided.';
 comment on column qwf.workers.started_at is 'When it registered.';
 comment on column qwf.workers.last_seen is 'Last heartbeat.';
 comment on column qwf.workers.stopped_at is 'When it said goodbye; null: it has not.';

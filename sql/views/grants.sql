@@ -13,6 +13,8 @@
 -- requires: views/schedule_overview
 -- requires: schema/schedules
 -- requires: schema/limits
+-- requires: schema/metrics
+-- requires: schema/model_requests
 -- requires: schema/statistics
 -- requires: views/job_stats
 -- requires: views/run_overview

@@ -45,3 +45,13 @@ def shared(
                     "--slots", "2", "--allow-commands", commands, "--out-root", str(home / "out"),
                 )  # fmt: skip
                 yield database
+
+
+@pytest.fixture(autouse=True)
+def between(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A job that completes after each test of the shared agent: it would switch itself off if all
+    its jobs crashed, one after another."""
+    yield
+    if "shared" in request.fixturenames:
+        shared: Database = request.getfixturevalue("shared")
+        shared.ended(shared.enqueue("noop"))

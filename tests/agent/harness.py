@@ -19,6 +19,7 @@ from psycopg.rows import DictRow, dict_row
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parents[1] / "python"
 USER = HERE / "user"
+DRIVER = os.pathsep.join(map(str, (PACKAGE, USER, HERE / "driver")))  # PYTHONPATH with cards
 T = TypeVar("T")
 DEADLINE_S = 40.0
 
@@ -163,3 +164,8 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def lines(file: Path) -> list[str]:
+    """Lines of a file, none while it is not there."""
+    return file.read_text().splitlines() if file.exists() else []

@@ -119,7 +119,7 @@ def test_it_comes_back_and_listens_again(loop: Loop, base: Database) -> None:
     assert loop.ask("select 1").failure is None
     base.conn.execute("notify somewhere, 'hello'")
     loop.until(lambda: loop.link.notifications)
-    assert list(loop.link.notifications) == ["hello"]
+    assert list(loop.link.notifications) == [("somewhere", "hello")]
 
 
 def test_calls_fail_at_once_while_there_is_no_connection() -> None:

@@ -1,0 +1,104 @@
+"""What people want of a worker: on, or off and how; and which models on its box."""
+
+from __future__ import annotations
+
+import logging
+
+from qwf_agent import db
+from qwf_agent.link import Call, Link, Notification
+from qwf_agent.slot import Order
+
+log = logging.getLogger("qwf_agent")
+
+CHANNEL = "worker_control"
+OFF_ASK_S = 1.0  # how often to ask while off: its time may end without anybody saying so
+NO_SUCH = "QW001"
+
+
+class Control:
+    """Asks the database what a worker is to do: when it is told that this has changed, and with
+    each heartbeat.
+
+    Invariant: `policy` is how it is off, as the database last said; None when on. Before the first
+    answer it is off.
+    """
+
+    def __init__(self, worker_id: str, host: str, queue: str, every_s: float, link: Link) -> None:
+        self.policy: str | None = "unknown"
+        self.forgotten = False  # the database knows no such worker any more
+        self._worker_id = worker_id
+        self._payload = f"{host}:{queue}"
+        self._every_s = every_s
+        self._link = link
+        self._asking: Call | None = None
+        self._taking: Call | None = None
+        self._ask_at = 0.0
+        self._orders: list[Order] = []
+
+    @property
+    def on(self) -> bool:
+        """Whether it may claim."""
+        return self.policy is None
+
+    @property
+    def frees_memory(self) -> bool:
+        """Whether it is off such that its children have to go."""
+        return self.policy not in (None, "pause")
+
+    def told(self, notification: Notification) -> None:
+        """A notification, maybe that something is wanted of this worker."""
+        if notification.channel == CHANNEL and notification.payload == self._payload:
+            self._ask_at = 0.0
+
+    def step(self, now: float) -> bool:
+        """Ask, if it is time to; whether an answer has changed anything."""
+        changed = self._take_answer()
+        self._take_requests()
+        if self._asking is None and self._taking is None and now >= self._ask_at and self._link.up:
+            self._ask_at = now + (self._every_s if self.on else min(OFF_ASK_S, self._every_s))
+            self._asking = self._link.send(db.worker_orders(self._worker_id))
+            self._taking = self._link.send(db.take_model_requests(self._worker_id))
+        return changed
+
+    def next_at(self) -> float:
+        """When it asks again."""
+        asking = self._asking is not None or self._taking is not None
+        return self._ask_at if self._link.up and not asking else float("inf")
+
+    def orders(self) -> list[Order]:
+        """Models that people want loaded or unloaded since last asked."""
+        orders, self._orders = self._orders, []
+        return orders
+
+    def answer(self, order: Order, error: str | None) -> None:
+        """Such a request has been carried out, or has failed."""
+        self._link.send(db.answer_model_request(order.request_id, self._worker_id, error))
+
+    def _take_answer(self) -> bool:
+        call = self._asking
+        if call is None or not call.done:
+            return False
+        self._asking = None
+        if call.failure is not None or not call.rows:
+            return False
+        row, before = call.rows[0], self.policy
+        self.policy = None if row["state"] == "on" else row["policy"]
+        if self.policy == before:
+            return False
+        if self.policy is not None:
+            why = f": {row['reason']}" if row["reason"] else ""
+            until = f" until {row['until']:%H:%M:%S %Z}" if row["until"] else ""
+            by = row["requested_by"]
+            log.info("%s is off (%s) by %s%s%s", self._payload, self.policy, by, until, why)
+        elif before != "unknown":
+            log.info("%s is on again", self._payload)
+        return True
+
+    def _take_requests(self) -> None:
+        call = self._taking
+        if call is None or not call.done:
+            return
+        self._taking = None
+        if call.failure is not None:
+            self.forgotten = call.failure.sqlstate == NO_SUCH
+        self._orders += [Order(row["id"], row["action"], row["model"]) for row in call.rows]

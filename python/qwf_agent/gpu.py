@@ -1,0 +1,128 @@
+"""The cards of this box, as their driver's own tools see them. Not for the agent's own process: a
+driver that hangs would take it along."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import json
+import logging
+import shutil
+import subprocess
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+log = logging.getLogger("qwf_agent")
+
+TOOL_S = 4.0  # longest a driver's command may take
+MIB = 1 << 20
+# A card that says it has less shares the memory of the machine, and does not know how much.
+LEAST_VRAM_BYTES = 2048 * MIB
+
+
+class Card(NamedTuple):
+    """One card just now: its number, how much of the time it computed (percent), its memory in
+    bytes."""
+
+    number: int
+    use_percent: float
+    used_bytes: int
+    total_bytes: int
+
+
+Driver = Callable[[], list[Card]]
+
+
+def find_driver() -> Driver | None:
+    """What to ask about cards here: nvidia-ml-py, nvidia-smi or rocm-smi, the first that answers
+    with a card; None where none does."""
+    for make in (_nvml, _nvidia_smi, _rocm_smi):
+        try:
+            driver = make()
+            if driver():
+                return driver
+        except Exception as error:  # not installed, no such card, no permission: the next one
+            log.debug("%s: %s", make.__name__.strip("_"), error)
+    return None
+
+
+def _nvml() -> Driver:
+    nvml: Any = importlib.import_module("pynvml")
+    nvml.nvmlInit()
+
+    def cards() -> list[Card]:
+        return [_nvml_card(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
+
+    return cards
+
+
+def _nvml_card(nvml: Any, index: int) -> Card:
+    handle = nvml.nvmlDeviceGetHandleByIndex(index)
+    memory = nvml.nvmlDeviceGetMemoryInfo(handle)
+    try:
+        use = float(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
+    except nvml.NVMLError:  # a card split into parts does not say
+        use = 0.0
+    return Card(index, use, int(memory.used), int(memory.total))
+
+
+def _nvidia_smi() -> Driver:
+    query = "index,utilization.gpu,memory.used,memory.total"
+    argv = [_tool("nvidia-smi"), f"--query-gpu={query}", "--format=csv,noheader,nounits"]
+    return lambda: read_nvidia_smi(_run(argv))
+
+
+def _rocm_smi() -> Driver:
+    argv = [_tool("rocm-smi"), "--showuse", "--showmeminfo", "vram", "--json"]
+    return lambda: read_rocm_smi(_run(argv))
+
+
+def read_nvidia_smi(text: str) -> list[Card]:
+    """Cards from what nvidia-smi prints; what is not a number there counts as 0, a line that is
+    none is left out."""
+    rows = [row for row in csv.reader(text.splitlines()) if len(row) == 4]
+    return [
+        Card(int(row[0]), _number(row[1]), int(_number(row[2]) * MIB), int(_number(row[3]) * MIB))
+        for row in rows
+        if row[0].strip().isdigit()
+    ]
+
+
+def read_rocm_smi(text: str) -> list[Card]:
+    """Cards from the JSON that rocm-smi prints."""
+    found = json.loads(text)
+    return [
+        Card(
+            int(name.removeprefix("card")),
+            _number(values.get("GPU use (%)")),
+            int(_number(values.get("VRAM Total Used Memory (B)"))),
+            int(_number(values.get("VRAM Total Memory (B)"))),
+        )
+        for name, values in sorted(found.items())
+        if name.startswith("card") and name.removeprefix("card").isdigit()
+    ]
+
+
+def vram_mb(cards: list[Card]) -> int | None:
+    """Memory of the largest card, MiB; None where none says something one can believe."""
+    largest = max((card.total_bytes for card in cards), default=0)
+    return largest // MIB if largest >= LEAST_VRAM_BYTES else None
+
+
+def _tool(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise FileNotFoundError(name)
+    return path
+
+
+def _run(argv: list[str]) -> str:
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=TOOL_S, check=True)
+    return done.stdout
+
+
+def _number(text: Any) -> float:
+    try:
+        return float(str(text).strip())
+    except ValueError:
+        return 0.0

@@ -1,0 +1,69 @@
+"""Which slots an agent has: one for each card it serves, and others beside them."""
+
+from __future__ import annotations
+
+import os
+import selectors
+
+from qwf_agent.child import Setup
+from qwf_agent.options import Limits, Options
+from qwf_agent.settings import Settings
+from qwf_agent.slot import Slot
+
+VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+
+
+def count(options: Options, cards: list[int]) -> int:
+    """How many bodies at once, in all."""
+    return options.slots or max(1, len(_cards(options, cards)))
+
+
+def make_slots(
+    options: Options, cards: list[int], settings: Settings, selector: selectors.BaseSelector
+) -> list[Slot]:
+    """The slots of an agent on a box with these cards: those with a card first."""
+    total = count(options, cards)
+    recycle_jobs = 1 if options.fresh else options.recycle_jobs or settings.recycle_jobs
+    lanes = _cards(options, cards)[:total]
+    return [
+        Slot(selector, setup(options, settings, card), recycle_jobs, heavy=heavy, card=card)
+        for heavy, card in [(True, card) for card in lanes] + [(False, None)] * (total - len(lanes))
+    ]
+
+
+def setup(options: Options, settings: Settings, card: int | None) -> Setup:
+    """What a child is told that has this card, or those that --gpu names."""
+    return Setup(
+        options.host,
+        options.app,
+        options.nodes,
+        options.out_root,
+        options.allow_commands,
+        visible_devices(options.gpu if card is None else str(card)),
+        Limits(settings.max_value_bytes, settings.max_error_bytes, settings.max_log_bytes),
+        options.lanes and options.gpu != "none",
+        settings.model_idle,
+    )
+
+
+def visible_devices(gpu: str | None) -> dict[str, str]:
+    """What children are told about the cards: one, none, or nothing, which is all."""
+    if gpu in (None, "all"):
+        return {}
+    return dict.fromkeys(VISIBLE, "" if gpu == "none" else str(gpu))
+
+
+def allowed_cards() -> set[str] | None:
+    """Numbers of the cards that whoever started this process lets it see; None: all."""
+    given = next((os.environ[name] for name in VISIBLE if name in os.environ), None)
+    numbers = None if given is None else {part.strip() for part in given.split(",")}
+    return numbers if numbers is None or all(map(str.isdigit, numbers)) else None
+
+
+def _cards(options: Options, cards: list[int]) -> list[int | None]:
+    """The card of each lane; None for a lane without one of its own."""
+    if not options.lanes:
+        return []
+    if options.gpu == "none" or not cards:
+        return [None]
+    return list(cards)

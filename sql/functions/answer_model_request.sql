@@ -1,0 +1,30 @@
+-- Deploy qwf:functions/answer_model_request
+-- requires: schema/model_requests
+-- requires: schema/roles
+-- requires: functions/_clip
+-- requires: functions/now
+-- Purpose: Says how a request to load or unload a model ended.
+-- Guarantees: Only the worker that took it up can say so, and once.
+-- Locks: the request.
+-- Called by: agents.
+
+begin;
+
+create function qwf.answer_model_request(id bigint, worker text, error text default null)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  update qwf.model_requests r set
+    answered_at = qwf.now(), error = qwf._clip(answer_model_request.error, 4096)
+  where r.id = answer_model_request.id and r.taken_by = answer_model_request.worker
+    and r.answered_at is null;
+end $$;
+comment on function qwf.answer_model_request(bigint, text, text) is
+  'Records that the worker has carried out a request about a model, or the error it met.';
+revoke all on function qwf.answer_model_request(bigint, text, text) from public;
+call qwf._allow('qwf.answer_model_request(bigint, text, text)', 'qwf_worker');
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:schema/metrics
+
+begin;
+
+drop table qwf.host_metrics;
+
+commit;

@@ -1,0 +1,34 @@
+-- Deploy qwf:schema/model_requests
+-- requires: schema/workers
+-- What people ask of the models on a box.
+
+begin;
+
+create table qwf.model_requests (
+  id bigint generated always as identity primary key,
+  host text not null,
+  queue text not null,
+  model text,
+  action text not null check (action in ('load', 'unload')),
+  requested_by text not null,
+  requested_at timestamptz not null,
+  taken_by text,
+  answered_at timestamptz,
+  error text,
+  check (action = 'unload' or model is not null)
+);
+create index model_requests_open on qwf.model_requests (host, queue) where taken_by is null;
+comment on table qwf.model_requests is
+  'Somebody wants a model loaded or unloaded on a box; kept for a day.';
+comment on column qwf.model_requests.id is 'What request_model() returned.';
+comment on column qwf.model_requests.host is 'The box.';
+comment on column qwf.model_requests.queue is 'The queue whose worker is to do it.';
+comment on column qwf.model_requests.model is 'The model; null: unload whatever is loaded.';
+comment on column qwf.model_requests.action is 'load or unload.';
+comment on column qwf.model_requests.requested_by is 'Who asked.';
+comment on column qwf.model_requests.requested_at is 'When; not taken up after five minutes.';
+comment on column qwf.model_requests.taken_by is 'Worker that took it up; null: none yet.';
+comment on column qwf.model_requests.answered_at is 'When it was done, or had failed.';
+comment on column qwf.model_requests.error is 'What went wrong; null: nothing.';
+
+commit;

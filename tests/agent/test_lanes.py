@@ -1,0 +1,90 @@
+"""What needs a card runs one at a time on it; light jobs run beside it; the slots are the limit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import DRIVER, Database, StartAgent, until
+
+GIB = 1 << 30
+
+
+def enqueue(base: Database, task: str, light: bool = False, **args: Any) -> int:
+    """A job on the gpu queue; light is for nodes of workflows to say, so it is written here."""
+    with base.conn.transaction():
+        job_id = base.enqueue(task, args, queue="gpu")
+        base.conn.execute("update qwf.jobs set light = %s where id = %s", (light, job_id))
+    return job_id
+
+
+@pytest.fixture
+def cards(tmp_path: Path) -> dict[str, str]:
+    """The environment of an agent that sees two idle cards."""
+    file = tmp_path / "cards.json"
+    file.write_text(json.dumps([[0, GIB, 16 * GIB], [0, GIB, 24 * GIB]]))
+    return {"FAKE_CARDS": str(file), "PYTHONPATH": DRIVER}
+
+
+def test_light_jobs_alone_use_every_slot(base: Database, start: StartAgent, tmp_path: Path) -> None:
+    folder, gate = tmp_path / "running", tmp_path / "gate"
+    folder.mkdir()
+    start("--app", "modelling", "--queue", "gpu", "--gpu", "none", "--slots", "2")
+    where = {"folder": str(folder), "until": str(gate)}
+    ids = [enqueue(base, "together", light=True, name=f"light {n}", **where) for n in range(2)]
+    until(lambda: len(list(folder.iterdir())) == 2, "both")
+    gate.touch()
+    assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
+
+
+def test_every_card_has_a_child_of_its_own(
+    base: Database, start: StartAgent, tmp_path: Path, cards: dict[str, str]
+) -> None:
+    folder, gate = tmp_path / "running", tmp_path / "gate"
+    folder.mkdir()
+    agent = start("--app", "modelling", "--queue", "gpu", **cards)
+    assert "2 slots, one for card 0 and card 1" in agent.said()
+    where = {"folder": str(folder), "until": str(gate)}
+    ids = [enqueue(base, "together", name=f"heavy {n}", **where) for n in range(3)]
+    until(lambda: len(list(folder.iterdir())) == 2, "one on each card")
+    gate.touch()
+    assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
+    worker = base.conn.execute("select slots, vram_mb from qwf.workers").fetchone()
+    assert worker == {"slots": 2, "vram_mb": 24 * 1024}
+
+
+@pytest.mark.parametrize(("gpu", "seen"), [("1", "1"), ("all", "0"), ("none", "")])
+def test_a_child_sees_the_card_of_its_lane(
+    base: Database, start: StartAgent, cards: dict[str, str], gpu: str, seen: str
+) -> None:
+    start("--app", "modelling", "--queue", "gpu", "--gpu", gpu, **cards)
+    output = base.ended(enqueue(base, "cards"))["output"]
+    assert output == {"cuda": seen, "hip": seen}
+
+
+def test_the_next_card_is_another(
+    base: Database, start: StartAgent, tmp_path: Path, cards: dict[str, str]
+) -> None:
+    folder, gate = tmp_path / "running", tmp_path / "gate"
+    folder.mkdir()
+    start("--app", "modelling", "--queue", "gpu", "--gpu", "all", **cards)
+    enqueue(base, "together", name="first", folder=str(folder), until=str(gate))
+    until((folder / "first").exists)
+    assert base.ended(enqueue(base, "cards"))["output"]["cuda"] == "1"
+    gate.touch()
+
+
+def test_queues_without_cards_know_no_lanes(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    folder, gate = tmp_path / "running", tmp_path / "gate"
+    folder.mkdir()
+    start("--app", "modelling", "--queue", "cpu", "--queue", "gpu", "--gpu", "none",
+          "--slots", "3")  # fmt: skip
+    where = {"folder": str(folder), "until": str(gate)}
+    ids = [base.enqueue("together", {"name": f"{n}", **where}, queue="cpu") for n in range(3)]
+    until(lambda: len(list(folder.iterdir())) == 3, "three at once")
+    gate.touch()
+    assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}

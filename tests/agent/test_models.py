@@ -1,0 +1,217 @@
+"""A model is loaded once and kept; another takes its place; an idle one goes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import DRIVER, Database, StartAgent, lines, until
+from test_stopping import run_agent
+
+GPU = ("--app", "modelling", "--queue", "gpu", "--gpu", "none")
+
+
+def draw(base: Database, model: str | None, **options: Any) -> dict[str, Any]:
+    output: dict[str, Any] = base.ended(
+        base.enqueue("draw", {}, queue="gpu", model=model, **options)
+    )["output"]
+    return output
+
+
+def current(base: Database) -> str | None:
+    model: str | None = base.one("select current_model from qwf.workers where stopped_at is null")
+    return model
+
+
+def test_jobs_of_one_model_share_it_and_another_takes_its_place(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    journal = tmp_path / "journal"
+    start(*GPU, JOURNAL=str(journal))
+    assert [draw(base, "flux")["used"] for _ in range(3)] == [1, 2, 3]
+    until(lambda: current(base) == "flux", "the heartbeat that says so")
+    first = draw(base, "sdxl")
+    assert (first["model"], first["used"]) == ("sdxl", 1)
+    assert draw(base, None) == {"model": None, "pid": first["pid"]}
+    assert draw(base, "sdxl")["used"] == 2
+    assert lines(journal) == ["load flux", "unload flux", "load sdxl"]
+    until(lambda: current(base) == "sdxl", "the heartbeat that says so")
+    stats = base.one("select stats from qwf.workers")
+    assert [held["model"] for held in stats["models"]] == ["sdxl"]
+    assert stats["model_loads"] == 2
+
+
+def test_swaps_that_were_not_needed_are_counted(base: Database, start: StartAgent) -> None:
+    base.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
+    start(*GPU)
+    for _ in range(3):
+        draw(base, "flux")
+    look = "select (stats ->> 'swaps_avoided')::int from qwf.workers"
+    until(lambda: base.one(look) == 2, "two swaps avoided")
+
+
+def test_an_idle_model_is_unloaded(base: Database, start: StartAgent, tmp_path: Path) -> None:
+    base.conn.execute("update qwf.settings set model_idle = '0.2 s'")
+    journal = tmp_path / "journal"
+    start(*GPU, JOURNAL=str(journal))
+    pid = draw(base, "flux")["pid"]
+    until(lambda: lines(journal) == ["load flux", "unload flux"], "the unloading")
+    until(lambda: current(base) is None, "the heartbeat that says so")
+    assert draw(base, "flux") == {"model": "flux", "used": 1, "pid": pid}
+
+
+def test_a_failing_unloader_costs_nothing(base: Database, start: StartAgent) -> None:
+    start(*GPU)
+    assert draw(base, "clumsy")["used"] == 1
+    assert draw(base, "sdxl")["used"] == 1
+
+
+def test_a_model_that_cannot_be_loaded_is_an_error_that_says_so(
+    base: Database, start: StartAgent
+) -> None:
+    start(*GPU)
+    job = base.ended(base.enqueue("draw", {}, queue="gpu", model="missing"))
+    assert job["status"] == "failed"
+    assert "model 'missing' could not be loaded" in job["last_error"]
+    assert "weights.bin is not here" in job["last_error"]
+    assert base.attempts(job["id"])[0]["reason"] == "model"
+    assert draw(base, "flux")["used"] == 1
+
+
+def accelerator(cards: Path) -> tuple[tuple[str, ...], dict[str, str]]:
+    cards.write_text(json.dumps([[0, 0, 80 << 30]]))
+    return (*GPU[:-1], "0"), {"FAKE_CARDS": str(cards), "PYTHONPATH": DRIVER}
+
+
+@pytest.mark.parametrize(
+    ("task", "args", "model"),
+    [
+        ("draw", {}, "greedy"),
+        ("card_error", {"text": "HIP error: invalid device"}, None),
+        ("card_error", {"text": "CUDA-capable device(s) is/are busy or unavailable"}, None),
+    ],
+)
+def test_trouble_with_the_card_is_the_hosts(
+    base: Database, start: StartAgent, tmp_path: Path, task: str, args: Any, model: str | None
+) -> None:
+    options, environment = accelerator(tmp_path / "cards")
+    start(*options, **environment)
+    attempt = base.attempted(base.enqueue(task, args, queue="gpu", model=model))
+    assert (attempt["outcome"], attempt["reason"]) == ("tempfail", "accelerator")
+
+
+def test_without_a_card_the_same_words_are_an_error(base: Database, start: StartAgent) -> None:
+    start(*GPU)
+    job_id = base.enqueue("card_error", {"text": "CUDA error: no kernel image"}, queue="gpu")
+    assert base.attempted(job_id)["outcome"] == "error"
+
+
+def test_the_model_dies_with_its_child(base: Database, start: StartAgent) -> None:
+    start(*GPU)
+    os.kill(draw(base, "flux")["pid"], signal.SIGKILL)
+    until(lambda: current(base) is None, "the heartbeat that says so")
+    assert draw(base, "flux")["used"] == 1
+
+
+def test_models_are_announced_and_only_those_that_fit(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    cards = tmp_path / "cards"
+    cards.write_text(json.dumps([[0, 0, 24 << 30]]))
+    start(*GPU[:-1], "all", FAKE_CARDS=str(cards), PYTHONPATH=DRIVER)
+    models = base.one("select models from qwf.workers")
+    assert "flux" in models
+    assert "sdxl" not in models, "it needs 40 GiB"
+
+
+def test_memory_that_no_card_has_is_not_believed(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """A card that shares the memory of the machine says that it has 512 MB."""
+    cards = tmp_path / "cards"
+    cards.write_text(json.dumps([[0, 0, 512 << 20]]))
+    start(*GPU[:-1], "all", FAKE_CARDS=str(cards), PYTHONPATH=DRIVER)
+    row = base.conn.execute("select models, vram_mb from qwf.workers").fetchone()
+    assert row is not None
+    assert row["vram_mb"] is None
+    assert "sdxl" in row["models"]
+
+
+@pytest.mark.parametrize("gpu", [(), ("--gpu", "all"), ("--gpu", "7")], ids=str)
+def test_a_worker_that_cannot_see_its_card_refuses(
+    base: Database, tmp_path: Path, gpu: tuple[str, ...]
+) -> None:
+    cards = tmp_path / "cards"
+    cards.write_text(json.dumps([[0, 0, 80 << 30]] if gpu[-1:] == ("7",) else []))
+    code, said = run_agent(
+        tmp_path, "--app", "modelling", "--queue", "gpu", *gpu, QWF_DSN=base.dsn, NEEDS_CARD="1",
+        FAKE_CARDS=str(cards), PYTHONPATH=DRIVER,
+    )  # fmt: skip
+    assert code == 77
+    assert "no card" in said
+    assert "flux" in said
+    assert base.one("select count(*) from qwf.workers") == 0
+
+
+def test_with_gpu_none_it_does_not_refuse(base: Database, start: StartAgent) -> None:
+    start(*GPU, NEEDS_CARD="1")
+    assert draw(base, "flux")["used"] == 1
+
+
+def test_a_model_that_loads_too_long_is_killed_and_the_load_is_not_the_bodys_time(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    base.conn.execute("update qwf.settings set model_load_grace = '1 s'")
+    journal = tmp_path / "journal"
+    start(*GPU, JOURNAL=str(journal))
+    attempt = base.attempted(base.enqueue("draw", {}, queue="gpu", model="slow", timeout="0.1 s"))
+    assert (attempt["outcome"], attempt["reason"]) == ("lost", "timeout")
+    assert "model" in attempt["error"]
+
+
+def request(base: Database, action: str, model: str | None) -> dict[str, Any]:
+    """What became of a request about a model."""
+    query = "select qwf.request_model('box', 'gpu', %s, %s)"
+    number = base.one(query, model, action)
+    look = "select * from qwf.model_requests where id = %s and answered_at is not null"
+    found: dict[str, Any] = until(
+        lambda: base.conn.execute(look, (number,)).fetchone(), "an answer"
+    )
+    return found
+
+
+def test_an_operator_loads_and_unloads_models(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    journal = tmp_path / "journal"
+    start(*GPU, "--host", "box", JOURNAL=str(journal))
+    assert request(base, "load", "flux")["error"] is None
+    until(lambda: current(base) == "flux", "the heartbeat that says so")
+    assert draw(base, "flux")["used"] == 1
+    assert request(base, "unload", None)["error"] is None
+    assert request(base, "unload", "flux")["error"] is None, "it is not there, as wanted"
+    assert lines(journal) == ["load flux", "unload flux"]
+    assert "weights.bin" in request(base, "load", "missing")["error"]
+    assert draw(base, "sdxl")["used"] == 1, "the child is none the worse"
+
+
+def test_a_request_waits_for_the_job_that_has_the_card(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    folder, gate = tmp_path / "running", tmp_path / "gate"
+    folder.mkdir()
+    start(*GPU, "--host", "box")
+    args = {"folder": str(folder), "name": "job", "until": str(gate)}
+    job_id = base.enqueue("together", args, queue="gpu")
+    until((folder / "job").exists)
+    number = base.one("select qwf.request_model('box', 'gpu', 'flux')")
+    taken = "select taken_by is not null and answered_at is null from qwf.model_requests"
+    until(lambda: base.one(taken), "the request to be taken")
+    gate.touch()
+    assert base.ended(job_id)["status"] == "completed"
+    look = "select answered_at is not null from qwf.model_requests where id = %s"
+    until(lambda: base.one(look, number), "an answer")

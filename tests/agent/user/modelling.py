@@ -1,0 +1,98 @@
+"""Models that say when they are loaded and unloaded, and bodies that need them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from qwf_agent import App
+
+app = App()
+JOURNAL = os.environ.get("JOURNAL", os.devnull)
+NEEDS_CARD = bool(os.environ.get("NEEDS_CARD"))
+
+
+def note(line: str) -> None:
+    with open(JOURNAL, "a") as journal:
+        journal.write(f"{line}\n")
+
+
+class Net:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.used = 0
+
+
+@app.model("flux", vram_gb=12, device=NEEDS_CARD)
+def flux() -> Iterator[Net]:
+    note("load flux")
+    yield Net("flux")
+    note("unload flux")
+
+
+@app.model("sdxl", vram_gb=40, device=False)
+def sdxl() -> Net:
+    note("load sdxl")
+    return Net("sdxl")
+
+
+@app.model("clumsy", device=False)
+def clumsy() -> Iterator[Net]:
+    yield Net("clumsy")
+    raise RuntimeError("cannot let go")
+
+
+@app.model("missing", device=False)
+def missing() -> Net:
+    raise FileNotFoundError("weights.bin is not here")
+
+
+@app.model("greedy", device=False)
+def greedy() -> Net:
+    raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB")
+
+
+@app.model("slow", device=False)
+def slow() -> Net:
+    note("loading slow")
+    time.sleep(600)
+    return Net("slow")
+
+
+@app.task()
+def draw(model: Any, model_handle: Any) -> dict[str, Any]:
+    """Say which model this is, and how often it was used before."""
+    if model is None:
+        return {"model": None, "pid": os.getpid()}
+    assert model is model_handle
+    model.used += 1
+    return {"model": model.name, "used": model.used, "pid": os.getpid()}
+
+
+@app.task()
+def together(folder: Path, name: str, seconds: float = 0.0, until: Path | None = None) -> None:
+    """Leave a file while this runs, and note which others are there."""
+    mine = folder / name
+    mine.touch()
+    note(f"{name}: {','.join(sorted(entry.name for entry in folder.iterdir()))}")
+    end = time.monotonic() + 60
+    while until is not None and not until.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(seconds)
+    mine.unlink()
+
+
+@app.task()
+def cards() -> dict[str, Any]:
+    return {
+        "cuda": os.environ.get("CUDA_VISIBLE_DEVICES"),
+        "hip": os.environ.get("HIP_VISIBLE_DEVICES"),
+    }
+
+
+@app.task()
+def card_error(text: str) -> None:
+    raise RuntimeError(text)
