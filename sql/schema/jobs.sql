@@ -103,6 +103,7 @@ create index jobs_claim_light on qwf.jobs (queue, run_next desc, priority, posit
   where status = 'queued' and limit_by is null and light;
 create index jobs_running on qwf.jobs (claimed_by) where status = 'running';
 create index jobs_due on qwf.jobs (run_at) where status = 'scheduled';
+create index jobs_failed on qwf.jobs (finished_at) where status = 'failed';
 create index jobs_awaiting on qwf.jobs (id) where status = 'awaiting_input';
 create index jobs_expiry on qwf.jobs (expires_at)
   where expires_at is not null and status in ('scheduled', 'queued', 'awaiting_input');

@@ -1,35 +1,49 @@
 -- Deploy qwf:views/job_timeline
 -- requires: schema/history
 -- requires: schema/jobs
--- Purpose: Every attempt at every job, with what it waited, took and used.
+-- requires: functions/now
+-- Purpose: What happened to a job, in order: its attempts, and whatever was unusual.
 
 begin;
 
 create view qwf.job_timeline as
 select
-  a.job_id, j.run_id, j.node_id, j.task, a.attempt, a.worker, a.outcome, a.reason,
-  a.started_at - a.queued_at as waited, a.finished_at - a.started_at as took, a.exit_code, a.signal,
-  a.max_rss_bytes, a.cpu_seconds, a.error, a.started_at, a.finished_at
-from qwf.job_attempts a join qwf.jobs j on j.id = a.job_id
-order by a.job_id, a.attempt;
+  j.id as job_id, j.run_id, coalesce(j.node_id, j.task) as name,
+  date_trunc('milliseconds', t.at) as at, t.attempt, t.what, t.by,
+  round(t.waited, 3) as waited, round(t.took, 3) as took, t.detail
+from qwf.jobs j
+cross join (select qwf.now() as now) clock
+cross join lateral (
+  select
+    a.started_at, a.attempt, a.outcome, a.worker, extract(epoch from a.started_at - a.queued_at),
+    extract(epoch from a.finished_at - a.started_at),
+    left(concat_ws(': ', a.reason, split_part(a.error, E'\n', 1)), 200)
+  from qwf.job_attempts a
+  where a.job_id = j.id
+  union all
+  select j.claimed_at, j.attempt, 'running', j.claimed_by,
+    extract(epoch from j.claimed_at - j.queued_at), extract(epoch from clock.now - j.claimed_at),
+    j.progress_message
+  where j.status = 'running'
+  union all
+  select e.at, null, e.type, e.actor, null, null, left(nullif(e.detail, '{}')::text, 200)
+  from qwf.job_events e
+  where e.job_id = j.id
+) t (at, attempt, what, by, waited, took, detail)
+order by j.id, t.at, t.attempt;
 comment on view qwf.job_timeline is
-  'Attempts of a job in order: select * from qwf.job_timeline where job_id = 1.';
+  'Attempts at a job and unusual events, in order: select * from qwf.job_timeline where job_id = '
+  '1.';
 comment on column qwf.job_timeline.job_id is 'The job.';
 comment on column qwf.job_timeline.run_id is 'Its run; null: standalone.';
-comment on column qwf.job_timeline.node_id is 'Its node.';
-comment on column qwf.job_timeline.task is 'What the worker ran.';
-comment on column qwf.job_timeline.attempt is 'Which claim it was, from 1.';
-comment on column qwf.job_timeline.worker is 'Worker that held it.';
-comment on column qwf.job_timeline.outcome is 'How it ended.';
-comment on column qwf.job_timeline.reason is 'Closer cause.';
-comment on column qwf.job_timeline.waited is 'From claimable to claimed.';
-comment on column qwf.job_timeline.took is 'From claimed to the end.';
-comment on column qwf.job_timeline.exit_code is 'Exit code of the child or command.';
-comment on column qwf.job_timeline.signal is 'Signal that killed it.';
-comment on column qwf.job_timeline.max_rss_bytes is 'Largest resident memory, bytes.';
-comment on column qwf.job_timeline.cpu_seconds is 'CPU time, seconds.';
-comment on column qwf.job_timeline.error is 'Error text.';
-comment on column qwf.job_timeline.started_at is 'When it was claimed.';
-comment on column qwf.job_timeline.finished_at is 'When its end was written.';
+comment on column qwf.job_timeline.name is 'Its node, or the task of a standalone job.';
+comment on column qwf.job_timeline.at is 'When: an attempt is listed at its claim.';
+comment on column qwf.job_timeline.attempt is 'Which claim it was, from 1; null: an event.';
+comment on column qwf.job_timeline.what is 'How the attempt ended, or running; the kind of event.';
+comment on column qwf.job_timeline.by is 'Worker that held it; who did it.';
+comment on column qwf.job_timeline.waited is 'Seconds from claimable to claimed.';
+comment on column qwf.job_timeline.took is 'Seconds from claimed to the end, or to now.';
+comment on column qwf.job_timeline.detail is
+  'Reason and first line of the error, what the body last said, or the event.';
 
 commit;

@@ -2,29 +2,40 @@
 -- requires: schema/runs
 -- requires: schema/jobs
 -- requires: functions/now
--- Purpose: Questions that runs are waiting for, oldest first.
+-- Purpose: Questions that wait for a person, oldest first: inputs, and failures that ask.
 
 begin;
 
 create view qwf.pending_inputs as
 select
-  j.run_id, r.workflow, j.node_id, j.id as job_id, j.project, j.input_spec ->> 'widget' as widget,
-  j.input_spec ->> 'prompt' as prompt, j.input_spec as spec, j.queued_at as since,
-  qwf.now() - j.queued_at as age
-from qwf.jobs j join qwf.runs r on r.id = j.run_id
+  j.run_id, r.workflow, j.node_id, j.task, j.id as job_id, j.project,
+  case when j.input_spec ->> 'widget' = 'on_failure' then 'failure' else 'input' end as asks,
+  j.input_spec ->> 'widget' as widget, j.input_spec ->> 'prompt' as prompt,
+  date_trunc('second', clock.now - j.queued_at) as age,
+  date_trunc('second', j.expires_at) as expires_at,
+  date_trunc('milliseconds', j.queued_at) as since, j.input_spec as spec
+from qwf.jobs j
+cross join (select qwf.now() as now) clock
+left join qwf.runs r on r.id = j.run_id
 where j.status = 'awaiting_input'
 order by j.queued_at;
 comment on view qwf.pending_inputs is
-  'Questions waiting for a person; answer with select qwf.submit_input(run_id, node_id, value).';
-comment on column qwf.pending_inputs.run_id is 'Run that asks.';
+  'Questions that wait for a person; answer with select qwf.submit_input(run_id, node_id, value) '
+  'or select qwf.answer_job(job_id, value).';
+comment on column qwf.pending_inputs.run_id is 'Run that asks; null: a standalone job.';
 comment on column qwf.pending_inputs.workflow is 'Its workflow.';
-comment on column qwf.pending_inputs.node_id is 'Input node.';
+comment on column qwf.pending_inputs.node_id is 'Its node.';
+comment on column qwf.pending_inputs.task is 'input, or what failed.';
 comment on column qwf.pending_inputs.job_id is 'Its job.';
 comment on column qwf.pending_inputs.project is 'Tenant tag.';
+comment on column qwf.pending_inputs.asks is
+  'input: for a value; failure: whether to retry, skip or abort.';
 comment on column qwf.pending_inputs.widget is 'Kind of question.';
 comment on column qwf.pending_inputs.prompt is 'The question.';
-comment on column qwf.pending_inputs.spec is 'All of it: options or source, target, schema.';
-comment on column qwf.pending_inputs.since is 'When it was asked.';
 comment on column qwf.pending_inputs.age is 'How long it has been waiting.';
+comment on column qwf.pending_inputs.expires_at is
+  'When its default is taken, or it fails; null: never.';
+comment on column qwf.pending_inputs.since is 'When it was asked.';
+comment on column qwf.pending_inputs.spec is 'All of it: options or source, target, schema, error.';
 
 commit;

@@ -8,12 +8,13 @@ begin;
 create view qwf.recent_jobs as
 select
   j.id, j.run_id, j.node_id, j.task, j.queue, j.status, j.attempt, j.claimed_by as worker,
-  left(split_part(j.last_error, E'\n', 1), 200) as error,
-  j.created_at, j.claimed_at as started_at, j.finished_at,
   round(extract(epoch from
-    coalesce(j.finished_at, case when j.status = 'running' then qwf.now() end) - j.claimed_at),
-    3) as seconds
+    coalesce(j.finished_at, case when j.status = 'running' then clock.now end) - j.claimed_at),
+    3) as seconds,
+  date_trunc('second', j.created_at) as created_at,
+  left(split_part(j.last_error, E'\n', 1), 80) as error
 from qwf.jobs j
+cross join (select qwf.now() as now) clock
 order by j.id desc
 limit 200;
 comment on view qwf.recent_jobs is 'The newest 200 jobs.';
@@ -25,10 +26,9 @@ comment on column qwf.recent_jobs.queue is 'Queue that serves it.';
 comment on column qwf.recent_jobs.status is 'State of the job.';
 comment on column qwf.recent_jobs.attempt is 'Claims so far.';
 comment on column qwf.recent_jobs.worker is 'Worker of the last claim.';
-comment on column qwf.recent_jobs.error is 'First line of the last error.';
-comment on column qwf.recent_jobs.created_at is 'When it was enqueued.';
-comment on column qwf.recent_jobs.started_at is 'When it was last claimed.';
-comment on column qwf.recent_jobs.finished_at is 'When it ended.';
 comment on column qwf.recent_jobs.seconds is 'Seconds the last attempt took, or has taken.';
+comment on column qwf.recent_jobs.created_at is 'When it was enqueued.';
+comment on column qwf.recent_jobs.error is
+  'First line of the last error, cut; all of it is in qwf.jobs.';
 
 commit;

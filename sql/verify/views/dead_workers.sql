@@ -2,6 +2,6 @@
 
 begin;
 
-select worker, host, queue, silent, running from qwf.dead_workers where false;
+select worker, host, queue, running, silent, lapses_at from qwf.dead_workers where false;
 
 rollback;

@@ -2,7 +2,7 @@
 
 begin;
 
-select id, run_id, node_id, task, queue, project, attempt, failures, losses, worker, error,
-  finished_at from qwf.failed_jobs where false;
+select id, run_id, node_id, task, queue, project, attempt, worker, failed_at, error from
+  qwf.failed_jobs where false;
 
 rollback;

@@ -2,8 +2,7 @@
 
 begin;
 
-select job_id, run_id, node_id, task, attempt, worker, outcome, reason, waited, took, exit_code,
-  signal, max_rss_bytes, cpu_seconds, error, started_at, finished_at from qwf.job_timeline where
-  false;
+select job_id, run_id, name, at, attempt, what, by, waited, took, detail from qwf.job_timeline
+  where false;
 
 rollback;

@@ -2,6 +2,7 @@
 
 begin;
 
-select run_id, workflow, node_id, job_id, project, widget, prompt, spec, since, age from qwf.pending_inputs where false;
+select run_id, workflow, node_id, task, job_id, project, asks, widget, prompt, age, expires_at,
+  since, spec from qwf.pending_inputs where false;
 
 rollback;

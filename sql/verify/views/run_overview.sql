@@ -2,6 +2,7 @@
 
 begin;
 
-select id, workflow, version, status, project, priority, done, total, failed, running, waiting, error, created_at, started_at, finished_at, seconds from qwf.run_overview where false;
+select id, workflow, version, status, project, done, total, failed, running, waiting, seconds,
+  created_at, deadline_in, error from qwf.run_overview where false;
 
 rollback;

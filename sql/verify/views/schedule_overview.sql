@@ -2,6 +2,7 @@
 
 begin;
 
-select name, what, due, timezone, enabled, next_at, next_in, last_fired_at, last_status, last_job_id, last_run_id, fired, skipped, failed, last_error, queue, priority, project, catch_up, overlap, args from qwf.schedule_overview where false;
+select name, what, due, timezone, project, enabled, next_at, next_in, last_status, fired,
+  skipped, failed, last_error, args from qwf.schedule_overview where false;
 
 rollback;

@@ -1,0 +1,10 @@
+begin;
+select plan(1);
+
+select qwf_test.set_now('2030-01-01');
+select qwf_test.question('confirm', '{"expires": "2 hours", "default": true}');
+select results_eq('select asks, expires_at from qwf.pending_inputs',
+  $$ values ('input', '2030-01-01 02:00'::timestamptz) $$, 'then its default is taken');
+
+select * from finish();
+rollback;
