@@ -54,7 +54,8 @@ begin
           from qwf.jobs j where j.id = e.job_id))
       from unnest(v_events) e
       union all
-      select o.id, o.run_id, o.status in ('completed', 'skipped'), o.status = 'failed', false, false
+      select o.id, o.run_id, o.status in ('completed', 'skipped', 'cancelled'),
+        o.status = 'failed', false, false
       from unnest(v_opened) o
     ) n (id, run_id, ended, failed, ready, stop);
     if v_failed is not null then
@@ -63,8 +64,8 @@ begin
     v_events := case when cardinality(v_stop) > 0
       then array(select s from qwf._stop_nodes(v_stop) s) else '{}' end;
     v_opened := case when v_ended is not null
-      then array(select o from qwf._open_dependants(v_ended) o)
-        || array(select o from qwf._settle_maps(v_ended) o)
+      then array(select o from qwf._settle_maps(v_ended) o)
+        || array(select o from qwf._open_dependants(v_ended) o)
       else '{}' end;
     v_ready := v_ready || array(select o.id from unnest(v_opened) o where o.status = 'blocked');
     if cardinality(v_ready) > 0 then
@@ -72,7 +73,8 @@ begin
     end if;
     v_counts := v_counts || array(select c from qwf._changes(v_events, v_opened) c);
     v_opened := array(
-      select o from unnest(v_opened) o where o.status in ('completed', 'skipped', 'failed'));
+      select o from unnest(v_opened) o
+      where o.status in ('completed', 'skipped', 'failed', 'cancelled'));
   end loop;
   perform qwf._count_nodes(v_counts);
 end $$;

@@ -16,14 +16,15 @@ as $$
     case when e.kind = 'failed' then (
       select (j.on_failure = 'continue' and j.parent_id is null)::int
       from qwf.jobs j where j.id = e.job_id) else 0 end,
-    e.kind not in ('ready', 'cut')
+    e.kind not in ('ready', 'cut', 'stop')
   from unnest(p_events) e
   join (values
     ('completed', 1, -1, 0), ('failed', 1, -1, 0), ('cancelled', 1, -1, 0),  -- was active
     ('requeued', 0, 0, 0), ('asked', 0, -1, 1), ('ready', 0, -1, 0),
     ('answered', 1, 0, -1), ('passed', 1, 0, -1), ('aborted', 1, 0, -1),  -- waited for a person
     ('withdrawn', 1, 0, -1), ('retried', 0, 1, -1),
-    ('cut', 1, 0, 0)  -- was blocked
+    ('cut', 1, 0, 0),  -- was blocked
+    ('stop', 0, 0, 0)
   ) k (kind, closed, active, waiting) on k.kind = e.kind
   union all
   select o.run_id, (o.status in ('completed', 'failed', 'skipped'))::int,

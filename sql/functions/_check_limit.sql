@@ -11,7 +11,8 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_name is not null and not exists (select from qwf.limits l where l.name = p_name) then
+  if p_name ^@ 'queue:'
+    or p_name is not null and not exists (select from qwf.limits l where l.name = p_name) then
     raise exception using errcode = 'QW001', message = 'no such limit',
       detail = format('%slimit_by: %L', p_where, p_name),
       hint = 'let an administrator create it: select qwf.create_limit(''name'', 2)';

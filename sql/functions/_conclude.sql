@@ -44,7 +44,8 @@ begin
     select
       j.id, j.run_id, j.run_if, j.parent_id, j.on_failure, j.failures, j.losses, j.max_attempts,
       j.max_losses, j.backoff, j.claimed_at, j.queued_at, r.token, r.outcome, r.output,
-      r.error, r.detail, qwf._host_to_avoid(j.claimed_by, r.outcome, r.detail) as bad_host
+      r.error, r.detail, case when r.outcome <> 'completed'
+        then qwf._host_to_avoid(j.claimed_by, r.outcome, r.detail) end as bad_host
     from qwf.jobs j
     join qwf._first_reports(p_reports) r on j.id = r.job_id
     where j.token = r.token

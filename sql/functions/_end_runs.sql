@@ -37,10 +37,10 @@ begin
       v_runs := v_runs || v_cause.run_id;
     end if;
   end loop;
-  return v_runs || array(  -- of a failed map that lets its run go on, the other elements stop
+  return v_runs || array(  -- of a map that ended early, the other elements stop
     select distinct j.run_id
     from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
-    where j.elements is not null and j.status = 'failed');
+    where j.elements is not null and j.status in ('failed', 'cancelled'));
 end $$;
 comment on function qwf._end_runs(bigint[]) is
   'Fails or cancels the runs of these failed or cancelled nodes; returns runs in which something '

@@ -45,7 +45,8 @@ as $$
     select 'a node that depends on nothing open is opened', j.id, 'blocked with no dependency left'
     from qwf.jobs j join qwf.runs r on r.id = j.run_id and r.finished_at is null
     where j.status = 'blocked' and j.remaining_deps = 0 and j.parent_id is null
-      and not exists (select from qwf.outbox o where o.job_id = j.id and o.kind = 'ready')
+      and not exists (select from qwf.outbox o where o.job_id = j.id and o.kind = 'ready'
+          and o.poisoned_at is null)
     union all
     select 'budgets hold', j.id, format('%s failures of %s, %s losses of %s',
       j.failures, j.max_attempts, j.losses, j.max_losses)

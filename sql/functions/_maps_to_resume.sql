@@ -18,6 +18,9 @@ as $$
       select from qwf.jobs j
       where j.parent_id = m.id
         and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node))
+    and not exists (  -- never had inputs: what the list says has to be looked at again
+      select from qwf.jobs j
+      where j.parent_id = m.id and j.status = 'failed' and j.attempt = 0)
     and not exists (
       select from qwf.graph_edges e
       join qwf.jobs d on d.run_id = m.run_id and d.node_idx = e.from_idx

@@ -35,6 +35,7 @@ begin
     from unnest(p_jobs) d (id)
     join qwf.jobs j on j.id = d.id
     where (select r.finished_at from qwf.runs r where r.id = j.run_id) is null
+      and (j.elements is null or j.remaining_deps = 0)  -- else its last element counts it off
   ), dependant as materialized (
     select s.run_id, e.to_idx, count(*)::int as satisfied
     from satisfied s join qwf.graph_edges e on e.graph_id = s.graph_id and e.from_idx = s.node_idx

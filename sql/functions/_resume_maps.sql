@@ -30,7 +30,7 @@ begin
     where j.parent_id = v_map.id and j.node_id = p_from_node and f.job_id = j.id;
     update qwf.jobs j set
       status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0, output = null,
-      input_spec = null, finished_at = null, avoid_host = null, avoid_until = null,
+      input_spec = null, queued_at = null, finished_at = null, avoid_host = null, avoid_until = null,
       last_error = null, last_exit_code = null, progress = null, progress_message = null
     where j.parent_id = v_map.id
       and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node);

@@ -4,8 +4,9 @@
 -- requires: functions/_map_verdict
 -- requires: functions/_open_elements
 -- Purpose: Counts ended elements off their maps; ends a map, or opens its next elements.
--- Guarantees: One update of a map, whatever the number of elements that ended. A map that has ended
---   takes no notice.
+-- Guarantees: One update of a map, whatever the number of elements that ended. An element that was
+--   never queued had no place under max_parallel to give back. A map that ended early is returned
+--   once more, as cancelled, when its last element has ended: only then what depends on it goes on.
 -- Locks: maps and blocked elements of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _apply.
@@ -33,18 +34,20 @@ begin
       progress = 1 - (m.remaining_deps - e.ended)::real / m.elements
     from (
       select j.parent_id, count(*)::int as ended,
-        (count(*) filter (where j.status in ('failed', 'cancelled')))::int as failed
+        (count(*) filter (where j.status in ('failed', 'cancelled')))::int as failed,
+        (count(*) filter (where j.queued_at is not null))::int as freed
       from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
       where coalesce(j.parent_id, 0) > 0  -- said so that no partial index can answer it
       group by j.parent_id
     ) e
-    where m.id = e.parent_id and m.status = 'blocked'
-    returning m.id, m.run_id, e.ended
+    where m.id = e.parent_id
+    returning m.id, m.run_id, m.status, m.remaining_deps, e.freed
   loop
-    v_status := qwf._map_verdict(v_map.id);
+    v_status := case when v_map.status = 'blocked' then qwf._map_verdict(v_map.id)
+      when v_map.remaining_deps = 0 then 'cancelled' end;
     if v_status = 'blocked' then
-      return query select * from qwf._open_elements(v_map.id, v_map.ended);
-    else
+      return query select * from qwf._open_elements(v_map.id, v_map.freed);
+    elsif v_status is not null then
       return next (v_map.id, v_map.run_id, v_status)::qwf.opened;
     end if;
   end loop;

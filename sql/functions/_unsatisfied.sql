@@ -14,9 +14,12 @@ create function qwf._unsatisfied() returns table (job_id bigint, count bigint)
 language sql stable
 as $$
   with open as (
-    select d.id from qwf.jobs d where d.run_id is not null and d.finished_at is null
+    select d.id from qwf.jobs d
+    where d.run_id is not null
+      and (d.finished_at is null or (d.elements is not null and d.remaining_deps > 0))
     union
-    select o.job_id from qwf.outbox o where o.kind in ('completed', 'failed', 'cancelled')
+    select o.job_id from qwf.outbox o
+    where o.kind in ('completed', 'failed', 'cancelled') and o.poisoned_at is null
   ), blocked as (
     select j.* from qwf.jobs j join qwf.runs r on r.id = j.run_id and r.finished_at is null
     where j.status = 'blocked' and j.parent_id is null

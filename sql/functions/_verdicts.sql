@@ -18,9 +18,17 @@ begin
   return query
   select
     r.job_id,
-    case when qwf._repeated(p_reports[r.ord]) then 'ok' else 'lost' end,
+    case
+      when r.nth = 1 and e.id is not null then 'ok'
+      when qwf._repeated(
+        (r.job_id, r.token, r.outcome, r.output, r.error, r.detail)::qwf.report) then 'ok'
+      else 'lost'
+    end,
     coalesce(e.run_id = any (p_left), false)
-  from unnest(p_reports) with ordinality r (job_id, token, outcome, output, error, detail, ord)
+  from (
+    select u.*, row_number() over (partition by u.job_id, u.token order by u.ord) as nth
+    from unnest(p_reports) with ordinality u (job_id, token, outcome, output, error, detail, ord)
+  ) r
   left join unnest(p_ended) e on e.id = r.job_id and e.token = r.token
   order by r.ord;
 end $$;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/expire_inputs
 -- requires: schema/jobs
 -- requires: schema/history
--- requires: functions/_lock_runs
+-- requires: schema/runs
 -- requires: functions/_expire_input
 -- requires: functions/now
 -- requires: schema/roles
@@ -29,12 +29,12 @@ declare
   v_count int := 0;
 begin
   for v_due in
-    select j.id, j.run_id from qwf.jobs j
-    where j.expires_at <= v_now and j.status = 'awaiting_input'
+    select j.id from qwf.jobs j join qwf.runs r on r.id = j.run_id
+    where j.expires_at <= v_now and j.status = 'awaiting_input' and j.queue is null
     order by j.expires_at
     limit expire_inputs.max_inputs
+    for no key update of r skip locked
   loop
-    continue when cardinality(qwf._lock_runs(array[v_due.run_id], false)) = 0;
     begin
       v_count := v_count + qwf._expire_input(v_due.id, v_now);
     exception

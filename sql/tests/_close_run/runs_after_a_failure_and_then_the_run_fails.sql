@@ -2,7 +2,8 @@ begin;
 select plan(7);
 
 select qwf_test.workflow('w', '[{"id": "a"}, {"id": "b", "depends_on": ["a"]},
-  {"id": "tidy", "depends_on": ["b"], "run_if": "all_done", "inputs": {"b": {"$from": "b.path"}}}]');
+  {"id": "tidy", "depends_on": ["b"], "run_if": "all_done",
+    "inputs": {"b": {"$from": "b.path"}}}]');
 select qwf.enqueue_run('w');
 select qwf_test.attempt('s/a', 'fatal', error => 'no good');
 select is(qwf_test.nodes(), 's/a failed, s/b cancelled, s/tidy queued', 'the clean-up begins');
