@@ -13,9 +13,18 @@ from typing import Any
 import psycopg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from psycopg.types.json import Jsonb
 from welcome import Cli
 
 Db = psycopg.Connection[Any]
+CARD = {"id": 0, "use_pct": 97, "vram_used_mb": 1024, "vram_total_mb": 4096}
+SAMPLE = {
+    "cpu_percent": 50,
+    "ram_percent": 25,
+    "ram_used_mb": 512,
+    "ram_total_mb": 2048,
+    "gpus": [CARD],
+}
 ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
 
 
@@ -33,20 +42,25 @@ def test_the_figures_are_those_of_the_database(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.register_worker('box-a', 'cpu', '{\"slots\": 4}')")
     db.execute("select qwf.finish(job_id, token, 'completed') from qwf.claim('cpu', 'box-a', 1)")
     db.execute("select from qwf.claim('cpu', 'box-a', 1)")
-    db.execute("select qwf.pause_queue('gpu'), qwf._keep_statistics(), qwf.tick()")
+    db.execute("select qwf.report_metrics('box-a', %s)", (Jsonb(SAMPLE),))
+    db.execute("select qwf.pause_queue('gpu'), qwf._fold_counts(100), qwf.tick()")
     result = on_db("metrics")
     assert result.exit_code == 0, result.output
     found = samples(result.stdout)
     assert found["qwf_up",] == 1
+    assert found["qwf_unreadable",] == 0
     assert found["qwf_jobs", "cpu", "queued"] == 1
     assert found["qwf_jobs", "cpu", "running"] == 1
     assert found["qwf_queue_slots", "cpu"] == 4
     assert found["qwf_queue_paused", "gpu"] == 1
     assert found["qwf_workers", "box-a", "cpu", "idle"] == 1
-    assert found["qwf_attempts_total", "cpu", "t", "completed"] == 1
+    assert found["qwf_attempts_total", "completed", "cpu", "t"] == 1
     assert found["qwf_runs", "failed"] == 0
     assert found["qwf_pending_inputs",] == found["qwf_outbox_events",] == 0
     assert 0 <= found["qwf_tick_age_seconds",] < 60
+    assert found["qwf_host_cpu_ratio", "box-a"] == 0.5
+    assert found["qwf_host_memory_bytes", "box-a"] == 2**31
+    assert found["qwf_gpu_memory_used_bytes", "0", "box-a"] == 2**30
     assert ("qwf_dead_rows", "jobs") in found
 
 

@@ -22,6 +22,7 @@ LATE = {
     "demo": "qwf_agent.demo:demo",
     "doctor": "qwf_agent.doctor:doctor",
     "metrics": "qwf_agent.metrics:metrics",
+    "top": "qwf_agent.top:top",
 }
 
 
@@ -31,7 +32,7 @@ SECTIONS = {
     "Look": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "schedules"),
     "Act": ("answer", "cancel", "retry", "queue", "worker"),
-    "Watch over it": ("doctor", "metrics", "version"),
+    "Watch over it": ("top", "doctor", "metrics", "version"),
 }  # fmt: skip
 
 

@@ -199,14 +199,14 @@ def answer(
     if job is not None:
         if len(words) != 1:
             raise click.UsageError(f"write: qwf answer --job {job} VALUE")
-        value = _meant(_asked(conn, job), words[0])
-        conn.execute("select qwf.answer_job(%s, %s, %s)", (job, Jsonb(value), by or me()))
+        value = meant(_asked(conn, job), words[0])
+        answer_job(conn, job, value, by or me())
         click.echo(f"job {job} is answered; see: qwf job {job}")
         return
     if len(words) != 3 or not words[0].isdecimal():
         raise click.UsageError("write: qwf answer RUN NODE VALUE, as qwf inputs says it")
     run, node = int(words[0]), words[1]
-    value = _meant(_asked(conn, None, run, node), words[2])
+    value = meant(_asked(conn, None, run, node), words[2])
     submit(conn, run, node, value, by or me())
     click.echo(f"run {run} goes on; see: qwf show {run}")
 
@@ -266,6 +266,19 @@ def submit(conn: session.Connection, run: int, node: str, value: Any, by: str) -
     conn.execute("select qwf.submit_input(%s, %s, %s, %s)", (run, node, Jsonb(value), by))
 
 
+def give(conn: session.Connection, question: show.Row, value: Any) -> None:
+    """Give the answer to a row of pending_inputs, of a run or of a job by itself."""
+    if question["run_id"] is not None and question["node_id"] is not None:
+        submit(conn, question["run_id"], question["node_id"], value, me())
+    else:
+        answer_job(conn, question["job_id"], value, me())
+
+
+def answer_job(conn: session.Connection, job: int, value: Any, by: str) -> None:
+    """Give the answer that a job waits for; raises psycopg.Error as submit does."""
+    conn.execute("select qwf.answer_job(%s, %s, %s)", (job, Jsonb(value), by))
+
+
 def me() -> str:
     """Who is at the keyboard."""
     try:
@@ -281,12 +294,12 @@ def _asked(
     return session.many(conn, query, (job, run, node))
 
 
-def _meant(asked: Sequence[show.Row], text: str) -> Any:
+def meant(asked: Sequence[show.Row], text: str) -> Any:
     """The value that the text stands for; whether it will do is for the database to say."""
     options = [option for option, _ in show.options(asked[0]["spec"])] if asked else []
     if text.startswith("#") and options:
         if not text[1:].isdecimal() or not 1 <= int(text[1:]) <= len(options):
-            session.fail(f"no option {text}: there are #1 to #{len(options)}", "qwf inputs")
+            raise click.ClickException(f"no option {text}: there are #1 to #{len(options)}")
         return options[int(text[1:]) - 1]
     named = [option.get("id") for option in options if isinstance(option, dict)]
     return text if text in [*options, *named] else session.parse_value(text)

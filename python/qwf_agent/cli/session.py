@@ -65,7 +65,7 @@ class RunOrJob(Commands):
         return super().resolve_command(ctx, args)
 
 
-def connect(dsn: str | None) -> Connection:
+def connect(dsn: str | None, *, notices: bool = True) -> Connection:
     """A connection in autocommit; what the server notes goes to standard error."""
     conn = psycopg.connect(
         config.find_dsn(dsn),
@@ -74,7 +74,8 @@ def connect(dsn: str | None) -> Connection:
         application_name="qwf",
         connect_timeout=10,
     )
-    conn.add_notice_handler(_notice)
+    if notices:
+        conn.add_notice_handler(_notice)
     return conn
 
 

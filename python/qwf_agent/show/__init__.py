@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from qwf_agent.show.jobs import attempt, headline, options, question, timeline
-from qwf_agent.show.lists import facts, rows
+from qwf_agent.show.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.show.runs import board, changes, run
 from qwf_agent.show.words import LOOKS, OVER, Row, bar, brief, duration, moment, size, state
 
 __all__ = [
     "LOOKS",
+    "NUMBERS",
     "OVER",
     "Row",
     "attempt",
     "bar",
     "board",
     "brief",
+    "cell",
     "changes",
     "duration",
     "facts",
+    "fit",
     "headline",
     "moment",
     "options",

@@ -32,21 +32,21 @@ def rows(columns: Sequence[str], content: Iterable[Row], empty: str) -> Renderab
     if not cells:
         return Text(empty)
     told = [any(row[n].plain for row in cells) for n in range(len(columns))]
-    return _Rows(
+    return Rows(
         [column for column, said in zip(columns, told, strict=True) if said],
         [[text for text, said in zip(row, told, strict=True) if said] for row in cells],
     )
 
 
 @dataclass(frozen=True)
-class _Rows:
+class Rows:
     """A table that fits: where room is short, the widest text columns give way, then the last."""
 
     columns: Sequence[str]
     cells: Sequence[Sequence[Text]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        widths = self._widths(options.max_width)
+        widths = fit(self.columns, self.cells, options.max_width)
         head = [Text(column.replace("_", " "), "bright_black") for column in self.columns]
         for row in (head, *self.cells):
             line = Text(no_wrap=True, overflow="ellipsis", end="\n")
@@ -58,26 +58,29 @@ class _Rows:
             line.rstrip()
             yield line
 
-    def _widths(self, room: int) -> list[int]:
-        """Width of each column, as many of them as fit into `room`."""
-        wanted = [
-            min(room, max(len(column), *(row[n].cell_len for row in self.cells)))
-            for n, column in enumerate(self.columns)
+
+def fit(
+    columns: Sequence[str], cells: Sequence[Sequence[Text]], room: int, gap: int = GAP
+) -> list[int]:
+    """Width of each column, of as many of them as fit into `room`; the widest texts give way."""
+    wanted = [
+        min(room, max(len(column), *(row[n].cell_len for row in cells)))
+        for n, column in enumerate(columns)
+    ]
+    while (over := sum(wanted) + gap * (len(wanted) - 1) - room) > 0:
+        soft = [
+            n
+            for n, column in enumerate(columns[: len(wanted)])
+            if column not in FIRM and wanted[n] > NARROW
         ]
-        while (over := sum(wanted) + GAP * (len(wanted) - 1) - room) > 0:
-            soft = [
-                n
-                for n, column in enumerate(self.columns[: len(wanted)])
-                if column not in FIRM and wanted[n] > NARROW
-            ]
-            if soft:
-                widest = max(soft, key=wanted.__getitem__)
-                wanted[widest] = max(NARROW, wanted[widest] - max(1, over // len(soft)))
-            elif len(wanted) > 1:
-                wanted.pop()
-            else:
-                break
-        return wanted
+        if soft:
+            widest = max(soft, key=wanted.__getitem__)
+            wanted[widest] = max(NARROW, wanted[widest] - max(1, over // len(soft)))
+        elif len(wanted) > 1:
+            wanted.pop()
+        else:
+            break
+    return wanted
 
 
 def facts(row: Row, names: Sequence[str]) -> RenderableType:

@@ -71,7 +71,7 @@ def bar(fraction: float, width: int = BAR) -> Text:
     """A progress bar with its percentage."""
     full = round(max(0.0, min(1.0, fraction)) * width)
     return Text.assemble(
-        ("━" * full, "yellow"), ("━" * (width - full), "bright_black"), f" {fraction:4.0%}"
+        ("━" * full, "yellow"), ("─" * (width - full), "bright_black"), f" {fraction:4.0%}"
     )
 
 

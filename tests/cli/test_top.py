@@ -1,0 +1,272 @@
+"""`qwf top`, driven as a person would, on a real database."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import select
+import struct
+import sys
+import termios
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from fcntl import ioctl
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.types.json import Jsonb
+from textual.pilot import Pilot
+from textual.widgets import ContentSwitcher, DataTable, Input, Static
+from welcome import OPTIONS, Cli
+
+from qwf_agent.cli import session
+from qwf_agent.top.app import Top
+from qwf_agent.top.dialogs import Answer, Details, Sure
+from qwf_agent.top.fleet import Fleet
+from servers import Server
+
+Db = psycopg.Connection[Any]
+Screen = Callable[[Pilot[None]], Awaitable[None]]
+PATIENCE = 20.0
+SIZES = [(80, 24), (160, 50)]
+
+
+@pytest.fixture
+def fleet(dsn: str, db: Db) -> Iterator[Fleet]:
+    """A fleet with a bit of everything."""
+    box_a = db.execute("select qwf.register_worker('box-a', 'cpu', '{\"slots\": 2}')").fetchone()
+    db.execute("select qwf.register_worker('box-b', 'gpu', '{\"current_model\": \"flux\"}')")
+    for task in ("resize", "crop", "blur"):
+        db.execute("select qwf.enqueue(%s, queue => 'cpu')", (task,))
+    db.execute("select from qwf.claim('cpu', %s, 1)", box_a)
+    db.execute(
+        "select qwf.progress(id, token, 0.4, 'page 3') from qwf.jobs where token is not null"
+    )
+    db.execute(
+        "select qwf.finish(job_id, token, 'fatal', null, E'Traceback\\n x\\nValueError: no luck')"
+        " from qwf.claim('cpu', %s, 1)",
+        box_a,
+    )
+    card = {"id": 0, "use_pct": 97, "vram_used_mb": 1024, "vram_total_mb": 4096}
+    sample = {"cpu_percent": 43, "ram_percent": 61, "ram_total_mb": 24000, "gpus": [card]}
+    db.execute("select qwf.report_metrics('box-a', %s)", (Jsonb(sample),))
+    with Fleet(lambda: session.connect(dsn, notices=False)) as found:
+        yield found
+
+
+def drive(fleet: Fleet, size: tuple[int, int], script: Screen) -> None:
+    """Run the screen of that size, and the script on it."""
+
+    async def run() -> None:
+        async with Top(fleet, every=0.2).run_test(size=size, notifications=True) as pilot:
+            await until(pilot, lambda: table(pilot, "workers").row_count == 2)
+            await script(pilot)
+
+    asyncio.run(run())
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], Any]) -> None:
+    """Wait, with a deadline, for what a thread brings about."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        await pilot.pause(0.05)
+
+
+def table(pilot: Pilot[None], name: str) -> DataTable[Any]:
+    return pilot.app.query_one(f"#{name}", DataTable)
+
+
+def told(pilot: Pilot[None], name: str) -> str:
+    """The rows of a list as text."""
+    shown = table(pilot, name)
+    return "\n".join(
+        " ".join(str(cell) for cell in shown.get_row_at(n)) for n in range(shown.row_count)
+    )
+
+
+def screen(pilot: Pilot[None]) -> list[str]:
+    """The lines of the screen as they are drawn."""
+    strips = pilot.app.screen._compositor.render_strips()
+    return ["".join(segment.text for segment in strip) for strip in strips]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_everything_is_on_one_screen(fleet: Fleet, size: tuple[int, int]) -> None:
+    async def look(pilot: Pilot[None]) -> None:
+        for part in ("1 queued", "1 running", "box-a", "box-b", "resize", "40% page 3", "q quit",
+                     "cpu ━━━───── 43%", "gpu0 ━━━━━━━━ 97%", "vram ━━────── 25%"):  # fmt: skip
+            await until(pilot, lambda part=part: part in "\n".join(screen(pilot)))
+        lines = screen(pilot)
+        assert len(lines) == size[1]
+        assert {len(line) for line in lines} == {size[0]}
+        await pilot.press("2")
+        await until(pilot, lambda: "ValueError: no luck" in "\n".join(screen(pilot)))
+        assert "Traceback" not in "\n".join(screen(pilot))
+        await pilot.press("right", "right")
+        await until(pilot, lambda: "flux" in "\n".join(screen(pilot)))
+
+    drive(fleet, size, look)
+
+
+def test_keys_are_offered_where_they_make_sense(fleet: Fleet) -> None:
+    async def look(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "c cancel" in screen(pilot)[-1])
+        assert "drain" not in screen(pilot)[-1]
+        await pilot.press("4")
+        await until(pilot, lambda: "d drain" in screen(pilot)[-1])
+        assert "cancel" not in screen(pilot)[-1]
+
+    drive(fleet, SIZES[0], look)
+
+
+def test_a_job_is_cancelled_after_a_question(fleet: Fleet, db: Db) -> None:
+    asked = "select count(*) from qwf.cancel_requests"
+
+    async def cancel(pilot: Pilot[None]) -> None:
+        await pilot.press("c")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Sure))
+        await pilot.press("n")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, Sure))
+        assert db.execute(asked).fetchone() == (0,)
+        await pilot.press("c")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Sure))
+        await pilot.press("y")
+        await until(pilot, lambda: db.execute(asked).fetchone() == (1,))
+
+    drive(fleet, SIZES[0], cancel)
+
+
+def test_a_failed_job_is_retried(fleet: Fleet, db: Db) -> None:
+    failed = "select count(*) from qwf.jobs where status = 'failed'"
+
+    async def retry(pilot: Pilot[None]) -> None:
+        await pilot.press("2", "r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Sure))
+        await pilot.press("y")
+        await until(pilot, lambda: db.execute(failed).fetchone() == (0,))
+        await until(pilot, lambda: "ValueError" not in told(pilot, "failed"))
+
+    drive(fleet, SIZES[0], retry)
+
+
+def test_a_worker_is_switched_off_and_on(fleet: Fleet, db: Db) -> None:
+    state = "select qwf.desired_state('box-b', 'gpu')"
+
+    async def switch(pilot: Pilot[None]) -> None:
+        await pilot.press("4", "down")
+        await until(pilot, lambda: table(pilot, "workers").cursor_row == 1)
+        await pilot.press("d")
+        await until(pilot, lambda: db.execute(state).fetchone() == ("off",))
+        await until(pilot, lambda: "drain" in told(pilot, "workers"))
+        await pilot.press("x")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Sure))
+        await pilot.press("y")
+        await until(pilot, lambda: "off" in told(pilot, "workers"))
+        await pilot.press("o")
+        await until(pilot, lambda: db.execute(state).fetchone() == ("on",))
+
+    drive(fleet, SIZES[1], switch)
+
+
+def test_a_question_is_answered(
+    applied: Cli, work: Callable[..., list[str]], fleet: Fleet, db: Db
+) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    work()
+
+    async def answer(pilot: Pilot[None]) -> None:
+        await pilot.press("3")
+        await until(pilot, lambda: "Which one?" in told(pilot, "asked"))
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Answer))
+        assert "#2 bye" in "\n".join(screen(pilot))
+        await pilot.press("#", "9", "enter")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, Answer))
+        await until(pilot, lambda: "no option #9" in "\n".join(screen(pilot)))
+        await pilot.press("a")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Answer))
+        pilot.app.screen.query_one(Input).value = "#2"
+        await pilot.press("enter")
+        status = "select status::text from qwf.runs where id = %s"
+        await until(pilot, lambda: db.execute(status, (run,)).fetchone() == ("completed",))
+
+    drive(fleet, SIZES[0], answer)
+    output = db.execute("select output from qwf.jobs where node_id = 'pick'").fetchone()
+    assert output == ({"choice": OPTIONS[1]},)
+
+
+def test_a_job_is_shown_in_full(fleet: Fleet) -> None:
+    async def look(pilot: Pilot[None]) -> None:
+        await pilot.press("2", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, Details))
+        await until(pilot, lambda: "timeline" in "\n".join(screen(pilot)))
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, Details))
+        assert pilot.app.query_one(ContentSwitcher).current == "failed"
+
+    drive(fleet, SIZES[0], look)
+
+
+def test_the_selected_row_stays_selected_while_others_come_and_go(fleet: Fleet, db: Db) -> None:
+    async def look(pilot: Pilot[None]) -> None:
+        db.execute("select from qwf.claim('cpu', 'psql', 1)")
+        await until(pilot, lambda: table(pilot, "running").row_count == 2)
+        await pilot.press("down")
+        await until(pilot, lambda: table(pilot, "running").cursor_row == 1)
+        db.execute("select qwf.finish(id, token, 'completed') from qwf.jobs where task = 'resize'")
+        await until(pilot, lambda: table(pilot, "running").row_count == 1)
+        assert "blur" in told(pilot, "running")
+        assert table(pilot, "running").cursor_row == 0
+
+    drive(fleet, SIZES[0], look)
+
+
+def test_a_lost_database_is_said_and_found_again(fleet: Fleet, dsn: str, server: Server) -> None:
+    def head(pilot: Pilot[None]) -> str:
+        return str(pilot.app.query_one("#headline", Static).render())
+
+    async def look(pilot: Pilot[None]) -> None:
+        name = conninfo_to_dict(dsn)["dbname"]
+        with psycopg.connect(server.dsn(server.maintenance), autocommit=True) as side:
+            side.execute(f"alter database {name} allow_connections false")
+            side.execute(
+                "select pg_terminate_backend(pid) from pg_stat_activity where datname = %s", (name,)
+            )
+            await until(pilot, lambda: "no database" in head(pilot))
+            side.execute(f"alter database {name} allow_connections true")
+        await until(pilot, lambda: "running" in head(pilot))
+
+    drive(fleet, SIZES[0], look)
+
+
+def test_it_needs_a_terminal(on_db: Cli) -> None:
+    result = on_db("top")
+    assert result.exit_code == 1
+    assert "terminal" in result.stderr
+
+
+def test_it_runs_in_a_real_terminal_and_leaves_it_as_it_was(fleet: Fleet, dsn: str) -> None:
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ |= {"QWF_DSN": dsn, "TERM": "xterm-256color"}
+        code = "from qwf_agent.cli import main; main()"
+        os.execv(sys.executable, [sys.executable, "-c", code, "top"])
+    ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    drawn, deadline = b"", time.monotonic() + 60
+    while b"page 3" not in drawn:
+        assert time.monotonic() < deadline, drawn
+        if select.select([terminal], [], [], 0.2)[0]:
+            drawn += os.read(terminal, 65536)
+    os.write(terminal, b"q")
+    while True:
+        try:
+            drawn += os.read(terminal, 65536)
+        except OSError:  # it has gone
+            break
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert b"\x1b[?1049l" in drawn  # the alternate screen was left
+    assert b"Traceback" not in drawn
