@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -207,3 +209,57 @@ def test_a_switch_for_a_box_not_seen_yet_says_so(on_db: Cli) -> None:
     assert on_db("worker", "off", "box-z", "--all").exit_code == 1
     assert on_db("worker", "off", "a", "b", "c").exit_code == 2
     assert on_db("worker", "off", "box-z", "cpu", "--until", "2001-01-01").exit_code == 1
+
+
+def model_box(db: Db) -> None:
+    db.execute("select qwf.register_worker('box-a', 'gpu', '{\"models\": [\"flux\"]}')")
+
+
+REQUESTS = "select host, queue, model, action from qwf.model_requests order by id"
+
+
+def test_models_are_loaded_and_unloaded(on_db: Cli, db: Db) -> None:
+    model_box(db)
+    assert on_db("worker", "load", "flux", "--host", "box-a").exit_code == 0
+    assert on_db("worker", "unload", "--host", "box-a").exit_code == 0
+    assert db.execute(REQUESTS).fetchall() == [
+        ("box-a", "gpu", "flux", "load"),
+        ("box-a", "gpu", None, "unload"),
+    ]
+    assert on_db("worker", "load", "sam", "--host", "box-a").exit_code == 1
+
+
+@pytest.mark.parametrize(("error", "code"), [(None, 0), ("out of memory", 1)])
+def test_loading_is_waited_for(
+    on_db: Cli, db: Db, connect: Callable[[], Db], error: str | None, code: int
+) -> None:
+    model_box(db)
+    side = connect()
+
+    def load() -> None:
+        done = "update qwf.model_requests set answered_at = now(), error = %s returning id"
+        while not side.execute(done, (error,)).fetchall():
+            pass
+
+    helper = threading.Thread(target=load, daemon=True)
+    helper.start()
+    result = on_db("worker", "load", "flux", "--host", "box-a", "--wait")
+    helper.join(30)
+    assert result.exit_code == code, result.output
+    assert ("out of memory" in result.stderr) == bool(error)
+
+
+def test_a_failed_job_that_asks_is_answered(on_db: Cli, db: Db) -> None:
+    jobs = [on_db("enqueue", "send", "--on-failure", "ask").stdout.strip() for _ in range(3)]
+    fails(db)
+    asked = on_db("inputs").stdout
+    assert f"qwf answer --job {jobs[0]} '#1'" in asked
+    assert "#1 retry" in asked
+    assert "broken" in asked
+    for job, value in zip(jobs, ("retry", "#2", "abort"), strict=True):
+        result = on_db("answer", "--job", job, value)
+        assert result.exit_code == 0, result.output
+    states = db.execute("select status::text from qwf.jobs order by id").fetchall()
+    assert states == [("queued",), ("skipped",), ("failed",)]
+    assert on_db("answer", "--job", jobs[0], "retry").exit_code == 1
+    assert on_db("answer", "--job", jobs[0]).exit_code == 2

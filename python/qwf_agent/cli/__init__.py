@@ -30,8 +30,8 @@ SECTIONS = {
     "First steps": ("demo", "up", "down", "agent", "migrate"),
     "Work": ("apply", "run", "enqueue", "submit", "schedule", "tick", "prune"),
     "Look": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
-             "schedules"),
-    "Act": ("answer", "cancel", "retry", "queue", "worker"),
+             "schedules", "limits"),
+    "Act": ("answer", "cancel", "retry", "queue", "worker", "limit"),
     "Watch over it": ("top", "doctor", "metrics", "version"),
 }  # fmt: skip
 
@@ -96,7 +96,7 @@ for command in (
     enqueueing.submit, scheduling.schedule, acting.tick, acting.prune, reading.runs, reading.show,
     reading.jobs, reading.job, reading.why, watching.logs, watching.wait, reading.inputs,
     fleet.queues, fleet.workers, scheduling.schedules, acting.answer, acting.cancel, acting.retry,
-    fleet.queue, fleet.worker, version,
+    fleet.queue, fleet.worker, fleet.limits, fleet.limit, version,
 ):  # fmt: skip
     qwf.add_command(command)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 import click
 
-from qwf_agent.cli import acting, arguments, session
+from qwf_agent.cli import acting, arguments, session, watching
 from qwf_agent.cli.reading import show_list
 
 QUEUE_COLUMNS = (
@@ -27,6 +28,15 @@ WORKER_COLUMNS = (
     "version",
     "worker",
 )
+
+LIMITS = """
+select l.name, l.max_running, count(s.job_id) as running, l.created_at,
+  array_remove(array_agg(s.job_id order by s.job_id), null) as jobs,
+  (select count(*) from qwf.jobs j where j.status = 'queued' and j.limit_by = l.name) as queued
+from qwf.limits l left join qwf.limit_slots s on s.limit_name = l.name
+group by l.name
+order by l.name
+"""
 
 
 @click.command()
@@ -171,6 +181,108 @@ def drain(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **
 def hold(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
     """Claim nothing more; keep the model loaded."""
     _order(conn, words, everywhere, "off", "pause", "paused, its model stays", **more)
+
+
+of_host = click.option("--host", metavar="HOST", help="The box. Default: this one.")
+model_queue = click.option("--queue", default="gpu", show_default=True, metavar="QUEUE")
+wait = click.option("--wait", is_flag=True, help="Wait until it is done; exit 1 if it failed.")
+
+
+@worker.command("load")
+@click.argument("model")
+@of_host
+@model_queue
+@wait
+@session.database
+def load(conn: session.Connection, model: str, **more: Any) -> None:
+    """Load MODEL on a box, between two jobs, in place of the one it has."""
+    _request(conn, "load", model, **more)
+
+
+@worker.command("unload")
+@click.argument("model", required=False)
+@of_host
+@model_queue
+@wait
+@session.database
+def unload(conn: session.Connection, model: str | None, **more: Any) -> None:
+    """Unload MODEL on a box, or whatever it has loaded, and free the memory."""
+    _request(conn, "unload", model, **more)
+
+
+def _request(
+    conn: session.Connection,
+    action: str,
+    model: str | None,
+    host: str | None,
+    queue: str,
+    wait: bool,
+) -> None:
+    place = host or socket.gethostname()
+    query = "select qwf.request_model(%s, %s, %s, %s, %s) as id"
+    (row,) = session.many(conn, query, (place, queue, model, action, acting.me()))
+    what = f"{place} {queue}: {action} {model or 'what is loaded'}"
+    if not wait:
+        click.echo(f"{what}, asked")
+        return
+    answer = "select answered_at, error from qwf.model_requests where id = %s"
+    try:
+        while (
+            not (found := session.many(conn, answer, (row["id"],))) or not found[0]["answered_at"]
+        ):
+            time.sleep(watching.EVERY)
+    except KeyboardInterrupt:
+        session.fail("interrupted; the request stands", "qwf workers", session.INTERRUPTED)
+    if found[0]["error"]:
+        session.fail(f"{what} failed", details=found[0]["error"].splitlines())
+    click.echo(f"{what}, done")
+
+
+@click.command()
+@session.json_option
+@session.database
+def limits(conn: session.Connection, as_json: bool) -> None:
+    """List the named limits, and what holds their places.
+
+    \b
+    Example:  qwf limits
+    """
+    found = session.many(conn, LIMITS)
+    for row in [] if as_json else found:
+        row |= {"max": row["max_running"], "limit": row["name"]}
+    empty = "no limits; make one: qwf limit create NAME N, then enqueue with --limit-by NAME"
+    show_list(("limit", "max", "running", "queued", "jobs"), found, as_json, empty)
+
+
+@click.group(cls=session.Commands)
+def limit() -> None:
+    """Named limits on how many jobs run at once, in the whole fleet.
+
+    Jobs name theirs with limit_by; queue:NAME is the limit of a queue.
+
+    \b
+    Example:  qwf limit create mail 2
+              qwf limit create queue:gpu 1
+    """
+
+
+@limit.command("create")
+@click.argument("name")
+@click.argument("max_running", type=click.IntRange(1), metavar="N")
+@session.database
+def create_limit(conn: session.Connection, name: str, max_running: int) -> None:
+    """Create limit NAME of N jobs at once, or change it; what runs goes on."""
+    session.call(conn, "create_limit", name=name, max_running=max_running)
+    click.echo(f"limit {name}: {max_running} at once")
+
+
+@limit.command("drop")
+@click.argument("name")
+@session.database
+def drop_limit(conn: session.Connection, name: str) -> None:
+    """Remove a limit; jobs that name it are not held up any more."""
+    session.call(conn, "drop_limit", name=name)
+    click.echo(f"limit {name} is gone")
 
 
 def _order(

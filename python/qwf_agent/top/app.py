@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
@@ -13,6 +14,7 @@ from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
+from textual.timer import Timer
 from textual.widgets import ContentSwitcher, DataTable, Footer, Static, Tab, Tabs
 
 from qwf_agent import show
@@ -34,6 +36,7 @@ EMPTY = {
     "workers": "no workers: qwf agent --queue cpu --nodes PACKAGE",
 }
 LOW = 30  # lines; below, the panels are short
+SHARE = 10  # the database is looked at for a tenth of the time, at most
 PADDING = 2  # of a cell, both sides
 
 
@@ -76,6 +79,7 @@ class Top(App[None]):
         self._seen = Snapshot()
         self._trouble = ""
         self._frozen = False
+        self._next: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """Headline, panels, lists, keys."""
@@ -95,7 +99,6 @@ class Top(App[None]):
         self.query_one("#hosts").border_title = "boxes"
         self._table().focus()
         self.look()
-        self.set_interval(self._every, self.look)
 
     def on_resize(self) -> None:
         """Columns fit the width."""
@@ -120,18 +123,21 @@ class Top(App[None]):
 
     @work(thread=True, exclusive=True, group="look")
     def look(self) -> None:
-        """Read a snapshot, and show it."""
-        if self._frozen:
-            return
+        """Read a snapshot, and show it; when the next is due depends on how long it took."""
+        started = time.monotonic()
         try:
             seen, trouble = self._fleet.look(), ""
         except psycopg.Error as error:
             seen, trouble = self._seen, f"no database: {reason(error)}"
-        self.call_from_thread(self._show, seen, trouble)
+        self.call_from_thread(self._show, seen, trouble, time.monotonic() - started)
 
-    def _show(self, seen: Snapshot, trouble: str) -> None:
-        self._seen, self._trouble = seen, trouble
-        self._draw()
+    def _show(self, seen: Snapshot, trouble: str, took: float) -> None:
+        if not self._frozen:
+            self._seen, self._trouble = seen, trouble
+            self._draw()
+        if self._next is not None:
+            self._next.stop()
+        self._next = self.set_timer(max(self._every, SHARE * took), self.look)
 
     def _draw(self) -> None:
         if not self.query("#headline"):  # it is being closed

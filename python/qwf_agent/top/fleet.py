@@ -14,8 +14,6 @@ from qwf_agent.cli import acting, session
 
 Rows = list[dict[str, Any]]
 
-FAILURES_EVERY = 5  # snapshots; looking for failures reads a little further back
-
 QUEUES = "select * from qwf.queue_depth order by queue"
 WORKERS = """
 select f.*, c.desired_state, c.stop_policy, c.reason, c.until
@@ -41,10 +39,9 @@ where j.status = 'running'
 order by j.claimed_at
 limit 200
 """
-# Bounded: among the newest jobs, so that it costs the same whatever the table holds.
 FAILED = """
 select j.id, j.run_id, j.node_id, j.task, j.queue, j.attempt, j.finished_at, j.last_error as error
-from (select * from qwf.jobs order by id desc limit 20000) j
+from qwf.jobs j
 where j.status = 'failed'
 order by j.finished_at desc
 limit 100
@@ -74,8 +71,6 @@ class Fleet:
         self._connect = connect
         self._conn: session.Connection | None = None
         self._one_at_a_time = threading.Lock()
-        self._looks = 0
-        self._failed: Rows = []
 
     def __enter__(self) -> Fleet:
         return self
@@ -93,15 +88,12 @@ class Fleet:
         """What there is to see now."""
         with self._one_at_a_time:
             conn = self._connection()
-            if self._looks % FAILURES_EVERY == 0:
-                self._failed = session.many(conn, FAILED)
-            self._looks += 1
             return Snapshot(
                 queues=session.many(conn, QUEUES),
                 workers=session.many(conn, WORKERS),
                 hosts=session.many(conn, HOSTS),
                 running=session.many(conn, RUNNING),
-                failed=self._failed,
+                failed=session.many(conn, FAILED),
                 asked=session.many(conn, ASKED),
             )
 
@@ -121,7 +113,6 @@ class Fleet:
     def retry(self, job: int) -> None:
         """Run a failed job again."""
         self._call("retry_job", job_id=job)
-        self._looks = 0  # look for failures at once
 
     def switch(self, host: str, queue: str, state: str, policy: str) -> None:
         """Switch the workers of a host on a queue."""
