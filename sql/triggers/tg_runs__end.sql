@@ -1,0 +1,38 @@
+-- Deploy qwf:triggers/tg_runs__end
+-- requires: schema/runs
+-- requires: schema/settings
+-- Purpose: Tells whoever listens that a run has ended, where settings.notify_events says so.
+-- Guarantees: Sent with the commit of the end, however it came about. Switched off, a run that ends
+--   costs one look at the settings, and nothing else costs anything.
+-- Notifies: qwf_events.
+
+begin;
+
+create function qwf.tg_runs__end() returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if (select s.notify_events from qwf.settings s) then
+    perform pg_notify('qwf_events', jsonb_strip_nulls(jsonb_build_object(
+      'event', 'run_ended', 'run_id', new.id, 'workflow', new.workflow,
+      'project', left(new.project, 200), 'status', new.status,
+      'error', left(split_part(new.error, E'\n', 1), 500)))::text);
+  end if;
+  return null;
+end $$;
+comment on function qwf.tg_runs__end() is 'Sends run_ended on channel qwf_events, if switched on.';
+revoke all on function qwf.tg_runs__end() from public;
+
+create trigger tg_runs__end after update on qwf.runs
+for each row when (new.finished_at is not null and old.finished_at is null)
+execute function qwf.tg_runs__end();
+comment on trigger tg_runs__end on qwf.runs is 'A run that has ended is announced, if switched on.';
+
+create trigger tg_runs__end_at_once after insert on qwf.runs
+for each row when (new.finished_at is not null)
+execute function qwf.tg_runs__end();
+comment on trigger tg_runs__end_at_once on qwf.runs is
+  'A run without nodes ends as it is enqueued.';
+
+commit;
