@@ -15,7 +15,8 @@ as $$
     select from qwf.job_attempts a join qwf.jobs j on j.id = a.job_id
     where a.job_id = p_report.job_id and a.token = p_report.token
       and a.outcome = p_report.outcome and a.error is not distinct from p_report.error
-      and (j.attempt > a.attempt or j.output is not distinct from p_report.output))
+      and (j.attempt > a.attempt or j.status <> 'completed'
+        or j.output is not distinct from p_report.output))
 $$;
 comment on function qwf._repeated(qwf.report) is
   'True where the attempt with that token ended with that outcome, error and output.';
