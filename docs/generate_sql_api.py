@@ -79,6 +79,15 @@ select c.relname as name, obj_description(c.oid, 'pg_class') as comment, c.relki
     group by r.role, r.ord
     order by r.ord) as grants,
   array(
+    select r.role || ': select, but for ' || string_agg(a.attname, ', ' order by a.attnum)
+    from unnest(%s::text[]) with ordinality r (role, ord)
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    where not has_table_privilege(r.role, c.oid, 'select')
+      and has_any_column_privilege(r.role, c.oid, 'select')
+      and not has_column_privilege(r.role, c.oid, a.attnum, 'select')
+    group by r.role, r.ord
+    order by r.ord) as partial,
+  array(
     select array[
       a.attname, format_type(a.atttypid, a.atttypmod),
       coalesce(col_description(c.oid, a.attnum), '')]
@@ -123,8 +132,8 @@ def document(dsn: str) -> str:
         if missing:
             raise Undocumented(f"the database has no role {', '.join(row[0] for row in missing)}")
         functions = conn.execute(FUNCTIONS, [roles]).fetchall()
-        views = conn.execute(RELATIONS, [roles, ["v"]]).fetchall()
-        tables = conn.execute(RELATIONS, [roles, ["r", "p"]]).fetchall()
+        views = conn.execute(RELATIONS, [roles, roles, ["v"]]).fetchall()
+        tables = conn.execute(RELATIONS, [roles, roles, ["r", "p"]]).fetchall()
         types = conn.execute(TYPES).fetchall()
     check(function.name for function in functions)
     parts = [
@@ -254,7 +263,8 @@ def roles_text(functions: list[Any], relations: list[Any]) -> str:
         lines.append(f"| `{function.name}` | {' | '.join(marks)} |")
     rules = {}
     for found in relations:
-        rules.setdefault("; ".join(found.grants) or "nobody", []).append(f"`{found.name}`")
+        rule = "; ".join([*found.partial, *found.grants]) or "nobody"
+        rules.setdefault(rule, []).append(f"`{found.name}`")
     lines += ["", "Tables and views:", ""]
     lines += [f"- {', '.join(names)}: {rule}." for rule, names in sorted(rules.items())]
     return "\n".join(lines)

@@ -182,7 +182,8 @@ comment on column qwf.jobs.failed_elements is 'Elements of the map that failed.'
 comment on column qwf.jobs.claimed_by is 'Worker of the last claim.';
 comment on column qwf.jobs.claimed_at is 'Time of the last claim.';
 comment on column qwf.jobs.token is
-  'Fence of the current claim; null unless running. Starts with the job id in hexadecimal.';
+  'Fence of the current claim, known to its worker alone; null unless running. Starts with the '
+  'job id in hexadecimal.';
 comment on column qwf.jobs.lease_expires_at is
   'When the claim lapses unless renewed, by the database''s clock.';
 comment on column qwf.jobs.progress is 'Fraction done, 0 to 1, as the body last said.';

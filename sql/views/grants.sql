@@ -26,8 +26,11 @@
 -- requires: views/dead_workers
 -- requires: views/fleet
 -- requires: views/queue_depth
--- Purpose: qwf_viewer may read every table and view; qwf_admin is member of the other three roles,
---   and may write worker_controls, the one table that is written by hand.
+-- requires: views/job_details
+-- Purpose: qwf_viewer may read every table and view, but for the tokens of running jobs; qwf_admin
+--   reads those too, is member of the other three roles, and may write worker_controls, the one
+--   table that is written by hand.
+-- Guarantees: Who can read a job cannot end it: a token is known to its worker alone.
 
 begin;
 
@@ -35,12 +38,20 @@ do $$
 begin
   if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_viewer') then
     grant select on all tables in schema qwf to qwf_viewer;
+    revoke select on qwf.jobs from qwf_viewer;
+    execute (
+      select format('grant select (%s) on qwf.jobs to qwf_viewer',
+        string_agg(quote_ident(a.attname), ', ' order by a.attnum))
+      from pg_catalog.pg_attribute a
+      where a.attrelid = 'qwf.jobs'::regclass and a.attnum > 0 and not a.attisdropped
+        and a.attname <> 'token');
   end if;
 end $$;
 
 do $$
 begin
   if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_admin') then
+    grant select on qwf.jobs to qwf_admin;
     grant select, insert, update, delete on qwf.worker_controls to qwf_admin;
   end if;
 end $$;

@@ -2,9 +2,10 @@
 -- requires: schema/jobs
 -- requires: schema/workers
 -- requires: schema/settings
--- requires: functions/_misfits
 -- requires: functions/now
 -- Purpose: Queued jobs that no live worker of their queue would take.
+-- Guarantees: The filter is that of claim, written out: a function in a view takes the right of the
+--   reader to call it, and readers may call no internal one.
 
 begin;
 
@@ -17,7 +18,11 @@ where j.status = 'queued'
   and not exists (
     select from qwf.workers w
     where w.queue = j.queue and w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
-      and cardinality(qwf._misfits(j, w)) = 0)
+      and (w.project is null or j.project = w.project)
+      and (w.tasks is null or j.task = any (w.tasks))
+      and (j.required_model is null or w.models is null or j.required_model = any (w.models))
+      and (j.vram_mb is null or w.vram_mb is null or j.vram_mb <= w.vram_mb)
+      and w.labels @> j.requires)
 order by j.queued_at;
 comment on view qwf.unassignable_jobs is
   'Queued jobs that nobody alive would take; select qwf.why_not(id) says why.';

@@ -152,7 +152,7 @@ def job(conn: session.Connection, job: int, attempt: int | None, as_json: bool) 
     Example:  qwf job 345
     Then:     qwf logs 345     qwf why 345     qwf retry job 345
     """
-    found = session.many(conn, "select * from qwf.jobs where id = %s", (job,))
+    found = session.many(conn, "select * from qwf.job_details where id = %s", (job,))
     if not found:
         session.fail(f"no job {job}", "qwf jobs lists the newest")
     past = {

@@ -8,7 +8,7 @@ begin
     revoke select on all tables in schema qwf from qwf_viewer;
   end if;
   if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_admin') then
-    revoke all on qwf.worker_controls from qwf_admin;
+    revoke all on qwf.jobs, qwf.worker_controls from qwf_admin;
   end if;
 end $$;
 

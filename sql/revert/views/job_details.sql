@@ -1,0 +1,7 @@
+-- Revert qwf:views/job_details
+
+begin;
+
+drop view qwf.job_details;
+
+commit;
