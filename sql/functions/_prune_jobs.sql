@@ -19,6 +19,7 @@ create function qwf._prune_jobs(p_max int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
 set jit = off
 as $$
 declare
@@ -37,8 +38,11 @@ begin
     order by j.id
     limit p_max
   ) w;
-  perform setval('qwf.prune_job',
-    case when v_oldest < v_now - v_retention then coalesce(v_seen[p_max], 0) else 0 end);
+  if v_oldest is null or v_oldest >= v_now - v_retention then
+    perform setval('qwf.prune_job', 0);
+    return 0;
+  end if;
+  perform setval('qwf.prune_job', coalesce(v_seen[p_max], 0));
   v_jobs := array(
     select j.id
     from qwf.jobs j

@@ -18,6 +18,10 @@ create function qwf._prune_runs(p_max int) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_material = off
 set jit = off
 as $$
 declare

@@ -7,8 +7,7 @@ begin;
 create view qwf.failed_jobs as
 select
   j.id, j.run_id, j.node_id, j.task, j.queue, j.project, j.attempt, j.claimed_by as worker,
-  date_trunc('second', j.finished_at) as failed_at,
-  left(split_part(j.last_error, E'\n', 1), 80) as error
+  j.finished_at, left(split_part(j.last_error, E'\n', 1), 80) as error
 from qwf.jobs j
 where j.status = 'failed'
 order by j.finished_at desc;
@@ -23,7 +22,7 @@ comment on column qwf.failed_jobs.queue is 'Queue that served it.';
 comment on column qwf.failed_jobs.project is 'Tenant tag.';
 comment on column qwf.failed_jobs.attempt is 'Claims.';
 comment on column qwf.failed_jobs.worker is 'Worker of the last claim.';
-comment on column qwf.failed_jobs.failed_at is 'When.';
+comment on column qwf.failed_jobs.finished_at is 'When it failed.';
 comment on column qwf.failed_jobs.error is
   'First line of the last error, cut; all of it is in qwf.jobs.';
 

@@ -2,7 +2,7 @@
 
 begin;
 
-select id, run_id, node_id, task, queue, project, attempt, worker, failed_at, error from
+select id, run_id, node_id, task, queue, project, attempt, worker, finished_at, error from
   qwf.failed_jobs where false;
 
 rollback;
