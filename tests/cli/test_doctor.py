@@ -71,6 +71,10 @@ FAULTS: dict[str, tuple[list[str], str, str]] = {
     "the viewer cannot read": (
         ["revoke select on qwf.jobs from qwf_viewer"], "roles", "may not read qwf.jobs",
     ),
+    "the viewer can read tokens": (
+        ["grant select on all tables in schema qwf to qwf_viewer"],
+        "roles", "qwf_viewer may read the tokens",
+    ),
     "a heartbeat as long as the lease": (
         ["update qwf.settings set heartbeat = '30 s'"], "settings", "too long for lease 30 s",
     ),

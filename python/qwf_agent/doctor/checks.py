@@ -21,6 +21,7 @@ SKEW = timedelta(seconds=2)
 DEAD_ROWS = 20_000  # and half of what is alive
 WRAPAROUND = 1_500_000_000  # transactions, of 2 ^ 31
 ROLES = ("qwf_admin", "qwf_producer", "qwf_worker", "qwf_viewer")
+GRANTS_AGAIN = 'psql -f "$(qwf migrate path)/views/grants.sql", as the owner of the schema'
 TOLD = 5  # of the same kind one by one
 
 Check = Callable[[Connection, str], Iterator[Finding]]
@@ -154,15 +155,20 @@ def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
         yield from _some(
             problem(
                 f"qwf_viewer may not read qwf.{row['relname']}",
-                "grant select on all tables in schema qwf to qwf_viewer;",
+                GRANTS_AGAIN,
             )
             for row in many(
                 conn,
                 "select relname from pg_class where relnamespace = 'qwf'::regnamespace"
                 " and relkind in ('r', 'v')"
-                " and not has_table_privilege('qwf_viewer', oid, 'select')",
+                " and not has_any_column_privilege('qwf_viewer', oid, 'select')",
             )
         )
+        if _one(conn, "select has_column_privilege('qwf_viewer', 'qwf.jobs', 'token', 'select')"):
+            yield problem(
+                "qwf_viewer may read the tokens of running jobs, and so could end them",
+                GRANTS_AGAIN,
+            )
 
 
 def settings(conn: Connection, dsn: str) -> Iterator[Finding]:
