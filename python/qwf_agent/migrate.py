@@ -414,6 +414,7 @@ def _steps(chain: Plan, say: Say, *, verify: bool = True) -> list[_Step]:
 def _registry(conninfo: str, chain: Plan, say: Say) -> Iterator[_Backend]:
     """yoyo's backend on the registry of a plan, alone on the database for as long as it is held."""
     with _errors_as_advice(), _connect(conninfo) as conn:
+        _refuse_shared_sessions(conn, conninfo)
         _take_lock(conn, say)
         _refuse_sqitch(conn, chain)
         conn.execute(
@@ -426,6 +427,24 @@ def _registry(conninfo: str, chain: Plan, say: Say) -> Iterator[_Backend]:
             with backend.lock():
                 _refuse_unknown(conn, chain)
                 yield backend
+
+
+def _refuse_shared_sessions(conn: psycopg.Connection[Any], conninfo: str) -> None:
+    """Raise behind a pooler that gives every transaction another session: the lock belongs to one.
+
+    Such a pooler hands the session that was used last to whoever comes next; somebody comes, and
+    keeps it.
+    """
+    query = "select pg_backend_pid()"
+    before = conn.execute(query).fetchone()
+    with _connect(conninfo) as other, other.transaction():
+        other.execute(query)
+        if conn.execute(query).fetchone() == before:
+            return
+    raise MigrateError(
+        "this address goes through a pooler that shares sessions (PgBouncer in transaction mode):"
+        " migrate past it, or through a pool in session mode"
+    )
 
 
 def _take_lock(conn: psycopg.Connection[Any], say: Say) -> None:

@@ -73,6 +73,7 @@ def connect(dsn: str | None, *, notices: bool = True) -> Connection:
         row_factory=dict_row,
         application_name="qwf",
         connect_timeout=10,
+        prepare_threshold=None,  # a prepared statement belongs to one server behind PgBouncer
     )
     if notices:
         conn.add_notice_handler(_notice)

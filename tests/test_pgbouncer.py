@@ -1,0 +1,158 @@
+"""Behind a real PgBouncer: pools by transaction for whoever calls functions, by session for agents
+that want to be woken, and for migrations."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+from harness import Agent, Database, StartAgent, agents, until
+
+import bouncer as pgbouncer
+from bouncer import POOL, Bouncer
+from qwf_agent import migrate
+from qwf_agent.cli import qwf
+
+TASKS = ("--app", "bodies", "--queue", "default")
+
+
+@pytest.fixture
+def bouncer(dsn: str) -> Iterator[Bouncer]:
+    """A PgBouncer before the fresh database of `dsn`."""
+    with pgbouncer.bouncer(dsn) as running:
+        yield running
+
+
+@pytest.fixture
+def empty_bouncer(empty_dsn: str) -> Iterator[Bouncer]:
+    """A PgBouncer before a database with nothing in it."""
+    with pgbouncer.bouncer(empty_dsn) as running:
+        yield running
+
+
+@pytest.fixture
+def base(dsn: str) -> Iterator[Database]:
+    """The database itself, past PgBouncer."""
+    database = Database(dsn)
+    with database.conn:
+        yield database
+
+
+@pytest.fixture
+def start(bouncer: Bouncer, tmp_path: Path) -> Iterator[StartAgent]:
+    """Starts agents; each names its own pool."""
+    with agents(bouncer.own, tmp_path) as started:
+        yield started
+
+
+def enqueue_through(dsn: str, count: int) -> None:
+    """Enqueue as an application does, every job in a transaction of its own."""
+    with psycopg.connect(dsn, prepare_threshold=None) as conn:
+        for _ in range(count):
+            conn.execute("select qwf.enqueue('noop')")
+            conn.commit()
+
+
+def outcome(base: Database) -> dict[str, int]:
+    rows = base.conn.execute("select status::text, count(*) from qwf.jobs group by status")
+    return {row["status"]: row["count"] for row in rows}
+
+
+def test_many_producers_share_few_connections(bouncer: Bouncer, base: Database) -> None:
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        for done in [pool.submit(enqueue_through, bouncer.shared, 10) for _ in range(16)]:
+            done.result(60)
+    assert outcome(base) == {"queued": 160}
+    servers = base.one(
+        "select count(*) from pg_stat_activity where datname = current_database()"
+        " and backend_type = 'client backend' and pid <> pg_backend_pid()"
+    )
+    assert servers <= POOL + 1  # and that of the first try whether it answers
+
+
+def test_an_agent_with_a_session_of_its_own_is_woken(
+    bouncer: Bouncer, base: Database, start: StartAgent
+) -> None:
+    start(*TASKS, "--poll", "600")
+    until(lambda: base.one("select count(*) from qwf.sleepers") == 1, "the agent to fall asleep")
+    enqueue_through(bouncer.shared, 1)
+    until(lambda: outcome(base) == {"completed": 1}, "the job to be done")
+
+
+def test_an_agent_that_shares_connections_polls_and_claims_and_reports(
+    bouncer: Bouncer, base: Database, start: StartAgent
+) -> None:
+    for _ in range(POOL + 2):
+        start(*TASKS, "--poll", "0.2", QWF_DSN=bouncer.shared)
+    enqueue_through(bouncer.shared, 100)
+    until(lambda: outcome(base) == {"completed": 100}, "the jobs to be done")
+    assert base.invariants() == []
+
+
+def test_a_soft_commit_stays_with_its_transaction(
+    bouncer: Bouncer, base: Database, start: StartAgent
+) -> None:
+    start(*TASKS, "--poll", "0.1", QWF_DSN=bouncer.shared)
+    enqueue_through(bouncer.shared, 20)
+    until(lambda: outcome(base) == {"completed": 20}, "the jobs to be done")
+    with psycopg.connect(bouncer.shared, autocommit=True, prepare_threshold=None) as conn:
+        for _ in range(20):
+            assert conn.execute("show synchronous_commit").fetchone() == ("on",)
+            assert conn.execute("show statement_timeout").fetchone() == ("0",)
+
+
+@pytest.mark.parametrize("pool", ["own", "shared"])
+def test_an_agent_survives_a_restart_of_pgbouncer(
+    bouncer: Bouncer, base: Database, start: StartAgent, pool: str
+) -> None:
+    agent: Agent = start(*TASKS, "--poll", "0.2", QWF_DSN=getattr(bouncer, pool))
+    enqueue_through(bouncer.shared, 5)
+    until(lambda: outcome(base) == {"completed": 5}, "the first jobs")
+    bouncer.restart()
+    enqueue_through(bouncer.shared, 5)
+    until(lambda: outcome(base) == {"completed": 10}, "the other jobs")
+    assert agent.stop() == 0
+    assert base.invariants() == []
+
+
+def test_commands_work_through_shared_connections(bouncer: Bouncer, base: Database) -> None:
+    def run(*words: str) -> Any:
+        return CliRunner().invoke(qwf, [*words, "--dsn", bouncer.shared])
+
+    job = run("enqueue", "noop").stdout.strip()
+    assert run("wait", "job", job, "--timeout", "2").exit_code == 124  # asks again and again
+    assert json.loads(run("jobs", "--json").stdout)[0]["id"] == int(job)
+    assert run("doctor", "--only", "drift", "--only", "queues").exit_code == 1
+    assert run("metrics").exit_code == 0
+    assert run("cancel", "job", job).exit_code == 0
+
+
+def test_the_schema_is_deployed_and_verified_through_a_pool_by_session(
+    empty_bouncer: Bouncer, empty_dsn: str
+) -> None:
+    deployed = migrate.deploy(empty_bouncer.own)
+    assert len(deployed) == len(migrate.read_plan().changes)
+    assert migrate.deploy(empty_bouncer.own) == []
+    assert migrate.verify(empty_bouncer.own) == deployed
+    assert migrate.revert(empty_bouncer.own) == deployed[::-1]
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert conn.execute("select to_regnamespace('qwf')").fetchone() == (None,)
+        locks = "select count(*) from pg_locks where locktype = 'advisory'"
+        assert conn.execute(locks).fetchone() == (0,)
+
+
+def test_a_pool_by_transaction_is_refused_to_migrations(
+    empty_bouncer: Bouncer, empty_dsn: str
+) -> None:
+    with pytest.raises(migrate.MigrateError, match="pool in session mode"):
+        migrate.deploy(empty_bouncer.shared)
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        assert conn.execute("select to_regnamespace('qwf_migrations')").fetchone() == (None,)
+    migrate.deploy(empty_bouncer.own)
+    assert all(change.state == "deployed" for change in migrate.status(empty_bouncer.shared))
