@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import socket
 import sys
 from collections.abc import Callable
@@ -24,6 +25,9 @@ NOTHING_TO_RUN = (
 F = TypeVar("F", bound=Callable[..., Any])
 COUNT = click.IntRange(min=1)
 SECONDS = click.FloatRange(min=0)
+SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
 FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
@@ -57,6 +61,16 @@ def check_gpu(_ctx: click.Context, _param: click.Parameter, value: str | None) -
     return None if value is None else str(value)
 
 
+def read_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
+    """A number of bytes, or of KiB, MiB, GiB or TiB: 500M, 8G."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?", str(value).strip(), re.IGNORECASE)
+    if found is None:
+        raise click.BadParameter("a size is wanted, like 500M or 8G")
+    return int(float(found[1]) * SIZES[found[2].upper()])
+
+
 class Misconfigured(click.ClickException):
     """The agent cannot start like this; a supervisor need not try again."""
 
@@ -77,6 +91,8 @@ class Misconfigured(click.ClickException):
         metavar="N|all|none", callback=check_gpu)
 @option("--vram-mb", "GPU memory to announce, MiB. Default: of the largest card.", type=COUNT,
         metavar="MIB")
+@option("--max-rss", "Memory of a child and all it starts, like 8G: more is killed.",
+        metavar="SIZE", callback=read_size)
 @option("--label", "What jobs may require of this box; may be given again.", "labels",
         multiple=True, metavar="NAME=VALUE")
 @option("--rank", "Below 0: takes what others leave, the newest first.", type=int, default=0,

@@ -18,6 +18,7 @@ from qwf_agent import __version__, db, watchdogs
 from qwf_agent.announce import Announced, registration
 from qwf_agent.claim import Claim
 from qwf_agent.control import CHANNEL, Control
+from qwf_agent.guardian import Guardian
 from qwf_agent.jitter import spread
 from qwf_agent.jobs import Jobs
 from qwf_agent.lanes import make_slots
@@ -31,6 +32,7 @@ from qwf_agent.settings import Settings, read_settings
 from qwf_agent.signals import Signals
 from qwf_agent.slot import Slot
 from qwf_agent.slots import NO_ROOM, Room, Slots
+from qwf_agent.telemetry import Telemetry
 from qwf_agent.watchdogs import Look
 from qwf_agent.worker import Worker
 
@@ -75,6 +77,8 @@ class Agent:
         self.workers: deque[Worker] = deque()
         self.slots = Slots([], Pace(options.batch))
         self.jobs = Jobs(self.slots, self.reporter, options.host, self.job_ended)
+        self.telemetry = Telemetry(self.selector, options.host, options.dsn)
+        self.guardian = Guardian()
         self.rejoining: dict[Worker, Iterator[None]] = {}
         self.ticking: Call | None = None
         self.tick_at = 0.0
@@ -153,6 +157,8 @@ class Agent:
     def watch(self) -> None:
         """Kill what a watchdog says, or what was told to stop and did not; let no job wait
         behind a long body."""
+        busy = self.slots.any_long(self.now)
+        self.telemetry.step(self.now, busy, self.workers[0].settings.metrics, self.soft)
         for slot in self.slots:
             seconds = slot.running_for(self.now)
             if seconds > STUCK_S and len(slot.claims) > 1:
@@ -165,9 +171,7 @@ class Agent:
             claim = slot.claims[0]
             if self.now >= claim.kill_at:
                 self.jobs.end(slot, claim, DID_NOT_STOP)
-            settings = self.settings_of(claim)
-            look = Look(claim, settings, self.now, seconds, slot.is_loading())
-            if (trip := watchdogs.check(look)) is not None:
+            if (trip := watchdogs.check(self.look(slot, claim, seconds))) is not None:
                 self.jobs.trip(slot, claim, trip)
         self.release_stranded()
 
@@ -246,6 +250,25 @@ class Agent:
             if worker.queue == claim.queue:
                 worker.circuit.saw(claim, outcome, reason, seconds)
 
+    def look(self, slot: Slot, claim: Claim, seconds: float) -> Look:
+        """What the watchdogs are to judge: the first job of the slot."""
+        sample, pid = self.telemetry.sample, slot.process.pid if slot.process else 0
+        use, used = sample.cards.get(-1 if slot.card is None else slot.card, (0.0, 0))
+        return Look(
+            claim,
+            self.settings_of(claim),
+            self.now,
+            seconds,
+            slot.is_loading(),
+            slot.beats(),
+            sample.at,
+            sample.rss_bytes(pid),
+            sample.state(pid),
+            None if slot.card is None else use,
+            used,
+            self.options.max_rss,
+        )
+
     def settings_of(self, claim: Claim) -> Settings:
         """The settings of the queue it came from."""
         mine = (worker.settings for worker in self.workers if worker.queue == claim.queue)
@@ -301,7 +324,11 @@ class Agent:
         for queue in self.options.queues:
             self.workers.append(self.register(queue, give_up_at))
         slots = make_slots(
-            self.options, self.announced.cards, self.workers[0].settings, self.selector
+            self.options,
+            self.announced.cards,
+            self.workers[0].settings,
+            self.selector,
+            self.guardian,
         )
         self.slots.slots = slots
         log.info("serving %s with %s", ", ".join(self.options.queues), self.slots.describe())
@@ -363,6 +390,7 @@ class Agent:
             self.now + (LOOK_S if self.slots.busy() else IDLE_S),
         ]
         room = NO_ROOM if self.draining else self.slots.room(self.now)
+        times.append(self.telemetry.next_at(self.slots.any_long(self.now)))
         times += [worker.next_at(room.total) for worker in self.workers]
         return min(times + ([self.tick_at] if self.durable.up and self.ticking is None else []))
 
@@ -396,5 +424,7 @@ class Agent:
                 self.wait(self.now + LOOK_S)
             if call.failure is not None or not call.done:
                 log.warning("left without saying goodbye: %s", call.failure or "no answer")
+        self.telemetry.close()
+        self.guardian.close()
         log.info("stopped")
         return STOPPED

@@ -20,7 +20,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +30,9 @@ from qwf_agent.app import Job
 from qwf_agent.body import Given, ImportFailed, encode_output
 from qwf_agent.cancel import CancelEvent
 from qwf_agent.command import TASK as COMMAND
-from qwf_agent.command import die_with_parent, run_command, write_all
+from qwf_agent.command import run_command, write_all
 from qwf_agent.folder import Folder, folder_of
+from qwf_agent.forking import become_own, die_with_parent, let_go
 from qwf_agent.models import Models
 from qwf_agent.options import Limits
 from qwf_agent.outcome import Outcome, of_exception, render
@@ -56,6 +57,7 @@ class Setup:
     allow_commands: Path | None
     environment: dict[str, str]
     limits: Limits
+    max_rss: int | None  # bytes
     gpu: bool  # errors of a card are the host's, not the body's
     model_idle: float
 
@@ -225,9 +227,14 @@ class Child:
         write_all(self._end.log, self._end.mark)
         answer = {
             "ticket": ticket, "outcome": outcome.outcome, "seconds": seconds,
-            "reason": outcome.detail.get("reason"),
+            "reason": outcome.detail.get("reason"), "full": self._is_full(),
         }  # fmt: skip
         self._send(answer, render(outcome._replace(detail=detail)))
+
+    def _is_full(self) -> bool:
+        """Whether this process has more memory than it may keep."""
+        limit = self._setup.max_rss
+        return limit is not None and self._usage.rss_bytes() > limit
 
     def _send(self, message: Message, value: bytes = b"") -> None:
         self._end.socket.sendall(pack(message, value))
@@ -284,6 +291,10 @@ class Usage:
         self._programs = resource.getrusage(resource.RUSAGE_CHILDREN)
         self.took(0.0)
 
+    def rss_bytes(self) -> int:
+        """Memory now; the most there was, where the system does not say."""
+        return _rss_bytes() or self.max_rss_bytes
+
     def took(self, seconds: float) -> float:
         """CPU seconds since this was last asked. `seconds` is what the body took: one that took
         less than a millisecond ran no program, so that it need not be asked for."""
@@ -297,22 +308,25 @@ class Usage:
         return round(self.cpu_seconds - before, 6)
 
 
+def _rss_bytes() -> int | None:
+    """Memory of this process now, where the system says."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    except (OSError, IndexError, ValueError):
+        return None
+
+
 def _settle(end: End) -> None:
     """Become a process of its own: own group, default signals, own standard streams, nothing of
     the parent's."""
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
-    os.setpgid(0, 0)
-    die_with_parent()
-    if os.getppid() != end.parent:
-        os._exit(0)  # it died before that was said
+    become_own("qwf-child")
+    die_with_parent(end.parent)
     with suppress(OSError):  # only Linux: when memory runs out, this process goes, not the agent
         Path("/proc/self/oom_score_adj").write_text("500")
     null = os.open(os.devnull, os.O_RDWR)
     for target, source in ((0, null), (1, end.log), (2, end.log)):
         os.dup2(source, target)
-    _let_go({0, 1, 2, null, end.socket.fileno(), end.tickets, end.cancels, end.log}, null)
+    let_go({0, 1, 2, null, end.socket.fileno(), end.tickets, end.cancels, end.log}, null)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - as long as the process
     sys.stdout, sys.stderr = _open_output(1), _open_output(2)
     sys.path.insert(0, str(Path.cwd()))
@@ -320,23 +334,6 @@ def _settle(end: End) -> None:
 
 def _open_output(fd: int) -> TextIO:
     return open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
-
-
-def _let_go(kept: Iterable[int], null: int) -> None:
-    """Point every other inherited descriptor at /dev/null. Closing would not do: an inherited
-    libpq connection that is finalised here says goodbye on the parent's session, or on whatever
-    got its number since."""
-    for fd in _open_descriptors():
-        if fd not in kept:
-            with suppress(OSError):  # closed meanwhile, or the list's own
-                os.dup2(null, fd, inheritable=False)
-
-
-def _open_descriptors() -> list[int]:
-    for folder in (Path("/proc/self/fd"), Path("/dev/fd")):
-        if folder.is_dir():
-            return [int(entry.name) for entry in folder.iterdir()]
-    return list(range(3, 1024))
 
 
 def _flush_output() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from qwf_agent.link import Row
 from qwf_agent.outcome import Outcome
 from qwf_agent.settings import Settings
+from qwf_agent.vitals import Vitals
 from qwf_agent.wire import Message
 
 
@@ -26,6 +27,7 @@ class Claim:
     timeout: float
     stall_timeout: float
     heavy: bool = False  # needs a card to itself
+    model_loaded: bool = False  # its child has said so
     ticket: int = 0
     expected_s: float = 0.0
     fate: Outcome | None = None  # what to report once its child is dead, whatever the child said
@@ -33,6 +35,7 @@ class Claim:
     cancelled: bool = False  # told to stop
     kill_at: float = float("inf")
     progress_seen: int = 0
+    vitals: Vitals = field(default_factory=Vitals)
 
     @property
     def task(self) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from qwf_agent.app import Job, PermanentError
 from qwf_agent.body import BadOutput
 from qwf_agent.cancel import CancelEvent
+from qwf_agent.forking import die_with_parent
 from qwf_agent.outcome import CommandFailed, signal_name
 
 TASK = "command"
@@ -73,25 +74,6 @@ def resolve(name: str, allowed: Path) -> str:
     if not program.is_file() or not os.access(program, os.X_OK):
         raise Refused(f"command {name!r}: {program} is not an executable file")
     return str(program)
-
-
-def die_with_parent() -> None:
-    """Ask Linux to kill this process when its parent dies; elsewhere the parent's end shows as a
-    closed pipe."""
-    if PRCTL is not None:
-        PRCTL(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
-def _load_prctl() -> Any:
-    try:
-        import ctypes
-
-        return ctypes.CDLL(None).prctl
-    except (ImportError, OSError, AttributeError):
-        return None
-
-
-PRCTL = _load_prctl()
 
 
 def _argv(command: Any) -> list[str]:

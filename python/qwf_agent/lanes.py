@@ -6,6 +6,7 @@ import os
 import selectors
 
 from qwf_agent.child import Setup
+from qwf_agent.guardian import Guardian
 from qwf_agent.options import Limits, Options
 from qwf_agent.settings import Settings
 from qwf_agent.slot import Slot
@@ -19,14 +20,18 @@ def count(options: Options, cards: list[int]) -> int:
 
 
 def make_slots(
-    options: Options, cards: list[int], settings: Settings, selector: selectors.BaseSelector
+    options: Options,
+    cards: list[int],
+    settings: Settings,
+    selector: selectors.BaseSelector,
+    guardian: Guardian,
 ) -> list[Slot]:
     """The slots of an agent on a box with these cards: those with a card first."""
     total = count(options, cards)
     recycle_jobs = 1 if options.fresh else options.recycle_jobs or settings.recycle_jobs
     lanes = _cards(options, cards)[:total]
     return [
-        Slot(selector, setup(options, settings, card), recycle_jobs, heavy=heavy, card=card)
+        Slot(selector, guardian, setup(options, settings, card), recycle_jobs, heavy, card)
         for heavy, card in [(True, card) for card in lanes] + [(False, None)] * (total - len(lanes))
     ]
 
@@ -41,6 +46,7 @@ def setup(options: Options, settings: Settings, card: int | None) -> Setup:
         options.allow_commands,
         visible_devices(options.gpu if card is None else str(card)),
         Limits(settings.max_value_bytes, settings.max_error_bytes, settings.max_log_bytes),
+        options.max_rss,
         options.lanes and options.gpu != "none",
         settings.model_idle,
     )

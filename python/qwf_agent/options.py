@@ -30,6 +30,7 @@ class Options:
     rank: int = 0
     project: str | None = None
     vram_mb: int | None = None
+    max_rss: int | None = None
 
     @property
     def gpu_queues(self) -> frozenset[str]:

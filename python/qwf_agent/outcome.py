@@ -7,6 +7,7 @@ import errno
 import json
 import signal
 import traceback
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -42,12 +43,12 @@ def render(outcome: Outcome) -> bytes:
     return b'{"output": ' + outcome.output + b", " + rest[1:].encode(errors="replace")
 
 
-def report(job_id: int, token: str, rendered: bytes, log_tail: str = "") -> bytes:
-    """One element of the list that qwf.finish_many() takes. What user code returned goes in as
-    the text it came as."""
-    if log_tail:
+def report(job_id: int, token: str, rendered: bytes, more: Mapping[str, Any]) -> bytes:
+    """One element of the list that qwf.finish_many() takes; `more` is added to its detail. What
+    user code returned goes in as the text it came as."""
+    if more:
         comma = b"" if rendered.endswith(b"{}}") else b", "
-        rendered = rendered[:-2] + comma + b'"log_tail": ' + TO_JSON(log_tail).encode() + b"}}"
+        rendered = rendered[:-2] + comma + TO_JSON(more)[1:].encode(errors="replace") + b"}"
     return b'{"job_id": %d, "token": "%s", ' % (job_id, token.encode()) + rendered[1:]
 
 

@@ -7,6 +7,7 @@ import selectors
 import signal
 import socket
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from qwf_agent import child
@@ -95,10 +96,14 @@ class ChildProcess:
             self._tickets_in = -1
 
     def kill(self) -> None:
-        """Kill the child and everything it started that stayed in its group."""
+        """Kill the child, its group, and all that descends from it."""
+        below = descendants(self.pid)
         for kill in (os.killpg, os.kill):
             with suppress(*GONE):
                 kill(self.pid, signal.SIGKILL)
+        for pid in below:
+            with suppress(*GONE):
+                os.kill(pid, signal.SIGKILL)
 
     def wait(self) -> Exit | None:
         """How the child ended, if it has; then its last words are there to `hear`, and no ticket
@@ -160,3 +165,13 @@ class ChildProcess:
             if not data:
                 return False
             self._messages.extend(self._unpacker.feed(data))
+
+
+def descendants(pid: int) -> list[int]:
+    """Processes that the process started, and they in turn, as far as their parents live; none
+    where the system does not say (Linux does)."""
+    found: list[int] = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found + [below for child in found for below in descendants(child)]

@@ -48,7 +48,9 @@ class Reporter:
 
     def add(self, claim: Claim, rendered: bytes, log_tail: str = "") -> None:
         """Take what `outcome.render` made."""
-        self._waiting.append(Report(claim, report(claim.job_id, claim.token, rendered, log_tail)))
+        more = {"log_tail": log_tail, "gpu_peak_bytes": claim.vitals.gpu_peak_bytes}
+        more = {name: value for name, value in more.items() if value}
+        self._waiting.append(Report(claim, report(claim.job_id, claim.token, rendered, more)))
 
     def claims(self) -> list[Claim]:
         """Claims whose reports are not answered: their leases still need renewing."""
@@ -117,6 +119,6 @@ class Reporter:
         outcome = Outcome(
             "error", error=f"the output cannot be stored: {failure.message} ({failure.sqlstate})"
         )
-        refused.text = report(refused.claim.job_id, refused.claim.token, render(outcome))
+        refused.text = report(refused.claim.job_id, refused.claim.token, render(outcome), {})
         refused.replaced = True
         self._waiting.appendleft(refused)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from qwf_agent.child import ORDER, TICKET, Setup
 from qwf_agent.claim import Claim
+from qwf_agent.guardian import Guardian
 from qwf_agent.process import ChildProcess, Exit
 from qwf_agent.scoreboard import Progress
 from qwf_agent.tasks import IMPORT_S
@@ -80,6 +81,7 @@ class Slot:
     def __init__(
         self,
         selector: selectors.BaseSelector,
+        guardian: Guardian,
         setup: Setup,
         recycle_jobs: int,
         heavy: bool = False,
@@ -95,6 +97,7 @@ class Slot:
         self.ready = False  # the child has imported the user's app
         self.process: ChildProcess | None = None
         self._selector = selector
+        self._guardian = guardian
         self._setup = setup
         self._recycle_jobs = recycle_jobs
         self._spawn_at = 0.0
@@ -117,6 +120,7 @@ class Slot:
             self._spawn_at = now + self._wait_s
             self._wait_s = min(self._wait_s * 2, WAIT_S[1])
             self.process = ChildProcess(self._selector, self._setup)
+            self._guardian.add(self.process.pid)
             self._left = self._recycle_jobs
             self._ready_by = now + IMPORT_S
 
@@ -211,6 +215,13 @@ class Slot:
         done, self._orders_done = self._orders_done, []
         return done
 
+    def beats(self) -> int:
+        """Which of its reports of progress was the last of the first job; 0 before its first."""
+        if not self.claims or self.process is None:
+            return 0
+        said = self.process.scoreboard.progress()
+        return said.version if said and said.ticket == self.claims[0].ticket else 0
+
     def progress(self) -> Progress | None:
         """What the running body said last about how far it is, if that is news."""
         if not self.claims or self.process is None:
@@ -263,6 +274,7 @@ class Slot:
         unstarted = [claim for claim in self.claims if claim is not running]
         log = process.log.take()
         process.close()
+        self._guardian.remove(process.pid)
         self.claims.clear()
         self._orders_done += [(order, "its process died") for order in self._ordered.values()]
         self._ordered.clear()
@@ -281,6 +293,8 @@ class Slot:
                 self._take_model_message(message)
                 continue
             claim = next(claim for claim in self.claims if claim.ticket == message["ticket"])
+            if message["full"]:
+                self.retire()
             self._leave(claim)
             self._first_since = time.monotonic()
             found.append(
@@ -299,7 +313,10 @@ class Slot:
         if "order" in message:
             order = self._ordered.pop(message["order"])
             self._orders_done.append((order, message["error"]))
-        elif "reused" in message:
+            return
+        if self.claims:
+            self.claims[0].model_loaded = True
+        if "reused" in message:
             self.loads.avoided += 1
         else:
             self._has_model(message["model"])

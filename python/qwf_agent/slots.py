@@ -10,6 +10,8 @@ from qwf_agent.claim import Claim
 from qwf_agent.pace import BATCH_S, Pace
 from qwf_agent.slot import Order, Slot
 
+LONG_S = 1.0
+
 
 class Room(NamedTuple):
     """How many more jobs could be taken: in all, and of those that need a card."""
@@ -77,6 +79,10 @@ class Slots:
         return bool(self.backlog) or any(
             slot.claims or (slot.process is not None and not slot.ready) for slot in self.slots
         )
+
+    def any_long(self, now: float) -> bool:
+        """Whether a body has run so long that it is worth measuring."""
+        return any(slot.claims and slot.running_for(now) > LONG_S for slot in self.slots)
 
     def all_have_work(self) -> bool:
         """Whether every child has at least a job behind the one it runs."""

@@ -45,8 +45,14 @@ class Agent:
         return self.process.pid
 
     def children(self) -> list[int]:
+        """Those that run bodies."""
+        return self.processes("qwf-child")
+
+    def processes(self, name: str = "") -> list[int]:
+        """All that it has forked, or those of a kind."""
         path = Path(f"/proc/{self.pid}/task/{self.pid}/children")
-        return [int(pid) for pid in path.read_text().split()]
+        found = [int(pid) for pid in path.read_text().split()]
+        return [pid for pid in found if name in ("", name_of(pid))]
 
     def said(self) -> str:
         return self.log.read_text(errors="replace")
@@ -144,7 +150,7 @@ def agents(dsn: str, home: Path) -> Iterator[StartAgent]:
         yield start
     finally:
         for agent in started:
-            for pid in agent.children() if agent.process.poll() is None else []:
+            for pid in agent.processes() if agent.process.poll() is None else []:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(pid, signal.SIGKILL)
             agent.process.kill()
@@ -156,6 +162,13 @@ def clean_environment(home: Path) -> dict[str, str]:
     dropped = ("QWF_", "PG", "DATABASE_URL", "PYTHONPATH")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
     return {**kept, "QWF_HOME": str(home / "qwf"), "PYTHONPATH": f"{PACKAGE}{os.pathsep}{USER}"}
+
+
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 def alive(pid: int) -> bool:

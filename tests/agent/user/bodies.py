@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -196,3 +197,82 @@ def attempts_file(file: Path, fail: int) -> dict[str, int]:
 def mark(folder: Path, name: str) -> None:
     with (folder / name).open("a") as lines:
         lines.write("x")
+
+
+def beat(status_callback: Any, times: int = 1) -> None:
+    for _ in range(times):
+        status_callback(0.1, "begun")
+
+
+@app.task()
+def silent(file: Path, status_callback: Any, beats: int = 1) -> None:
+    """Reports progress, then hangs."""
+    file.write_text(str(os.getpid()))
+    beat(status_callback, beats)
+    time.sleep(600)
+
+
+@app.task()
+def holding_the_gil(file: Path, status_callback: Any) -> None:
+    """Hangs in C with the GIL held: no other thread and no signal handler gets a turn."""
+    file.write_text(str(os.getpid()))
+    beat(status_callback)
+    re.match(r"(a+)+$", "a" * 64 + "b")
+
+
+@app.task()
+def ignoring_signals(file: Path, status_callback: Any) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+    file.write_text(str(os.getpid()))
+    beat(status_callback)
+    while True:
+        time.sleep(600)
+
+
+@app.task()
+def stopping_itself(file: Path, status_callback: Any) -> None:
+    file.write_text(str(os.getpid()))
+    beat(status_callback)
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+@app.task()
+def with_family(file: Path, status_callback: Any) -> None:
+    """Starts a program in a session of its own, and waits for it."""
+    program = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    file.write_text(f"{os.getpid()} {program.pid}")
+    beat(status_callback)
+    program.wait()
+
+
+@app.task()
+def slow_but_alive(status_callback: Any, steps: int, seconds: float) -> dict[str, int]:
+    for step in range(steps):
+        status_callback(step / steps)
+        time.sleep(seconds)
+    return {"steps": steps}
+
+
+@app.task()
+def growing(file: Path, megabytes: int, in_program: bool = False) -> None:
+    """Takes memory, itself or in a program that it starts, and keeps it."""
+    if in_program:
+        code = f"import time; x = b'x' * ({megabytes} << 20); time.sleep(600)"
+        program = subprocess.Popen([sys.executable, "-c", code])
+        file.write_text(str(program.pid))
+        program.wait()
+    file.write_text(str(os.getpid()))
+    kept = b"x" * (megabytes << 20)
+    time.sleep(600)
+    del kept
+
+
+@app.task()
+def leaking(megabytes: int) -> dict[str, int]:
+    """Leaves memory behind in its process."""
+    LEAK.append(b"x" * (megabytes << 20))
+    return {"pid": os.getpid()}
+
+
+LEAK: list[bytes] = []

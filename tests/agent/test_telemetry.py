@@ -1,0 +1,138 @@
+"""How busy a host is: one agent of it says so, in rows and on a channel."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from harness import DRIVER, Database, StartAgent, until
+
+from qwf_agent import gpu
+
+GIB = 1 << 30
+# What those who listen to the system this one follows expect of a sample.
+PAYLOAD = {
+    "sampled_at", "host", "cpu_percent", "cpu_ours_percent", "ram_percent", "ram_used_mb",
+    "ram_total_mb", "ram_ours_used_mb", "ram_ours_percent", "swap_used_mb", "gpus",
+}  # fmt: skip
+
+
+@pytest.fixture
+def often(base: Database) -> None:
+    base.conn.execute("update qwf.settings set metrics = '0.2 s'")
+
+
+def heard(dsn: str) -> list[dict[str, Any]]:
+    """Two samples from the channel."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute("listen hw_metrics")
+        return [json.loads(note.payload) for note in conn.notifies(timeout=40, stop_after=2)]
+
+
+@pytest.mark.usefixtures("often")
+def test_a_host_says_how_busy_it_is(base: Database, start: StartAgent, tmp_path: Path) -> None:
+    cards = tmp_path / "cards.json"
+    cards.write_text(json.dumps([[42, 3 * GIB, 16 * GIB], [0, 0, 8 * GIB]]))
+    start("--app", "bodies", "--host", "box", FAKE_CARDS=str(cards), PYTHONPATH=DRIVER)
+    sample = heard(base.dsn)[1]
+    assert set(sample) == PAYLOAD
+    assert sample["host"] == "box"
+    assert 0 <= sample["cpu_percent"] <= 100
+    assert 0 < sample["ram_used_mb"] < sample["ram_total_mb"]
+    assert sample["gpus"] == [
+        {"id": 0, "use_pct": 42, "vram_used_mb": 3072, "vram_total_mb": 16384},
+        {"id": 1, "use_pct": 0, "vram_used_mb": 0, "vram_total_mb": 8192},
+    ]
+    row = base.conn.execute(
+        "select * from qwf.host_metrics order by sampled_at desc limit 1"
+    ).fetchone()
+    assert row is not None
+    assert (row["host"], row["gpus"], row["ram_total_mb"]) == (
+        "box", sample["gpus"], sample["ram_total_mb"],
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("often")
+def test_one_agent_of_a_host_speaks_and_another_takes_over(
+    base: Database, start: StartAgent
+) -> None:
+    agents = [start("--app", "bodies", "--host", "box") for _ in range(2)]
+    until(lambda: base.one("select count(*) from qwf.host_metrics") >= 3, "samples")
+    samplers = [agent.processes("qwf-sampler") for agent in agents]
+    assert sorted(map(len, samplers)) == [0, 1]
+    speaker = agents[0] if samplers[0] else agents[1]
+    speaker.signal(signal.SIGKILL)
+    speaker.ended()
+    before = base.one("select qwf.now()")
+    until(lambda: base.one("select max(sampled_at) > %s from qwf.host_metrics", before), "more")
+
+
+@pytest.mark.usefixtures("often")
+def test_a_sampler_that_dies_is_replaced(base: Database, start: StartAgent) -> None:
+    agent = start("--app", "bodies")
+    (first,) = until(lambda: agent.processes("qwf-sampler"), "the sampler")
+    until(lambda: base.one("select count(*) from qwf.host_metrics") >= 1, "a sample")
+    os.kill(first, signal.SIGKILL)
+    until(lambda: agent.processes("qwf-sampler") not in ([], [first]), "another sampler")
+    before = base.one("select qwf.now()")
+    until(lambda: base.one("select max(sampled_at) > %s from qwf.host_metrics", before), "more")
+    assert base.ended(base.enqueue("noop"))["status"] == "completed"
+
+
+@pytest.mark.usefixtures("often")
+def test_a_parked_host_still_says_how_busy_it_is(base: Database, start: StartAgent) -> None:
+    base.conn.execute("select qwf.worker_control('box', 'default', 'off')")
+    agent = start("--app", "bodies", "--host", "box")
+    until(lambda: "is off" in agent.said(), "the agent to know")
+    before = base.one("select qwf.now()")
+    until(lambda: base.one("select max(sampled_at) > %s from qwf.host_metrics", before), "more")
+
+
+def test_heartbeats_say_what_the_slots_do(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    base.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
+    start("--app", "bodies", "--slots", "2")
+    base.enqueue("telling", {"file": str(tmp_path / "pid"), "seconds": 60})
+    until(lambda: base.one("select stats ->> 'busy' from qwf.workers") == "1", "a busy slot")
+    assert base.one("select stats ->> 'slots' from qwf.workers") == "2"
+
+
+def test_nvidia_smi_is_read_as_it_prints() -> None:
+    text = "0, 37, 1024, 24576\n1, [N/A], 0, 81920\n\nNo devices were found\n"
+    assert gpu.read_nvidia_smi(text) == [
+        gpu.Card(0, 37.0, GIB, 24 * GIB), gpu.Card(1, 0.0, 0, 80 * GIB),
+    ]  # fmt: skip
+
+
+def test_rocm_smi_is_read_as_it_prints() -> None:
+    card = {
+        "GPU use (%)": "99",
+        "VRAM Total Memory (B)": str(16 * GIB),
+        "VRAM Total Used Memory (B)": str(GIB),
+    }
+    text = json.dumps({"card0": card, "system": {"Driver version": "6.1"}})
+    assert gpu.read_rocm_smi(text) == [gpu.Card(0, 99.0, GIB, 16 * GIB)]
+
+
+@pytest.mark.parametrize("tool", ["nvidia-smi", "rocm-smi"])
+def test_the_tool_of_a_driver_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)  # as where it is not installed
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert gpu.find_driver() is None
+    card = {"GPU use (%)": "5", "VRAM Total Memory (B)": 8 * GIB, "VRAM Total Used Memory (B)": 0}
+    said = {"nvidia-smi": "0, 5, 0, 8192", "rocm-smi": json.dumps({"card0": card})}[tool]
+    program = tmp_path / tool
+    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.chmod(0o755)
+    driver = gpu.find_driver()
+    assert driver is not None
+    assert driver() == [gpu.Card(0, 5.0, 0, 8 * GIB)]

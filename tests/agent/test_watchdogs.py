@@ -1,0 +1,203 @@
+"""Every watchdog trips on a body that misbehaves, whatever that body does, and leaves alone one
+that is only slow."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import DRIVER, Agent, Database, StartAgent, alive, until
+
+GIB = 1 << 30
+
+
+def pids_in(file: Path) -> list[int]:
+    return [int(word) for word in until(lambda: file.exists() and file.read_text()).split()]
+
+
+def tripped(base: Database, job_id: int, file: Path, reason: str) -> dict[str, Any]:
+    """The attempt, which was lost for that reason; nothing of its body runs any more."""
+    pids = pids_in(file)
+    attempt = base.attempted(job_id)
+    assert (attempt["outcome"], attempt["reason"]) == ("lost", reason)
+    until(lambda: not any(alive(pid) for pid in pids), "the death of all of it")
+    return attempt
+
+
+STUBBORN = ("silent", "holding_the_gil", "ignoring_signals", "stopping_itself", "with_family")
+
+
+@pytest.mark.parametrize("task", STUBBORN)
+def test_the_wall_clock_trips(base: Database, start: StartAgent, tmp_path: Path, task: str) -> None:
+    start("--app", "bodies")
+    file = tmp_path / "pids"
+    job_id = base.enqueue(task, {"file": str(file)}, timeout="0.5 s")
+    attempt = tripped(base, job_id, file, "timeout")
+    assert attempt["error"].startswith("timeout")
+    assert attempt["signal"] in (None, int(signal.SIGKILL))
+
+
+@pytest.mark.parametrize("task", STUBBORN)
+def test_no_progress_trips(base: Database, start: StartAgent, tmp_path: Path, task: str) -> None:
+    base.conn.execute("update qwf.settings set stall_timeout = '0.5 s', stall_samples = 2")
+    start("--app", "bodies")
+    file = tmp_path / "pids"
+    attempt = tripped(base, base.enqueue(task, {"file": str(file)}), file, "stalled")
+    assert "no progress" in attempt["error"]
+
+
+def test_no_progress_leaves_alone_who_never_reported_any(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    base.conn.execute("update qwf.settings set stall_timeout = '0.2 s', stall_samples = 1")
+    start("--app", "bodies")
+    file = tmp_path / "pid"
+    job_id = base.enqueue("telling", {"file": str(file), "seconds": 3})
+    assert base.ended(job_id)["status"] == "completed"
+    assert len(base.attempts(job_id)) == 1
+
+
+def test_no_progress_leaves_alone_who_goes_on_reporting(base: Database, start: StartAgent) -> None:
+    base.conn.execute("update qwf.settings set stall_timeout = '2 s', stall_samples = 1")
+    start("--app", "bodies")
+    job_id = base.enqueue("slow_but_alive", {"steps": 10, "seconds": 0.4})
+    assert base.ended(job_id)["output"] == {"steps": 10}
+    assert len(base.attempts(job_id)) == 1
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    """The state of the only card: percent in use, memory in use, memory."""
+    file = tmp_path / "cards.json"
+    file.write_text(json.dumps([[0, GIB, 16 * GIB]]))
+    return file
+
+
+def on_card(start: StartAgent, card: Path, *options: str) -> Agent:
+    return start(
+        "--app", "bodies", "--queue", "gpu", "--gpu", "0", *options,
+        FAKE_CARDS=str(card), PYTHONPATH=DRIVER,
+    )  # fmt: skip
+
+
+def test_a_card_that_computes_is_progress(
+    base: Database, start: StartAgent, tmp_path: Path, card: Path
+) -> None:
+    base.conn.execute("update qwf.settings set stall_timeout = '0.5 s', stall_samples = 2")
+    card.write_text(json.dumps([[97, GIB, 16 * GIB]]))
+    agent = on_card(start, card)
+    file = tmp_path / "pid"
+    job_id = base.enqueue("silent", {"file": str(file)}, queue="gpu")
+    until(lambda: agent.said().count("not standing still") >= 2, "two looks at it")
+    assert alive(pids_in(file)[0])
+    card.write_text(json.dumps([[0, GIB, 16 * GIB]]))
+    attempt = tripped(base, job_id, file, "stalled")
+    assert attempt["gpu_peak_bytes"] == GIB
+
+
+def test_an_idle_card_trips_after_grace_and_window(
+    base: Database, start: StartAgent, tmp_path: Path, card: Path
+) -> None:
+    base.conn.execute("update qwf.settings set gpu_health_window = '1 s', model_load_grace = '1 s'")
+    on_card(start, card)
+    file = tmp_path / "pid"
+    job_id = base.enqueue("telling", {"file": str(file), "seconds": 600}, queue="gpu")
+    attempt = tripped(base, job_id, file, "gpu_hung")
+    assert "idle" in attempt["error"]
+
+
+def test_a_report_of_progress_ends_the_grace(
+    base: Database, start: StartAgent, tmp_path: Path, card: Path
+) -> None:
+    base.conn.execute("update qwf.settings set gpu_health_window = '1 s'")
+    on_card(start, card)
+    file = tmp_path / "pid"
+    tripped(base, base.enqueue("silent", {"file": str(file)}, queue="gpu"), file, "gpu_hung")
+
+
+@pytest.mark.parametrize(
+    ("settings", "use"),
+    [
+        ("gpu_health_window = '0.5 s', model_load_grace = '0 s'", 50),
+        ("gpu_health_window = '0.5 s'", 0),  # within the grace
+    ],
+)
+def test_gpu_health_leaves_alone_who_computes_or_still_loads(
+    base: Database, start: StartAgent, tmp_path: Path, card: Path, settings: str, use: int
+) -> None:
+    base.conn.execute(f"update qwf.settings set {settings}")
+    card.write_text(json.dumps([[use, GIB, 16 * GIB]]))
+    on_card(start, card)
+    job_id = base.enqueue("telling", {"file": str(tmp_path / "f"), "seconds": 3}, queue="gpu")
+    assert base.ended(job_id)["status"] == "completed"
+    assert len(base.attempts(job_id)) == 1
+
+
+def test_gpu_health_does_not_look_at_light_jobs_or_where_there_is_no_card(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    base.conn.execute(
+        "update qwf.settings set gpu_health_window = '0.5 s', model_load_grace = '0 s'"
+    )
+    start("--app", "bodies", "--queue", "gpu", "--gpu", "none")
+    job_id = base.enqueue("telling", {"file": str(tmp_path / "f"), "seconds": 3}, queue="gpu")
+    assert base.ended(job_id)["status"] == "completed"
+    assert len(base.attempts(job_id)) == 1
+
+
+def test_a_driver_that_hangs_keeps_no_watchdog_waiting(
+    base: Database, start: StartAgent, tmp_path: Path, card: Path
+) -> None:
+    base.conn.execute("update qwf.settings set stall_timeout = '1 s', stall_samples = 2")
+    on_card(start, card)
+    file = tmp_path / "pid"
+    job_id = base.enqueue("silent", {"file": str(file)}, queue="gpu")
+    pids_in(file)
+    card.write_text(json.dumps([[-1, GIB, 16 * GIB]]))  # from now on the driver never answers
+    tripped(base, job_id, file, "stalled")
+
+
+def test_a_sampler_that_hangs_keeps_no_watchdog_waiting(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    base.conn.execute("update qwf.settings set stall_timeout = '1 s', stall_samples = 2")
+    agent = start("--app", "bodies")
+    file = tmp_path / "pid"
+    job_id = base.enqueue("silent", {"file": str(file)})
+    for pid in until(lambda: agent.processes("qwf-sampler"), "the sampler"):
+        os.kill(pid, signal.SIGSTOP)
+    tripped(base, job_id, file, "stalled")
+
+
+@pytest.mark.parametrize("in_program", [False, True], ids=["itself", "a program it starts"])
+def test_memory_beyond_the_limit_trips(
+    base: Database, start: StartAgent, tmp_path: Path, in_program: bool
+) -> None:
+    start("--app", "bodies", "--max-rss", "200M")
+    file = tmp_path / "pid"
+    args = {"file": str(file), "megabytes": 300, "in_program": in_program}
+    attempt = tripped(base, base.enqueue("growing", args), file, "oom")
+    assert "--max-rss is 200 MiB" in attempt["error"]
+
+
+def test_memory_within_the_limit_is_left_alone(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    start("--app", "bodies", "--max-rss", "1G")
+    job_id = base.enqueue("telling", {"file": str(tmp_path / "pid"), "seconds": 3})
+    assert base.ended(job_id)["status"] == "completed"
+    assert len(base.attempts(job_id)) == 1
+
+
+def test_a_child_that_keeps_too_much_is_replaced_between_jobs(
+    base: Database, start: StartAgent
+) -> None:
+    start("--app", "bodies", "--max-rss", "200M")
+    first = base.ended(base.enqueue("leaking", {"megabytes": 250}))
+    second = base.ended(base.enqueue("leaking", {"megabytes": 1}))
+    assert (first["status"], second["status"]) == ("completed", "completed")
+    assert first["output"] != second["output"]
