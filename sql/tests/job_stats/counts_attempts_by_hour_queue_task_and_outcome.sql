@@ -7,7 +7,8 @@ select qwf.enqueue('draw', queue => 'gpu');
 select qwf_test.claim('default', 2), qwf_test.claim('gpu');
 select qwf_test.travel('2.5 s');
 select qwf_test.report('draw', 'fatal', error => 'boom');
-select qwf.finish(id, token, 'completed') from qwf.jobs where task = 'mail' and status = 'running';
+select count(qwf.finish(id, token, 'completed')) from qwf.jobs
+where task = 'mail' and status = 'running';
 select qwf_test.travel('1 min');
 select qwf_test.work();
 select qwf_test.work('default');

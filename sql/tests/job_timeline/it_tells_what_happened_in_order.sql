@@ -8,7 +8,7 @@ select qwf_test.claim('default');
 select qwf_test.travel('2 s');
 select qwf_test.report('a', 'lost', error => 'gone', detail => '{"reason": "crashed"}');
 select qwf_test.claim('default');
-select qwf.progress(id, token, 0.5, 'half of it') from qwf.jobs;
+select count(qwf.progress(id, token, 0.5, 'half of it')) from qwf.jobs;
 select qwf_test.travel('3 s');
 select results_eq($$
   select name, at, attempt, what, by, waited, took, detail from qwf.job_timeline

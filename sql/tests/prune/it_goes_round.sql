@@ -6,7 +6,7 @@ select setval('qwf.prune_job', 0);
 select qwf.enqueue('waits', queue => 'gpu'), qwf.enqueue('waits', queue => 'gpu');
 select qwf.enqueue('a'), qwf.enqueue('a'), qwf.enqueue('a');
 select qwf_test.claim('default', 3);
-select qwf.finish(id, token, 'completed') from qwf.jobs where task = 'a';
+select count(qwf.finish(id, token, 'completed')) from qwf.jobs where task = 'a';
 select qwf_test.travel('31 days');
 select qwf.enqueue('young');
 select is((qwf.prune(2) ->> 'jobs')::int, 0, 'it looks at what waits');

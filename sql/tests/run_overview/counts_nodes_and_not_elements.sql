@@ -9,9 +9,9 @@ select qwf.enqueue_run('w');
 select qwf_test.claim('cpu', 5);
 select results_eq('select done, total, running from qwf.run_overview',
   'values (0::bigint, 2, 2::bigint)', 'two of three elements run');
-select qwf.finish(id, token, 'completed') from qwf.jobs where status = 'running';
+select count(qwf.finish(id, token, 'completed')) from qwf.jobs where status = 'running';
 select qwf_test.claim('cpu', 5);
-select qwf.finish(id, token, 'completed') from qwf.jobs where status = 'running';
+select count(qwf.finish(id, token, 'completed')) from qwf.jobs where status = 'running';
 select results_eq('select done, total, running from qwf.run_overview',
   'values (1::bigint, 2, 0::bigint)', 'the map is done');
 
