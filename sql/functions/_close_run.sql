@@ -4,7 +4,7 @@
 -- requires: functions/now
 -- Purpose: Decides how a live run ends when it does not complete: it failed, or was cancelled.
 -- Guarantees: The first decision stands. A run with clean-up nodes that have not ended stays
---   running until they have; said again with p_at_once, it ends without them.
+--   running until they have, unless nothing of it ever began; with p_at_once it ends without them.
 -- Locks: expects the run locked by the caller.
 -- Called by: _end_runs, cancel_run, _fail_overdue_runs, _fail_poisoned.
 
@@ -20,13 +20,15 @@ set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
-  v_clean_up boolean := not p_at_once and exists (
-    select from qwf.jobs j
-    where j.run_id = p_run and j.run_if is not null and j.finished_at is null);
+  v_clean_up boolean := not p_at_once
+    and exists (select from qwf.runs r where r.id = p_run and r.started_at is not null)
+    and exists (
+      select from qwf.jobs j
+      where j.run_id = p_run and j.run_if is not null and j.finished_at is null);
 begin
   update qwf.runs r set
     status = case when v_clean_up then 'running' else coalesce(r.ending, p_status) end,
-    ending = coalesce(r.ending, p_status),
+    ending = coalesce(r.ending, case when v_clean_up then p_status end),
     error = coalesce(r.error, p_error),
     started_at = coalesce(r.started_at, v_now),
     finished_at = case when not v_clean_up then v_now end

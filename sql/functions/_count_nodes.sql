@@ -16,42 +16,36 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_material = off
+set enable_hashjoin = on
 set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
+  v_runs bigint[] := array(select distinct u.run_id from unnest(p_counts) u);
 begin
   update qwf.runs r set
-    open_nodes = n.open,
-    active_nodes = n.active,
-    waiting_nodes = n.waiting,
-    failed_nodes = n.failed,
-    status = n.status,
-    started_at = case when n.status <> 'queued' then coalesce(r.started_at, v_now) end,
-    finished_at = case when n.open = 0 then v_now end
+    open_nodes = r.open_nodes - d.closed,
+    active_nodes = r.active_nodes + d.active,
+    waiting_nodes = r.waiting_nodes + d.waiting,
+    failed_nodes = r.failed_nodes + d.failed,
+    (status, started_at, finished_at) = (
+      select k.status, case when k.status <> 'queued' then coalesce(r.started_at, v_now) end,
+        case when r.open_nodes = d.closed then v_now end
+      from (select case
+          when r.open_nodes = d.closed then coalesce(r.ending, 'completed')
+          when r.active_nodes + d.active = 0 and r.waiting_nodes + d.waiting > 0
+            then 'awaiting_input'
+          when r.status = 'queued' and not d.started then 'queued'
+          else 'running'
+        end::qwf.run_status) k (status))
   from (
-    select c.id, c.open, c.active, c.waiting, c.failed, case
-        when c.open = 0 then coalesce(c.ending, 'completed')
-        when c.active = 0 and c.waiting > 0 then 'awaiting_input'
-        when c.old_status = 'queued' and not c.started then 'queued'
-        else 'running'
-      end::qwf.run_status as status
-    from (
-      select a.id, a.status, a.ending, a.open_nodes - d.closed as open,
-        a.active_nodes + d.active as active,
-        a.waiting_nodes + d.waiting as waiting, a.failed_nodes + d.failed as failed, d.started
-      from qwf.runs a
-      join (
-        select u.run_id, sum(u.closed)::int as closed, sum(u.active)::int as active,
-          sum(u.waiting)::int as waiting, sum(u.failed)::int as failed,
-          bool_or(u.started) as started
-        from unnest(p_counts) u
-        group by u.run_id
-      ) d on d.run_id = a.id
-      where a.finished_at is null
-    ) c (id, old_status, ending, open, active, waiting, failed, started)
-  ) n
-  where r.id = n.id;
+    select u.run_id, sum(u.closed)::int as closed, sum(u.active)::int as active,
+      sum(u.waiting)::int as waiting, sum(u.failed)::int as failed, bool_or(u.started) as started
+    from unnest(p_counts) u
+    group by u.run_id
+  ) d
+  where r.id = any (v_runs)  -- by the index, whatever the statistics say
+    and r.id = d.run_id and r.finished_at is null;
 end $$;
 comment on function qwf._count_nodes(qwf.node_count[]) is
   'Adds up changes to the counters of runs and sets the state that follows.';

@@ -2,8 +2,8 @@
 -- requires: schema/jobs
 -- requires: schema/runs
 -- requires: schema/graphs
--- requires: schema/settings
 -- requires: functions/_fold
+-- requires: functions/_list_problem
 -- requires: functions/_insert_elements
 -- requires: functions/_map_verdict
 -- requires: functions/now
@@ -25,25 +25,19 @@ set enable_seqscan = off
 set jit = off
 as $$
 declare
-  v_max int := (select s.max_elements from qwf.settings s);
-  v_problem text := case
-    when jsonb_typeof(p_list) <> 'array'
-      then format('QW004: map is %s, not a list', jsonb_typeof(p_list))
-    when jsonb_array_length(p_list) > v_max
-      then format('QW004: map is a list of %s, at most %s fit (max_elements of qwf.settings)',
-        jsonb_array_length(p_list), v_max)
-  end;
   v_inputs jsonb;
+  v_problem text;
   v_count qwf.node_count;
 begin
+  select qwf._fold(n.inputs, p_scope) into v_inputs
+  from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
+  where j.id = p_job;
+  v_problem := qwf._list_problem(p_list, v_inputs);
   if v_problem is not null then
     update qwf.jobs j set status = 'failed', finished_at = qwf.now(), last_error = v_problem
     where j.id = p_job;
     return 'failed';
   end if;
-  select qwf._fold(n.inputs, p_scope) into v_inputs
-  from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
-  where j.id = p_job;
   v_count := qwf._insert_elements(p_job, p_list, v_inputs);
   update qwf.jobs j set
     elements = jsonb_array_length(p_list), remaining_deps = -v_count.closed,

@@ -25,6 +25,7 @@ declare
   v_output qwf.resolution;
 begin
   select j.elements, j.failed_elements, j.remaining_deps, case
+      when j.elements = 0 then 0
       when n.min_success is null then j.elements
       when right(n.min_success, 1) = '%'
         then ceil(j.elements * rtrim(n.min_success, '%')::numeric / 100)

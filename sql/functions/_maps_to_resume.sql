@@ -14,10 +14,6 @@ as $$
   select coalesce(array_agg(m.id), '{}')
   from qwf.jobs m
   where m.id = any (p_jobs) and m.elements is not null and m.node_id is distinct from p_from_node
-    and exists (
-      select from qwf.jobs j
-      where j.parent_id = m.id
-        and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node))
     and not exists (  -- never had inputs: what the list says has to be looked at again
       select from qwf.jobs j
       where j.parent_id = m.id and j.status = 'failed' and j.attempt = 0)

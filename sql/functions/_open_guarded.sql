@@ -7,6 +7,7 @@
 -- requires: functions/_is_true
 -- requires: functions/_interval
 -- requires: functions/_expand_map
+-- requires: functions/_map_verdict
 -- requires: functions/_next_position
 -- requires: functions/_wake
 -- requires: functions/now
@@ -34,11 +35,16 @@ declare
   v_status qwf.job_status;
 begin
   for v_node in
-    select j.id, j.run_id, j.queue, n.skip_if, n.input_spec, n.map, n.ref_nodes, n.ref_files
+    select j.id, j.run_id, j.queue, j.elements, n.skip_if, n.input_spec, n.map, n.ref_nodes,
+      n.ref_files
     from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
     where j.id = any (p_jobs) and j.status = 'blocked' and j.remaining_deps = 0
     order by j.id
   loop
+    if v_node.elements is not null then  -- a map that is retried, with nothing left to run
+      return next (v_node.id, v_node.run_id, qwf._map_verdict(v_node.id))::qwf.opened;
+      continue;
+    end if;
     v_scope := qwf._scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files);
     v_skip := qwf._resolve(coalesce(v_node.skip_if, 'false'), v_scope);
     v_asked := null;

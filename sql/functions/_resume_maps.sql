@@ -4,7 +4,8 @@
 -- requires: schema/history
 -- requires: functions/_open_elements
 -- Purpose: Makes maps go on with the elements that did not complete.
--- Guarantees: What completed is kept; max_parallel holds.
+-- Guarantees: What completed is kept; max_parallel holds. A map of which nothing is left to run is
+--   judged again when it is opened.
 -- Locks: expects the run locked by the caller, and over.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: retry_run.
@@ -26,11 +27,14 @@ begin
     where m.id = any (p_maps)
     order by m.id
   loop
+    delete from qwf.cancel_requests c using qwf.jobs j
+    where j.parent_id = v_map.id and c.job_id = j.id;
     delete from qwf.run_files f using qwf.jobs j
     where j.parent_id = v_map.id and j.node_id = p_from_node and f.job_id = j.id;
     update qwf.jobs j set
       status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0, output = null,
-      input_spec = null, queued_at = null, finished_at = null, avoid_host = null, avoid_until = null,
+      input_spec = null, queued_at = null, finished_at = null,
+      avoid_host = null, avoid_until = null,
       last_error = null, last_exit_code = null, progress = null, progress_message = null
     where j.parent_id = v_map.id
       and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node);

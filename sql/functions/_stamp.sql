@@ -38,12 +38,11 @@ begin
     cross join lateral (select qwf._resolution_error(r.error)) e (error)
   ), stamped as (
     update qwf.jobs j set
-      status = p.status,
-      token = case when p.error is null then qwf._new_token(j.id) end,
+      status = p.status, token = case when p.error is null then qwf._new_token(j.id) end,
       lease_expires_at = case when p.error is null then p_until end,
       finished_at = case when p.status = 'failed' then p_now end,
-      input_spec = case
-        when p.status = 'awaiting_input' then qwf._gate(p.error) else j.input_spec end,
+      input_spec = case p.status
+        when 'awaiting_input' then qwf._gate(p.error) else j.input_spec end,
       last_error = coalesce(p.error, j.last_error), resolved_inputs = p.value,
       attempt = j.attempt + 1, claimed_by = p_worker, claimed_at = p_now,
       started_at = coalesce(j.started_at, p_now),
@@ -60,26 +59,27 @@ begin
     insert into qwf.attempt_counts (hour, queue, task, outcome, waits, runs)
     select date_bin('1 hour', p_now, 'epoch'), s.queue, s.task, 'fatal',
       array_agg(date_part('epoch', p_now - s.queued_at)::real), array_agg(0::real)
-    from stamped s where s.error is not null
-    group by s.queue, s.task
+    from stamped s where s.error is not null group by s.queue, s.task
   ), event as (
     insert into qwf.outbox (run_id, job_id, kind)
-    select s.run_id, s.id, case when s.finished_at is null then 'asked' else 'failed' end
+    select s.run_id, s.id, case s.status when 'failed' then 'failed' else 'asked' end
     from stamped s where s.error is not null
   ), fresh as materialized (
     select r.id from qwf.runs r
-    where r.id = any (array(select s.run_id from stamped s)) and r.started_at is null
-      and r.finished_at is null
-    order by r.id
-    for no key update skip locked
+    where r.id = any (array(select s.run_id from stamped s))
+      and r.started_at is null and r.finished_at is null
+    order by r.id for no key update skip locked
   ), started as (
-    update qwf.runs r set status = 'running', started_at = p_now from fresh f where r.id = f.id
+    update qwf.runs r set status = 'running', started_at = p_now
+    where r.id = any (array(select f.id from fresh f))
   )
   select
     s.id, s.token, s.run_id, s.node_id, s.task, s.queue, coalesce(s.resolved_inputs, s.inputs),
     s.attempt, coalesce(s.timeout, p_timeout), s.stall_timeout, s.required_model, r.out_dir,
     s.lease_expires_at, s.project, s.labels, s.light
-  from stamped s left join qwf.runs r on r.id = s.run_id
+  from stamped s
+  left join lateral (  -- offset: by the index, whatever the statistics say
+    select r.out_dir from qwf.runs r where r.id = s.run_id offset 0) r on true
   where s.error is null
   order by s.ord;
 end $$;

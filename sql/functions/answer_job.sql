@@ -16,6 +16,7 @@ begin;
 create function qwf.answer_job(job_id bigint, value jsonb, by text default null) returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$

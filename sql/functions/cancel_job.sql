@@ -23,6 +23,7 @@ begin;
 create function qwf.cancel_job(job_id bigint, reason text default null) returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$

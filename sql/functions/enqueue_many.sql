@@ -18,6 +18,7 @@ begin;
 create function qwf.enqueue_many(jobs jsonb) returns setof bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$

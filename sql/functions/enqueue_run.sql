@@ -28,6 +28,7 @@ create function qwf.enqueue_run(
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$

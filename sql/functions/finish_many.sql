@@ -17,6 +17,7 @@ begin;
 create function qwf.finish_many(reports jsonb) returns setof qwf.report_verdict
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$

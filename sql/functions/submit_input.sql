@@ -20,6 +20,7 @@ create function qwf.submit_input(run_id bigint, node_id text, value jsonb, by te
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
 set jit = off
 set plan_cache_mode = force_generic_plan
 as $$

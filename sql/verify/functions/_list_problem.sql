@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_list_problem
+
+begin;
+
+select 'qwf._list_problem(jsonb, jsonb)'::regprocedure;
+
+rollback;

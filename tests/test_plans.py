@@ -1,0 +1,146 @@
+"""What a call reads may hang on what it does, never on how much the tables hold.
+
+The plans of the engine have to be good while the statistics are wrong, which for a queue they are
+most of the time: taken when nothing was queued, or never. A test here fills the tables, calls a
+function, and counts the rows that this read, from the server's own counters; nothing is timed. The
+calls are repeated in one session, as plans change when they are cached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import psycopg.types.json
+import pytest
+
+QUEUED = 4_000
+FINISHED = 4_000
+SCHEDULED = 2_000
+CHAINS = 200
+WIDE = 2_000
+
+# Rows of any table of the engine read in this transaction, dead ones not counted.
+READ = """
+    select coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::bigint
+    from pg_stat_xact_user_tables where schemaname = 'qwf'
+"""
+REPORTS = """
+    select coalesce(jsonb_agg(jsonb_build_object(
+      'job_id', c.job_id, 'token', c.token, 'outcome', %s::text, 'output', '{"x": 1}'::jsonb,
+      'detail', '{}'::jsonb)), '[]')
+    from qwf.claim(%s, 'w', %s) c
+"""
+CHAIN = """{"name": "chain", "nodes": [
+    {"id": "a"}, {"id": "b", "depends_on": ["a"], "inputs": {"x": {"$from": "a.x"}}},
+    {"id": "c", "depends_on": ["b"], "inputs": {"x": {"$from": "b.x"}}}]}"""
+MAP = """{"name": "map", "nodes": [
+    {"id": "list", "queue": "gpu"},
+    {"id": "each", "queue": "gpu", "depends_on": ["list"], "map": {"$from": "list.items"},
+     "max_parallel": 100, "inputs": {"n": {"$from": "item"}}},
+    {"id": "sum", "queue": "gpu", "depends_on": ["each"], "inputs": {"n": {"$from": "each.0"}}}]}"""
+
+
+def fill(db: psycopg.Connection[Any]) -> None:
+    """A big queue, a long past, and runs in between, unseen by any statistics."""
+    for table in ("jobs", "runs", "outbox", "job_attempts"):
+        db.execute(f"alter table qwf.{table} set (autovacuum_enabled = off)")
+    db.execute("set client_min_messages = warning")
+    db.execute(
+        "select count(*) from qwf.enqueue_many((select jsonb_agg(jsonb_build_object("
+        "'task', 'past')) from generate_series(1, %s)))",
+        [FINISHED],
+    )
+    while (
+        work := db.execute(REPORTS, ["completed", "default", 1000]).fetchone()
+    ) is not None and work[0]:
+        db.execute("select count(*) from qwf.finish_many(%s)", [psycopg.types.json.Jsonb(work[0])])
+    db.execute(
+        "select count(*) from qwf.enqueue_many((select jsonb_agg(jsonb_build_object('task', 't', "
+        "'run_at', case when g > %s then 'tomorrow' end)) from generate_series(1, %s) g))",
+        [QUEUED, QUEUED + SCHEDULED],
+    )
+    for pipeline in (CHAIN, MAP):
+        db.execute("select qwf.register_pipeline(%s)", [pipeline])
+    for name in ("chain", "map"):
+        db.execute(
+            "select qwf.register_workflow(jsonb_build_object('name', %(n)s::text, 'steps', "
+            "jsonb_build_array(jsonb_build_object('id', 's', 'kind', 'pipeline', 'pipeline', "
+            "%(n)s::text))))",
+            {"n": name},
+        )
+    db.execute("select count(qwf.enqueue_run('chain')) from generate_series(1, %s)", [CHAINS])
+
+
+def rows_read(db: psycopg.Connection[Any], sql: str, args: list[Any] | None = None) -> int:
+    """Rows that one call reads, in a transaction of its own."""
+    with db.transaction():
+        before = db.execute(READ).fetchone()
+        db.execute(sql, args)  # type: ignore[arg-type]
+        after = db.execute(READ).fetchone()
+    assert before is not None
+    assert after is not None
+    return int(after[0] - before[0])
+
+
+def worst(db: psycopg.Connection[Any], times: int, call: Callable[[], int]) -> int:
+    return max(call() for _ in range(times))
+
+
+@pytest.fixture(params=["never analyzed", "analyzed when nothing was queued"])
+def full(db: psycopg.Connection[Any], request: pytest.FixtureRequest) -> psycopg.Connection[Any]:
+    if request.param != "never analyzed":
+        db.execute("analyze")
+    fill(db)
+    return db
+
+
+def finish(db: psycopg.Connection[Any], queue: str, jobs: int, outcome: str = "completed") -> int:
+    """Claims jobs and reports them; rows read by the report."""
+    work = db.execute(REPORTS, [outcome, queue, jobs]).fetchone()
+    assert work is not None
+    assert work[0]
+    return rows_read(
+        db, "select count(*) from qwf.finish_many(%s)", [psycopg.types.json.Jsonb(work[0])]
+    )
+
+
+def test_calls_read_what_they_do_and_nothing_else(full: psycopg.Connection[Any]) -> None:
+    claim = "select count(*) from qwf.claim('default', 'w', %s)"
+    assert worst(full, 8, lambda: rows_read(full, claim, [1])) < 40
+    assert worst(full, 8, lambda: rows_read(full, claim, [100])) < 100 * 10
+    assert worst(full, 8, lambda: finish(full, "default", 1)) < 60
+    assert worst(full, 8, lambda: finish(full, "default", 100)) < 100 * 15
+    assert worst(full, 8, lambda: finish(full, "default", 10, "error")) < 10 * 40
+    beat = """
+        select count(*) from qwf.heartbeat('w', array(
+          select j.token from qwf.jobs j
+          where j.claimed_by = 'w' and j.status = 'running' limit 10))
+    """
+    full.execute("select count(*) from qwf.claim('default', 'w', 10)")
+    assert worst(full, 8, lambda: rows_read(full, beat)) < 10 * 100
+    assert worst(full, 8, lambda: rows_read(full, "select qwf.promote_due()")) < 20
+    assert worst(full, 8, lambda: rows_read(full, "select count(*) from qwf.reclaim()")) < 2_000
+    assert worst(full, 8, lambda: rows_read(full, "select qwf.drain_outbox()")) < 20
+    enqueue = "select qwf.enqueue('t', key => gen_random_uuid()::text)"
+    assert worst(full, 8, lambda: rows_read(full, enqueue)) < 40
+
+
+def test_nodes_of_a_run_cost_the_same_however_many_there_are(
+    full: psycopg.Connection[Any],
+) -> None:
+    assert worst(full, 12, lambda: finish(full, "cpu", 10)) < 10 * 60
+    full.execute("select qwf.enqueue_run('map')")
+    items = "select jsonb_build_object('items', jsonb_agg(g)) from generate_series(1, %s) g"
+    opened = rows_read(
+        full,
+        f"select qwf.finish(c.job_id, c.token, 'completed', ({items})) "
+        "from qwf.claim('gpu', 'w') c",
+        [WIDE],
+    )
+    assert opened < 1_000
+    assert worst(full, 12, lambda: finish(full, "gpu", 1)) < 100
+    assert worst(full, 12, lambda: finish(full, "gpu", 50)) < 50 * 40
+    ended = rows_read(full, "select qwf.cancel_run(max(r.id)) from qwf.runs r")
+    assert ended < WIDE * 30
