@@ -33,8 +33,9 @@ GROUPS = {
         answer_model_request suspend_worker report_metrics""",
     "Engine": """tick drain_outbox reclaim promote_due fire_schedules expire_inputs prune resolve
         check_invariants""",
-    "Control and reading": """create_queue pause_queue resume_queue create_limit create_schedule
-        drop_schedule enable_schedule worker_control desired_state request_model why_not""",
+    "Control and reading": """create_queue pause_queue resume_queue create_limit drop_limit
+        create_schedule drop_schedule enable_schedule worker_control desired_state request_model
+        why_not""",
 }
 ROLES = ("qwf_producer", "qwf_worker", "qwf_viewer", "qwf_admin")
 HEAD = """# SQL API

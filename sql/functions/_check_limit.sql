@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/_check_limit
 -- requires: schema/limits
--- Purpose: Refuses the name of a limit that there is not: nothing could ever run under it.
+-- Purpose: Refuses a limit that does not exist: its jobs would wait for ever.
 -- Raises: QW001.
 -- Called by: _check_job.
 
@@ -11,15 +11,20 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_name ^@ 'queue:'
-    or p_name is not null and not exists (select from qwf.limits l where l.name = p_name) then
+  if p_name is not null and (starts_with(p_name, 'queue:')
+      or not exists (select from qwf.limits l where l.name = p_name)) then
     raise exception using errcode = 'QW001', message = 'no such limit',
-      detail = format('%slimit_by: %L', p_where, p_name),
-      hint = 'let an administrator create it: select qwf.create_limit(''name'', 2)';
+      detail = format('%slimit_by %L; there are: %s', p_where, p_name, coalesce((
+        select string_agg(l.name, ', ' order by l.name) from (
+          select l.name from qwf.limits l where not starts_with(l.name, 'queue:')
+          order by l.name limit 20) l), 'none')),
+      hint = format('correct the name, or let an administrator create it: '
+        'select qwf.create_limit(%L, 2)', p_name);
   end if;
 end $$;
 comment on function qwf._check_limit(text, text) is
-  'Raises QW001 where there is no limit of that name; null passes.';
+  'Raises QW001 for a limit that does not exist; null is no limit. p_where stands in front of the '
+  'detail.';
 revoke all on function qwf._check_limit(text, text) from public;
 
 commit;

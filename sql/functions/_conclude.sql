@@ -6,6 +6,7 @@
 -- requires: functions/_events_of
 -- requires: functions/_next_position
 -- requires: functions/_record_attempts
+-- requires: functions/_release_slots
 -- requires: functions/_dispatch
 -- requires: functions/_verdicts
 -- requires: functions/_number
@@ -81,7 +82,7 @@ begin
       h.queued_at, h.claimed_at, h.outcome, h.error, h.detail, j.limit_by, j.task)::qwf.ended as job
   )
   select coalesce(array_agg(e.job), '{}') into v_ended from ended e;
-  perform qwf._record_attempts(v_ended, v_now);
+  perform qwf._record_attempts(v_ended, v_now), qwf._release_slots(v_ended);
   v_left := qwf._dispatch(qwf._events_of(v_ended));
   perform qwf._wake(e.queue, count(*)::int)
   from unnest(v_ended) e

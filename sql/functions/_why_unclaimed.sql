@@ -31,10 +31,12 @@ begin
       'python -m qwf_agent --queue %1$s', p_job.queue);
     return;
   end if;
-  if not exists (select from unnest(v_alive) w where cardinality(qwf._misfits(p_job, w)) = 0) then
+  if not exists (
+    select from unnest(v_alive) w where cardinality(qwf._misfits(p_job, w, v_now)) = 0
+  ) then
     return query
     select format('worker %s cannot take it: %s', m.id, array_to_string(m.misfits, ', '))
-    from (select w.id, qwf._misfits(p_job, w) as misfits from unnest(v_alive) w) m
+    from (select w.id, qwf._misfits(p_job, w, v_now) as misfits from unnest(v_alive) w) m
     order by cardinality(m.misfits)
     limit 3;
     return;

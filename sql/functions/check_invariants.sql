@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/check_invariants
 -- requires: functions/_run_invariants
 -- requires: functions/_job_invariants
+-- requires: functions/_limit_invariants
 -- requires: schema/roles
 -- Purpose: Looks whether the database is healthy.
 -- Guarantees: No row at any moment, under any load: it is one statement, so it sees one snapshot.
@@ -17,6 +18,8 @@ as $$
   select * from qwf._run_invariants()
   union all
   select * from qwf._job_invariants()
+  union all
+  select * from qwf._limit_invariants()
 $$;
 comment on function qwf.check_invariants() is
   'Violated invariants: which, for what, and the figures. No row on a healthy database, at any '

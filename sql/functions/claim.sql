@@ -1,28 +1,38 @@
 -- Deploy qwf:functions/claim
 -- requires: schema/jobs
+-- requires: schema/limits
 -- requires: schema/workers
 -- requires: schema/queues
 -- requires: schema/settings
+-- requires: functions/_check_claim
+-- requires: functions/desired_state
+-- requires: functions/_lock_slots
+-- requires: functions/_lock_places
+-- requires: functions/_pick
 -- requires: functions/_stamp
+-- requires: functions/_fill_slots
 -- requires: functions/_raise_unknown_queue
 -- requires: functions/_wake
--- requires: functions/desired_state
+-- requires: functions/_pass_on
 -- requires: functions/now
 -- Purpose: Hands queued jobs to a worker: the one way from queued to running.
 -- Guarantees: A job is handed to one worker: the rows are locked as they are picked, and stamped at
---   once. Order: run_next, priority, FIFO. A job whose references cannot be resolved fails with
---   QW004, and the others are handed out all the same. The plan is a walk along jobs_claim whatever
---   the statistics say: the settings below forbid what a cached plan with an unknown limit would
+--   once. What is limited takes its places first, so that rivals that have not committed count.
+--   A job whose references cannot be resolved fails with QW004, and the others are handed out all
+--   the same. Every walk goes along an index in claim order whatever the statistics say: the
+--   settings below hold for all it calls, and forbid what a cached plan with an unknown limit would
 --   choose instead.
--- Locks: queued jobs, those that are free; runs that have not started, those that are free.
--- Notifies: the next sleeper of the queue, where there may be more than this worker took.
+-- Locks: free slots, queued jobs and runs that have not started, those that nobody has locked.
+-- Notifies: the next sleeper of the queue, where there may be more than this worker took, or work
+--   that it cannot take.
 -- Raises: QW005 for max_jobs outside 1 to 1000, QW006 for an unknown queue.
 -- Called by: workers.
 
 begin;
 
 create function qwf.claim(
-  queue text, worker text, max_jobs int default 1, lease interval default null)
+  queue text, worker text, max_jobs int default 1, lease interval default null,
+  light_only boolean default false)
 returns setof qwf.claimed_job
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -37,63 +47,62 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz;
+  v_now timestamptz := qwf.now();
   v_terms record;
   v_worker qwf.workers;
+  v_room int := claim.max_jobs;
+  v_slots qwf.limit_slots[] := '{}';
+  v_places qwf.limit_slots[] := '{}';
   v_jobs bigint[];
 begin
   select
-    q.paused, coalesce(claim.lease, q.lease, s.lease) as lease,
-    coalesce(q.timeout, s.timeout) as timeout
+    q.paused, q.max_running, coalesce(claim.lease, q.lease, s.lease) as lease,
+    coalesce(q.timeout, s.timeout) as timeout,
+    (select true from qwf.jobs j  -- limit 1: a plan of exists may read all of them
+      where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 1) as limited
     into v_terms
   from qwf.queues q cross join qwf.settings s
   where q.name = claim.queue;
   if not found then
     perform qwf._raise_unknown_queue(claim.queue);
   end if;
-  if claim.worker is null or octet_length(claim.worker) > 500
-    or claim.max_jobs is null or claim.max_jobs not between 1 and 1000
-    or v_terms.lease not between '1 s' and '1 day' then
-    raise exception using errcode = 'QW005', message = 'cannot claim like that',
-      detail = format('worker %L, max_jobs %s, lease %s',
-        claim.worker, claim.max_jobs, v_terms.lease),
-      hint = 'name the worker, and take 1 to 1000 jobs with a lease from one second to one day';
-  end if;
-  if v_terms.paused then
-    return;
-  end if;
+  perform qwf._check_claim(claim.worker, claim.max_jobs, v_terms.lease);
   -- not registered: nothing is filtered
   select w.* into v_worker from qwf.workers w where w.id = claim.worker;
-  if found and qwf.desired_state(v_worker.host, v_worker.queue) = 'off' then
+  if v_terms.paused or qwf.desired_state(v_worker.host, v_worker.queue) = 'off' then
     return;
   end if;
 
-  v_jobs := array(
-    select j.id
-    from qwf.jobs j
-    where j.queue = claim.queue and j.status = 'queued' and j.limit_by is null
-      and (v_worker.project is null or j.project = v_worker.project)
-      and (v_worker.tasks is null or j.task = any (v_worker.tasks))
-      and (j.required_model is null or v_worker.models is null
-        or j.required_model = any (v_worker.models))
-      and (j.vram_mb is null or v_worker.vram_mb is null or j.vram_mb <= v_worker.vram_mb)
-      and (j.requires = '{}' or coalesce(v_worker.labels, '{}') @> j.requires)
-    order by j.run_next desc, j.priority, j.position
-    limit claim.max_jobs
-    for no key update skip locked);
+  if v_terms.max_running is not null then
+    v_slots := qwf._lock_slots('queue:' || claim.queue, v_room);
+    v_room := cardinality(v_slots);
+    if v_room = 0 then
+      return;
+    end if;
+  end if;
+  if v_terms.limited then
+    v_places := qwf._lock_places(claim.queue, v_worker, v_now, v_room, claim.light_only);
+  end if;
+  v_jobs := qwf._pick(claim.queue, v_worker, v_now, v_room, claim.light_only, v_places);
   v_now := qwf.now();  -- after the pick: what was picked may have been queued since
+
   if cardinality(v_jobs) = claim.max_jobs then
     perform qwf._wake(claim.queue, 1);
+  elsif cardinality(v_jobs) < v_room then
+    perform qwf._pass_on(claim.queue, v_worker, v_now);
   end if;
   return query
-  select * from qwf._stamp(
-    v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
+  select * from qwf._stamp(v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
+  if v_slots <> '{}' or v_places <> '{}' then
+    perform qwf._fill_slots(v_slots || v_places, v_jobs);
+  end if;
 end $$;
-comment on function qwf.claim(text, text, int, interval) is
+comment on function qwf.claim(text, text, int, interval, boolean) is
   'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '
-  'and a lease. Returns nothing while the queue is paused or the worker is off; QW006 for an '
-  'unknown queue. The worker need not be registered.';
-revoke all on function qwf.claim(text, text, int, interval) from public;
-call qwf._allow('qwf.claim(text, text, int, interval)', 'qwf_worker');
+  'and a lease; with light_only only jobs that may run beside a model. Returns nothing while the '
+  'queue is paused or the worker is off; QW006 for an unknown queue. The worker need not be '
+  'registered.';
+revoke all on function qwf.claim(text, text, int, interval, boolean) from public;
+call qwf._allow('qwf.claim(text, text, int, interval, boolean)', 'qwf_worker');
 
 commit;

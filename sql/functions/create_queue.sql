@@ -1,21 +1,30 @@
 -- Deploy qwf:functions/create_queue
 -- requires: schema/queues
+-- requires: schema/limits
 -- requires: schema/roles
+-- requires: functions/_store_limit
+-- requires: functions/_adopt_running
 -- Purpose: Makes a queue name usable.
--- Guarantees: Calling it again only changes what is given.
--- Raises: QW005 for a name or interval that cannot be.
+-- Guarantees: Calling it again only changes what is given. max_running is kept as the limit
+--   queue:NAME: jobs that run already count, nothing that runs is stopped, and drop_limit takes it
+--   back.
+-- Locks: the queue's row, then as create_limit; running jobs of a queue that had no limit (share).
+-- Notifies: sleepers of the queue, where more may run now.
+-- Raises: QW005 for a name, interval or number that cannot be.
 -- Called by: administrators, migrations of host applications.
 
 begin;
 
 create function qwf.create_queue(
   name text, lease interval default null, timeout interval default null,
-  retention interval default null)
+  retention interval default null, max_running int default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_limited boolean;
 begin
   if create_queue.name is null or create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$' then
     raise exception using errcode = 'QW005', message = 'not a queue name',
@@ -23,22 +32,34 @@ begin
       hint = 'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first';
   end if;
   if create_queue.lease not between '1 s' and '1 day'
-    or create_queue.timeout <= '0 s' or create_queue.retention <= '0 s' then
-    raise exception using errcode = 'QW005', message = 'interval out of range',
-      detail = format('lease %s, timeout %s, retention %s',
-        create_queue.lease, create_queue.timeout, create_queue.retention),
-      hint = 'a lease is one second to one day, timeout and retention are positive';
+    or create_queue.timeout <= '0 s' or create_queue.retention <= '0 s'
+    or create_queue.max_running not between 1 and 10000 then
+    raise exception using errcode = 'QW005', message = 'value out of range',
+      detail = format('lease %s, timeout %s, retention %s, max_running %s', create_queue.lease,
+        create_queue.timeout, create_queue.retention, create_queue.max_running),
+      hint = 'a lease is one second to one day, timeout and retention are positive, '
+        'max_running is 1 to 10000';
   end if;
-  insert into qwf.queues as q (name, lease, timeout, retention)
-  values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention)
+  insert into qwf.queues as q (name, lease, timeout, retention, max_running)
+  values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention,
+    create_queue.max_running)
   on conflict (name) do update set
     lease = coalesce(excluded.lease, q.lease),
     timeout = coalesce(excluded.timeout, q.timeout),
-    retention = coalesce(excluded.retention, q.retention);
+    retention = coalesce(excluded.retention, q.retention),
+    max_running = coalesce(excluded.max_running, q.max_running);
+  if create_queue.max_running is not null then
+    v_limited := exists (select from qwf.limits l where l.name = 'queue:' || create_queue.name);
+    perform qwf._store_limit('queue:' || create_queue.name, create_queue.max_running);
+    if not v_limited then
+      perform qwf._adopt_running(create_queue.name);
+    end if;
+  end if;
 end $$;
-comment on function qwf.create_queue(text, interval, interval, interval) is
-  'Creates a queue, or changes the defaults given of one that exists; QW005 for a bad name.';
-revoke all on function qwf.create_queue(text, interval, interval, interval) from public;
-call qwf._allow('qwf.create_queue(text, interval, interval, interval)', 'qwf_admin');
+comment on function qwf.create_queue(text, interval, interval, interval, int) is
+  'Creates a queue, or changes what is given of one that exists: lease, timeout and retention of '
+  'its jobs, and how many may run at once. QW005 for a bad name or value.';
+revoke all on function qwf.create_queue(text, interval, interval, interval, int) from public;
+call qwf._allow('qwf.create_queue(text, interval, interval, interval, int)', 'qwf_admin');
 
 commit;

@@ -96,6 +96,9 @@ create index jobs_claim on qwf.jobs (queue, run_next desc, priority, position)
 -- Smaller walks in the same order: of one limit, of one model, of what may run beside a model.
 create index jobs_claim_limited on qwf.jobs (queue, limit_by, run_next desc, priority, position)
   where status = 'queued' and limit_by is not null;
+create index jobs_claim_limited_light on qwf.jobs (
+    queue, limit_by, run_next desc, priority, position)
+  where status = 'queued' and limit_by is not null and light;
 create index jobs_claim_model on qwf.jobs (
     queue, required_model, run_next desc, priority, position)
   where status = 'queued' and limit_by is null and required_model is not null;

@@ -23,6 +23,7 @@ create table qwf.limit_slots (
   job_id bigint,
   primary key (limit_name, slot)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+create index limit_slots_free on qwf.limit_slots (limit_name, slot) where job_id is null;
 create index limit_slots_job on qwf.limit_slots (job_id) where job_id is not null;
 comment on table qwf.limit_slots is 'The places of a limit: each held by one running job, or free.';
 comment on column qwf.limit_slots.limit_name is 'The limit.';

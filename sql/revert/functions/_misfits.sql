@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._misfits(qwf.jobs, qwf.workers);
+drop function qwf._misfits(qwf.jobs, qwf.workers, timestamptz);
 
 commit;

@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf.claim(text, text, int, interval);
+drop function qwf.claim(text, text, int, interval, boolean);
 
 commit;

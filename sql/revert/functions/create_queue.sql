@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf.create_queue(text, interval, interval, interval);
+drop function qwf.create_queue(text, interval, interval, interval, int);
 
 commit;

@@ -25,6 +25,7 @@ create temp table allowed (name, roles) as values
   ('request_model', '{}'), ('take_model_requests', '{qwf_worker}'),
     ('answer_model_request', '{qwf_worker}'), ('report_metrics', '{qwf_worker}'),
   ('pause_queue', '{}'), ('resume_queue', '{}'),
+    ('create_limit', '{}'), ('drop_limit', '{}'),
   ('why_not', '{qwf_producer,qwf_viewer}'),
   ('version', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('now', '{qwf_producer,qwf_worker,qwf_viewer}');

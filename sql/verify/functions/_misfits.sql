@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._misfits(qwf.jobs, qwf.workers)'::regprocedure;
+select 'qwf._misfits(qwf.jobs, qwf.workers, timestamptz)'::regprocedure;
 
 rollback;

@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf.claim(text, text, int, interval)'::regprocedure;
+select 'qwf.claim(text, text, int, interval, boolean)'::regprocedure;
 
 rollback;

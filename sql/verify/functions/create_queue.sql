@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf.create_queue(text, interval, interval, interval)'::regprocedure;
+select 'qwf.create_queue(text, interval, interval, interval, int)'::regprocedure;
 
 rollback;

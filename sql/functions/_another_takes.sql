@@ -1,0 +1,28 @@
+-- Deploy qwf:functions/_another_takes
+-- requires: schema/jobs
+-- requires: schema/workers
+-- requires: schema/settings
+-- requires: functions/_is_able
+-- requires: functions/desired_state
+-- Purpose: Whether a live worker of another host, switched on, could take a job that avoids one.
+-- Called by: _fits, for the few jobs that avoid a host.
+
+begin;
+
+create function qwf._another_takes(p_job qwf.jobs, p_now timestamptz) returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select from qwf.workers w cross join qwf.settings s
+    where w.queue = p_job.queue and w.stopped_at is null
+      and w.last_seen > p_now - s.worker_stale
+      and w.host <> p_job.avoid_host and qwf._is_able(p_job, w)
+      and qwf.desired_state(w.host, w.queue) = 'on');
+end $$;
+comment on function qwf._another_takes(qwf.jobs, timestamptz) is
+  'Whether some live worker that is on and not of the host the job avoids could run it.';
+revoke all on function qwf._another_takes(qwf.jobs, timestamptz) from public;
+
+commit;

@@ -1,0 +1,28 @@
+-- Deploy qwf:functions/_fits
+-- requires: schema/jobs
+-- requires: schema/workers
+-- requires: functions/_is_able
+-- requires: functions/_another_takes
+-- Purpose: Whether claim hands a queued job to a worker: the one filter of every walk.
+-- Guarantees: Agrees with _misfits, which says it in words. One expression without a pinned
+--   search_path, so that the planner writes it into every walk.
+-- Called by: the walks of claim, _pass_on.
+
+begin;
+
+create function qwf._fits(p_job qwf.jobs, p_worker qwf.workers, p_now timestamptz)
+returns boolean
+language sql stable
+as $$
+  select qwf._is_able(p_job, p_worker)
+    and (p_job.expires_at is null or p_job.attempt > 0 or p_job.expires_at > p_now)
+    and (p_job.avoid_until is null or p_job.avoid_until <= p_now
+      or p_job.avoid_host is distinct from p_worker.host
+      or not qwf._another_takes(p_job, p_now))
+$$;
+comment on function qwf._fits(qwf.jobs, qwf.workers, timestamptz) is
+  'Whether claim hands the job to the worker: it is able, the job has not expired, and does not '
+  'avoid its host.';
+revoke all on function qwf._fits(qwf.jobs, qwf.workers, timestamptz) from public;
+
+commit;

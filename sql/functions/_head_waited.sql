@@ -1,0 +1,31 @@
+-- Deploy qwf:functions/_head_waited
+-- requires: schema/jobs
+-- requires: schema/workers
+-- requires: functions/_fits
+-- Purpose: How long the job has waited that is the next in claim order for a worker.
+-- Guarantees: Looks, and locks nothing. Limited jobs count that a place was found for.
+-- Called by: _pick.
+
+begin;
+
+create function qwf._head_waited(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_limited bigint[])
+returns interval
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return p_now - least(
+    (select j.queued_at
+      from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+        and qwf._fits(j, p_worker, p_now)
+      order by j.run_next desc, j.priority, j.position
+      limit 1),
+    (select min(j.queued_at) from qwf.jobs j where j.id = any (p_limited)));
+end $$;
+comment on function qwf._head_waited(text, qwf.workers, timestamptz, bigint[]) is
+  'Time since the first job that the worker could take was queued; null: there is none.';
+revoke all on function qwf._head_waited(text, qwf.workers, timestamptz, bigint[]) from public;
+
+commit;

@@ -1,0 +1,50 @@
+-- Deploy qwf:functions/_lock_places
+-- requires: schema/limits
+-- requires: schema/workers
+-- requires: functions/_lock_slots
+-- requires: functions/_wanted_places
+-- Purpose: Takes the places that the limited jobs of a claim need, before the jobs are picked.
+-- Guarantees: A place first, then the job: with one place the jobs of a limit run strictly in claim
+--   order, however many claim at once. Where a rival has the place, it is looked for again what
+--   would come instead.
+-- Locks: free slots, those that nobody has locked.
+-- Called by: claim.
+
+begin;
+
+create function qwf._lock_places(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean)
+returns qwf.limit_slots[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_places qwf.limit_slots[];
+  v_slots qwf.limit_slots[];
+  v_at_most jsonb := '{}';
+  v_short boolean;
+  v_want record;
+begin
+  loop  -- ends: each round that is short says of one more limit how much there is
+    v_places := '{}';
+    v_short := false;
+    for v_want in
+      select w.limit_name, w.wanted
+      from qwf._wanted_places(p_queue, p_worker, p_now, p_count, p_light_only, v_at_most) w
+    loop
+      v_slots := qwf._lock_slots(v_want.limit_name, v_want.wanted);
+      v_places := v_places || v_slots;
+      if cardinality(v_slots) < v_want.wanted then
+        v_short := true;
+        v_at_most := v_at_most || jsonb_build_object(v_want.limit_name, cardinality(v_slots));
+      end if;
+    end loop;
+    exit when not v_short;
+  end loop;
+  return v_places;
+end $$;
+comment on function qwf._lock_places(text, qwf.workers, timestamptz, int, boolean) is
+  'Locks the slots that the next jobs in claim order need, as far as they are free.';
+revoke all on function qwf._lock_places(text, qwf.workers, timestamptz, int, boolean) from public;
+
+commit;

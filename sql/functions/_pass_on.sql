@@ -1,0 +1,49 @@
+-- Deploy qwf:functions/_pass_on
+-- requires: schema/jobs
+-- requires: schema/workers
+-- requires: functions/_fits
+-- requires: functions/wake_channel
+-- Purpose: Wakes one sleeper that could take a job which the worker that looked cannot.
+-- Guarantees: Only one that fell asleep before the job was queued: once it has looked it sleeps
+--   anew, so that a wake-up is passed on once to each, and ends. Looks at the first 64 jobs; what
+--   is missed costs a poll.
+-- Locks: advisory (7177, hash of the worker), tried only.
+-- Notifies: the channel of the sleeper.
+-- Called by: claim that found less than it asked for.
+
+begin;
+
+create function qwf._pass_on(p_queue text, p_worker qwf.workers, p_now timestamptz) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform pg_notify(qwf.wake_channel(chosen.worker), p_queue)
+  from (
+    select asleep.worker
+    from (
+      select j as job
+      from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+      order by j.run_next desc, j.priority, j.position
+      limit 64
+    ) head
+    cross join lateral (
+      select s.worker
+      from qwf.sleepers s
+      left join qwf.workers w on w.id = s.worker
+      where s.queue = p_queue and s.since > p_now - interval '5 s'
+        and s.since < (head.job).queued_at and s.worker is distinct from p_worker.id
+        and qwf._fits(head.job, w, p_now)
+      limit 1
+    ) asleep
+    where not qwf._fits(head.job, p_worker, p_now)
+      and pg_try_advisory_xact_lock(7177, hashtext(asleep.worker))
+    limit 1
+  ) chosen;
+end $$;
+comment on function qwf._pass_on(text, qwf.workers, timestamptz) is
+  'Sends a NOTIFY to one sleeper that fits a queued job which the worker does not fit.';
+revoke all on function qwf._pass_on(text, qwf.workers, timestamptz) from public;
+
+commit;

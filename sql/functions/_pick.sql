@@ -1,0 +1,69 @@
+-- Deploy qwf:functions/_pick
+-- requires: schema/jobs
+-- requires: schema/limits
+-- requires: schema/workers
+-- requires: schema/settings
+-- requires: functions/_head_waited
+-- requires: functions/_pick_next
+-- requires: functions/_pick_light
+-- requires: functions/_pick_warm
+-- requires: functions/_pick_newest
+-- requires: functions/_pick_limited
+-- Purpose: Picks the jobs of a claim: which walk for which worker, and in which order what they
+--   found.
+-- Guarantees: Order: run_next; the model the worker has loaded, until the head of the queue has
+--   waited for affinity_max_wait; priority; first in first out (an overflow worker, of a negative
+--   rank: newest first). No walk but that of the limits sees a limited job.
+-- Locks: queued jobs, those that are free.
+-- Called by: claim.
+
+begin;
+
+create function qwf._pick(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
+  p_places qwf.limit_slots[])
+returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_limited bigint[] := '{}';
+  v_jobs bigint[] := '{}';
+  v_warm boolean := false;
+begin
+  if p_places <> '{}' then
+    v_limited := qwf._pick_limited(p_queue, p_worker, p_now, p_light_only, p_places);
+  end if;
+  if p_worker.current_model is not null and not p_light_only then
+    v_warm := qwf._head_waited(p_queue, p_worker, p_now, v_limited)
+      < (select s.affinity_max_wait from qwf.settings s);
+  end if;
+  if v_warm then
+    v_jobs := qwf._pick_warm(p_queue, p_worker, p_now, p_count);
+  end if;
+  if cardinality(v_jobs) < p_count then
+    v_jobs := v_jobs || case
+      when p_light_only then qwf._pick_light(p_queue, p_worker, p_now, p_count)
+      when p_worker.rank < 0 then qwf._pick_newest(
+        p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_jobs)
+      else qwf._pick_next(p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_jobs)
+    end;
+  end if;
+  if v_limited = '{}' then
+    return v_jobs;
+  end if;
+  return array(
+    select j.id
+    from qwf.jobs j
+    where j.id = any (v_limited || v_jobs)
+    order by j.run_next desc, v_warm and j.required_model = p_worker.current_model desc nulls last,
+      j.priority, case when p_worker.rank < 0 then -j.position else j.position end
+    limit p_count);
+end $$;
+comment on function qwf._pick(
+  text, qwf.workers, timestamptz, int, boolean, qwf.limit_slots[]) is
+  'Locks the jobs to hand to the worker, at most so many, and returns them in claim order.';
+revoke all on function qwf._pick(
+  text, qwf.workers, timestamptz, int, boolean, qwf.limit_slots[]) from public;
+
+commit;

@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/_pick_warm
+-- requires: schema/jobs
+-- requires: schema/workers
+-- requires: functions/_fits
+-- Purpose: Picks the jobs a worker with a loaded model prefers: run_next, then those that need it.
+-- Guarantees: Walks along jobs_claim, over the jobs with run_next alone, and jobs_claim_model.
+-- Locks: queued jobs, those that are free.
+-- Called by: _pick.
+
+begin;
+
+create function qwf._pick_warm(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int)
+returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_next bigint[];
+begin
+  v_next := array(
+    select j.id
+    from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.run_next
+      and qwf._fits(j, p_worker, p_now)
+    order by j.priority, j.position
+    limit p_count
+    for no key update skip locked);
+  return v_next || array(
+    select j.id
+    from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
+      and j.required_model = p_worker.current_model and qwf._fits(j, p_worker, p_now)
+    order by j.priority, j.position
+    limit p_count - cardinality(v_next)
+    for no key update skip locked);
+end $$;
+comment on function qwf._pick_warm(text, qwf.workers, timestamptz, int) is
+  'Locks the next queued jobs that have run_next or need the model the worker has loaded.';
+revoke all on function qwf._pick_warm(text, qwf.workers, timestamptz, int) from public;
+
+commit;

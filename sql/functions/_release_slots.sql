@@ -1,0 +1,40 @@
+-- Deploy qwf:functions/_release_slots
+-- requires: schema/types
+-- requires: schema/limits
+-- requires: schema/queues
+-- requires: functions/_wake_waiting
+-- Purpose: Gives back the places of jobs whose attempt ended.
+-- Guarantees: In the transaction that ends them, so that a place is held exactly while its job
+--   runs. Costs one look where nothing is limited.
+-- Locks: the slots of these jobs.
+-- Notifies: sleepers of the queues where jobs wait for the places.
+-- Called by: _conclude.
+
+begin;
+
+create function qwf._release_slots(p_ended qwf.ended[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_freed record;
+begin
+  if not exists (select from qwf.limits) then
+    return;
+  end if;
+  for v_freed in
+    with freed as (
+      update qwf.limit_slots s set job_id = null
+      where s.job_id = any (array(select e.id from unnest(p_ended) e))
+      returning s.limit_name
+    )
+    select f.limit_name as name, count(*)::int as places from freed f group by f.limit_name
+  loop
+    perform qwf._wake_waiting(v_freed.name, v_freed.places);
+  end loop;
+end $$;
+comment on function qwf._release_slots(qwf.ended[]) is
+  'Frees the slots that these jobs hold, and wakes whoever could take what waited for them.';
+revoke all on function qwf._release_slots(qwf.ended[]) from public;
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_another_takes
+
+begin;
+
+drop function qwf._another_takes(qwf.jobs, timestamptz);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_limit_invariants
+
+begin;
+
+drop function qwf._limit_invariants();
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_lock_slots
+
+begin;
+
+drop function qwf._lock_slots(text, int);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_release_slots
+
+begin;
+
+drop function qwf._release_slots(qwf.ended[]);
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/drop_limit
+
+begin;
+
+drop function qwf.drop_limit(text);
+
+commit;

@@ -1,0 +1,36 @@
+-- Every combination of what a job asks for with what a worker announced.
+begin;
+select plan(3);
+
+select qwf_test.set_now('2026-01-01 12:00Z');
+create temp table job as
+select jsonb_populate_record(null::qwf.jobs, jsonb_build_object(
+  'id', 1, 'queue', 'gpu', 'task', 't', 'status', 'queued', 'project', p, 'required_model', m,
+  'vram_mb', v, 'requires', r::jsonb, 'attempt', a, 'expires_at', e, 'avoid_host', 'box',
+  'avoid_until', u)) as job
+from unnest('{"",p}'::text[]) p, unnest('{null,sam}'::text[]) m, unnest('{null,8000}'::int[]) v,
+  unnest(array['{}', '{"disk": "big"}']) r, unnest('{0,1}'::int[]) a,
+  unnest('{null,2026-01-01 12:00Z,2026-01-01 12:01Z}'::timestamptz[]) e,
+  unnest('{null,2026-01-01 12:00Z,2026-01-01 12:05Z}'::timestamptz[]) u;
+create temp table worker as
+select jsonb_populate_record(null::qwf.workers, jsonb_build_object(
+  'id', 'w', 'host', h, 'queue', 'gpu', 'project', p, 'tasks', t::jsonb, 'models', m::jsonb,
+  'vram_mb', v, 'labels', l::jsonb)) as worker
+from unnest('{box,other}'::text[]) h, unnest('{null,"",p}'::text[]) p,
+  unnest(array[null, '["t"]', '["u"]']) t, unnest(array[null, '["sam"]', '[]']) m,
+  unnest('{null,4000,8000}'::int[]) v, unnest(array['{}', '{"disk": "big", "x": 1}']) l
+union all select null;
+create temp view judged as
+select qwf._fits(j.job, w.worker, '2026-01-01 12:00Z') as fits,
+  qwf._misfits(j.job, w.worker, '2026-01-01 12:00Z') as misfits
+from job j, worker w;
+
+select is_empty('select * from judged where fits is null or fits <> (misfits = ''{}'')',
+  'they agree where nobody else could take it');
+select qwf.register_worker('other', 'gpu');
+select is_empty('select * from judged where fits is null or fits <> (misfits = ''{}'')',
+  'and where somebody else could');
+select cmp_ok((select count(distinct misfits) from judged), '>', 60::bigint, 'in every way');
+
+select * from finish();
+rollback;

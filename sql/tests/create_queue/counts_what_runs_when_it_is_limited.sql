@@ -1,0 +1,14 @@
+begin;
+select plan(4);
+
+select qwf.enqueue(t, queue => 'cpu') from unnest('{a,b,c,d,e}'::text[]) t;
+select is(qwf_test.claim('cpu', 3), 'claimed a, b, c', 'three run');
+select qwf.create_queue('cpu', max_running => 2);
+select qwf_test.report('b');
+select is(qwf_test.claim('cpu', 9), 'claimed nothing', 'two are left');
+select qwf_test.report('a');
+select is(qwf_test.claim('cpu', 9), 'claimed d', 'one is left: one may');
+select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+
+select * from finish();
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_wake_waiting
+
+begin;
+
+select 'qwf._wake_waiting(text, int)'::regprocedure;
+
+rollback;

@@ -1,0 +1,224 @@
+"""Limits while several claim, end, crash and change them at once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from interleave import FINISH, Race, Session, claim, finish, reports
+
+HELD = "select count(job_id) from qwf.limit_slots"
+
+
+def limited(race: Race, count: int, limit: str = "api", queue: str = "cpu") -> list[int]:
+    """Ids of so many jobs of a limit, in the order in which they were enqueued."""
+    query = "select qwf.enqueue('t', queue => %s, limit_by => %s)"
+    return [race.one(query, queue, limit) for _ in range(count)]
+
+
+def test_max_running_of_a_queue_holds_under_rivals_that_have_not_committed(race: Race) -> None:
+    race.rows("select qwf.create_queue('cpu', max_running => 3)")
+    race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 10)")
+    rivals = [race.hurried() for _ in range(5)]
+    for rival in rivals:
+        rival.begin()
+    taken = [len(claim(rival, n)) for rival, n in zip(rivals, (1, 1, 5, 5, 1), strict=True)]
+    assert taken == [1, 1, 1, 0, 0]
+    rivals[0].rollback()
+    assert len(claim(rivals[4], 9)) == 1
+    for rival in rivals[1:]:
+        rival.commit()
+    assert claim(race, 9) == []
+    assert race.one(HELD) == 3
+    race.healthy()
+
+
+def test_a_limit_holds_under_rivals_that_have_not_committed(race: Race) -> None:
+    race.rows("select qwf.create_limit('api', 2)")
+    limited(race, 4)
+    limited(race, 4, queue="gpu")
+    first, second, third = race.hurried(), race.hurried(), race.hurried()
+    for session in (first, second, third):
+        session.begin()
+    assert len(claim(first)) == 1
+    assert len(claim(second, 9, "gpu")) == 1
+    assert claim(third, 9) == []
+    for session in (first, second, third):
+        session.commit()
+    assert claim(race, 9) == []
+    race.healthy()
+
+
+def test_with_one_place_a_rival_is_not_handed_the_second_job(race: Race) -> None:
+    """Neither while the claim of the first is open, nor when it is taken back."""
+    race.rows("select qwf.create_limit('api', 1)")
+    jobs = limited(race, 2)
+    first, second = race.session(), race.hurried()
+    first.begin()
+    assert [c.job for c in claim(first)] == jobs[:1]
+    assert claim(second, 9) == []
+    first.rollback()
+    assert [c.job for c in claim(second, 9)] == jobs[:1]
+
+
+def test_with_one_place_jobs_run_in_claim_order_however_many_claim_at_once(race: Race) -> None:
+    race.rows("select qwf.create_limit('api', 1)")
+    jobs = limited(race, 60)
+    race.rows("select qwf.enqueue('other', queue => 'cpu') from generate_series(1, 60)")
+    race.rows("create sequence public.moment")
+    race.rows("create table public.handed_out (job bigint, moment bigint)")
+
+    def work(session: Session) -> None:
+        while race_is_on(session):
+            session.begin()
+            held = claim(session, 2)
+            for one in held:
+                session.rows(
+                    "insert into handed_out select id, nextval('moment') from qwf.jobs"
+                    " where id = %s and limit_by is not null",
+                    one.job,
+                )
+            session.commit()
+            finish(session, *held)
+
+    def race_is_on(session: Session) -> bool:
+        return bool(session.one("select exists (select from qwf.jobs where status = 'queued')"))
+
+    sessions = [race.session() for _ in range(4)]
+    with ThreadPoolExecutor(len(sessions)) as pool:
+        list(pool.map(work, sessions))
+    order = [row[0] for row in race.rows("select job from handed_out order by moment")]
+    assert order == jobs
+    race.healthy()
+
+
+def test_a_rival_that_has_the_place_of_one_limit_keeps_nobody_from_the_others(race: Race) -> None:
+    race.rows("select qwf.create_limit('api', 1), qwf.create_limit('disk', 1)")
+    first_of_api, _ = limited(race, 2)
+    first_of_disk, _ = limited(race, 2, "disk")
+    rival = race.session()
+    rival.begin()
+    assert [c.job for c in claim(rival)] == [first_of_api]
+    assert [c.job for c in claim(race.hurried())] == [first_of_disk]
+
+
+@pytest.mark.parametrize("end", ["rollback", "kill"])
+def test_a_claim_that_comes_to_nothing_held_no_place(race: Race, end: str) -> None:
+    race.rows("select qwf.create_limit('api', 1)")
+    jobs = limited(race, 2)
+    worker = race.session()
+    worker.begin()
+    assert claim(worker)
+    getattr(worker, end)()
+    assert race.one(HELD) == 0
+    assert [c.job for c in claim(race)] == jobs[:1]
+    race.healthy()
+
+
+def test_the_place_of_a_worker_that_died_is_free_once_its_job_is_reclaimed(race: Race) -> None:
+    race.rows("select qwf.create_limit('api', 1)")
+    jobs = limited(race, 2)
+    (dead,) = claim(race)
+    race.lapse(dead.job)
+    assert claim(race, 9) == []  # held until then
+    race.settle()
+    assert race.one(HELD) == 0
+    (again,) = claim(race, 9)
+    assert again.job == jobs[0]
+    assert finish(race, dead) == [("lost", False)]
+    assert race.one(HELD) == 1  # a stale report frees nothing
+    race.healthy()
+
+
+def test_of_two_that_end_a_job_at_once_one_frees_its_place(race: Race) -> None:
+    race.rows("select qwf.create_limit('api', 1)")
+    limited(race, 3)
+    (held,) = claim(race)
+    first, second = race.session(), race.session()
+    first.begin()
+    assert finish(first, held, outcome="released") == [("ok", False)]
+    second.start(FINISH, reports(held, outcome="error"))
+    second.waits()
+    first.commit()
+    assert second.ends() == [("lost", False)]
+    assert len(claim(race, 9)) == 1
+    race.healthy()
+
+
+def test_a_limit_is_lowered_without_waiting_for_a_claim(race: Race) -> None:
+    race.rows("select qwf.create_limit('api', 3)")
+    limited(race, 9)
+    worker, admin = race.session(), race.hurried()
+    worker.begin()
+    held = claim(worker, 3)
+    assert len(held) == 3
+    admin.rows("select qwf.create_limit('api', 1)")
+    assert claim(race, 9) == []
+    worker.commit()
+    race.healthy()
+    for one in held[:2]:
+        finish(race, one)
+        assert claim(race, 9) == []
+    finish(race, held[2])
+    assert len(claim(race, 9)) == 1
+    race.healthy()
+
+
+def test_places_that_an_open_transaction_takes_away_are_not_handed_out(race: Race) -> None:
+    race.rows("select qwf.create_limit('api', 2)")
+    limited(race, 5)
+    admin = race.session()
+    admin.begin()
+    admin.rows("select qwf.create_limit('api', 1)")
+    assert len(claim(race.hurried(), 9)) == 1
+    admin.rollback()
+    assert len(claim(race, 9)) == 1
+    race.healthy()
+
+
+def test_two_administrators_agree_on_a_limit(race: Race) -> None:
+    first, second = race.session(), race.session()
+    first.begin()
+    first.rows("select qwf.create_limit('api', 5)")
+    second.start("select qwf.create_limit('api', 2)")
+    second.waits()
+    first.commit()
+    second.ends()
+    limited(race, 9)
+    assert len(claim(race, 9)) == 2
+    race.healthy()
+
+
+def test_a_job_that_ends_while_its_queue_is_limited_leaves_no_place_held(race: Race) -> None:
+    race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 4)")
+    first, second = claim(race, 2)
+    worker, admin = race.session(), race.session()
+    worker.begin()
+    finish(worker, first)
+    admin.begin()
+    admin.rows("set local lock_timeout = '500ms'")
+    admin.rows("select qwf.create_queue('cpu', max_running => 1)")  # passes over the first
+    other = race.session()
+    other.start(FINISH, reports(second))
+    other.waits()
+    admin.commit()
+    assert other.ends() == [("ok", False)]
+    worker.commit()
+    assert race.one(HELD) == 0
+    assert len(claim(race, 9)) == 1
+    race.healthy()
+
+
+def test_the_limit_of_a_queue_is_lifted_once_open_claims_are_over(race: Race) -> None:
+    race.rows("select qwf.create_queue('cpu', max_running => 1)")
+    race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 3)")
+    worker, admin = race.session(), race.session()
+    worker.begin()
+    (held,) = claim(worker)
+    admin.start("select qwf.drop_limit('queue:cpu')")
+    admin.waits()
+    worker.commit()
+    admin.ends()
+    assert len(claim(race, 9)) == 2
+    finish(race, held)
+    race.healthy()
