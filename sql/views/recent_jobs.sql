@@ -7,7 +7,8 @@ begin;
 
 create view qwf.recent_jobs as
 select
-  j.id, j.run_id, j.node_id, j.task, j.queue, j.status, j.attempt, j.claimed_by as worker,
+  j.id, j.run_id, j.node_id, j.task, j.queue, j.project, j.status, j.attempt,
+  j.claimed_by as worker,
   round(extract(epoch from
     coalesce(j.finished_at, case when j.status = 'running' then clock.now end) - j.claimed_at),
     3) as seconds,
@@ -23,6 +24,7 @@ comment on column qwf.recent_jobs.run_id is 'Run it is a node of; null: standalo
 comment on column qwf.recent_jobs.node_id is 'Its node.';
 comment on column qwf.recent_jobs.task is 'What a worker runs.';
 comment on column qwf.recent_jobs.queue is 'Queue that serves it.';
+comment on column qwf.recent_jobs.project is 'Tenant tag.';
 comment on column qwf.recent_jobs.status is 'State of the job.';
 comment on column qwf.recent_jobs.attempt is 'Claims so far.';
 comment on column qwf.recent_jobs.worker is 'Worker of the last claim.';
