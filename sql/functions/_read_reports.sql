@@ -52,6 +52,7 @@ begin
 exception
   when data_exception then
     perform qwf._raise_malformed_report(p_reports);
+    return null;  -- not reached
 end $$;
 comment on function qwf._read_reports(jsonb) is
   'Reports as rows; an output that is no object or too large becomes a fatal outcome that says so. '
