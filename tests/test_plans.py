@@ -144,3 +144,32 @@ def test_nodes_of_a_run_cost_the_same_however_many_there_are(
     assert worst(full, 12, lambda: finish(full, "gpu", 50)) < 50 * 40
     ended = rows_read(full, "select qwf.cancel_run(max(r.id)) from qwf.runs r")
     assert ended < WIDE * 30
+
+
+def test_views_read_little_more_than_they_show(full: psycopg.Connection[Any]) -> None:
+    finish(full, "default", 10, "fatal")
+    read = {
+        "recent_jobs": "select * from qwf.recent_jobs",
+        "failed_jobs": "select * from qwf.failed_jobs limit 10",
+        "failed since": "select * from qwf.failed_jobs"
+        " where finished_at > qwf.now() - interval '1 hour'",
+        "run_overview": "select * from qwf.run_overview limit 10",
+        "one run": "select * from qwf.run_overview where id = (select min(id) from qwf.runs)",
+        "pending_inputs": "select * from qwf.pending_inputs",
+        "job_timeline": "select * from qwf.job_timeline where job_id = 7",
+        "timeline of a run": "select * from qwf.job_timeline where run_id = 7",
+        "dead_workers": "select * from qwf.dead_workers",
+        "schedule_overview": "select * from qwf.schedule_overview",
+    }
+    found = {name: rows_read(full, query) for name, query in read.items()}
+    assert {name: rows for name, rows in found.items() if rows > 300} == {}
+
+
+def test_pruning_reads_what_it_looks_at(full: psycopg.Connection[Any]) -> None:
+    prune = "select qwf.prune(100)"
+    assert worst(full, 8, lambda: rows_read(full, prune)) < 250  # nothing is old
+    full.execute("select count(qwf.cancel_run(id)) from qwf.runs")
+    full.execute("update qwf.settings set retention = '1 us'")
+    assert worst(full, 8, lambda: rows_read(full, prune)) < 100 * 40
+    full.execute("select qwf._fold_counts()")
+    assert rows_read(full, "select qwf._fold_counts()") < 10

@@ -1,0 +1,14 @@
+-- What a view calls, its reader has to be allowed to call.
+begin;
+select * from no_plan();
+
+select lives_ok(format($$ select qwf_test.as_role('qwf_viewer', 'select * from %s') $$, v.view),
+  v.view)
+from (
+  select c.oid::regclass::text as view from pg_class c
+  where c.relnamespace = 'qwf'::regnamespace and c.relkind = 'v'
+) v
+order by v.view;
+
+select * from finish();
+rollback;
