@@ -1,0 +1,792 @@
+"""What the engine does, in a few pages: the design as a program, written without a look at the SQL.
+
+A `Model` holds the jobs and runs that a database should hold. Each method is a function of the API:
+it changes them and returns the answer, or the refusal, that the real function should give. What the
+design leaves open (ids, tokens, the order among equals, the jitter of a wait) a method takes from
+what the database did, after checking that it was free to do so.
+
+Another session's open transaction is a copy of the model that somebody acts on. What it changed
+is `locked` for the others until it ends; `absorb` merges it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from workflows import Node, expand
+
+import reference_model
+
+Json = Any
+
+WAITING = {"blocked", "scheduled", "queued", "awaiting_input"}
+ACTIVE = {"scheduled", "queued", "running"}
+OVER = {"completed", "failed", "cancelled", "skipped"}
+LIVE_RUN = {"queued", "running", "awaiting_input"}
+SATISFIED = {"completed", "skipped"}
+
+# The defaults of section 14.
+LEASE = timedelta(seconds=30)
+RETENTION = timedelta(days=30)
+ATTEMPTS = {"error": 1, "tempfail": 4}
+BACKOFF = {"error": [1, 5, 30], "tempfail": [60, 300, 900]}
+LOSSES = 3
+QUEUES = {"cpu", "gpu", "default"}
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A function raised this SQLSTATE and changed nothing."""
+
+    sqlstate: str
+
+
+NOT_FOUND, WRONG_STATE = Refused("QW001"), Refused("QW002")
+INVALID, UNKNOWN_QUEUE, KEY_TAKEN = Refused("QW005"), Refused("QW006"), Refused("QW008")
+
+
+class Diverged(AssertionError):
+    """The engine did what the design does not allow."""
+
+
+def require(fine: Any, what: str, *data: Any) -> None:
+    if not fine:
+        raise Diverged(f"{what}: " + ", ".join(map(repr, data)))
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a worker says about the end of an attempt."""
+
+    job: int
+    token: str
+    outcome: str
+    output: Json = None
+    error: str | None = None
+
+    def taken(self) -> Report:
+        """As it is remembered: only what completed has an output."""
+        output = (self.output or {}) if self.outcome == "completed" else None
+        return replace(self, output=output)
+
+
+STANDALONE = Node("", ())
+
+
+@dataclass
+class Job:
+    id: int
+    status: str
+    task: str
+    queue: str | None
+    priority: int = 100
+    run: int | None = None
+    node: Node = STANDALONE
+    inputs: Json = field(default_factory=dict)
+    key: str | None = None
+    once: bool = False
+    missing: set[int] = field(default_factory=set)  # dependencies that are not satisfied yet
+    attempt: int = 0
+    failures: int = 0
+    losses: int = 0
+    run_next: bool = False
+    place: tuple[Any, ...] = ()  # when it became queued; equal ones are in any order
+    run_at: datetime | None = None
+    jittered: bool = True  # whether run_at is what the database drew
+    token: str | None = None
+    worker: str | None = None
+    lease_until: datetime | None = None
+    wanted_dead: bool = False  # somebody asked for it to be cancelled while it ran
+    failed: bool = False  # it has an error to show
+    output: Json = None
+    finished_at: datetime | None = None
+    attempts: list[str] = field(default_factory=list)  # the outcome of each
+
+    def order(self) -> tuple[Any, ...]:
+        return (not self.run_next, self.priority, self.place)
+
+
+@dataclass
+class Run:
+    id: int
+    workflow: str
+    status: str
+    priority: int
+    context: Json
+    key: str | None = None
+    once: bool = False
+    started: bool = False
+    finished_at: datetime | None = None
+    nodes: dict[str, int] = field(default_factory=dict)
+    pending: list[tuple[int, str]] = field(default_factory=list)  # events: job, kind
+
+    @property
+    def live(self) -> bool:
+        return self.status in LIVE_RUN
+
+
+class Jammed(Exception):
+    """Applying events failed, as a test wanted."""
+
+
+@dataclass
+class Model:
+    now: datetime
+    turn: int = 0
+    jobs: dict[int, Job] = field(default_factory=dict)
+    runs: dict[int, Run] = field(default_factory=dict)
+    reports: dict[str, Report] = field(default_factory=dict)  # by token
+    paused: set[str] = field(default_factory=set)
+    locked_jobs: frozenset[int] = frozenset()  # by a transaction somebody has open
+    locked_runs: frozenset[int] = frozenset()
+    touched: set[int] = field(default_factory=set)  # runs this transaction has locked
+    jammed: bool = False  # opening a node fails
+
+    # enqueueing
+
+    def enqueue(
+        self,
+        task: str,
+        key: str | None,
+        once: bool,
+        run_at: datetime | None,
+        max_attempts: int | None,
+        backoff: Json,
+        priority: int,
+        got: int,
+    ) -> int:
+        holder = self._key_holder(task, key)
+        if holder is not None:
+            return holder
+        node = Node(task, (), max_attempts=max_attempts, backoff=backoff)
+        job = Job(self._fresh(got, self.jobs), "queued", task, "cpu", priority, node=node)
+        job.key, job.once = key, once
+        self._enter(job, run_at)
+        self.jobs[job.id] = job
+        return job.id
+
+    def _key_holder(self, task: str, key: str | None) -> int | None:
+        for job in self.jobs.values():
+            same = job.run is None and (job.task, job.key) == (task, key)
+            if key is not None and same and (job.once or job.status not in OVER):
+                return job.id
+        return None
+
+    def enqueue_run(
+        self,
+        workflow: str,
+        context: Json,
+        priority: int,
+        key: str | None,
+        once: bool,
+        run_at: datetime | None,
+        got: int,
+        jobs: dict[str, int],
+    ) -> int:
+        """`jobs` is the job of each node, as the database says."""
+        holder = self._run_key_holder(workflow, key)
+        if holder is not None:
+            return holder
+        run = Run(self._fresh(got, self.runs), workflow, "queued", priority, context, key, once)
+        self.runs[run.id] = run
+        nodes = expand(workflow)
+        require({n.name for n in nodes} == set(jobs), "a run has the nodes of its workflow", jobs)
+        run.nodes = jobs
+        first = []
+        for node in nodes:
+            queue = None if node.question else "cpu"
+            job = Job(jobs[node.name], "blocked", "work", queue, priority, run.id, node)
+            job.missing = {jobs[name] for name in node.after}
+            self.jobs[job.id] = job
+            if job.missing:
+                continue
+            if node.looked_at and (run_at is None or run_at <= self.now):
+                first.append((job.id, "ready"))
+            else:
+                self._enter(job, run_at)
+        self._apply(run, first)
+        return run.id
+
+    def _run_key_holder(self, workflow: str, key: str | None) -> int | None:
+        for run in self.runs.values():
+            same = (run.workflow, run.key) == (workflow, key)
+            if key is not None and same and (run.once or run.live):
+                return run.id
+        return None
+
+    def _fresh(self, got: Any, known: dict[int, Any]) -> int:
+        require(isinstance(got, int) and got not in known, "a new id is new", got)
+        return int(got)
+
+    def _enter(self, job: Job, run_at: datetime | None) -> None:
+        job.run_at = run_at
+        if run_at is not None and run_at > self.now:
+            job.status = "scheduled"
+        else:
+            self._queue(job)
+
+    def _queue(self, job: Job, front: bool = False, among: Any = ()) -> None:
+        job.status = "queued"
+        job.place = (not front, self.turn, among)
+
+    # working
+
+    def claim(
+        self,
+        queue: str,
+        worker: str,
+        max_jobs: int,
+        lease: timedelta | None,
+        picked: set[int],
+        tokens: dict[int, str],
+    ) -> list[tuple[int, int, Json]]:
+        """Jobs in the order handed out, with attempt and inputs.
+
+        `picked` are the jobs that are not queued any more afterwards, `tokens` those handed out.
+        """
+        free = [
+            job
+            for job in self.jobs.values()
+            if job.status == "queued" and job.queue == queue and job.id not in self.locked_jobs
+        ]
+        if queue in self.paused:
+            free = []
+        require(picked <= {j.id for j in free}, "only what is free is claimed", picked)
+        require(len(picked) == min(len(free), max_jobs), "as many as there are", picked, len(free))
+        taken = sorted((j for j in free if j.id in picked), key=Job.order)
+        for left in free:
+            if taken and left.id not in picked:
+                require(taken[-1].order() <= left.order(), "the order of claims", picked, left.id)
+        came = list(tokens)  # among equals, any order
+        taken.sort(key=lambda job: (job.order(), came.index(job.id) if job.id in came else -1))
+        handed = []
+        for job in taken:
+            job.attempt += 1
+            job.run_next = False
+            job.worker = worker
+            self._start(job)
+            try:
+                inputs = self._resolved(job)
+            except reference_model.ReferenceFault:
+                self._close(job, "failed")
+                job.attempts.append("fatal")
+                assert job.run is not None
+                self.runs[job.run].pending.append((job.id, "failed"))
+                continue
+            job.status = "running"
+            require(job.id in tokens, "what is claimed is handed out", job.id)
+            job.token = tokens[job.id]
+            job.lease_until = self.now + (lease or LEASE)
+            handed.append((job.id, job.attempt, inputs))
+        return handed
+
+    def _start(self, job: Job) -> None:
+        """A run runs as soon as somebody works for it; who holds it sees to it later."""
+        if job.run is None or job.run in self.locked_runs:
+            return
+        run = self.runs[job.run]
+        if run.live and not run.started:
+            self.touched.add(run.id)
+            run.started, run.status = True, "running"
+
+    def _resolved(self, job: Job) -> Json:
+        if job.run is None:
+            return job.inputs
+        return reference_model.resolve(job.node.inputs, self._scope(self.runs[job.run]))
+
+    def _scope(self, run: Run) -> Json:
+        outputs = {
+            name: self.jobs[job_id].output
+            for name, job_id in run.nodes.items()
+            if self.jobs[job_id].output is not None
+        }
+        return {**outputs, "$context": run.context}
+
+    def heartbeat(self, tokens: Iterable[str], lease: timedelta | None) -> dict[str, str]:
+        """Verdict for each token; none for a job that somebody has locked."""
+        verdicts = {}
+        for token in tokens:
+            job = self._holder(token)
+            if job is None:
+                verdicts[token] = "lost"
+            elif job.id in self.locked_jobs:
+                continue
+            elif self._stopped(job):
+                verdicts[token] = "cancel"
+            else:
+                verdicts[token] = "ok"
+                job.lease_until = self.now + (lease or LEASE)
+        return verdicts
+
+    def progress(self, token: str) -> str:
+        job = self._holder(token)
+        if job is None:
+            return "lost"
+        return "cancel" if self._stopped(job) else "ok"
+
+    def _holder(self, token: str) -> Job | None:
+        return next((job for job in self.jobs.values() if job.token == token), None)
+
+    def _stopped(self, job: Job) -> bool:
+        return job.wanted_dead or (job.run is not None and not self.runs[job.run].live)
+
+    def finish_many(self, reports: list[Report]) -> list[tuple[int, str, bool]]:
+        """Job, verdict and whether consequences were left, for each report."""
+        left = self._conclude(reports)
+        answers = []
+        for report in reports:
+            same = self.reports.get(report.token) == report.taken()
+            answers.append((report.job, "ok" if same else "lost", report.token in left))
+        return answers
+
+    def reclaim(self, max_jobs: int = 100) -> list[int]:
+        lapsed = [
+            job
+            for job in self.jobs.values()
+            if job.status == "running"
+            and job.lease_until is not None
+            and job.lease_until < self.now
+            and job.id not in self.locked_jobs
+        ]
+        lapsed = sorted(lapsed, key=lambda job: job.id)[:max_jobs]
+        self._conclude([Report(j.id, str(j.token), "lost", error="lapsed") for j in lapsed])
+        return [job.id for job in lapsed]
+
+    def deregister_worker(self, worker: str) -> None:
+        held = [j for j in self.jobs.values() if j.status == "running" and j.worker == worker]
+        self._conclude([Report(j.id, str(j.token), "released") for j in held])
+
+    def _conclude(self, reports: list[Report]) -> set[str]:
+        """Ends attempts; the tokens of those whose consequences were left for later."""
+        ended: list[tuple[Job, Report, bool]] = []
+        for report in reports:
+            job = self.jobs.get(report.job)
+            first = all(job is not other for other, _, _ in ended)
+            if job is not None and job.token == report.token and first:
+                ended.append((job, report.taken(), self._stopped(job)))
+        events: dict[int, list[tuple[int, str]]] = {}
+        for job, report, stopped in ended:
+            self._end_attempt(job, report, stopped)
+            self.reports[report.token] = report
+            if job.run is not None:
+                kind = "requeued" if job.status in ("queued", "scheduled") else job.status
+                events.setdefault(job.run, []).append((job.id, kind))
+        left = self._dispatch(events)
+        return {report.token for job, report, _ in ended if job.run in left}
+
+    def _end_attempt(self, job: Job, report: Report, stopped: bool) -> None:
+        job.token = job.lease_until = None
+        job.attempts.append(report.outcome)
+        outcome = report.outcome
+        job.failures += outcome in ("error", "tempfail", "fatal")
+        job.losses += outcome == "lost"
+        if outcome == "completed":
+            self._close(job, "completed")
+            job.output, job.failed = report.output, False
+            return
+        if outcome != "released" or report.error is not None:
+            job.failed = True
+        if outcome == "cancelled" or stopped:
+            self._close(job, "cancelled")
+        elif outcome == "fatal" or self._spent(job, outcome):
+            self._close(job, "failed")
+        elif outcome in ("lost", "released"):
+            self._queue(job, front=True)
+        else:
+            waits = job.node.backoff or BACKOFF[outcome]
+            wait = waits[min(job.failures, len(waits)) - 1]
+            if wait > 0:
+                job.status, job.run_at = "scheduled", self.now + timedelta(seconds=wait)
+                job.jittered = False
+            else:
+                self._queue(job)
+
+    def _spent(self, job: Job, outcome: str) -> bool:
+        if outcome in ATTEMPTS:
+            return job.failures >= (job.node.max_attempts or ATTEMPTS[outcome])
+        return outcome == "lost" and job.losses >= (job.node.max_losses or LOSSES)
+
+    def _close(self, job: Job, status: str) -> None:
+        job.status, job.finished_at = status, self.now
+        job.wanted_dead = False
+        if status == "failed":
+            job.failed = True
+
+    # consequences
+
+    def _dispatch(self, events: dict[int, list[tuple[int, str]]]) -> set[int]:
+        """Applies events to the runs that are free; the others keep them, and are returned."""
+        free = set(events) - self.locked_runs
+        if self.jammed and not self._applicable(events, free):
+            free = set()
+        for run in free:
+            self._apply(self.runs[run], self._taken(run) + events[run])
+        for run in set(events) - free:
+            self.runs[run].pending += events[run]
+        return set(events) - free
+
+    def _applicable(self, events: dict[int, list[tuple[int, str]]], free: set[int]) -> bool:
+        trial = copy.deepcopy(self)
+        try:
+            for run in free:
+                trial._apply(trial.runs[run], trial._taken(run) + events[run])
+        except Jammed:
+            return False
+        return True
+
+    def drain_outbox(self) -> int:
+        count = 0
+        for run in list(self.runs.values()):
+            if run.pending and run.id not in self.locked_runs:
+                events = self._taken(run.id)
+                count += len(events)
+                self._apply(run, events)
+        return count
+
+    def _taken(self, run: int) -> list[tuple[int, str]]:
+        self.touched.add(run)
+        events, self.runs[run].pending = self.runs[run].pending, []
+        return events
+
+    def _apply(self, run: Run, events: list[tuple[int, str]]) -> None:
+        ends = [
+            (self.jobs[job_id], kind) for job_id, kind in events if kind in ("failed", "cancelled")
+        ]
+        if run.live and ends:  # the first says why
+            _, kind = min(ends, key=lambda end: (end[0].finished_at, end[0].id))
+            self._end_run(run, kind)
+        if not run.live:
+            if any(kind in ("requeued", "ready", "stop") for _, kind in events):
+                self._stop(run)
+            return
+        turn: list[Job] = []
+        for job_id, kind in events:
+            run.started = run.started or kind not in ("ready", "stop")
+            if kind in ("completed", "answered"):
+                turn += self._satisfy(run, job_id)
+            elif kind == "ready":
+                turn.append(self.jobs[job_id])
+        failed = False
+        while turn:
+            job = turn.pop(0)
+            self._open(run, job)
+            if job.status == "skipped":
+                turn += self._satisfy(run, job.id)
+            failed = failed or job.status == "failed"
+        if failed:
+            self._end_run(run, "failed")
+        else:
+            self._assess(run)
+
+    def _satisfy(self, run: Run, done: int) -> list[Job]:
+        """Counts a dependency off; the nodes that have none left."""
+        ready = []
+        for job_id in run.nodes.values():
+            job = self.jobs[job_id]
+            if job.status == "blocked" and done in job.missing:
+                job.missing.remove(done)
+                if not job.missing:
+                    ready.append(job)
+        return ready
+
+    def _open(self, run: Run, job: Job) -> None:
+        """A node's turn has come."""
+        if job.status != "blocked":  # it was cancelled meanwhile
+            return
+        if self.jammed:
+            raise Jammed
+        scope = self._scope(run)
+        try:
+            if job.node.skip_if is not None and truth(
+                reference_model.resolve(job.node.skip_if, scope)
+            ):
+                self._close(job, "skipped")
+            elif job.node.question is not None:
+                reference_model.resolve(job.node.question, scope)
+                job.status = "awaiting_input"
+            else:
+                self._queue(job)
+        except reference_model.ReferenceFault:
+            self._close(job, "failed")
+
+    def _assess(self, run: Run) -> None:
+        """What the states of its nodes say about a run."""
+        states = {self.jobs[job_id].status for job_id in run.nodes.values()}
+        if states <= OVER:
+            run.status, run.finished_at = "completed", self.now
+        elif not states & ACTIVE and "awaiting_input" in states:
+            run.status, run.started = "awaiting_input", True
+        elif run.started:
+            run.status = "running"
+
+    def _end_run(self, run: Run, status: str) -> None:
+        run.status, run.finished_at, run.started = status, self.now, True
+        self._stop(run)
+
+    def _stop(self, run: Run) -> None:
+        """Nothing of a run that is over waits any more; what is locked is looked at again."""
+        left = False
+        for job_id in run.nodes.values():
+            if self.jobs[job_id].status in WAITING:
+                if job_id in self.locked_jobs:
+                    left = True
+                else:
+                    self._close(self.jobs[job_id], "cancelled")
+        if left and not any(kind == "stop" for _, kind in run.pending):
+            run.pending.append((0, "stop"))
+
+    # people
+
+    def submit_input(self, run_id: int, name: str, value: Json) -> Refused | None:
+        run = self.runs.get(run_id)
+        if run is None or name not in run.nodes:
+            return NOT_FOUND
+        job = self.jobs[run.nodes[name]]
+        if job.node.question is None:
+            return NOT_FOUND
+        if job.status != "awaiting_input":
+            return WRONG_STATE
+        if not isinstance(value, str):
+            return INVALID
+        self._close(job, "completed")
+        job.output = {job.node.question["target"]: value}
+        self._apply(run, [*self._taken(run.id), (job.id, "answered")])
+        return None
+
+    def cancel_job(self, job_id: int) -> str | Refused:
+        job = self.jobs.get(job_id)
+        if job is None:
+            return NOT_FOUND
+        if job.status == "cancelled":
+            return "cancelled"
+        if job.status in OVER:
+            return WRONG_STATE
+        if job.status == "running" or job_id in self.locked_jobs:
+            job.wanted_dead = True
+            self.touched |= {job.run} - {None}
+            return "requested"
+        self._cancel(job)
+        return "cancelled"
+
+    def _cancel(self, job: Job) -> None:
+        self._close(job, "cancelled")
+        if job.run is not None:
+            run = self.runs[job.run]
+            self._apply(run, [*self._taken(run.id), (job.id, "cancelled")])
+
+    def cancel_run(self, run_id: int) -> bool | Refused:
+        run = self.runs.get(run_id)
+        if run is None:
+            return NOT_FOUND
+        if run.status == "cancelled":
+            return False
+        if not run.live:
+            return WRONG_STATE
+        self._end_run(run, "cancelled")
+        self._apply(run, self._taken(run_id))
+        return True
+
+    def retry_job(self, job_id: int) -> Refused | None:
+        job = self.jobs.get(job_id)
+        if job is None:
+            return NOT_FOUND
+        if job.run is not None:
+            answer = self.retry_run(job.run, job.node.name)
+            return answer if isinstance(answer, Refused) else None
+        if job.status not in ("failed", "cancelled"):
+            return WRONG_STATE
+        if not job.once and self._key_holder(job.task, job.key) is not None:
+            return KEY_TAKEN
+        self._renew(job)
+        job.run_at = None
+        self._queue(job)
+        return None
+
+    def retry_run(self, run_id: int, name: str | None) -> int | Refused:
+        run = self.runs.get(run_id)
+        if run is None:
+            return NOT_FOUND
+        if run.live or any(self.jobs[job_id].status not in OVER for job_id in run.nodes.values()):
+            return WRONG_STATE
+        if name is not None and name not in run.nodes:
+            return NOT_FOUND
+        again = self.to_retry(run, name)
+        if not again:
+            return WRONG_STATE
+        if not run.once and self._run_key_holder(run.workflow, run.key) is not None:
+            return KEY_TAKEN
+        self._taken(run_id)
+        for job in again:
+            self._renew(job)
+            job.status, job.output = "blocked", None
+        for job in again:
+            before = [self.jobs[run.nodes[name]] for name in job.node.after]
+            job.missing = {d.id for d in before if d.status not in SATISFIED}
+        run.status, run.finished_at = "running", None
+        ready = [job for job in again if not job.missing]
+        for job in ready:
+            if not job.node.looked_at:
+                self._queue(job)
+        self._apply(run, [(job.id, "ready") for job in ready if job.node.looked_at])
+        return len(again)
+
+    def to_retry(self, run: Run, name: str | None) -> list[Job]:
+        """What failed or was cancelled, the node that is named, and all that follows from them."""
+        jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
+        names = {job.node.name for job in jobs if job.status in ("failed", "cancelled")}
+        if name is not None:
+            names.add(name)
+        for job in jobs:  # each comes after those it depends on
+            if names & set(job.node.after):
+                names.add(job.node.name)
+        return [job for job in jobs if job.node.name in names]
+
+    def _renew(self, job: Job) -> None:
+        job.failures = job.losses = 0
+        job.failed = job.wanted_dead = False
+        job.finished_at = job.run_at = None
+
+    def run_next(self, job_id: int) -> Refused | None:
+        job = self._waiting(job_id)
+        if isinstance(job, Refused):
+            return job
+        job.run_next = True
+        if job.status == "scheduled" and job.node.looked_at and job.attempt == 0:
+            job.run_at = self.now
+        elif job.status == "scheduled":
+            self._queue(job)
+        return None
+
+    def change_job(
+        self, job_id: int, priority: int | None, queue: str | None, run_at: datetime | None
+    ) -> Refused | None:
+        job = self._waiting(job_id)
+        if isinstance(job, Refused):
+            return job
+        if queue is not None and queue not in QUEUES:
+            return UNKNOWN_QUEUE
+        if priority is not None:
+            job.priority = priority
+        if queue is not None and job.queue is not None:
+            job.queue = queue
+        if run_at is not None:
+            job.run_at = run_at
+        when = run_at or (job.run_at if job.status == "scheduled" else None)
+        later = when is not None and when > self.now
+        if later or (job.status == "scheduled" and job.node.looked_at and job.attempt == 0):
+            job.status = "scheduled"
+        elif job.status == "scheduled":
+            self._queue(job)
+        return None
+
+    def _waiting(self, job_id: int) -> Job | Refused:
+        job = self.jobs.get(job_id)
+        if job is None:
+            return NOT_FOUND
+        if job.status not in ("queued", "scheduled") or job_id in self.locked_jobs:
+            return WRONG_STATE
+        return job
+
+    # what time brings about
+
+    def promote_due(self) -> int:
+        due = [
+            job
+            for job in self.jobs.values()
+            if job.status == "scheduled"
+            and job.run_at is not None
+            and job.run_at <= self.now
+            and job.id not in self.locked_jobs
+        ]
+        for job in due:
+            if job.node.looked_at and job.attempt == 0:
+                assert job.run is not None
+                job.status = "blocked"
+                self.runs[job.run].pending.append((job.id, "ready"))
+            else:
+                self._queue(job, among=(job.run_at,))
+        return len(due)
+
+    def prune(self) -> tuple[int, int]:
+        """How many runs and standalone jobs went."""
+        old = self.now - RETENTION
+        runs = [
+            run
+            for run in self.runs.values()
+            if run.finished_at is not None
+            and run.finished_at < old
+            and not run.pending
+            and run.id not in self.locked_runs
+            and all(self.jobs[job_id].status in OVER for job_id in run.nodes.values())
+        ]
+        jobs = [
+            job
+            for job in self.jobs.values()
+            if job.run is None and job.finished_at is not None and job.finished_at < old
+        ]
+        jobs = [job for job in jobs if job.id not in self.locked_jobs]
+        for run in runs:
+            del self.runs[run.id]
+        gone = {job_id for run in runs for job_id in run.nodes.values()} | {job.id for job in jobs}
+        for job_id in gone:
+            del self.jobs[job_id]
+        for token in [t for t, report in self.reports.items() if report.job in gone]:
+            del self.reports[token]
+        return len(runs), len(jobs)
+
+    def settle_requests(self) -> int:
+        """A request to cancel a job that does not run after all."""
+        count = 0
+        for job in self.jobs.values():
+            free = job.id not in self.locked_jobs and job.run not in self.locked_runs
+            if job.wanted_dead and job.status in WAITING and free:
+                self._cancel(job)
+                count += 1
+        return count
+
+    # somebody else's open transaction
+
+    def fork(self) -> Model:
+        """The model as a transaction that begins now sees it, and changes it."""
+        self.turn += 1
+        other = copy.deepcopy(self)
+        other.touched = set()
+        return other
+
+    def lock(self, before: Model, after: Model) -> None:
+        """Takes note of what a transaction has locked that saw `before` and left `after`."""
+        self.locked_jobs = changed(before.jobs, after.jobs)
+        self.locked_runs = frozenset(after.touched & set(before.runs))
+
+    def absorb(self, before: Model, after: Model) -> None:
+        """Merges what that transaction did when it commits."""
+        for job_id in changed(before.jobs, after.jobs):
+            self.jobs[job_id] = after.jobs[job_id]
+        for run_id, run in after.runs.items():
+            seen = len(before.runs[run_id].pending) if run_id in before.runs else 0
+            if run_id not in before.runs:
+                self.runs[run_id] = run
+            elif run_id in after.touched:
+                run.pending += self.runs[run_id].pending[seen:]
+                self.runs[run_id] = run
+            elif run_id in self.runs:
+                self.runs[run_id].pending += run.pending[seen:]
+        for token, report in after.reports.items():
+            if token not in before.reports:
+                self.reports[token] = report
+        self.unlock()
+
+    def unlock(self) -> None:
+        self.locked_jobs = self.locked_runs = frozenset()
+
+
+def changed(before: dict[int, Job], after: dict[int, Job]) -> frozenset[int]:
+    return frozenset(job_id for job_id, job in after.items() if before.get(job_id) != job)
+
+
+def truth(value: Json) -> bool:
+    return value not in (None, False, 0, "", [], {})

@@ -1,0 +1,706 @@
+"""A hypothesis state machine that drives a real database and the model side by side.
+
+After each step the two have to agree about every job and run, every answer and every refusal, and
+qwf.check_invariants() has to be empty. At the end of a sequence all work is done; it has to end.
+
+The clock stands still between steps. A second session may have a transaction open: the model of it
+is a copy that is merged when it commits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import psycopg
+from engine_model import LIVE_RUN, OVER, Diverged, Model, Refused, Report, require
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from psycopg.types.json import Jsonb
+from workflows import WORKFLOWS, definitions
+
+Json = Any
+START = datetime(2030, 1, 1, tzinfo=timezone.utc)
+JITTER = 0.1
+MAX_RUNS, MAX_JOBS = 4, 6  # of one sequence
+WORKERS = ("w1", "w2")
+
+# A clock that sessions set, and a switch that makes opening a node fail.
+REPLACE_CLOCK = """
+create or replace function qwf.now() returns timestamptz language sql volatile
+as $$ select pg_catalog.current_setting('qwf_test.now')::pg_catalog.timestamptz $$;
+create function qwf_test.tg_machine_jam() returns trigger language plpgsql
+as $$ begin raise exception 'jammed'; end $$;
+create trigger machine_jam before update on qwf.jobs for each row
+when (old.status = 'blocked' and new.status not in ('blocked', 'cancelled')
+  and pg_catalog.current_setting('qwf_test.jam', true) = 'on')
+execute function qwf_test.tg_machine_jam();
+"""
+# Deleting a few rows is a hundred times faster than truncating.
+TABLES = (
+    *("jobs", "runs", "outbox", "cancel_requests", "job_attempts", "job_events", "input_answers"),
+    *("run_files", "workers", "worker_controls", "sleepers", "attempt_counts", "hourly_counts"),
+)
+RESET = f"""
+{";".join(f"delete from qwf.{table}" for table in TABLES)};
+update qwf.queues set paused = false where paused;
+select setval('qwf.next_fold', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
+  setval('qwf.jobs_id_seq', 1, false), setval('qwf.runs_id_seq', 1, false);
+"""
+JOBS = """
+select j.id, j.run_id, j.status::text, j.queue, j.priority, j.run_next, j.attempt, j.failures,
+  j.losses, j.token::text, j.lease_expires_at,
+  case when j.status = 'blocked' then j.remaining_deps end,
+  case when j.status = 'running' then j.claimed_by end,
+  j.output, case when j.status <> 'cancelled' then j.last_error is not null end,
+  array(select a.outcome from qwf.job_attempts a where a.job_id = j.id order by a.attempt),
+  case when j.status = 'scheduled' then j.run_at end, j.claimed_by
+from qwf.jobs j
+"""
+RUNS = """
+select r.id, r.status::text, r.priority, r.error is not null, r.finished_at is not null
+from qwf.runs r
+"""
+EVENTS = """
+select o.run_id, coalesce(o.job_id, 0), o.kind from qwf.outbox o where o.poisoned_at is null
+"""
+
+
+class Session:
+    """A database session and the model of what it sees."""
+
+    def __init__(self, dsn: str) -> None:
+        self.conn: psycopg.Connection[Any] = psycopg.connect(dsn, autocommit=True)
+        self.conn.prepare_threshold = 1
+        self.conn.execute("set client_min_messages = error; set lock_timeout = '5s'")
+        self.model = Model(START)
+
+    def rows(self, query: str, *args: Any) -> list[Any]:
+        cursor = self.conn.execute(query, args)  # type: ignore[arg-type]
+        return cursor.fetchall() if cursor.description else []
+
+    def ask(self, query: str, *args: Any) -> Any:
+        """The rows of a statement, or its refusal."""
+        try:
+            return self.rows(query, *args)
+        except psycopg.Error as error:
+            require((error.sqlstate or "").startswith("QW"), "refusals are QW", query, args, error)
+            return Refused(str(error.sqlstate))
+
+    def one(self, query: str, *args: Any) -> Any:
+        """The value of a statement, or its refusal."""
+        answer = self.ask(query, *args)
+        return answer if isinstance(answer, Refused) else answer[0][0]
+
+    def set_now(self, now: datetime) -> None:
+        self.model.now = now
+        self.rows("select set_config('qwf_test.now', %s, false)", now.isoformat())
+
+    def compare(self) -> None:
+        """Assert that the model's jobs, runs and events are those of the database."""
+        model = self.model
+        found = {row[0]: row for row in self.rows(JOBS)}
+        require(set(found) == set(model.jobs), "jobs there are", set(found) ^ set(model.jobs))
+        for job_id, row in found.items():
+            job = model.jobs[job_id]
+            wanted = (
+                job_id,
+                job.run,
+                job.status,
+                job.queue,
+                job.priority,
+                job.run_next,
+                job.attempt,
+                job.failures,
+                job.losses,
+                job.token,
+                job.lease_until,
+                len(job.missing) if job.status == "blocked" else None,
+                job.worker if job.status == "running" else None,
+                job.output,
+                job.failed if job.status != "cancelled" else None,
+                job.attempts,
+            )
+            require(row[: len(wanted)] == wanted, f"job {job.node.name} is, is to be", row, wanted)
+            if job.status == "scheduled":
+                self._adopt_wait(job, row[len(wanted)])
+        wanted_runs = {
+            (r.id, r.status, r.priority, r.status in ("failed", "cancelled"), not r.live)
+            for r in model.runs.values()
+        }
+        runs = set(self.rows(RUNS))
+        require(runs == wanted_runs, "runs are, are to be", runs, wanted_runs)
+        events = sorted(self.rows(EVENTS))
+        wanted_events = sorted((r.id, *e) for r in model.runs.values() for e in r.pending)
+        require(events == wanted_events, "events are, are to be", events, wanted_events)
+
+    def _adopt_wait(self, job: Any, run_at: datetime) -> None:
+        """A wait may be a tenth longer or shorter."""
+        wanted = job.run_at
+        wait = (wanted - self.model.now) if not job.jittered else timedelta()
+        require(abs(run_at - wanted) <= wait * JITTER, "the wait is", job, run_at, wanted)
+        job.run_at, job.jittered = run_at, True
+
+
+def prepare(dsn: str) -> None:
+    """Make a database of the engine one for the machine."""
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        conn.execute(REPLACE_CLOCK)
+        conn.execute("select set_config('qwf_test.now', %s, false)", [START.isoformat()])
+        for workflow in WORKFLOWS:
+            pipelines, definition = definitions(workflow)
+            for pipeline in pipelines:
+                conn.execute("select qwf.register_pipeline(%s)", [Jsonb(pipeline)])
+            conn.execute("select qwf.register_workflow(%s)", [Jsonb(definition)])
+
+
+numbers = st.integers(0, 63)
+outcomes = st.sampled_from(
+    ["completed"] * 4 + ["lost", "released"] * 2 + ["error", "fatal", "tempfail", "cancelled"]
+)
+outputs = st.sampled_from(
+    [{"y": 1}, {"y": 1, "z": 2}, {"y": 2, "z": 1}, {"y": 3, "skip": True}, {}, None]
+)
+bodies = st.tuples(numbers, outcomes, outputs)
+jams = st.sampled_from([False, False, True])
+jumps = st.sampled_from([1, 7, 31, 67, 1009]).map(lambda s: timedelta(seconds=s))
+leases = st.none() | st.just(timedelta(seconds=100.5))
+keys = st.sampled_from([None, None, "k"])
+later = st.none() | st.none() | st.sampled_from([15.5, 0.0]).map(lambda s: timedelta(seconds=s))
+values = st.sampled_from(["yes", "yes", "no", 7])
+MEDDLING = ["cancel_job", "cancel_run", "retry_job", "retry_run", "retry_run", "run_next"]
+MEDDLING += ["change_job", "pause", "deregister_worker"]
+CHORES = ["lapse", "promote_due", "promote_due", "drain_outbox", "tick", "tick", "prune"]
+HOLDING = ["lock", "lock", "answer", "cancel", "claim", "finish"]
+CHANGES = [  # priority, queue, seconds from now
+    (50, None, None),
+    (None, "gpu", None),
+    (None, "none", None),
+    (None, "cpu", 0.0),
+    (100, None, 15.5),
+]
+
+
+def pick(pool: Any, number: int) -> Any:
+    """The same member for the same number."""
+    pool = list(pool)
+    return pool[number % len(pool)]
+
+
+class Machine(RuleBasedStateMachine):
+    """One sequence of steps; `main` and `other` are set by `machine_on`."""
+
+    main: Session
+    other: Session
+    steps = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fine = False  # whether the last step ended as it should
+        self.opened: Model | None = None  # what the open transaction began with
+        if self.other.conn.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            self.other.rows("rollback")
+        self.main.rows(RESET)
+        self.main.rows("select set_config('qwf_test.jam', '', false)")
+        self.main.model = Model(START)
+        self._set_now(START)
+        self.fine = True
+
+    @contextmanager
+    def step(self) -> Iterator[Session]:
+        """The main session, to do something with; compared with its model afterwards."""
+        type(self).steps += 1
+        self.fine = False
+        self.main.model.turn += 1
+        yield self.main
+        self._check()
+        self.fine = True
+
+    def _check(self) -> None:
+        self.main.compare()
+        broken = self.main.rows("select * from qwf.check_invariants()")
+        require(not broken, "an invariant is violated", broken)
+
+    def _set_now(self, now: datetime) -> None:
+        self.main.set_now(now)
+        self.other.set_now(now)
+
+    # what there is to choose from; nothing that would wait for the open transaction
+
+    @property
+    def model(self) -> Model:
+        return self.main.model
+
+    def jobs(self, *states: str) -> list[int]:
+        return [job.id for job in self.model.jobs.values() if not states or job.status in states]
+
+    def free_jobs(self, *states: str) -> list[int]:
+        """Jobs whose run, too, nobody holds."""
+        return [
+            job_id
+            for job_id in self.jobs(*states)
+            if job_id not in self.model.locked_jobs
+            and self.model.jobs[job_id].run not in self.model.locked_runs
+        ]
+
+    def free_runs(self, *states: str) -> list[int]:
+        return [
+            run.id
+            for run in self.model.runs.values()
+            if run.id not in self.model.locked_runs
+            and not set(run.nodes.values()) & self.model.locked_jobs
+            and (not states or run.status in states)
+        ]
+
+    def held(self) -> list[int]:
+        return [job_id for job_id in self.jobs("running") if job_id not in self.model.locked_jobs]
+
+    # enqueueing
+
+    @initialize(workflow=st.sampled_from(sorted(WORKFLOWS)), skip=st.booleans())
+    def begin(self, workflow: str, skip: bool) -> None:
+        with self.step() as main:
+            enqueue_run(main, workflow, skip)
+
+    @precondition(lambda self: len(self.model.runs) < MAX_RUNS)
+    @rule(
+        workflow=st.sampled_from(sorted(WORKFLOWS)),
+        skip=st.booleans(),
+        priority=st.sampled_from([100, 100, 50]),
+        key=keys,
+        once=st.booleans(),
+        wait=later,
+    )
+    def enqueue_run(
+        self, workflow: str, skip: bool, priority: int, key: Any, once: bool, wait: Any
+    ) -> None:
+        with self.step() as main:
+            key = None if self.opened else key  # else it might wait for the open transaction
+            enqueue_run(main, workflow, skip, priority, key, once, wait)
+
+    @precondition(lambda self: len(self.model.jobs) < MAX_JOBS)
+    @rule(
+        task=st.sampled_from(["t", "u"]),
+        key=keys,
+        once=st.booleans(),
+        wait=later,
+        attempts=st.sampled_from([None, 1, 2, 3]),
+        backoff=st.sampled_from([None, [0], [0, 10]]),
+        priority=st.sampled_from([100, 100, 50]),
+    )
+    def enqueue(
+        self, task: str, key: Any, once: bool, wait: Any, attempts: Any, backoff: Any, priority: int
+    ) -> None:
+        with self.step() as main:
+            key = None if self.opened else key  # else it might wait for the open transaction
+            run_at = None if wait is None else main.model.now + wait
+            got = main.one(
+                "select qwf.enqueue(%s, queue => 'cpu', key => %s, once => %s, run_at => %s,"
+                " max_attempts => %s, backoff => %s, priority => %s)",
+                task,
+                key,
+                once,
+                run_at,
+                attempts,
+                backoff and Jsonb(backoff),
+                priority,
+            )
+            wanted = main.model.enqueue(task, key, once, run_at, attempts, backoff, priority, got)
+            require(got == wanted, "enqueue answers", got, wanted)
+
+    # working
+
+    @rule(worker=st.sampled_from(WORKERS), count=st.sampled_from([1, 1, 2, 5]), lease=leases)
+    def claim(self, worker: str, count: int, lease: timedelta | None) -> None:
+        with self.step() as main:
+            claim(main, worker, count, lease)
+
+    @precondition(lambda self: self.jobs("queued"))
+    @rule(
+        worker=st.sampled_from(WORKERS), count=st.sampled_from([1, 2, 5]), output=outputs, jam=jams
+    )
+    def work(self, worker: str, count: int, output: Json, jam: bool) -> None:
+        """What workers do most of the time."""
+        with self.step() as main:
+            claimed = claim(main, worker, count)
+        if claimed:
+            with self.step() as main:
+                done = [self._report(job_id, "completed", output) for job_id in claimed]
+                finish(main, done, jam)
+
+    @precondition(lambda self: self.held())
+    @rule(bodies=st.lists(bodies, min_size=1, max_size=3), jam=jams)
+    def finish(self, bodies: list[tuple[int, str, Json]], jam: bool) -> None:
+        """Attempts end, some reported twice; the fan-out may fail."""
+        with self.step() as main:
+            held = self.held()
+            reports = [self._report(pick(held, n), how, what) for n, how, what in bodies]
+            finish(main, reports, jam)
+
+    def _report(self, job_id: int, outcome: str, output: Json) -> Report:
+        job = self.model.jobs[job_id]
+        error = "broken" if outcome in ("error", "fatal", "tempfail") else None
+        return Report(job_id, str(job.token), outcome, output, error)
+
+    @precondition(lambda self: self.model.reports)
+    @rule(number=numbers, outcome=outcomes, output=outputs, same=st.booleans())
+    def finish_late(self, number: int, outcome: str, output: Json, same: bool) -> None:
+        """A report with the token of an attempt that has ended: the very same, or another."""
+        with self.step() as main:
+            ended = pick(self._late_reports(), number)
+            if same and ended.error != "lapsed":
+                finish(main, [ended])
+            elif not same and outcome != ended.outcome:  # else it is open what counts as the same
+                finish(main, [Report(ended.job, ended.token, outcome, output)])
+
+    def _late_reports(self) -> list[Report]:
+        """Reports about attempts that have ended; only those about jobs that run again, if any."""
+        reports = list(self.model.reports.values())
+        return [r for r in reports if self.model.jobs[r.job].status == "running"] or reports
+
+    @precondition(lambda self: self.model.reports or self.jobs("running"))
+    @rule(worker=st.sampled_from(WORKERS), some=st.lists(numbers, max_size=3), lease=leases)
+    def beat(self, worker: str, some: list[int], lease: timedelta | None) -> None:
+        """A heartbeat, and progress for one of the tokens."""
+        with self.step() as main:
+            known = {str(job.token): job.id for job in main.model.jobs.values() if job.token}
+            known.update((report.token, report.job) for report in self._late_reports())
+            tokens = list(dict.fromkeys(pick(known, n) for n in some))
+            query = "select token::text, verdict from qwf.heartbeat(%s, %s::uuid[], %s)"
+            got: Any = dict(main.rows(query, worker, tokens, lease))
+            wanted: Any = main.model.heartbeat(tokens, lease)
+            require(got == wanted, "heartbeat answers", got, wanted)
+            for token in tokens[:1]:
+                got = main.one("select qwf.progress(%s, %s, 0.5, 'half')", known[token], token)
+                wanted = main.model.progress(token)
+                require(got == wanted, "progress answers", got, wanted)
+
+    # people
+
+    @precondition(
+        lambda self: [job_id for job_id in self.free_jobs() if self.model.jobs[job_id].run]
+    )
+    @rule(number=numbers, value=values)
+    def answer(self, number: int, value: Json) -> None:
+        """Mostly what is asked."""
+        with self.step() as main:
+            nodes = [job_id for job_id in self.free_jobs() if main.model.jobs[job_id].run]
+            submit_input(main, pick(self.free_jobs("awaiting_input") or nodes, number), value)
+
+    @rule(act=st.sampled_from(MEDDLING), number=numbers, which=numbers)
+    def meddle(self, act: str, number: int, which: int) -> None:
+        with self.step() as main:
+            getattr(self, "_" + act)(main, number, which)
+
+    def _cancel_job(self, main: Session, number: int, which: int) -> None:
+        if jobs := self.free_jobs():
+            cancel_job(main, pick(jobs, number))
+
+    def _cancel_run(self, main: Session, number: int, which: int) -> None:
+        if runs := self.free_runs():
+            cancel_run(main, pick(runs, number))
+
+    def _retry_job(self, main: Session, number: int, which: int) -> None:
+        if not (jobs := self.free_jobs("failed", "cancelled") or self.free_jobs()):
+            return
+        job_id = pick(jobs, number)
+        got = main.one("select qwf.retry_job(%s)::text", job_id) or None
+        wanted = main.model.retry_job(job_id)
+        require(got == wanted, "retry_job answers", got, wanted)
+
+    def _retry_run(self, main: Session, number: int, which: int) -> None:
+        if not (runs := self.free_runs("completed", "failed", "cancelled") or self.free_runs()):
+            return
+        run = main.model.runs[pick(runs, number)]
+        name = pick([None, None, *run.nodes], which)
+        got = main.one("select qwf.retry_run(%s, %s)", run.id, name)
+        wanted = main.model.retry_run(run.id, name)
+        require(got == wanted, "retry_run answers", got, wanted)
+
+    def _run_next(self, main: Session, number: int, which: int) -> None:
+        if not (jobs := self.jobs("queued", "scheduled") or self.jobs()):
+            return
+        job_id = pick(jobs, number)
+        got = main.one("select qwf.run_next(%s)::text", job_id) or None
+        wanted = main.model.run_next(job_id)
+        require(got == wanted, "run_next answers", got, wanted)
+
+    def _change_job(self, main: Session, number: int, which: int) -> None:
+        if not (jobs := self.jobs("queued", "scheduled") or self.jobs()):
+            return
+        job_id = pick(jobs, number)
+        priority, queue, wait = pick(CHANGES, which)
+        run_at = None if wait is None else main.model.now + timedelta(seconds=wait)
+        got = main.one(
+            "select qwf.change_job(%s, %s, %s, %s)::text", job_id, priority, queue, run_at
+        )
+        wanted = main.model.change_job(job_id, priority, queue, run_at)
+        require((got or None) == wanted, "change_job answers", got, wanted)
+
+    def _pause(self, main: Session, number: int, which: int) -> None:
+        pause(main, "cpu", number % 3 == 0)
+
+    def _deregister_worker(self, main: Session, number: int, which: int) -> None:
+        if not any(
+            main.model.jobs[job_id].status == "running" for job_id in main.model.locked_jobs
+        ):
+            worker = pick(WORKERS, number)
+            main.rows("select qwf.deregister_worker(%s)", worker)
+            main.model.deregister_worker(worker)
+
+    # time
+
+    @rule(by=jumps)
+    def jump(self, by: timedelta) -> None:
+        with self.step() as main:
+            self._set_now(main.model.now + by)
+
+    @rule(act=st.sampled_from(CHORES))
+    def chore(self, act: str) -> None:
+        """What time brings about, and what is done about it."""
+        with self.step() as main:
+            getattr(self, "_" + act)(main)
+
+    def _lapse(self, main: Session) -> None:
+        """The first lease lapses."""
+        if until := [main.model.jobs[job_id].lease_until for job_id in self.jobs("running")]:
+            first = min(t for t in until if t) + timedelta(milliseconds=1)
+            self._set_now(max(main.model.now, first))
+        reclaim(main)
+
+    def _promote_due(self, main: Session) -> None:
+        """The first of what is scheduled becomes due."""
+        if due := [main.model.jobs[job_id].run_at for job_id in self.jobs("scheduled")]:
+            first = min(t for t in due if t) + timedelta(milliseconds=1)
+            self._set_now(max(main.model.now, first))
+        got, wanted = main.one("select qwf.promote_due()"), main.model.promote_due()
+        require(got == wanted, "promote_due answers", got, wanted)
+
+    def _drain_outbox(self, main: Session) -> None:
+        got, wanted = main.one("select qwf.drain_outbox()"), main.model.drain_outbox()
+        require(got == wanted, "drain_outbox answers", got, wanted)
+
+    def _tick(self, main: Session) -> None:
+        tick(main)
+
+    def _prune(self, main: Session) -> None:
+        self._set_now(main.model.now + timedelta(days=16))
+        got = main.one("select qwf.prune()")
+        wanted = main.model.prune()
+        require((got["runs"], got["jobs"]) == wanted, "prune answers", got, wanted)
+
+    # somebody's open transaction
+
+    @precondition(lambda self: not self.opened)
+    @rule(act=st.sampled_from(HOLDING), number=numbers, outcome=outcomes)
+    def hold(self, act: str, number: int, outcome: str) -> None:
+        """Somebody does something, and does not commit for a while."""
+        with self.step():
+            busy = [self.model.jobs[job_id].run for job_id in self.jobs("running")]
+            runs = [run for run in busy if run] or list(self.model.runs)
+            asked = self.jobs("awaiting_input")
+            live = self.free_runs(*LIVE_RUN)
+            if act == "lock" and runs:
+                self._open(lambda other: lock_run(other, pick(runs, number)))
+            elif act == "answer" and asked:
+                self._open(lambda other: submit_input(other, pick(asked, number), "yes"))
+            elif act == "cancel" and live:
+                self._open(lambda other: cancel_run(other, pick(live, number)))
+            elif act == "claim" and self.jobs("queued"):
+                self._open(lambda other: claim(other, "w1", 1 + number % 3))
+            elif act == "finish" and self.jobs("running"):
+                report = self._report(pick(self.jobs("running"), number), outcome, {"y": 1})
+                self._open(lambda other: finish(other, [report]))
+
+    def _open(self, act: Callable[[Session], Any]) -> None:
+        before = self.model.fork()
+        self.other.model = before.fork()
+        self.other.rows("begin")
+        act(self.other)
+        self.other.compare()
+        self.model.lock(before, self.other.model)
+        self.opened = before
+
+    @precondition(lambda self: self.opened)
+    @rule(commits=st.sampled_from([True, True, False]))
+    def let_go(self, commits: bool) -> None:
+        with self.step():
+            self._let_go(commits)
+
+    def _let_go(self, commits: bool) -> None:
+        assert self.opened is not None
+        if commits:
+            self.other.rows("commit")
+            self.model.absorb(self.opened, self.other.model)
+        else:
+            self.other.rows("rollback")  # which takes back the setting of its clock, too
+            self.model.unlock()
+        self.opened = None
+        self._set_now(self.model.now)
+
+    # the end
+
+    def teardown(self) -> None:
+        if self.fine:
+            self._everything_ends()
+
+    def _everything_ends(self) -> None:
+        if self.opened:
+            with self.step():
+                self._let_go(True)
+        main = self.main
+        pause(main, "cpu", False)
+        for _ in range(60):
+            self.model.turn += 1
+            tick(main)
+            live = any(job.status not in OVER for job in self.model.jobs.values())
+            if not live and not any(run.live for run in self.model.runs.values()):
+                self._check()
+                return
+            for job_id in self.jobs("running"):
+                finish(main, [self._report(job_id, "completed", {"y": 1, "z": 1})])
+            claimed = claim(main, "w2", 100) + claim(main, "w2", 100, queue="gpu")
+            if claimed:
+                finish(
+                    main,
+                    [self._report(job_id, "completed", {"y": 1, "z": 1}) for job_id in claimed],
+                )
+            elif self.jobs("awaiting_input"):
+                submit_input(main, self.jobs("awaiting_input")[0], "yes")
+            elif self.jobs("scheduled"):
+                self._promote_due(main)
+        self._check()
+        raise Diverged(f"it does not end: {self.model}")
+
+
+# What both sessions do: call the function, tell the model, compare the answers.
+
+
+def enqueue_run(
+    s: Session,
+    workflow: str,
+    skip: bool,
+    priority: int = 100,
+    key: str | None = None,
+    once: bool = False,
+    wait: timedelta | None = None,
+) -> None:
+    context = {"skip": True} if skip else {}
+    run_at = None if wait is None else s.model.now + wait
+    got = s.one(
+        "select qwf.enqueue_run(%s, context => %s, priority => %s, key => %s, once => %s,"
+        " run_at => %s)",
+        workflow,
+        Jsonb(context),
+        priority,
+        key,
+        once,
+        run_at,
+    )
+    jobs = dict(s.rows("select node_id, id from qwf.jobs where run_id = %s order by id", got))
+    wanted = s.model.enqueue_run(workflow, context, priority, key, once, run_at, got, jobs)
+    require(got == wanted, "enqueue_run answers", got, wanted)
+
+
+def claim(
+    s: Session, worker: str, count: int, lease: timedelta | None = None, queue: str = "cpu"
+) -> list[int]:
+    """The jobs that were handed out."""
+    query = "select job_id, token::text, attempt, inputs from qwf.claim(%s, %s, %s, %s)"
+    got = s.rows(query, queue, worker, count, lease)
+    claims = dict(s.rows("select id, attempt from qwf.jobs where attempt > 0"))
+    picked = {job_id for job_id, n in claims.items() if n != s.model.jobs[job_id].attempt}
+    tokens = {job_id: token for job_id, token, *_ in got}
+    wanted = s.model.claim(queue, worker, count, lease, picked, tokens)
+    handed = [(job_id, attempt, inputs) for job_id, _, attempt, inputs in got]
+    require(handed == wanted, "claim answers", handed, wanted)
+    return [job_id for job_id, *_ in got]
+
+
+def finish(s: Session, reports: list[Report], jam: bool = False) -> None:
+    """Reports; with `jam`, opening a node fails meanwhile."""
+    said = [
+        {
+            "job_id": r.job,
+            "token": r.token,
+            "outcome": r.outcome,
+            "output": r.output,
+            "error": r.error,
+        }
+        for r in reports
+    ]
+    s.rows("select set_config('qwf_test.jam', %s, false)", "on" if jam else "")
+    got = s.rows("select job_id, verdict, pending from qwf.finish_many(%s)", json.dumps(said))
+    s.rows("select set_config('qwf_test.jam', '', false)")
+    s.model.jammed = jam
+    wanted = s.model.finish_many(reports)
+    s.model.jammed = False
+    require(got == wanted, "finish_many answers", got, wanted)
+
+
+def lock_run(s: Session, run_id: int) -> None:
+    s.rows("select from qwf.runs where id = %s for no key update", run_id)
+    s.model.touched.add(run_id)
+
+
+def submit_input(s: Session, job_id: int, value: Json) -> None:
+    job = s.model.jobs[job_id]
+    query = "select qwf.submit_input(%s, %s, %s)"
+    got = s.one(query, job.run, job.node.name, Jsonb(value))
+    assert job.run is not None
+    wanted = s.model.submit_input(job.run, job.node.name, value)
+    got = got if isinstance(got, Refused) else None
+    require(got == wanted, "submit_input answers", got, wanted)
+
+
+def cancel_run(s: Session, run_id: int) -> None:
+    got, wanted = s.one("select qwf.cancel_run(%s)", run_id), s.model.cancel_run(run_id)
+    require(got == wanted, "cancel_run answers", got, wanted)
+
+
+def cancel_job(s: Session, job_id: int) -> None:
+    got, wanted = s.one("select qwf.cancel_job(%s)", job_id), s.model.cancel_job(job_id)
+    require(got == wanted, "cancel_job answers", got, wanted)
+
+
+def pause(s: Session, queue: str, paused: bool) -> None:
+    s.rows("update qwf.queues set paused = %s where name = %s", paused, queue)
+    s.model.paused = s.model.paused | {queue} if paused else s.model.paused - {queue}
+
+
+def reclaim(s: Session) -> None:
+    # told apart from what a worker says: nobody repeats the words of reclaim
+    got = sorted(job_id for (job_id,) in s.rows("select qwf.reclaim()"))
+    wanted = s.model.reclaim()
+    require(got == wanted, "reclaim answers", got, wanted)
+
+
+def tick(s: Session) -> None:
+    done = s.one("select qwf.tick()")
+    require(done["ran"] and "errors" not in done, "a tick runs", done)
+    model = s.model
+    wanted = {"reclaimed": len(model.reclaim())}
+    model.turn += 1
+    wanted["promoted"] = model.promote_due()
+    model.turn += 1
+    wanted["cancelled"] = model.settle_requests()
+    model.turn += 1
+    wanted["drained"] = model.drain_outbox()
+    model.prune()
+    done = {part: done[part] for part in wanted}
+    require(done == wanted, "tick answers", done, wanted)
+
+
+def machine_on(dsn: str) -> type[Machine]:
+    """The machine for a database that is prepared."""
+
+    class On(Machine):
+        main = Session(dsn)
+        other = Session(dsn)
+
+    On.__name__ = "Machine"
+    On.__qualname__ = "Machine"
+    return On

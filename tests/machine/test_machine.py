@@ -1,0 +1,36 @@
+"""The engine against the model: sequences of random operations, without a counterexample."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from state_machine import machine_on, prepare
+
+SEQUENCES = int(os.environ.get("QWF_SEQUENCES", "500"))
+STEPS = int(os.environ.get("QWF_STEPS", "25"))
+# Making a counterexample short takes minutes.
+PHASES = [Phase.generate] + [Phase.shrink] * (os.environ.get("QWF_SHRINK") == "1")
+PARTS = 4  # so that several processes share the work
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_engine_does_what_the_model_does(dsn: str, part: int) -> None:
+    prepare(dsn)
+    machine = machine_on(dsn)
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=SEQUENCES // PARTS,
+            stateful_step_count=STEPS,
+            deadline=None,
+            print_blob=True,
+            database=None,
+            report_multiple_bugs=False,
+            phases=PHASES,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    print(f"{machine.steps} steps")

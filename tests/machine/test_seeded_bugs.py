@@ -1,0 +1,78 @@
+"""The machine finds what it is there to find: bugs put in on purpose, one at a time."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from engine_model import Diverged
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+from state_machine import machine_on, prepare
+
+WITHIN = 1000  # sequences; a few dozen are enough
+# function, what its text says, what it says with the bug in it
+BUGS = {
+    "the token is not checked": (
+        "_conclude",
+        "where j.token = r.token",
+        "where j.token is not null",
+    ),
+    "a release is counted": (
+        "_transition",
+        "(p_outcome = 'lost')::int",
+        "(p_outcome in ('lost', 'released'))::int",
+    ),
+    "skips do not cascade": (
+        "_apply",
+        "'skipped', 'failed'",
+        "'failed'",
+    ),
+    "a dependency is counted off twice": (
+        "_open_dependants",
+        "select s.run_id, e.to_idx, count(*)::int",
+        "select s.run_id, e.to_idx, 2 * count(*)::int",
+    ),
+    "the event is lost where somebody holds the run": (
+        "_dispatch",
+        "where e.run_id <> all (v_locked)",
+        "where false",
+    ),
+    "the event is lost when applying it is rolled back": (
+        "_dispatch",
+        "v_error := sqlstate || ' ' || sqlerrm;",
+        "v_left := null;",
+    ),
+}
+
+
+def put_in(dsn: str, function: str, text: str, bug: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        ((source,),) = conn.execute(
+            "select pg_get_functiondef(p.oid) from pg_proc p"
+            " where p.pronamespace = 'qwf'::regnamespace and p.proname = %s",
+            [function],
+        ).fetchall()
+        assert source.count(text) == 1, f"{function} reads otherwise now: put the bug in anew"
+        conn.execute(source.replace(text, bug))
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_the_machine_finds_it_when(dsn: str, name: str) -> None:
+    prepare(dsn)
+    put_in(dsn, *BUGS[name])
+    machine = machine_on(dsn)
+    with pytest.raises(Diverged):
+        run_state_machine_as_test(
+            machine,
+            settings=settings(
+                max_examples=WITHIN,
+                stateful_step_count=25,
+                derandomize=True,
+                deadline=None,
+                database=None,
+                phases=[Phase.generate],
+                report_multiple_bugs=False,
+                suppress_health_check=list(HealthCheck),
+            ),
+        )
+    print(f"after {machine.steps} steps")
