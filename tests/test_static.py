@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import psycopg
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from qwf_agent import migrate
+from qwf_agent.cli import qwf
 from servers import DEBIAN, ROOT, deployed, own_server
 
 SQL = ROOT / "sql"
@@ -199,15 +203,39 @@ def test_the_core_of_the_agent_stays_small(module: str) -> None:
 
 def test_the_containers_are_described_in_full() -> None:
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
-    assert set(services) == {"postgres", "migrate", "cpu", "gpu"}
-    for agent in ("cpu", "gpu"):
-        assert (
-            services[agent]["depends_on"]["migrate"]["condition"]
-            == "service_completed_successfully"
-        )
-        assert services[agent]["command"][:2] == ["agent", "--queue"]
+    assert set(services) == {"postgres", "migrate", "cpu", "gpu", "metrics"}
+    for name in ("cpu", "gpu", "metrics"):
+        one = services[name]
+        migrated = one["depends_on"]["migrate"]["condition"]
+        assert migrated == "service_completed_successfully"
+        assert one["init"] is True
+        assert one["healthcheck"]["test"][0] == "CMD"
+        assert one["restart"] == "on-failure"
+    for name in ("cpu", "gpu"):
+        assert services[name]["command"][:2] == ["agent", "--queue"]
+        assert int(services[name]["stop_grace_period"].removesuffix("s")) > 60  # the agent's own
+        check = services[name]["healthcheck"]["test"][1:]
+        assert check == ["qwf", "workers", "--check"]
     assert services["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
     assert "healthcheck" in services["postgres"]
+    known = set(qwf.list_commands(click.Context(qwf)))
+    assert services["metrics"]["command"][0] in known
+
+
+def test_the_unit_of_systemd_is_one(tmp_path: Path) -> None:
+    unit = tmp_path / "qwf-agent@.service"
+    unit.write_text(CliRunner().invoke(qwf, ["unit", "--user", "root"]).stdout)
+    text = unit.read_text()
+    assert f"ExecStart={sys.executable} -m qwf_agent\n" in text
+    for line in ("Type=notify", "WatchdogSec=60", "RestartPreventExitStatus=78", "KillMode=mixed"):
+        assert f"\n{line}\n" in text
+    verify = shutil.which("systemd-analyze")
+    if verify is None:
+        pytest.skip("systemd-analyze is not installed, so that the unit was only read")
+    done = subprocess.run(
+        [verify, "verify", str(unit).replace("@", "@test")], capture_output=True, text=True
+    )
+    assert "qwf-agent" not in done.stderr, done.stderr
 
 
 def test_the_makefile_explains_itself() -> None:

@@ -263,3 +263,20 @@ def test_a_failed_job_that_asks_is_answered(on_db: Cli, db: Db) -> None:
     assert states == [("queued",), ("skipped",), ("failed",)]
     assert on_db("answer", "--job", jobs[0], "retry").exit_code == 1
     assert on_db("answer", "--job", jobs[0]).exit_code == 2
+
+
+def test_limits_are_created_listed_and_dropped(on_db: Cli, db: Db) -> None:
+    assert "no limits" in on_db("limits").stdout
+    assert on_db("limit", "create", "mail", "2").exit_code == 0
+    for _ in range(3):
+        assert on_db("enqueue", "send", "--limit-by", "mail").exit_code == 0
+    held = db.execute("select job_id from qwf.claim('default', 'box', 10)").fetchall()
+    assert len(held) == 2
+    (row,) = json.loads(on_db("limits", "--json").stdout)
+    assert (row["name"], row["max_running"], row["running"], row["queued"]) == ("mail", 2, 2, 1)
+    assert "mail" in on_db("limits").stdout
+    db.execute("select qwf.cancel_job(id) from qwf.jobs where status = 'queued'")
+    assert on_db("limit", "drop", "mail").exit_code == 1  # two still run
+    assert on_db("queue", "create", "cpu", "--max-running", "1").exit_code == 0
+    assert on_db("limit", "drop", "queue:cpu").exit_code == 0
+    assert on_db("enqueue", "send", "--limit-by", "nowhere").exit_code == 1

@@ -27,7 +27,7 @@ LATE = {
 
 
 SECTIONS = {
-    "First steps": ("demo", "up", "down", "agent", "migrate"),
+    "First steps": ("demo", "up", "down", "agent", "migrate", "unit"),
     "Work": ("apply", "run", "enqueue", "submit", "schedule", "tick", "prune"),
     "Look": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "schedules", "limits"),
@@ -92,7 +92,8 @@ def version() -> None:
 
 
 for command in (
-    serving.up, serving.down, serving.migrate, enqueueing.apply, enqueueing.run, enqueueing.enqueue,
+    serving.up, serving.down, serving.migrate, serving.unit, enqueueing.apply, enqueueing.run,
+    enqueueing.enqueue,
     enqueueing.submit, scheduling.schedule, acting.tick, acting.prune, reading.runs, reading.show,
     reading.jobs, reading.job, reading.why, watching.logs, watching.wait, reading.inputs,
     fleet.queues, fleet.workers, scheduling.schedules, acting.answer, acting.cancel, acting.retry,

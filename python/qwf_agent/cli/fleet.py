@@ -29,6 +29,12 @@ WORKER_COLUMNS = (
     "worker",
 )
 
+WORKERS = """
+select *
+from qwf.fleet f
+where (%(everyone)s or f.state <> 'stopped') and (%(host)s::text is null or f.host = %(host)s)
+order by f.host, f.queue, f.started_at
+"""
 LIMITS = """
 select l.name, l.max_running, count(s.job_id) as running, l.created_at,
   array_remove(array_agg(s.job_id order by s.job_id), null) as jobs,
@@ -74,6 +80,9 @@ def queue() -> None:
 @click.option(
     "--retention", type=arguments.duration, metavar="TIME", help="How long ended jobs are kept."
 )
+@click.option(
+    "--max-running", type=click.IntRange(1), metavar="N", help="Most of its jobs that run at once."
+)
 @session.database
 def create_queue(conn: session.Connection, name: str, **given: Any) -> None:
     """Create a queue, or change what is given of one that exists."""
@@ -101,19 +110,26 @@ def resume(conn: session.Connection, name: str) -> None:
 
 @click.command()
 @click.option("--all", "everyone", is_flag=True, help="Those too that stopped within a day.")
+@click.option("--host", metavar="HOST", help="Only those of this box.")
+@click.option(
+    "--check", is_flag=True, help="Say nothing; exit 1 unless one lives (of HOST, or this box)."
+)
 @session.json_option
 @session.database
-def workers(conn: session.Connection, everyone: bool, as_json: bool) -> None:
+def workers(
+    conn: session.Connection, everyone: bool, host: str | None, check: bool, as_json: bool
+) -> None:
     """List the workers: where they are, what they do, whether they live.
 
     \b
     Example:  qwf workers
+              qwf workers --check        (the health check of a container)
     Then:     qwf worker off HOST QUEUE --reason 'new card'
     """
-    query = (
-        "select * from qwf.fleet where %s or state <> 'stopped' order by host, queue, started_at"
-    )
-    found = session.many(conn, query, (everyone,))
+    host = host or (socket.gethostname() if check else None)
+    found = session.many(conn, WORKERS, {"everyone": everyone, "host": host})
+    if check:
+        raise SystemExit(all(row["state"] in ("dead", "stopped") for row in found))
     for row in [] if as_json else found:
         row |= {"model": row["current_model"], "seen": row["last_seen"]}
     empty = "no workers; start one: qwf agent --queue cpu --nodes PACKAGE"
@@ -258,11 +274,11 @@ def limits(conn: session.Connection, as_json: bool) -> None:
 def limit() -> None:
     """Named limits on how many jobs run at once, in the whole fleet.
 
-    Jobs name theirs with limit_by; queue:NAME is the limit of a queue.
+    Jobs name theirs with limit_by. A queue as a whole: qwf queue create gpu --max-running 2
 
     \b
     Example:  qwf limit create mail 2
-              qwf limit create queue:gpu 1
+              qwf enqueue send_email --limit-by mail
     """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -42,6 +43,29 @@ def down() -> None:
     """
     stopped = embedded.down(config.home())
     click.echo("stopped" if stopped else f"no server was running under {config.home()}")
+
+
+@click.command()
+@click.option("--user", default="qwf", show_default=True, help="Who runs the agents.")
+def unit(user: str) -> None:
+    """Print the systemd unit for agents on this box.
+
+    A template: qwf-agent@NAME reads /etc/qwf/NAME.toml. docs/operations.md goes through it.
+
+    \b
+    Example:  qwf unit | sudo tee /etc/systemd/system/qwf-agent@.service
+              sudo systemctl enable --now qwf-agent@gpu
+    """
+    text = _template("qwf-agent@.service").read_text(encoding="utf-8")
+    text = text.replace("ExecStart=/opt/qwf/bin/python ", f"ExecStart={sys.executable} ")
+    click.echo(text.replace("User=qwf\n", f"User={user}\n"), nl=False)
+
+
+def _template(name: str) -> Path:
+    """A file of systemd/: in the package of a wheel, at the root of a checkout."""
+    here = Path(__file__).resolve()
+    inside = here.parents[1] / "systemd" / name
+    return inside if inside.is_file() else here.parents[3] / "systemd" / name
 
 
 @click.group(cls=session.Commands)

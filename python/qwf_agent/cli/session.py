@@ -28,6 +28,11 @@ Connection = psycopg.Connection[DictRow]
 
 FAILED, UNREACHABLE, MISCONFIGURED, INTERRUPTED = 1, 69, 78, 130
 NO_SCHEMA = {"3F000", "42P01", "42883"}
+NOT_ALLOWED = "42501"
+ROLES = (
+    "this login may not; grant it a role: qwf_viewer looks, qwf_producer enqueues, cancels, retries"
+    " and answers, qwf_worker works, qwf_admin does everything"
+)
 WIDE = 200
 ID = click.IntRange(1, 2**63 - 1)
 
@@ -223,9 +228,8 @@ def _database_error(error: psycopg.Error) -> int:
             hint="is it running? `qwf up` starts one of your own; --dsn or QWF_DSN names another",
         )
         return UNREACHABLE
-    _complain(
-        _first(error), (error.diag.message_detail or "").splitlines(), error.diag.message_hint
-    )
+    hint = error.diag.message_hint or (ROLES if error.sqlstate == NOT_ALLOWED else None)
+    _complain(_first(error), (error.diag.message_detail or "").splitlines(), hint)
     return FAILED
 
 

@@ -1,0 +1,192 @@
+"""docs/operations.md, tried out: what it says to type, and what it says happens then."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from harness import Database, StartAgent, agents, until
+
+from qwf_agent import embedded
+from qwf_agent.__main__ import command as agent_command
+from qwf_agent.cli import qwf
+from servers import ROOT, Server
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TEXT = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+TASKS = ("--app", "bodies", "--queue", "default")
+
+
+def block(kind: str, holding: str = "") -> str:
+    """The code block of that kind that holds some words."""
+    found = re.findall(rf"^```{kind}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    return next(text for text in found if holding in text)
+
+
+@pytest.fixture
+def base(dsn: str) -> Iterator[Database]:
+    """A fresh database."""
+    database = Database(dsn)
+    with database.conn:
+        yield database
+
+
+@pytest.fixture
+def start(dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
+    """Starts agents on the database of `base`."""
+    with agents(dsn, tmp_path) as started:
+        yield started
+
+
+@pytest.fixture
+def logins(base: Database) -> Iterator[list[str]]:
+    """The logins of the chapter on roles."""
+    made = re.findall(r"^create role (\w+)", block("sql", "create role"), re.MULTILINE)
+    for name in made:
+        base.conn.execute(f"drop role if exists {name}")  # type: ignore[arg-type]
+    base.conn.execute(block("sql", "create role"))  # type: ignore[arg-type]
+    yield made
+    for name in made:
+        base.conn.execute(f"drop role {name}")  # type: ignore[arg-type]
+
+
+def run(*words: Any) -> Any:
+    return CliRunner().invoke(qwf, [*map(str, words)])
+
+
+def test_every_option_of_an_agent_stands_in_the_example() -> None:
+    example = tomllib.loads(block("toml"))
+    known = {
+        option.removeprefix("--")
+        for param in agent_command.params
+        for option in param.opts
+        if option.startswith("--") and not param.is_eager
+    }
+    assert set(example["agent"]) == known - {"dsn", "verbose", "config"}
+
+
+def test_the_example_is_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "qwf.toml").write_text(block("toml"))
+    monkeypatch.setenv("QWF_CONFIG", str(tmp_path / "qwf.toml"))
+    with agent_command.make_context("agent", []) as context:
+        assert context.params["slots"] == 3
+        assert context.params["queues"] == ("gpu", "cpu")
+        assert context.params["gpu"] == "all"
+        assert context.params["max_rss"] == 24 << 30
+
+
+def test_agents_and_applications_work_with_logins_of_their_own(
+    base: Database, start: StartAgent, logins: list[str]
+) -> None:
+    assert logins == ["box_a", "box_b", "shop", "grafana", "ops"]
+    for box in ("box_a", "box_b"):
+        start(*TASKS, "--host", box, QWF_DSN=f"{base.dsn} user={box}")
+    job = run("enqueue", "noop", "--dsn", f"{base.dsn} user=shop").stdout.strip()
+    assert (
+        run("wait", "job", job, "--timeout", "30", "--dsn", f"{base.dsn} user=shop").exit_code == 0
+    )
+    assert "noop" in run("jobs", "--dsn", f"{base.dsn} user=grafana").stdout
+    assert run("cancel", "job", job, "--dsn", f"{base.dsn} user=grafana").exit_code == 1
+    off = run("worker", "drain", "box_a", "--all", "--dsn", f"{base.dsn} user=ops")
+    assert off.exit_code == 0, off.output
+    assert base.one("select qwf.desired_state('box_a', 'default')") == "off"
+    assert base.invariants() == []
+
+
+def test_the_order_from_psql_is_one(base: Database) -> None:
+    (order,) = re.findall(r"`(insert into qwf\.worker_controls [^`]+)`", TEXT)
+    base.conn.execute(order)  # type: ignore[arg-type]
+    assert base.one("select qwf.desired_state('box-b', 'gpu')") == "off"
+
+
+def test_a_backup_restores_and_what_ran_runs_again(
+    base: Database, start: StartAgent, server: Server, tmp_path: Path
+) -> None:
+    done = base.enqueue("noop")
+    first = start(*TASKS)
+    base.ended(done)
+    first.stop()
+    waiting, running = base.enqueue("noop"), base.enqueue("noop")
+    base.conn.execute("select qwf.run_next(%s)", (running,))
+    base.conn.execute("select from qwf.claim('default', 'gone', 1, '1 s')")
+    dump = tmp_path / "qwf.dump"
+    programs = embedded.binaries()
+    words = re.search(r"^pg_dump (.*?) -f qwf.dump", block("sh", "pg_restore"), re.MULTILINE)
+    assert words is not None
+    subprocess.run(
+        [programs / "pg_dump", *words[1].split(), "-f", dump, base.dsn], check=True, timeout=120
+    )
+    with server.database(server.new_name()) as other:
+        dsn = server.dsn(other.dbname)
+        subprocess.run(
+            [programs / "pg_restore", "--exit-on-error", "-d", dsn, dump], check=True, timeout=120
+        )
+        restored = Database(dsn)
+        with restored.conn:
+            assert restored.job(done)["status"] == "completed"
+            assert run("doctor", "--only", "drift", "--only", "roles", "--dsn", dsn).exit_code == 0
+            start(*TASKS, QWF_DSN=dsn)
+            for job in (waiting, running):
+                assert restored.ended(job)["status"] == "completed"
+            assert restored.job(running)["losses"] == 1
+            assert restored.invariants() == []
+
+
+def test_an_agent_finds_the_server_that_takes_writes(base: Database, start: StartAgent) -> None:
+    info = base.conn.info
+    both = (
+        f"host=127.0.0.1,{info.host} port=1,{info.port} user={info.user} dbname={info.dbname}"
+        " target_session_attrs=read-write connect_timeout=5"
+    )
+    start(*TASKS, QWF_DSN=both)
+    assert base.ended(base.enqueue("noop"))["status"] == "completed"
+
+
+def test_what_a_container_is_checked_by(
+    base: Database, start: StartAgent, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("QWF_DSN", base.dsn)
+    assert run("workers", "--check", "--host", "box-a").exit_code == 1
+    start(*TASKS, "--host", "box-a")
+    assert run("workers", "--check", "--host", "box-a").exit_code == 0
+    base.conn.execute("update qwf.workers set last_seen = now() - interval '1 h'")
+    until(lambda: run("workers", "--check", "--host", "box-a").exit_code == 0, "its next beat")
+
+
+def test_the_metrics_of_the_alerts_exist(base: Database) -> None:
+    expressions = block_of_table("alert")
+    names = set(re.findall(r"\bqwf_\w+", expressions))
+    served = run("metrics", "--dsn", base.dsn).stdout
+    assert names
+    for name in names:
+        assert f"# TYPE {name} " in served or f"# TYPE {name.removesuffix('_total')} " in served, (
+            name
+        )
+
+
+def test_the_commands_it_names_exist() -> None:
+    for words in re.findall(r"\bqwf ([a-z]+(?: [a-z]+)?)", re.sub(r"qwf agent --", "", TEXT)):
+        first, _, second = words.partition(" ")
+        group = qwf.commands.get(first) or qwf.get_command(None, first)  # type: ignore[arg-type]
+        if group is None:
+            continue  # prose: "qwf knows"
+        commands = getattr(group, "commands", None)
+        if commands and second:
+            assert second in commands, words
+
+
+def block_of_table(head: str) -> str:
+    """The table whose first column is called so."""
+    found = re.search(rf"^\| {head} \|.*?\n\n", TEXT, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[0]
