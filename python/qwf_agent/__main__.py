@@ -103,6 +103,7 @@ class Misconfigured(click.ClickException):
 @option("--out-root", "Where bodies write. Default: ~/.qwf/out.", type=FOLDER, metavar="DIR")
 @option("--grace", "How long bodies may finish after SIGTERM.", type=SECONDS, metavar="SECONDS")
 @option("--fresh", "Fork a new child for every job.", is_flag=True)
+@option("--reload", "Fork new children when the code of their tasks has changed.", is_flag=True)
 @option("--recycle-jobs", "Fork a new child after N jobs. Default: the setting, 1000.", type=COUNT,
         metavar="N")
 @option("--batch", "Most small jobs a child is given at once.", type=click.IntRange(1, 500),

@@ -32,6 +32,7 @@ from qwf_agent.settings import Settings, read_settings
 from qwf_agent.signals import Signals
 from qwf_agent.slot import Slot
 from qwf_agent.slots import NO_ROOM, Room, Slots
+from qwf_agent.systemd import Systemd
 from qwf_agent.telemetry import Telemetry
 from qwf_agent.watchdogs import Look
 from qwf_agent.worker import Worker
@@ -77,6 +78,7 @@ class Agent:
         self.workers: deque[Worker] = deque()
         self.slots = Slots([], Pace(options.batch))
         self.jobs = Jobs(self.slots, self.reporter, options.host, self.job_ended)
+        self.systemd = Systemd()
         self.telemetry = Telemetry(self.selector, options.host, options.dsn)
         self.guardian = Guardian()
         self.rejoining: dict[Worker, Iterator[None]] = {}
@@ -115,11 +117,15 @@ class Agent:
     def wait(self, until: float | None = None) -> None:
         """Wait for something to happen: an answer, a wake-up, a signal, or the time for
         something."""
+        mutes = self.soft.mutes
         self.soft.step(self.now)
+        if self.soft.mutes > mutes:
+            self.durable.hurry(SOFT_DEADLINE_S)  # what happened to one happened to the other, too
         self.durable.step(self.now)
         until = self.next_at() if until is None else until
         if self.reporter.busy() and self.slots.all_have_work():
             time.sleep(GATHER_S)  # nothing can be done with one more answer: let some come together
+        self.systemd.alive(self.now)
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()
         self.now = time.monotonic()
@@ -143,6 +149,10 @@ class Agent:
     def reap(self) -> None:
         """Take in what children said and how they died; fork new ones."""
         for slot in self.slots:
+            if slot.files.have_changed(self.now):
+                log.info("its code has changed: a child is replaced")
+                slot.files.clear()
+                slot.retire()
             for answer in slot.answers():
                 self.jobs.conclude(answer)
             death = slot.reap()
@@ -331,6 +341,7 @@ class Agent:
             self.guardian,
         )
         self.slots.slots = slots
+        self.systemd.ready(f"serving {', '.join(self.options.queues)}")
         log.info("serving %s with %s", ", ".join(self.options.queues), self.slots.describe())
 
     def ask(self, query: db.Query, give_up_at: float) -> str:
@@ -390,6 +401,7 @@ class Agent:
             self.now + (LOOK_S if self.slots.busy() else IDLE_S),
         ]
         room = NO_ROOM if self.draining else self.slots.room(self.now)
+        times.append(self.systemd.next_at())
         times.append(self.telemetry.next_at(self.slots.any_long(self.now)))
         times += [worker.next_at(room.total) for worker in self.workers]
         return min(times + ([self.tick_at] if self.durable.up and self.ticking is None else []))
@@ -399,6 +411,7 @@ class Agent:
     def drain(self) -> None:
         """Claim no more, hand back what has not started, let the rest finish."""
         self.draining = True
+        self.systemd.stopping()
         grace = self.options.grace
         self.kill_at = self.now + (self.workers[0].settings.stop_grace if grace is None else grace)
         for slot in self.slots:

@@ -36,6 +36,7 @@ from qwf_agent.forking import become_own, die_with_parent, let_go
 from qwf_agent.models import Models
 from qwf_agent.options import Limits
 from qwf_agent.outcome import Outcome, of_exception, render
+from qwf_agent.reload import own_files
 from qwf_agent.scoreboard import Scoreboard
 from qwf_agent.tasks import Tasks
 from qwf_agent.wire import Message, Unpacker, pack
@@ -60,6 +61,7 @@ class Setup:
     max_rss: int | None  # bytes
     gpu: bool  # errors of a card are the host's, not the body's
     model_idle: float
+    reload: bool  # say which files the code came from
 
 
 class End(NamedTuple):
@@ -109,6 +111,7 @@ class Child:
         self._poll = select.poll()
         self._poll.register(end.tickets, select.POLLIN)
         self._usage = Usage()
+        self._modules = 0
         self._models = Models({}, setup.model_idle, self._send)
         signal.signal(signal.SIGUSR1, self._on_cancel)
         signal.signal(
@@ -118,6 +121,7 @@ class Child:
     def serve(self) -> None:
         """Import the user's app, then run jobs until the parent hangs up."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send)
+        self._say_files()
         self._send({"ready": True})
         while (ticket := self._next_ticket()) is not None:
             message, inputs = self._receive(ticket)
@@ -194,6 +198,8 @@ class Child:
             body = self._tasks.find(job.task)
         except Exception as error:
             raise ImportFailed from error
+        finally:
+            self._say_files()
         progress = Progress(self._end.scoreboard, ticket)
         model = self._model(ticket, message["model"])
         return lambda: body(Given(job, inputs, out.make, progress, self._cancel, model))
@@ -230,6 +236,11 @@ class Child:
             "reason": outcome.detail.get("reason"), "full": self._is_full(),
         }  # fmt: skip
         self._send(answer, render(outcome._replace(detail=detail)))
+
+    def _say_files(self) -> None:
+        if self._setup.reload and len(sys.modules) != self._modules:
+            self._modules = len(sys.modules)
+            self._send({"files": own_files()})
 
     def _is_full(self) -> bool:
         """Whether this process has more memory than it may keep."""

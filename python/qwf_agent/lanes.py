@@ -49,6 +49,7 @@ def setup(options: Options, settings: Settings, card: int | None) -> Setup:
         options.max_rss,
         options.lanes and options.gpu != "none",
         settings.model_idle,
+        options.reload,
     )
 
 

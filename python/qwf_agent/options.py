@@ -21,6 +21,7 @@ class Options:
     gpu: str | None = None
     grace: float | None = None
     fresh: bool = False
+    reload: bool = False
     recycle_jobs: int | None = None
     batch: int = 500
     lease: float | None = None

@@ -12,6 +12,7 @@ from qwf_agent.child import ORDER, TICKET, Setup
 from qwf_agent.claim import Claim
 from qwf_agent.guardian import Guardian
 from qwf_agent.process import ChildProcess, Exit
+from qwf_agent.reload import Files
 from qwf_agent.scoreboard import Progress
 from qwf_agent.tasks import IMPORT_S
 from qwf_agent.wire import Message, pack
@@ -91,6 +92,7 @@ class Slot:
         self.card = card  # the only card its child sees; None: whatever --gpu says
         self.model: str | None = None  # what its child has loaded
         self.loads = ModelLoads()
+        self.files = Files()
         self.orders: deque[Order] = deque()
         self.claims: deque[Claim] = deque()
         self.load_s = 0.0  # work it has, as far as that is known
@@ -279,6 +281,7 @@ class Slot:
         self._orders_done += [(order, "its process died") for order in self._ordered.values()]
         self._ordered.clear()
         self._has_model(None)
+        self.files.clear()
         self.process, self.ready, self.load_s = None, False, 0.0
         return Death(exit_, answers, running, seconds, unstarted, log, expected)
 
@@ -288,6 +291,9 @@ class Slot:
             if message.get("ready"):
                 self.ready, self._wait_s = True, WAIT_S[0]
                 self._spawn_at = 0.0
+                continue
+            if "files" in message:
+                self.files.add(message["files"])
                 continue
             if "ticket" not in message:
                 self._take_model_message(message)

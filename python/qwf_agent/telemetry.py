@@ -86,7 +86,11 @@ class Telemetry:
         return min(host_at, self._next_at) if busy else host_at
 
     def close(self) -> None:
-        """Let the sampler go."""
+        """Let the sampler go, and another agent of this host speak."""
+        if self._lock >= 0:
+            self._lock_path.unlink(missing_ok=True)
+            os.close(self._lock)
+            self._lock = -1
         if self._pid >= 0:
             self._drop()
             with suppress(ChildProcessError):
@@ -177,7 +181,9 @@ def _try_lock(path: Path) -> int:
         return -1
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        return -1
-    return fd
+        if os.fstat(fd).st_ino == path.stat().st_ino:
+            return fd  # else it was let go, and removed, just now
+    except OSError as error:
+        log.debug("another agent speaks for this host: %s", error)
+    os.close(fd)
+    return -1

@@ -131,8 +131,10 @@ def agents(dsn: str, home: Path) -> Iterator[StartAgent]:
     """Starts agents on the database; none of them outlives the test."""
     started: list[Agent] = []
 
-    def start(*options: str, ready: bool = True, **environment: str) -> Agent:
-        log = home / f"agent-{len(started)}.log"
+    def start(
+        *options: str, ready: bool = True, log: Path | None = None, **environment: str
+    ) -> Agent:
+        ready, log = ready and log is None, log or home / f"agent-{len(started)}.log"
         command = [sys.executable, "-m", "qwf_agent", *options]
         with log.open("wb") as stderr:
             process = subprocess.Popen(
@@ -161,7 +163,12 @@ def clean_environment(home: Path) -> dict[str, str]:
     """The environment without anything that says where a database is."""
     dropped = ("QWF_", "PG", "DATABASE_URL", "PYTHONPATH")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
-    return {**kept, "QWF_HOME": str(home / "qwf"), "PYTHONPATH": f"{PACKAGE}{os.pathsep}{USER}"}
+    return {
+        **kept,
+        "QWF_HOME": str(home / "qwf"),
+        "PYTHONPATH": f"{PACKAGE}{os.pathsep}{USER}",
+        "TMPDIR": str(home),
+    }
 
 
 def name_of(pid: int) -> str:

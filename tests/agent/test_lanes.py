@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import DRIVER, Database, StartAgent, until
+from harness import DRIVER, Database, StartAgent, lines, until
 
 GIB = 1 << 30
 
@@ -26,6 +26,49 @@ def cards(tmp_path: Path) -> dict[str, str]:
     file = tmp_path / "cards.json"
     file.write_text(json.dumps([[0, GIB, 16 * GIB], [0, GIB, 24 * GIB]]))
     return {"FAKE_CARDS": str(file), "PYTHONPATH": DRIVER}
+
+
+def most_at_once(journal: Path, kind: str = "") -> int:
+    """The most bodies (of names that begin like this) that were seen running together."""
+    together = [line.partition(": ")[2].split(",") for line in lines(journal)]
+    return max(sum(1 for name in names if name.startswith(kind)) for names in together)
+
+
+def test_heavy_jobs_run_one_at_a_time_and_light_ones_beside_them(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    journal, folder = tmp_path / "journal", tmp_path / "running"
+    folder.mkdir()
+    start("--app", "modelling", "--queue", "gpu", "--gpu", "none", "--slots", "3",
+          JOURNAL=str(journal))  # fmt: skip
+    where = {"folder": str(folder), "seconds": 0.05}
+    ids = [enqueue(base, "together", name=f"heavy {n}", **where) for n in range(6)]
+    ids += [enqueue(base, "together", light=True, name=f"light {n}", **where) for n in range(12)]
+    assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
+    assert most_at_once(journal, "heavy") == 1
+    assert most_at_once(journal) <= 3
+
+
+def test_a_light_job_passes_heavy_ones_that_wait_for_the_card(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    folder, gate = tmp_path / "running", tmp_path / "gate"
+    folder.mkdir()
+    start("--app", "modelling", "--queue", "gpu", "--gpu", "none", "--slots", "3")
+    where = {"folder": str(folder)}
+    first = enqueue(base, "together", name="first", until=str(gate), **where)
+    until((folder / "first").exists)
+    waiting = [enqueue(base, "together", name=f"waits {n}", **where) for n in range(2)]
+    light = [
+        enqueue(base, "together", light=True, name=f"light {n}", until=str(gate), **where)
+        for n in range(4)
+    ]
+    until(lambda: len(list(folder.glob("light*"))) == 2, "two light jobs beside it")
+    assert [base.job(job_id)["status"] for job_id in waiting] == ["queued", "queued"]
+    assert [base.job(job_id)["status"] for job_id in light].count("running") == 2, "3 in all"
+    gate.touch()
+    for job_id in (first, *waiting, *light):
+        assert base.ended(job_id)["status"] == "completed"
 
 
 def test_light_jobs_alone_use_every_slot(base: Database, start: StartAgent, tmp_path: Path) -> None:

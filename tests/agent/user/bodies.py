@@ -276,3 +276,16 @@ def leaking(megabytes: int) -> dict[str, int]:
 
 
 LEAK: list[bytes] = []
+
+
+@app.task()
+def writing(out: Path, megabytes: int) -> None:
+    (out / "file").write_bytes(b"x" * (megabytes << 20))
+
+
+@app.task()
+def starting_a_program(file: Path) -> None:
+    """Starts a program that stays in its group and outlives a killed parent."""
+    program = subprocess.Popen(["sh", "-c", "sleep 600; true"])
+    file.write_text(f"{os.getpid()} {program.pid}")
+    program.wait()

@@ -1,0 +1,165 @@
+"""However an agent ends, nothing of it goes on; whatever its surroundings do, it does not end."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import PACKAGE, Agent, Database, StartAgent, alive, until
+from proxy import proxy_to
+from psycopg.conninfo import make_conninfo
+
+
+def pids_in(file: Path) -> list[int]:
+    return [int(word) for word in until(lambda: file.exists() and file.read_text()).split()]
+
+
+def family(agent: Agent) -> list[int]:
+    return [agent.pid, *agent.processes()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+def test_a_killed_agent_leaves_no_process(
+    base: Database, start: StartAgent, tmp_path: Path, number: signal.Signals
+) -> None:
+    agent = start("--app", "bodies", "--slots", "2")
+    file = tmp_path / "pids"
+    base.enqueue("starting_a_program", {"file": str(file)})
+    pids = pids_in(file)
+    until(lambda: {"qwf-guardian", "qwf-sampler"} <= names(agent), "all its helpers")
+    pids += family(agent)
+    agent.signal(number)
+    agent.ended()
+    until(lambda: not any(alive(pid) for pid in pids), "the end of all of it")
+
+
+def names(agent: Agent) -> set[str]:
+    return {name for name in ("qwf-guardian", "qwf-sampler") if agent.processes(name)}
+
+
+def test_a_killed_agent_leaves_no_command_running(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    folder = tmp_path / "commands"
+    folder.mkdir()
+    script, file = folder / "long.sh", tmp_path / "pids"
+    script.write_text(f"#!/bin/sh\nsleep 600 &\necho $$ $! > {file}\nwait\n")
+    script.chmod(0o755)
+    agent = start("--allow-commands", str(folder))
+    base.enqueue("command", {"command": ["long.sh"]})
+    until(lambda: len(file.read_text().split() if file.exists() else []) == 2)
+    pids = pids_in(file)
+    agent.signal(signal.SIGKILL)
+    agent.ended()
+    until(lambda: not any(alive(pid) for pid in pids), "the end of all of it")
+
+
+def test_a_stopped_agent_leaves_no_process_and_no_file(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    agent = start("--app", "bodies")
+    base.ended(base.enqueue("noop"))
+    pids = family(agent)
+    assert agent.stop() == 0
+    assert not any(alive(pid) for pid in pids)
+    assert list(tmp_path.glob("qwf-*")) == []
+
+
+def test_a_killed_guardian_costs_the_agent_nothing(base: Database, start: StartAgent) -> None:
+    agent = start("--app", "bodies", "--fresh")
+    for pid in agent.processes("qwf-guardian"):
+        os.kill(pid, signal.SIGKILL)
+    for _ in range(3):
+        assert base.ended(base.enqueue("noop"))["status"] == "completed"
+    assert agent.stop() == 0
+
+
+# Connections that lead nowhere -------------------------------------------------------------------
+
+
+def test_a_connection_that_leads_nowhere_is_noticed(
+    base: Database, server: Any, start: StartAgent, tmp_path: Path
+) -> None:
+    """Packets are dropped, nobody is told: the agent connects anew, and reports what ended
+    meanwhile; its lease has not lapsed."""
+    socket = f"{server.host}/.s.PGSQL.{server.port}"
+    with proxy_to(socket) as proxy:
+        dsn = make_conninfo(base.dsn, host="127.0.0.1", port=proxy.port)
+        start("--app", "bodies", "--dsn", dsn)
+        file = tmp_path / "pid"
+        job_id = base.enqueue("telling", {"file": str(file), "seconds": 1})
+        until(file.exists)
+        assert proxy.freeze() == 2
+        assert base.ended(job_id)["status"] == "completed"
+        assert len(base.attempts(job_id)) == 1
+        assert base.ended(base.enqueue("noop"))["status"] == "completed"
+
+
+def test_an_idle_connection_that_leads_nowhere_is_noticed(
+    base: Database, server: Any, start: StartAgent
+) -> None:
+    socket = f"{server.host}/.s.PGSQL.{server.port}"
+    with proxy_to(socket) as proxy:
+        dsn = make_conninfo(base.dsn, host="127.0.0.1", port=proxy.port)
+        start("--app", "bodies", "--dsn", dsn)
+        base.ended(base.enqueue("noop"))
+        proxy.freeze()
+        assert base.ended(base.enqueue("noop"))["status"] == "completed"
+
+
+# Disks -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 KiB."""
+    place = tmp_path / "tiny"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount a small file system to fill")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_full_disk_is_a_failure_of_the_host(
+    base: Database, start: StartAgent, tiny: Path
+) -> None:
+    agent = start("--app", "bodies", "--out-root", str(tiny))
+    attempt = base.attempted(base.enqueue("writing", {"megabytes": 1}))
+    assert (attempt["outcome"], attempt["reason"]) == ("tempfail", "disk_full")
+    assert "No space left" in attempt["error"]
+    assert base.ended(base.enqueue("noop"))["status"] == "completed"
+    assert agent.process.poll() is None
+
+
+def test_a_log_on_a_full_disk_ends_nothing(
+    base: Database, dsn: str, tmp_path: Path, start: StartAgent
+) -> None:
+    agent = start("--app", "bodies", "-v", log=Path("/dev/full"))
+    assert base.ended(base.enqueue("printing", {"what": "much"}))["status"] == "completed"
+    crashed = base.attempted(base.enqueue("die", {"number": 9}))
+    assert crashed["outcome"] == "lost"
+    assert agent.process.poll() is None
+    assert agent.stop() == 0
+
+
+# Clocks ------------------------------------------------------------------------------------------
+
+
+def test_nothing_depends_on_the_clock_of_the_box() -> None:
+    """Leases are the database's affair, everything else is measured on the monotonic clock: setting
+    the clock of a box changes nothing."""
+    core = (
+        "agent", "child", "circuit", "control", "jobs", "link", "pace", "process", "reporter",
+        "scoreboard", "slot", "slots", "telemetry", "vitals", "watchdogs", "worker", "models",
+    )  # fmt: skip
+    for name in core:
+        text = (PACKAGE / "qwf_agent" / f"{name}.py").read_text()
+        assert not re.search(r"\btime\.time\(|datetime\.now|utcnow", text), name

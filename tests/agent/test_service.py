@@ -1,0 +1,104 @@
+"""As a service of a box: what systemd hears, what the file says, code that changes underneath."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import DEADLINE_S, PACKAGE, Database, StartAgent, until
+
+
+@pytest.fixture
+def listener(tmp_path: Path) -> Iterator[socket.socket]:
+    """Where systemd would listen."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(tmp_path / "notify"))
+        listener.settimeout(DEADLINE_S)
+        yield listener
+
+
+def hear(listener: socket.socket, word: str) -> str:
+    while word not in (said := listener.recv(4096).decode()):
+        pass
+    return said
+
+
+def test_systemd_hears_that_it_is_up_alive_and_stopping(
+    base: Database, start: StartAgent, tmp_path: Path, listener: socket.socket
+) -> None:
+    agent = start("--app", "bodies", NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="300000")
+    assert "serving default" in hear(listener, "READY=1")
+    for _ in range(3):
+        hear(listener, "WATCHDOG=1")
+    assert agent.stop() == 0
+    hear(listener, "STOPPING=1")
+
+
+def test_systemd_waits_while_it_waits_for_a_database(
+    start: StartAgent, tmp_path: Path, listener: socket.socket
+) -> None:
+    agent = start(
+        "--app", "bodies", "--dsn", "host=127.0.0.1 port=1 dbname=x", log=tmp_path / "log",
+        NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="300000",
+    )  # fmt: skip
+    for _ in range(2):
+        assert "READY" not in hear(listener, "EXTEND_TIMEOUT_USEC=")
+    assert agent.stop() == 0
+
+
+def test_bodies_know_nothing_of_systemd(
+    base: Database, start: StartAgent, tmp_path: Path, listener: socket.socket
+) -> None:
+    (tmp_path / "telltale.py").write_text(
+        "import os\nfrom qwf_agent import App\napp = App()\n"
+        "@app.task()\ndef tell():\n    return {'there': 'NOTIFY_SOCKET' in os.environ}\n"
+    )
+    start("--app", "telltale", NOTIFY_SOCKET=str(tmp_path / "notify"))
+    assert base.ended(base.enqueue("tell"))["output"] == {"there": False}
+
+
+def test_the_file_takes_every_option(base: Database, start: StartAgent, tmp_path: Path) -> None:
+    (tmp_path / "qwf.toml").write_text(
+        "[agent]\n"
+        'queue = ["gpu"]\ngpu = "none"\napp = "modelling"\nmax-rss = "8G"\nvram_mb = 4096\n'
+        'label = ["disk=ssd", "site=attic"]\nrank = -1\nproject = "p"\nreload = true\n'
+    )
+    start("--host", "box")
+    row = base.conn.execute(
+        "select queue, labels, rank, project, vram_mb, models from qwf.workers"
+    ).fetchone()
+    assert row is not None
+    assert sorted(row.pop("models")) == ["clumsy", "greedy", "missing", "slow"], "that fit"
+    assert row == {
+        "queue": "gpu",
+        "labels": {"disk": "ssd", "site": "attic", "host": "box"},
+        "rank": -1,
+        "project": "p",
+        "vram_mb": 4096,
+    }
+
+
+def write(file: Path, version: int) -> None:
+    """Code that says which version it is, with a time of its own."""
+    file.write_text(f"def run():\n    return {{'version': {version}}}\n")
+    os.utime(file, (version, version))
+
+
+@pytest.mark.parametrize("warm", [True, False], ids=["used before", "not used before"])
+def test_changed_code_gets_new_children(
+    base: Database, start: StartAgent, tmp_path: Path, warm: bool
+) -> None:
+    package = tmp_path / "mine"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    write(package / "work.py", 1)
+    agent = start("--nodes", "mine", "--reload", PYTHONPATH=f"{PACKAGE}{os.pathsep}{tmp_path}")
+    if warm:
+        assert base.ended(base.enqueue("work"))["output"] == {"version": 1}
+    write(package / "work.py", 2)
+    if warm:
+        until(lambda: "has changed" in agent.said(), "the agent to see it")
+    assert base.ended(base.enqueue("work"))["output"] == {"version": 2}

@@ -1,0 +1,45 @@
+"""What the tests on a real NVIDIA card need. Without one, or torch, they skip and say so."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import PACKAGE, Database, StartAgent, agents
+
+from qwf_agent import gpu
+
+USER = Path(__file__).resolve().parent / "user"
+
+
+@pytest.fixture(autouse=True, scope="session")
+def driver() -> gpu.Driver:
+    found = gpu.find_driver()
+    if found is None:
+        pytest.skip("no NVIDIA card here: neither nvidia-ml-py nor nvidia-smi answers with one")
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("torch is not installed here: pip install torch")
+    return found
+
+
+@pytest.fixture
+def base(dsn: str) -> Iterator[Database]:
+    database = Database(dsn)
+    with database.conn:
+        yield database
+
+
+@pytest.fixture
+def start(dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
+    with agents(dsn, tmp_path) as started:
+
+        def on_card(*options: str) -> object:
+            return started(
+                "--app", "torching", "--queue", "gpu", "--gpu", "0", "--host", "box", *options,
+                PYTHONPATH=f"{PACKAGE}{os.pathsep}{USER}",
+            )  # fmt: skip
+
+        yield on_card  # type: ignore[misc]
