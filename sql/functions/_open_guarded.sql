@@ -45,7 +45,8 @@ begin
       return next (v_node.id, v_node.run_id, qwf._map_verdict(v_node.id))::qwf.opened;
       continue;
     end if;
-    v_scope := qwf._scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files);
+    select s.scope into v_scope
+    from qwf._scope(v_node.run_id, v_node.ref_nodes, v_node.ref_files) s;
     v_skip := qwf._resolve(coalesce(v_node.skip_if, 'false'), v_scope);
     v_asked := null;
     if v_skip.error is null and not qwf._is_true(v_skip.value) then

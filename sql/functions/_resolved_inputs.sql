@@ -3,30 +3,25 @@
 -- requires: functions/_scope
 -- requires: functions/_resolve
 -- Purpose: The inputs of a node with its references resolved, against outputs as they are now.
--- Guarantees: Errors come back as values. Strict: a standalone job, whose args are data, costs
---   nothing here.
--- Called by: claim.
+-- Guarantees: Errors come back as values. No row where the inputs hold no reference, or for a job
+--   that is no node, whose args are data: these cost nothing here. Inlined into its caller's query.
+-- Called by: _stamp.
 
 begin;
 
 create function qwf._resolved_inputs(p_run_id bigint, p_graph_id bigint, p_node_idx int)
-returns qwf.resolution
-language plpgsql stable strict
-set search_path = pg_catalog, pg_temp
+returns setof qwf.resolution
+language sql stable rows 1
 as $$
-declare
-  v_node qwf.graph_nodes;
-begin
-  select n.* into v_node
-  from qwf.graph_nodes n
-  where n.graph_id = p_graph_id and n.idx = p_node_idx;
-  if not v_node.has_refs then
-    return null;
-  end if;
-  return qwf._resolve(v_node.inputs, qwf._scope(p_run_id, v_node.ref_nodes, v_node.ref_files));
-end $$;
+  select r.value, r.error
+  from (  -- offset: by the index, whatever the statistics say
+    select n.inputs, n.ref_nodes, n.ref_files from qwf.graph_nodes n
+    where n.graph_id = p_graph_id and n.idx = p_node_idx and n.has_refs offset 0) n
+  cross join lateral qwf._scope(p_run_id, n.ref_nodes, n.ref_files) s
+  cross join lateral qwf._resolve(n.inputs, s.scope) r
+$$;
 comment on function qwf._resolved_inputs(bigint, bigint, int) is
-  'Resolved inputs of a node, or the reason why not; null where its inputs hold no reference.';
+  'Resolved inputs of a node, or the reason why not; no row where its inputs hold no reference.';
 revoke all on function qwf._resolved_inputs(bigint, bigint, int) from public;
 
 commit;

@@ -35,7 +35,7 @@ begin
       end::qwf.job_status as status
     from unnest(p_jobs) with ordinality p (id, ord)
     join qwf.jobs j on j.id = p.id and j.id = any (p_jobs)
-    cross join lateral qwf._resolved_inputs(j.run_id, j.graph_id, j.node_idx) r
+    left join lateral qwf._resolved_inputs(j.run_id, j.graph_id, j.node_idx) r on true
     cross join lateral (select qwf._resolution_error(r.error)) e (error)
   ), stamped as (
     update qwf.jobs j set
