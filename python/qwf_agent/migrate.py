@@ -210,6 +210,17 @@ def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
     return done
 
 
+def grants() -> str:
+    """The statements that give the four roles their rights, as one script that can be run again.
+
+    For a database that was deployed before the roles were there. Raises MigrateError.
+    """
+    texts = [c.deploy.read_text(encoding="utf-8") for c in read_plan().changes]
+    return "\n".join(
+        ["begin;", *(given for text in texts for given in _GIVEN.findall(text)), "commit;"]
+    )
+
+
 def read_plan(path: Path | str | None = None) -> Plan:
     """Read a sqitch plan, that of this installation where `path` is None.
 
@@ -320,6 +331,10 @@ def _script(plan: Path, kind: str, name: str, tags: list[str]) -> Path:
     return base / kind / f"{name}.sql"
 
 
+# What gives rights: the calls of _allow beside the functions, and the blocks of whole files.
+_GIVEN = re.compile(
+    r"^(?:call qwf\._allow\(.*?\);|do \$\$.*?^end \$\$;)$", re.MULTILINE | re.DOTALL
+)
 _MARK = "insert into {table} (migration_hash, migration_id) values ({hash}, {id});"
 _CONFIRM = (
     "update {table} set applied_at_utc = clock_timestamp() at time zone 'utc'"
@@ -363,7 +378,7 @@ class _Step(Migration):  # type: ignore[misc]
     def process_steps(self, backend: _Backend, direction: str, force: bool = False) -> None:
         conn = backend.connection
         conn.add_notice_handler(self._pass_on)
-        conn.execute("reset search_path")  # yoyo's own tables are none of a script's business
+        self._set_path(conn)
         if direction == "rollback":
             _execute(conn, self.change.revert, self._sql(_UNMARK, conn))
             return
@@ -374,8 +389,15 @@ class _Step(Migration):  # type: ignore[misc]
 
     def resume(self, conn: psycopg.Connection[Any]) -> None:
         """Finish what was interrupted between the change and its verify."""
+        self._set_path(conn)
         self._check(conn)
         conn.execute(self._sql(_CONFIRM, conn))
+
+    def _set_path(self, conn: psycopg.Connection[Any]) -> None:
+        """The engine's scripts name every schema; those of another project find what they did."""
+        conn.execute("reset search_path")  # yoyo's own tables are none of a script's business
+        if self.chain.project == PROJECT:
+            conn.execute("set search_path = pg_catalog, pg_temp")
 
     def _check(self, conn: psycopg.Connection[Any]) -> None:
         """Run the verify script; where it fails, revert the change and raise."""
@@ -472,7 +494,6 @@ def _finish_interrupted(backend: _Backend, steps: list[_Step], say: Say) -> None
         if (step.id,) in rows:
             say(f"= {step.change.name}: interrupted earlier, verifying")
             with backend.copy() as copy:
-                copy.connection.execute("reset search_path")
                 step.resume(copy.connection)
 
 

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_did_you_mean
 -- requires: schema/qwf
 -- Purpose: A hint that names what a mistyped name was probably meant to be.
--- Guarantees: Null unless half of the letter pairs agree with one of the names.
+-- Guarantees: Null unless half of the letter pairs agree with one of the names. Looks at the first
+--   hundred letters alone, so that a name of a megabyte costs no more.
 -- Called by: the checks of definitions.
 
 begin;
@@ -14,9 +15,10 @@ as $$
   from unnest(p_names) candidate (name)
   cross join lateral (
     select count(*) filter (
-        where position(substr('^' || p_name || '$', at, 2) in '^' || candidate.name || '$') > 0)
+        where position(substr('^' || left(p_name, 100) || '$', at, 2)
+          in '^' || candidate.name || '$') > 0)
       * 2.0 / (length(p_name) + length(candidate.name) + 2) as share
-    from generate_series(1, length(p_name) + 1) at) pair
+    from generate_series(1, least(length(p_name), 100) + 1) at) pair
   where pair.share >= 0.5
   order by pair.share desc, candidate.name
   limit 1

@@ -20,7 +20,7 @@ begin
       when insufficient_privilege then
         raise notice 'role % not created: no CREATEROLE', v_role
           using hint = format('let an administrator run: create role %I nologin; '
-            'then deploy again', v_role);
+            'then, as the owner of the schema: qwf migrate grants | psql', v_role);
       when duplicate_object or unique_violation then  -- another deploy made it meanwhile
         execute format('grant usage on schema qwf to %I', v_role);
     end;

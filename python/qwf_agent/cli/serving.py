@@ -171,6 +171,18 @@ def sql(plan: Path | None) -> None:
         click.echo(change.deploy.read_text(encoding="utf-8"))
 
 
+@migrate.command("grants")
+def grants() -> None:
+    """Print what gives the four roles their rights, for a database that was there before them.
+
+    \b
+    Example:  qwf migrate grants | psql mydatabase
+    """
+    from qwf_agent import migrate
+
+    click.echo(migrate.grants())
+
+
 @migrate.command("path")
 def path() -> None:
     """Print the folder of the sqitch plan.

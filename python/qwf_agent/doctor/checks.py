@@ -21,7 +21,7 @@ SKEW = timedelta(seconds=2)
 DEAD_ROWS = 20_000  # and half of what is alive
 WRAPAROUND = 1_500_000_000  # transactions, of 2 ^ 31
 ROLES = ("qwf_admin", "qwf_producer", "qwf_worker", "qwf_viewer")
-GRANTS_AGAIN = 'psql -f "$(qwf migrate path)/views/grants.sql", as the owner of the schema'
+GRANTS_AGAIN = "as the owner of the schema: qwf migrate grants | psql"
 TOLD = 5  # of the same kind one by one
 
 Check = Callable[[Connection, str], Iterator[Finding]]
@@ -116,8 +116,7 @@ def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
         if role not in there:
             yield problem(
                 f"role {role} is missing",
-                f"create role {role} nologin;  then, as the owner of the schema: the grants of "
-                "docs/operations.md, Roles",
+                f"create role {role} nologin;  then, {GRANTS_AGAIN}",
             )
     grants = [
         (role, f"qwf.{signature.removeprefix('qwf.')}")
