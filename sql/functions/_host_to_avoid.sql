@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/_host_to_avoid
 -- requires: schema/workers
 -- Purpose: The host that a job should not be handed to again for a while.
--- Guarantees: Only work lost to the world, or an error of the accelerator, speaks against a host;
---   nothing is looked up for the others.
+-- Guarantees: Only work lost to the world, a failing accelerator or a full disk speak against a
+--   host; nothing is looked up for the others.
 -- Called by: _conclude.
 
 begin;
@@ -10,8 +10,10 @@ begin;
 create function qwf._host_to_avoid(p_worker text, p_outcome text, p_detail jsonb) returns text
 language sql stable
 as $$
-  select case when p_outcome = 'lost' or p_detail ->> 'reason' = 'accelerator' then (
-    select w.host from qwf.workers w where w.id = p_worker) end
+  select case
+    when p_outcome = 'lost' or p_detail ->> 'reason' in ('accelerator', 'disk_full') then (
+      select w.host from qwf.workers w where w.id = p_worker)
+  end
 $$;
 comment on function qwf._host_to_avoid(text, text, jsonb) is
   'Host of the worker where the attempt speaks against it, else null.';
