@@ -173,3 +173,37 @@ def test_pruning_reads_what_it_looks_at(full: psycopg.Connection[Any]) -> None:
     assert worst(full, 8, lambda: rows_read(full, prune)) < 100 * 40
     full.execute("select qwf._fold_counts()")
     assert rows_read(full, "select qwf._fold_counts()") < 10
+
+
+def test_a_claim_reads_what_it_takes_along_every_walk(full: psycopg.Connection[Any]) -> None:
+    """What is asked for is last in the queue, behind a limit that is full and jobs of others."""
+    full.execute("select qwf.create_limit('full', 1), qwf.create_limit('few', 3)")
+    full.execute("update qwf.limit_slots set job_id = 0 where limit_name = 'full'")
+    queue: list[tuple[int, dict[str, Any]]] = [
+        (QUEUED, {"limit_by": "full"}),
+        (QUEUED, {"model": "common"}),
+        (QUEUED, {"limit_by": "few"}),
+        (20, {"model": "rare"}),
+        (20, {}),
+        (20, {"limit_by": "few"}),
+    ]
+    for count, job in queue:
+        full.execute(
+            "select count(*) from qwf.enqueue_many((select jsonb_agg(%s::jsonb)"
+            " from generate_series(1, %s)))",
+            [psycopg.types.json.Jsonb({"task": "t", "queue": "gpu", **job}), count],
+        )
+    full.execute(
+        "update qwf.jobs set light = true where id in (select id from qwf.jobs"
+        " where queue = 'gpu' order by id desc limit 40)"
+    )
+    for info, light, most in (
+        ("{}", False, 100),
+        ('{"current_model": "rare"}', False, 140),
+        ('{"rank": -1}', False, 100),
+        ("{}", True, 100),
+    ):
+        (worker,) = full.execute("select qwf.register_worker('box', 'gpu', %s)", [info]).fetchone()  # type: ignore[misc]
+        call = "select count(*) from qwf.claim('gpu', %s, 1, light_only => %s)"
+        args = [worker, light]
+        assert worst(full, 8, lambda: rows_read(full, call, args)) < most, (info, light)  # noqa: B023

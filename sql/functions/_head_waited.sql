@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/_head_waited
 -- requires: schema/jobs
 -- requires: schema/workers
--- requires: functions/_fits
+-- requires: functions/_peek
 -- Purpose: How long the job has waited that is the next in claim order for a worker.
 -- Guarantees: Looks, and locks nothing. Limited jobs count that a place was found for.
 -- Called by: _pick.
@@ -16,12 +16,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return p_now - least(
-    (select j.queued_at
-      from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
-        and qwf._fits(j, p_worker, p_now)
-      order by j.run_next desc, j.priority, j.position
-      limit 1),
+    (select j.queued_at from qwf._peek(p_queue, null, p_worker, p_now, 1, false) j),
     (select min(j.queued_at) from qwf.jobs j where j.id = any (p_limited)));
 end $$;
 comment on function qwf._head_waited(text, qwf.workers, timestamptz, bigint[]) is

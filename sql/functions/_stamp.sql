@@ -10,7 +10,7 @@
 -- requires: functions/_gate
 -- Purpose: Makes picked jobs running; those whose references cannot be resolved fail, or ask.
 -- Guarantees: Rows come from the update itself. A failure is an attempt with its reason, and leaves
---   an event for its run. Jobs are found by any (p_jobs): with a join alone, a session that made its
+--   an event for its run. Jobs are found by any (p_jobs): with a join alone a session that made its
 --   plan while the table was empty would read all of it.
 -- Locks: expects the jobs locked by the caller; runs that have not started, those that are free.
 --   The run's state is asked for by started_at, so that no partial index on its status tempts the

@@ -2,8 +2,7 @@
 -- requires: schema/jobs
 -- requires: schema/limits
 -- requires: schema/workers
--- requires: functions/_fits
--- requires: functions/_walk_limit
+-- requires: functions/_peek
 -- Purpose: How many places of which limits a claim would use, if nobody else claimed.
 -- Guarantees: Looks, and locks nothing. Costs an index probe for each limit that has queued jobs in
 --   the queue, whatever waits behind a limit that is full.
@@ -40,26 +39,21 @@ begin
       select from qwf.limit_slots s
       where s.limit_name = l.name and s.slot <= l.max_running and s.job_id is null
       limit p_count + a.above) s) f
-  ), candidate (name, run_next, warm, priority, pos) as (
-    (select null, j.run_next, j.required_model is not distinct from p_worker.current_model,
-      j.priority, j.position
-    from qwf.jobs j
-    where exists (select from room r where r.places > 0)  -- else there is nothing to ask
-      and j.queue = p_queue and j.status = 'queued' and j.limit_by is null
-      and (j.light or not p_light_only) and qwf._fits(j, p_worker, p_now)
-    order by j.run_next desc, j.priority, j.position
-    limit p_count)
+  ), source (name, places) as (  -- null: jobs without a limit, where there is room at all
+    select r.name, r.places from room r where r.places > 0
     union all
-    select r.name, j.run_next, j.required_model is not distinct from p_worker.current_model,
-      j.priority, j.position
-    from room r
-    cross join lateral qwf._walk_limit(
-      p_queue, r.name, p_worker, p_now, r.places, p_light_only) j
-    where r.places > 0
+    select null, p_count where exists (select from room r where r.places > 0)
+  ), candidate as (
+    select s.name, j.run_next, j.priority, j.position,
+      coalesce(j.required_model = p_worker.current_model, false) as warm
+    from source s
+    cross join lateral qwf._peek(p_queue, s.name, p_worker, p_now, s.places, p_light_only) j
   )
   select c.name, count(*)::int
   from (
-    select * from candidate d order by d.run_next desc, d.warm desc, d.priority, d.pos limit p_count
+    select * from candidate d
+    order by d.run_next desc, d.warm desc, d.priority, d.position
+    limit p_count
   ) c
   where c.name is not null
   group by c.name;

@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/_why_blocked
 -- requires: schema/jobs
+-- requires: schema/runs
 -- requires: schema/graphs
 -- requires: schema/outbox
--- Purpose: What a blocked node waits for.
+-- Purpose: What a blocked node, map or element waits for.
 -- Called by: why_not.
 
 begin;
@@ -10,11 +11,27 @@ begin;
 create function qwf._why_blocked(p_job qwf.jobs) returns setof text
 language sql stable
 as $$
-  select format('it depends on %s, which is %s', d.node_id, d.status)
+  select format('its run is about to end as %s: only clean-up nodes still run', r.ending)
+  from qwf.runs r
+  where r.id = p_job.run_id and r.ending is not null and p_job.run_if is null
+  union all
+  select format('it depends on %s, which is %s%s', d.node_id, d.status,
+    case when p_job.run_if = 'all_done' then '; it runs once that has ended' else '' end)
   from qwf.graph_edges e
   join qwf.jobs d on d.run_id = p_job.run_id and d.node_idx = e.from_idx
-  where e.graph_id = p_job.graph_id and e.to_idx = p_job.node_idx
+  where e.graph_id = p_job.graph_id and e.to_idx = p_job.node_idx and p_job.elements is null
     and d.status not in ('completed', 'skipped')
+    and (d.status not in ('failed', 'cancelled')
+      or (p_job.run_if is null and (d.status, d.on_failure) <> ('failed', 'continue')))
+  union all
+  select format('it is a map: %s of its %s elements have not ended', p_job.remaining_deps,
+    p_job.elements)
+  where p_job.elements is not null
+  union all
+  select format('map %s runs %s elements at once, and as many do', m.node_id, n.max_parallel)
+  from qwf.jobs m
+  join qwf.graph_nodes n on n.graph_id = m.graph_id and n.idx = m.node_idx
+  where m.id = p_job.parent_id and n.max_parallel is not null
   union all
   select format('%s events of its run wait to be applied%s: select qwf.drain_outbox()', count(*),
     coalesce(', the last error was ' || max(o.error), ''))
@@ -23,7 +40,7 @@ as $$
   having count(*) > 0
 $$;
 comment on function qwf._why_blocked(qwf.jobs) is
-  'Unsatisfied dependencies of a node, and events not applied yet.';
+  'Unsatisfied dependencies of a node, elements of a map, and events not applied yet.';
 revoke all on function qwf._why_blocked(qwf.jobs) from public;
 
 commit;

@@ -10,16 +10,19 @@ begin;
 create view qwf.fleet as
 select
   w.id as worker, w.host, w.queue, w.pid, w.version, w.slots, r.running, w.current_model, w.vram_mb,
-  w.project,
+  w.project, w.rank,
   case
     when w.stopped_at is not null then 'stopped'
     when w.last_seen <= qwf.now() - s.worker_stale then 'dead'
+    when c.desired_state = 'off' then 'off'
     when r.running > 0 then 'busy'
     else 'idle'
   end as state,
-  qwf.now() - w.last_seen as last_seen, w.started_at
+  c.reason, c.until, qwf.now() - w.last_seen as last_seen, w.started_at
 from qwf.workers w
 cross join qwf.settings s
+left join qwf.worker_controls c on c.host_label = w.host and c.queue = w.queue
+  and c.desired_state = 'off' and (c.until is null or c.until > qwf.now())
 cross join lateral (
   select count(*) as running from qwf.jobs j where j.claimed_by = w.id and j.status = 'running'
 ) r
@@ -37,7 +40,11 @@ comment on column qwf.fleet.running is 'Jobs it holds.';
 comment on column qwf.fleet.current_model is 'Model it has loaded.';
 comment on column qwf.fleet.vram_mb is 'GPU memory it has, MiB.';
 comment on column qwf.fleet.project is 'Project it works for; null: every one.';
-comment on column qwf.fleet.state is 'idle, busy, dead (no heartbeat) or stopped.';
+comment on column qwf.fleet.rank is 'Negative: an overflow worker, which takes the newest.';
+comment on column qwf.fleet.state is
+  'idle, busy, off (switched off; what runs may finish), dead (no heartbeat) or stopped.';
+comment on column qwf.fleet.reason is 'Why it was switched off.';
+comment on column qwf.fleet.until is 'When it comes on by itself; null: never, or it is on.';
 comment on column qwf.fleet.last_seen is 'Time since its last heartbeat.';
 comment on column qwf.fleet.started_at is 'When it registered.';
 

@@ -153,3 +153,36 @@ def test_a_worker_hears_that_a_run_or_job_of_its_was_cancelled(race: Race) -> No
     race.rows("select qwf.cancel_run(%s)", run)
     race.rows("select qwf.cancel_job(%s)", other)
     assert (heard(a), heard(b)) == (["cancel"], ["cancel"])
+
+
+def worker(race: Race, info: str) -> str:
+    return str(race.one("select qwf.register_worker('box', 'cpu', %s)", info))
+
+
+def test_a_wake_for_a_job_the_woken_cannot_take_is_passed_on_once(race: Race) -> None:
+    """To one that can; not back, and not again to one that has looked since."""
+    able = worker(race, '{"tasks": ["t"]}')
+    unable = [worker(race, '{"tasks": ["u"]}') for _ in range(2)]
+    sleepers = [asleep(race, name) for name in (able, *unable)]
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    assert [heard(s) for s in sleepers] == [[], [], ["cpu"]]  # the freshest, by chance unable
+    race.rows("select qwf.wake(%s)", unable[1])
+    assert claim(race, worker=unable[1]) == []
+    race.rows("select qwf.sleep(%s, 'cpu')", unable[1])
+    assert [heard(s) for s in sleepers] == [["cpu"], [], []]
+    race.rows("select qwf.sleep(%s, 'cpu')", able)  # it looked in vain: a rival had the job
+    assert claim(race, worker=unable[0]) == []
+    assert [heard(s) for s in sleepers] == [[], [], []]
+    assert [c.name for c in claim(race, worker=able)] == ["t"]
+
+
+def test_a_job_that_a_rival_is_taking_wakes_nobody(race: Race) -> None:
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    rival = race.session()
+    rival.begin()
+    assert claim(rival)
+    sleeper = asleep(race, worker(race, "{}"))
+    race.rows("update qwf.sleepers set since = since - interval '1 s'")
+    assert claim(race, worker=worker(race, "{}")) == []
+    assert heard(sleeper) == []
+    rival.rollback()

@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._why_unclaimed(qwf.jobs);
+drop function qwf._why_unclaimed(qwf.jobs, timestamptz);
 
 commit;

@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._why_unclaimed(qwf.jobs)'::regprocedure;
+select 'qwf._why_unclaimed(qwf.jobs, timestamptz)'::regprocedure;
 
 rollback;

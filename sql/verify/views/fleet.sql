@@ -3,6 +3,6 @@
 begin;
 
 select worker, host, queue, pid, version, slots, running, current_model, vram_mb, project,
-  state, last_seen, started_at from qwf.fleet where false;
+  rank, state, reason, until, last_seen, started_at from qwf.fleet where false;
 
 rollback;

@@ -2,7 +2,7 @@
 
 begin;
 
-select queue, paused, workers, slots, queued, scheduled, running, oldest_wait from
+select queue, paused, max_running, workers, slots, queued, scheduled, running, oldest_wait from
   qwf.queue_depth where false;
 
 rollback;

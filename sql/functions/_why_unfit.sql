@@ -1,0 +1,33 @@
+-- Deploy qwf:functions/_why_unfit
+-- requires: schema/jobs
+-- requires: schema/workers
+-- requires: schema/settings
+-- requires: functions/_misfits
+-- Purpose: What keeps the live workers of a queue from taking a job, the nearest miss first.
+-- Called by: _why_unclaimed, _why_waiting.
+
+begin;
+
+create function qwf._why_unfit(p_job qwf.jobs, p_now timestamptz)
+returns table (worker text, misfits text[])
+language sql stable
+as $$
+  select w.id, m.misfits
+  from qwf.workers w
+  cross join qwf.settings s
+  cross join lateral (
+    select qwf._misfits(p_job, w, p_now) || array(
+      select format('%s is switched off (%s) by %s%s%s', w.host, c.stop_policy, c.requested_by,
+        coalesce(' until ' || c.until, ''), coalesce(', because: ' || c.reason, ''))
+      from qwf.worker_controls c
+      where c.host_label = w.host and c.queue = w.queue and c.desired_state = 'off'
+        and (c.until is null or c.until > p_now)) as misfits
+  ) m
+  where w.queue = p_job.queue and w.stopped_at is null and w.last_seen > p_now - s.worker_stale
+  order by cardinality(m.misfits), w.host, w.id
+$$;
+comment on function qwf._why_unfit(qwf.jobs, timestamptz) is
+  'Live workers of the queue of a job, each with what keeps it from taking it; none: it would.';
+revoke all on function qwf._why_unfit(qwf.jobs, timestamptz) from public;
+
+commit;

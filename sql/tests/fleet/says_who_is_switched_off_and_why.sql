@@ -1,0 +1,16 @@
+begin;
+select plan(2);
+
+select qwf_test.set_now('2026-01-01 12:00Z');
+select qwf.register_worker('box', 'gpu', '{"rank": -1}'), qwf.register_worker('other', 'gpu');
+select qwf.worker_control('box', 'gpu', 'off', 'drain', 'ann', 'hot', '2026-01-01 13:00Z');
+select results_eq($$ select host, rank, state, reason, until from qwf.fleet $$, $$ values
+  ('box', -1, 'off', 'hot', '2026-01-01 13:00Z'::timestamptz), ('other', 0, 'idle', null, null)
+$$, 'off');
+select qwf_test.set_now('2026-01-01 13:00Z');
+update qwf.workers set last_seen = qwf.now();
+select results_eq($$ select host, state, reason from qwf.fleet $$,
+  $$ values ('box', 'idle', null), ('other', 'idle', null) $$, 'and on by itself');
+
+select * from finish();
+rollback;

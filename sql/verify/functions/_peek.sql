@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_peek
+
+begin;
+
+select 'qwf._peek(text, text, qwf.workers, timestamptz, int, boolean)'::regprocedure;
+
+rollback;

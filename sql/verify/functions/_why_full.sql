@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_why_full
+
+begin;
+
+select 'qwf._why_full(text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_why_waiting
+
+begin;
+
+select 'qwf._why_waiting(qwf.jobs, text[], timestamptz)'::regprocedure;
+
+rollback;
