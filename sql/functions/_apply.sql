@@ -64,8 +64,8 @@ begin
     v_events := case when cardinality(v_stop) > 0
       then array(select s from qwf._stop_nodes(v_stop) s) else '{}' end;
     v_opened := case when v_ended is not null
-      then array(select o from qwf._settle_maps(v_ended) o)
-        || array(select o from qwf._open_dependants(v_ended) o)
+      then array(select o from qwf._open_dependants(v_ended) o)
+        || array(select o from qwf._settle_maps(v_ended) o)  -- in this order: see _open_dependants
       else '{}' end;
     v_ready := v_ready || array(select o.id from unnest(v_opened) o where o.status = 'blocked');
     if cardinality(v_ready) > 0 then

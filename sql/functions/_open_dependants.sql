@@ -32,10 +32,12 @@ declare
 begin
   with satisfied as materialized (
     select j.run_id, j.graph_id, j.node_idx
-    from unnest(p_jobs) d (id)
+    from (select distinct u.id from unnest(p_jobs) u (id)) d
     join qwf.jobs j on j.id = d.id
     where (select r.finished_at from qwf.runs r where r.id = j.run_id) is null
-      and (j.elements is null or j.remaining_deps = 0)  -- else its last element counts it off
+      -- a map that ended early counts when its last element has ended: _settle_maps says so, after
+      -- this, and what it says counts in the next round
+      and (j.elements is null or j.remaining_deps = 0)
   ), dependant as materialized (
     select s.run_id, e.to_idx, count(*)::int as satisfied
     from satisfied s join qwf.graph_edges e on e.graph_id = s.graph_id and e.from_idx = s.node_idx
