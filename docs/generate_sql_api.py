@@ -30,12 +30,12 @@ GROUPS = {
         cancel_job retry_run retry_job run_next change_job""",
     "Workers": """version now agent_settings register_worker worker_orders claim heartbeat
         progress finish finish_many sleep wake wake_channel deregister_worker take_model_requests
-        answer_model_request suspend_worker report_metrics""",
+        answer_model_request suspend_worker report_metrics followed_logs report_log""",
     "Engine": """tick drain_outbox reclaim promote_due fire_schedules expire_inputs prune resolve
         check_invariants""",
     "Control and reading": """create_queue pause_queue resume_queue create_limit drop_limit
         create_schedule drop_schedule enable_schedule worker_control desired_state request_model
-        why_not""",
+        why_not follow_log""",
 }
 ROLES = ("qwf_producer", "qwf_worker", "qwf_viewer", "qwf_admin")
 HEAD = """# SQL API

@@ -16,6 +16,7 @@
 -- requires: schema/metrics
 -- requires: schema/model_requests
 -- requires: schema/statistics
+-- requires: schema/live_logs
 -- requires: views/job_stats
 -- requires: views/run_overview
 -- requires: views/pending_inputs

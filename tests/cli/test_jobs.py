@@ -6,11 +6,16 @@ import json
 import threading
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import psycopg
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 from welcome import Cli
+
+from qwf_agent.cli import watching
 
 Work = Callable[..., list[str]]
 Db = psycopg.Connection[Any]
@@ -174,3 +179,52 @@ def test_options_of_enqueue_reach_the_database(on_db: Cli, db: Db) -> None:
     assert on_db("enqueue", "t", *words).exit_code == 0
     row = db.execute("select required_model, vram_mb, requires, backoff from qwf.jobs").fetchone()
     assert row == ("flux", 8000, {"zone": "eu"}, [1, 2])
+
+
+def test_a_log_is_followed_while_the_body_prints(on_db: Cli, connect: Callable[[], Db]) -> None:
+    job = on_db("enqueue", "send").stdout.strip()
+    side = connect()
+    log = "".join(f"line {n}\n" for n in range(40)) + "no end"
+
+    def body() -> None:
+        row = side.execute("select job_id, token from qwf.claim('default', 'box-a', 1)").fetchone()
+        assert row is not None
+        while not side.execute("select * from qwf.followed_logs('box-a')").fetchall():
+            pass
+        for size in (10, 10, 100, 200):
+            side.execute("select qwf.report_log(%s, %s, %s, %s)", (*row, size, log[:size][-80:]))
+            looked.wait(0.6)
+        detail = Jsonb({"log_tail": log})
+        side.execute("select qwf.finish(%s, %s, 'completed', '{}', null, %s)", (*row, detail))
+
+    looked = threading.Event()
+    helper = threading.Thread(target=body, daemon=True)
+    helper.start()
+    followed = on_db("logs", "-f", job)
+    helper.join(30)
+    assert followed.exit_code == 0, followed.output
+    assert followed.stdout.startswith("line 0\nlin")
+    assert followed.stdout.endswith("line 39\nno end\n")
+    assert followed.stdout.count("line 39\n") == 1
+
+
+PART = st.text(st.sampled_from("ab\nü"), max_size=8)
+
+
+@given(st.lists(PART, max_size=8), PART, st.integers(8, 40))
+def test_a_log_is_printed_once_whatever_was_seen_of_it(
+    parts: list[str], last: str, kept: int
+) -> None:
+    """Each look shows the end of what is there; what comes out is all of it, in order."""
+    out: list[str] = []
+
+    def echo(text: str = "", nl: bool = True) -> None:
+        out.append(text + "\n" * nl)
+
+    printed, log = watching.Printed(), ""
+    with mock.patch.object(watching.click, "echo", echo):
+        for part in parts:
+            log += part
+            printed.live(1, len(log.encode()), log[-kept:])
+        printed.rest(1, log + last)
+    assert "".join(out).rstrip("\n") == (log + last).rstrip("\n")

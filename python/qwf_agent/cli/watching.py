@@ -17,6 +17,7 @@ from qwf_agent.cli import arguments, session
 EVERY = 0.25  # seconds between looks
 EXITS = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
 TIMED_OUT = 124
+COMPARED = 4096  # letters by which the end of a log is found again
 
 give_up = click.option(
     "--timeout", type=arguments.duration, metavar="TIME",
@@ -70,7 +71,8 @@ def wait_job(conn: session.Connection, ids: tuple[int, ...], timeout: timedelta 
 def logs(conn: session.Connection, job: int, follow: bool, attempt: int | None) -> None:
     """Print the log of a JOB: the end of what its body printed.
 
-    With -f, exit 0 completed, 1 failed, 2 cancelled.
+    With -f, what it prints now, as it comes, until the job is over; exit 0 completed, 1 failed,
+    2 cancelled. State and progress go to standard error.
 
     \b
     Example:  qwf logs 345
@@ -181,17 +183,19 @@ def _lines(conn: session.Connection, run_id: int) -> dict[str, Any]:
 
 
 def _follow_log(conn: session.Connection, job: int) -> int:
-    """Print state, progress and the log of each attempt until the job is over."""
-    told: tuple[Any, ...] = ()
-    printed = 0
+    """Print what the body prints, as it comes, until the job is over; state on standard error."""
+    printed = Printed()
+    told = ""
     try:
         while True:
+            live = session.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
             row = _one_job(conn, job)
-            printed = _print_ended(conn, job, printed)
-            now = (row["status"], row["attempt"], row["progress"], row["progress_message"])
-            if now != told:
-                click.echo(_state_line(row), err=True)
-                told = now
+            _print_ended(conn, job, printed)
+            if live["tail"] is not None and live["attempt"] > printed.ended:
+                printed.live(live["attempt"], live["end_offset"], live["tail"])
+            if (line := _state_line(row)) != told:
+                click.echo(line, err=True)
+                told = line
             if row["status"] in EXITS:
                 return EXITS[row["status"]]
             time.sleep(EVERY)
@@ -200,14 +204,57 @@ def _follow_log(conn: session.Connection, job: int) -> int:
     return 0
 
 
-def _print_ended(conn: session.Connection, job: int, after: int) -> int:
-    """Print the logs of attempts that have ended since attempt `after`; the newest of them."""
+class Printed:
+    """What of a job's log stands on the terminal.
+
+    Invariant: `bytes` of attempt `attempt` were printed, `end` being the last of them; nothing
+    more comes of attempts up to `ended`.
+    """
+
+    def __init__(self) -> None:
+        self.attempt = self.ended = self.bytes = 0
+        self.end = ""
+
+    def live(self, attempt: int, offset: int, tail: str) -> None:
+        """Print what is new in the end of a log that has `offset` bytes so far."""
+        self._turn_to(attempt)
+        new = offset - self.bytes
+        data = tail.encode()
+        if new > len(data):
+            click.echo(f"... {new - len(data)} bytes left out ...", err=True)
+        if new > 0:
+            self._print(data[-new:].decode(errors="ignore"))
+            self.bytes = offset
+
+    def rest(self, attempt: int, log: str) -> None:
+        """Print what is missing of the log of an attempt that has ended."""
+        self._turn_to(attempt)
+        self.ended = attempt
+        data = log.encode()
+        if data[: self.bytes].endswith(self.end.encode()):  # all of the log is there
+            missing = data[self.bytes :].decode(errors="ignore")
+        else:
+            before, seen, after = log.rpartition(self.end)
+            missing = after if seen else before
+        self._print(missing)
+        if self.end and not self.end.endswith("\n"):
+            click.echo()
+
+    def _turn_to(self, attempt: int) -> None:
+        if attempt != self.attempt:
+            self.attempt, self.bytes, self.end = attempt, 0, ""
+
+    def _print(self, text: str) -> None:
+        if text:
+            click.echo(text, nl=False)
+            self.end = (self.end + text)[-COMPARED:]
+
+
+def _print_ended(conn: session.Connection, job: int, printed: Printed) -> None:
+    """Print what is missing of the logs of attempts that have ended meanwhile."""
     query = "select attempt, log_tail from qwf.job_attempts where job_id = %s and attempt > %s"
-    for row in session.many(conn, query + " order by attempt", (job, after)):
-        after = row["attempt"]
-        if row["log_tail"]:
-            click.echo(row["log_tail"], nl=not row["log_tail"].endswith("\n"))
-    return after
+    for row in session.many(conn, query + " order by attempt", (job, printed.ended)):
+        printed.rest(row["attempt"], row["log_tail"] or "")
 
 
 def _state_line(row: dict[str, Any]) -> str:

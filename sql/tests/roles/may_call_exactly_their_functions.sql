@@ -21,6 +21,8 @@ create temp table allowed (name, roles) as values
   ('retry_run', '{qwf_producer}'), ('fire_schedules', '{qwf_worker}'), ('create_schedule', '{}'),
   ('drop_schedule', '{}'), ('enable_schedule', '{}'), ('prune', '{qwf_worker}'),
   ('worker_control', '{}'), ('desired_state', '{qwf_worker,qwf_viewer}'),
+    ('follow_log', '{qwf_producer,qwf_viewer}'), ('followed_logs', '{qwf_worker}'),
+    ('report_log', '{qwf_worker}'),
     ('worker_orders', '{qwf_worker}'), ('suspend_worker', '{qwf_worker}'),
   ('request_model', '{}'), ('take_model_requests', '{qwf_worker}'),
     ('answer_model_request', '{qwf_worker}'), ('report_metrics', '{qwf_worker}'),

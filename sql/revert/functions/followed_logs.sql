@@ -1,0 +1,7 @@
+-- Revert qwf:functions/followed_logs
+
+begin;
+
+drop function qwf.followed_logs(text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/followed_logs
+
+begin;
+
+select 'qwf.followed_logs(text)'::regprocedure;
+
+rollback;
