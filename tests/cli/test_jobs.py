@@ -218,8 +218,8 @@ def test_a_log_is_printed_once_whatever_was_seen_of_it(
     """Each look shows the end of what is there; what comes out is all of it, in order."""
     out: list[str] = []
 
-    def echo(text: str = "", nl: bool = True) -> None:
-        out.append(text + "\n" * nl)
+    def echo(text: str = "", nl: bool = True, err: bool = False) -> None:
+        out.append("" if err else text + "\n" * nl)
 
     printed, log = watching.Printed(), ""
     with mock.patch.object(watching.click, "echo", echo):

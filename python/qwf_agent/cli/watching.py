@@ -222,6 +222,7 @@ class Printed:
         data = tail.encode()
         if new > len(data):
             click.echo(f"... {new - len(data)} bytes left out ...", err=True)
+            self.end = ""
         if new > 0:
             self._print(data[-new:].decode(errors="ignore"))
             self.bytes = offset
@@ -234,8 +235,7 @@ class Printed:
         if data[: self.bytes].endswith(self.end.encode()):  # all of the log is there
             missing = data[self.bytes :].decode(errors="ignore")
         else:
-            before, seen, after = log.rpartition(self.end)
-            missing = after if seen else before
+            missing = log.rpartition(self.end)[2] if self.end else log
         self._print(missing)
         if self.end and not self.end.endswith("\n"):
             click.echo()
