@@ -1,0 +1,224 @@
+"""Clean-up nodes: the end of their run against what still runs, and against a second end."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from interleave import Claim, Race, claim, finish
+
+VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
+CANCEL = "select qwf.cancel_run(%s)"
+OUTCOMES = ["completed", "error", "fatal", "tempfail", "lost", "released", "cancelled"]
+
+
+def run_of(race: Race, *nodes: dict[str, Any]) -> int:
+    """A run of these nodes, as step s; its id."""
+    race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": nodes}))
+    step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
+    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "tidied", "steps": [step]}))
+    return int(race.one("select qwf.enqueue_run('tidied')"))
+
+
+def tidied(race: Race, **clean: Any) -> tuple[int, Claim, Claim]:
+    """A run of a and b, which are running, c after a, and a clean-up after all of them."""
+    run = run_of(
+        race,
+        {"id": "a"},
+        {"id": "b", "retry": {"max_attempts": 3}},
+        {"id": "c", "depends_on": ["a"]},
+        {"id": "clean", "depends_on": ["a", "b", "c"], "run_if": "all_done", **clean},
+    )
+    a, b = claim(race, 2)
+    return run, a, b
+
+
+def work_off(race: Race, run: int, status: str) -> None:
+    """Run the clean-up, and assert that the run ends so, with nothing left."""
+    race.settle()
+    held = claim(race, 10)
+    assert [c.name for c in held] == ["s/clean"]
+    assert race.run_status(run) == "running"
+    finish(race, *held)
+    race.settle()
+    assert race.run_status(run) == status
+    assert claim(race, 10) == []
+
+
+@pytest.mark.parametrize("first", ["the failure", "the other"])
+def test_clean_up_waits_for_what_runs_as_the_run_fails(race: Race, first: str) -> None:
+    """However the other node ends, whoever commits first: the clean-up opens once, and late."""
+    worker, hurried = race.session(), race.hurried()
+    for outcome in OUTCOMES:
+        run, a, b = tidied(race)
+        opening, closing = (a, "fatal"), (b, outcome)
+        if first == "the other":
+            opening, closing = closing, opening
+        worker.begin()
+        assert finish(worker, opening[0], outcome=opening[1]) == [("ok", False)]
+        assert finish(hurried, closing[0], outcome=closing[1]) == [("ok", True)]
+        race.healthy()
+        worker.commit()
+        if outcome == "cancelled" and first == "the other":
+            work_off(race, run, "cancelled")
+        else:
+            work_off(race, run, "failed")
+
+
+def test_clean_up_waits_for_a_body_whose_worker_is_gone(race: Race) -> None:
+    run, a, b = tidied(race)
+    finish(race, a, outcome="fatal")
+    assert race.statuses(run)["s/clean"] == "blocked"
+    race.lapse(b.job)
+    work_off(race, run, "failed")
+
+
+def test_what_is_claimed_as_the_run_fails_is_stopped_before_the_clean_up(race: Race) -> None:
+    run, a, b = tidied(race)
+    finish(race, b, outcome="released")
+    claiming = race.session()
+    claiming.begin()
+    (again,) = claim(claiming)
+    assert finish(race.hurried(), a, outcome="fatal") == [("ok", False)]
+    race.one("select qwf.tick()")  # what it could not stop is looked at again
+    claiming.commit()
+    race.settle()
+    assert race.statuses(run)["s/clean"] == "blocked"
+    assert race.one(VERDICT, again.token) == "cancel"
+    finish(race, again, outcome="cancelled")
+    work_off(race, run, "failed")
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_an_open_cancel_keeps_no_worker_waiting(race: Race, commits: bool) -> None:
+    run, a, b = tidied(race)
+    producer, worker = race.session(), race.hurried()
+    producer.begin()
+    producer.rows(CANCEL, run)
+    assert race.one(VERDICT, a.token) == "ok"
+    assert finish(worker, a) == [("ok", True)]
+    worker.one("select qwf.tick()")
+    race.healthy()
+    producer.commit() if commits else producer.rollback()
+    race.settle()
+    assert race.statuses(run)["s/c"] == ("cancelled" if commits else "queued")
+    if not commits:
+        finish(race, *claim(race))
+    finish(race, b)
+    work_off(race, run, "cancelled" if commits else "completed")
+
+
+def test_cancelling_twice_at_once_leaves_the_clean_up_alone(race: Race) -> None:
+    run, a, b = tidied(race)
+    one, other = race.session(), race.session()
+    one.begin()
+    assert one.rows(CANCEL, run) == [(True,)]
+    other.start(CANCEL, run)
+    other.waits()
+    one.commit()
+    assert other.ends() == [(False,)]
+    race.healthy()
+    finish(race, a, b, outcome="cancelled")
+    work_off(race, run, "cancelled")
+
+
+@pytest.mark.parametrize("claimed", [True, False])
+def test_cancelling_the_clean_up_itself_ends_the_run(race: Race, claimed: bool) -> None:
+    run, a, b = tidied(race)
+    finish(race, a, outcome="fatal")
+    finish(race, b, outcome="cancelled")
+    race.settle()
+    held = claim(race) if claimed else []
+    producer, worker = race.session(), race.hurried()
+    producer.begin()
+    producer.rows("select qwf.cancel_job(%s)", race.job(run, "s/clean"))
+    assert [worker.one(VERDICT, c.token) for c in held] == ["ok"] * claimed
+    race.healthy()
+    producer.commit()
+    assert [worker.one(VERDICT, c.token) for c in held] == ["cancel"] * claimed
+    finish(race, *held, outcome="cancelled")
+    race.settle()
+    assert race.run_status(run) == "failed"  # that was decided first
+    assert race.statuses(run)["s/clean"] == "cancelled"
+
+
+def test_a_failure_that_comes_while_the_clean_up_runs_changes_nothing(race: Race) -> None:
+    """A clean-up node beside the one that fails does not depend on it."""
+    run = run_of(
+        race, {"id": "a"}, {"id": "b", "run_if": "all_done"}, {"id": "c", "run_if": "all_done"}
+    )
+    a, b, c = claim(race, 3)
+    finish(race, a, outcome="fatal")
+    assert race.run_status(run) == "running"
+    first = race.session()
+    first.begin()
+    assert finish(first, b, outcome="fatal") == [("ok", False)]
+    assert finish(race.hurried(), c, outcome="fatal") == [("ok", True)]
+    race.healthy()
+    first.commit()
+    race.settle()
+    ((status, error),) = race.rows("select status, error from qwf.runs where id = %s", run)
+    assert (status, error) == ("failed", "s/a failed: fatal")
+
+
+@pytest.mark.parametrize("first", ["cancel", "fail"])
+def test_a_cancel_and_a_failure_at_once_clean_up_once(race: Race, first: str) -> None:
+    run, a, b = tidied(race)
+    one, other = race.session(), race.session()
+    one.begin()
+    if first == "cancel":
+        one.rows(CANCEL, run)
+        assert finish(race.hurried(), a, outcome="fatal") == [("ok", True)]
+        one.commit()
+    else:
+        assert finish(one, a, outcome="fatal") == [("ok", False)]
+        other.start("select qwf.cancel_job(%s)", b.job)
+        other.waits()
+        one.commit()
+        assert other.ends() == [("requested",)]
+    race.settle()
+    finish(race, b, outcome="cancelled")
+    work_off(race, run, "cancelled" if first == "cancel" else "failed")
+
+
+def test_a_clean_up_that_is_a_map_outlives_the_run(race: Race) -> None:
+    """Elements of it go on while those of another map are stopped."""
+    run = run_of(
+        race,
+        {"id": "m", "map": [1, 2, 3], "max_parallel": 2},
+        {"id": "clean", "depends_on": ["m"], "run_if": "all_done", "map": [1, 2, 3]},
+    )
+    bad, late = claim(race, 10)
+    finish(race, bad, outcome="fatal")
+    assert race.one(VERDICT, late.token) == "cancel"
+    finish(race, late, outcome="cancelled")
+    race.healthy()
+    held = claim(race, 10)
+    assert len(held) == 3
+    first = race.session()
+    first.begin()
+    assert finish(first, held[0]) == [("ok", False)]
+    assert finish(race.hurried(), held[1], held[2])[0] == ("ok", True)
+    first.commit()
+    race.settle()
+    assert race.run_status(run) == "failed"
+    assert race.statuses(run)["s/clean"] == "completed"
+
+
+def test_a_retry_of_a_run_that_was_cleaned_up_cleans_up_again(race: Race) -> None:
+    run, a, b = tidied(race)
+    finish(race, a, outcome="fatal")
+    finish(race, b)
+    work_off(race, run, "failed")
+    race.rows("select qwf.retry_run(%s)", run)
+    race.healthy()
+    assert race.statuses(run) == {
+        "s/a": "queued",
+        "s/b": "completed",
+        "s/c": "blocked",
+        "s/clean": "blocked",
+    }
+    finish(race, *claim(race, 10))
+    finish(race, *claim(race, 10))
+    work_off(race, run, "completed")

@@ -1,0 +1,254 @@
+"""What ends by the clock, against whoever acts on it at the same moment."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+from interleave import Race, Session, claim, finish
+
+ANSWER = "select qwf.submit_input(%s, 'ask', '\"yes\"')"
+LATE = "expires_at = qwf.now() - interval '1 s'"
+
+
+def overdue(race: Race, **keys: Any) -> int:
+    """A run whose question has not been answered in time; its id."""
+    ask = {"id": "ask", "kind": "input", "widget": "text", "target": "said", "expires": "1 h"}
+    race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": [{"id": "a"}]}))
+    step = {"id": "s", "kind": "pipeline", "pipeline": "p", "depends_on": ["ask"]}
+    definition = {"name": "timed", "steps": [{**ask, **keys}, step]}
+    race.rows("select qwf.register_workflow(%s)", json.dumps(definition))
+    run = int(race.one("select qwf.enqueue_run('timed')"))
+    race.rows(f"update qwf.jobs set {LATE} where run_id = %s and status = 'awaiting_input'", run)
+    return run
+
+
+def refusal(session: Session) -> str | None:
+    """SQLSTATE of the error the started statement ends with."""
+    with pytest.raises(psycopg.Error) as refused:
+        session.ends()
+    return refused.value.sqlstate
+
+
+# questions
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_question_that_is_being_answered_does_not_expire(race: Race, commits: bool) -> None:
+    """The clock waits for nobody, and does not overrule the answer."""
+    run = overdue(race, default="no")
+    person = race.session()
+    person.begin()
+    person.rows(ANSWER, run)
+    assert race.hurried().one("select qwf.expire_inputs()") == 0
+    person.commit() if commits else person.rollback()
+    assert race.one("select qwf.expire_inputs()") == (0 if commits else 1)
+    race.healthy()
+    answers = race.rows("select value, answered_by = 'expiry' from qwf.input_answers")
+    assert answers == [("yes", False) if commits else ("no", True)]
+    race.work_off()
+    assert race.run_status(run) == "completed"
+
+
+@pytest.mark.parametrize("keys", [{"default": None}, {}])
+def test_an_answer_that_comes_as_the_question_expires_is_refused(
+    race: Race, keys: dict[str, Any]
+) -> None:
+    run = overdue(race, **keys)
+    clock, person = race.session(), race.session()
+    clock.begin()
+    assert clock.one("select qwf.expire_inputs()") == 1
+    person.start(ANSWER, run)
+    person.waits()
+    clock.commit()
+    assert refusal(person) == "QW002"
+    race.work_off()
+    assert race.run_status(run) == ("completed" if keys else "failed")
+
+
+def test_a_question_expires_once(race: Race) -> None:
+    run = overdue(race, default="no")
+    one, other = race.session(), race.hurried()
+    one.begin()
+    assert one.one("select qwf.expire_inputs()") == 1
+    assert other.one("select qwf.expire_inputs()") == 0
+    one.kill()
+    race.healthy()
+    assert other.one("select qwf.expire_inputs()") == 1
+    assert race.one("select count(*) from qwf.input_answers") == 1
+    race.work_off()
+    assert race.run_status(run) == "completed"
+
+
+@pytest.mark.parametrize("first", ["cancel", "expire"])
+def test_a_question_expires_while_its_run_is_cancelled(race: Race, first: str) -> None:
+    run = overdue(race)
+    one, other = race.session(), race.session()
+    one.begin()
+    if first == "cancel":
+        one.rows("select qwf.cancel_run(%s)", run)
+        assert other.one("select qwf.expire_inputs()") == 0
+        one.commit()
+    else:
+        assert one.one("select qwf.expire_inputs()") == 1
+        other.start("select qwf.cancel_run(%s)", run)
+        other.waits()
+        one.commit()
+        assert refusal(other) == "QW002"
+    assert race.one("select qwf.expire_inputs()") == 0
+    race.settle()
+    assert race.run_status(run) == ("cancelled" if first == "cancel" else "failed")
+
+
+# jobs that were not started in time
+
+
+def test_a_job_that_is_being_claimed_does_not_expire(race: Race) -> None:
+    """Its time comes while the claim is open; once claimed it never expires."""
+    job = race.one("select qwf.enqueue('t', queue => 'cpu', expires => '1 h')")
+    worker, clock = race.session(), race.hurried()
+    worker.begin()
+    (held,) = claim(worker)
+    assert clock.one("select qwf._expire_jobs()") == 0
+    worker.rows(f"update qwf.jobs set {LATE} where id = %s", job)
+    worker.commit()
+    assert clock.one("select qwf._expire_jobs()") == 0
+    assert finish(race, held, outcome="released") == [("ok", False)]
+    assert clock.one("select qwf._expire_jobs()") == 0
+    assert race.status(job) == "queued"
+    race.healthy()
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_job_that_expires_is_not_claimed_meanwhile(race: Race, commits: bool) -> None:
+    job = race.one("select qwf.enqueue('t', queue => 'cpu', expires => '1 h', key => 'k')")
+    race.rows(f"update qwf.jobs set {LATE} where id = %s", job)
+    clock, worker = race.session(), race.hurried()
+    clock.begin()
+    assert clock.one("select qwf._expire_jobs()") == 1
+    assert claim(worker) == []
+    assert worker.one("select qwf._expire_jobs()") == 0
+    clock.commit() if commits else clock.kill()
+    race.one("select qwf._expire_jobs()")
+    assert race.status(job) == "cancelled"
+    assert race.one("select qwf.enqueue('t', queue => 'cpu', key => 'k')") > job
+    race.healthy()
+
+
+# deadlines
+
+
+@pytest.mark.parametrize("first", ["deadline", "finish"])
+@pytest.mark.parametrize("commits", [True, False])
+def test_the_last_node_finishes_as_the_deadline_passes(
+    race: Race, first: str, commits: bool
+) -> None:
+    """Whoever holds the run first decides; the other waits for nobody."""
+    run = race.run("single")
+    race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
+    (held,) = claim(race)
+    one, other = race.session(), race.hurried()
+    one.begin()
+    if first == "deadline":
+        assert one.one("select qwf._fail_overdue_runs()") == 1
+        assert finish(other, held) == [("ok", True)]
+    else:
+        assert finish(one, held) == [("ok", False)]
+        assert other.one("select qwf._fail_overdue_runs()") == 0
+    race.healthy()
+    one.commit() if commits else one.rollback()
+    if first == "finish" and not commits:
+        race.one("select qwf._fail_overdue_runs()")
+        finish(race, held)
+    elif not commits:
+        assert race.one("select qwf.drain_outbox()") == 1
+    race.settle()
+    assert race.run_status(run) == ("failed" if (first == "deadline") == commits else "completed")
+
+
+def test_a_deadline_passes_once(race: Race) -> None:
+    run = race.run("pair")
+    race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
+    one, other = race.session(), race.hurried()
+    one.begin()
+    assert one.one("select qwf._fail_overdue_runs()") == 1
+    assert other.one("select qwf._fail_overdue_runs()") == 0
+    one.kill()
+    race.healthy()
+    assert other.one("select qwf._fail_overdue_runs()") == 1
+    assert other.one("select qwf._fail_overdue_runs()") == 0
+    race.settle()
+    assert race.run_status(run) == "failed"
+    assert race.one("select count(*) from qwf.job_events where type = 'deadline'") == 1
+
+
+# what to do about a standalone job that failed
+
+
+def asking(race: Race, **args: str) -> int:
+    named = "".join(f", {name} => {value}" for name, value in args.items())
+    job = race.one(f"select qwf.enqueue('t', queue => 'cpu', on_failure => 'ask'{named})")
+    finish(race, *claim(race), outcome="fatal")
+    assert race.status(job) == "awaiting_input"
+    return int(job)
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_two_decisions_about_a_job_at_once(race: Race, commits: bool) -> None:
+    job = asking(race)
+    one, other = race.session(), race.session()
+    one.begin()
+    one.rows("select qwf.answer_job(%s, '\"retry\"')", job)
+    other.start("select qwf.answer_job(%s, '\"abort\"')", job)
+    other.waits()
+    assert claim(race.hurried()) == []
+    one.commit() if commits else one.rollback()
+    if commits:
+        assert refusal(other) == "QW002"
+        finish(race, *claim(race))
+    else:
+        other.ends()
+    race.settle()
+    assert race.status(job) == ("completed" if commits else "failed")
+
+
+@pytest.mark.parametrize("first", ["retry", "cancel"])
+def test_a_decision_and_a_cancel_at_once(race: Race, first: str) -> None:
+    job = asking(race)
+    one, other = race.session(), race.session()
+    one.begin()
+    if first == "retry":
+        one.rows("select qwf.answer_job(%s, '\"retry\"')", job)
+        assert race.hurried().one("select qwf.cancel_job(%s)", job) == "requested"
+        one.commit()
+    else:
+        assert one.one("select qwf.cancel_job(%s)", job) == "cancelled"
+        other.start("select qwf.answer_job(%s, '\"retry\"')", job)
+        other.waits()
+        one.commit()
+        assert refusal(other) == "QW002"
+    race.settle()
+    assert race.status(job) == "cancelled"
+    assert claim(race) == []
+
+
+def test_a_job_that_asks_keeps_its_key(race: Race) -> None:
+    """Nothing else takes the key until a decision ends the job; a retry holds it on."""
+    job = asking(race, key="'k'")
+    again = "select qwf.enqueue('t', queue => 'cpu', key => 'k')"
+    assert race.one(again) == job
+    person, producer = race.session(), race.session()
+    person.begin()
+    person.rows("select qwf.answer_job(%s, '\"retry\"')", job)
+    producer.start(again)
+    producer.waits()  # the same key: for that alone
+    person.commit()
+    assert producer.ends() == [(job,)]
+    finish(race, *claim(race), outcome="fatal")
+    race.rows("select qwf.answer_job(%s, '\"abort\"')", job)
+    other = race.one(again)
+    assert other > job
+    assert race.sqlstate("select qwf.retry_job(%s)", job) == "QW008"
+    race.healthy()

@@ -1,0 +1,449 @@
+"""Elements of a map against each other, against the end of their map, and against its run."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import psycopg
+import pytest
+from interleave import FINISH, Claim, Race, Session, claim, finish, reports
+
+OUTCOMES = ["completed", "error", "fatal", "tempfail", "lost", "released", "cancelled"]
+VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
+
+
+def map_run(race: Race, elements: int = 3, after: str = "z", **keys: Any) -> int:
+    """A run of a map m over 0, 1, 2 ... and of a node that depends on it; its id."""
+    nodes = [
+        {"id": "m", "map": list(range(elements)), "inputs": {"x": {"$from": "item"}}, **keys},
+        {"id": after, "depends_on": ["m"], "inputs": {"all": {"$from": "m"}}},
+    ]
+    if after == "clean":
+        nodes[1] = {"id": after, "depends_on": ["m"], "run_if": "all_done"}
+    race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": nodes}))
+    step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
+    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "maps", "steps": [step]}))
+    return int(race.one("select qwf.enqueue_run('maps')"))
+
+
+def elements(race: Race, run: int) -> Counter[str]:
+    """How many elements of the run's map are in which state."""
+    rows = race.rows("select status from qwf.jobs where run_id = %s and parent_id is not null", run)
+    return Counter(status for (status,) in rows)
+
+
+def by_name(claims: list[Claim]) -> dict[str, Claim]:
+    return {c.name: c for c in claims}
+
+
+def die_out(race: Race, *held: Claim) -> None:
+    """Report what still runs as cancelled, as its worker does when it is told to stop."""
+    live = [c for c in held if race.status(c.job) == "running"]
+    assert [race.one(VERDICT, c.token) for c in live] == ["cancel"] * len(live)
+    finish(race, *live, outcome="cancelled")
+    race.settle()
+
+
+# two elements at once
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_two_elements_that_finish_at_once_both_count(race: Race, commits: bool) -> None:
+    run = map_run(race, 2)
+    one, other = claim(race, 2)
+    first = race.session()
+    first.begin()
+    assert finish(first, one) == [("ok", False)]
+    assert finish(race.hurried(), other) == [("ok", True)]
+    race.healthy()
+    first.commit() if commits else first.rollback()
+    race.settle()
+    if not commits:
+        assert race.statuses(run)["s/m"] == "blocked"
+        finish(race, one)
+    assert race.statuses(run)["s/m"] == "completed"
+    ((inputs,),) = race.rows("select inputs from qwf.claim('cpu', 'w')")
+    assert inputs == {"all": [{"y": 1}, {"y": 1}]}
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_max_parallel_holds_however_the_ends_are_applied(race: Race, limit: int) -> None:
+    """Half of the ends wait in the outbox and are applied together with a later one."""
+    run = map_run(race, 7, max_parallel=limit)
+    holder = race.session()
+    while (open_ := elements(race, run))["queued"]:
+        assert open_["queued"] + open_["running"] <= limit
+        held = claim(race, 10)
+        assert len(held) <= limit
+        holder.begin()
+        holder.rows("select from qwf.runs where id = %s for no key update", run)
+        finish(race, *held[::2])
+        assert elements(race, run)["queued"] == 0
+        holder.rollback()
+        finish(race, *held[1::2])
+        race.settle()
+    assert elements(race, run) == {"completed": 7}
+    race.work_off()
+    assert race.run_status(run) == "completed"
+
+
+def test_an_element_given_back_keeps_its_slot(race: Race) -> None:
+    run = map_run(race, 3, max_parallel=1, retry={"max_attempts": 3})
+    (held,) = claim(race, 10)
+    for outcome in ("released", "lost", "tempfail"):
+        assert finish(race, held, outcome=outcome) == [("ok", False)]
+        race.settle()
+        assert elements(race, run)["blocked"] == 2
+        race.due(held.job)
+        race.settle()
+        (again,) = claim(race, 10)
+        assert again.job == held.job
+        assert finish(race, held) == [("lost", False)]
+        held = again
+    assert finish(race, held) == [("ok", False)]
+    race.work_off()
+    assert race.run_status(run) == "completed"
+
+
+# the end of the map
+
+
+@pytest.mark.parametrize("policy", ["fail", "continue"])
+@pytest.mark.parametrize("first", ["the failure", "the other"])
+def test_an_element_that_ends_as_its_map_fails(race: Race, policy: str, first: str) -> None:
+    """Neither waits for the other, and nothing of the map is left, whoever commits first."""
+    worker, hurried = race.session(), race.hurried()
+    for outcome in OUTCOMES:
+        run = map_run(race, 4, on_failure=policy, max_parallel=2, retry={"max_attempts": 3})
+        bad, other = claim(race, 2)
+        opening, closing = (bad, "fatal"), (other, outcome)
+        if first == "the other":
+            opening, closing = closing, opening
+        worker.begin()
+        assert finish(worker, opening[0], outcome=opening[1]) == [("ok", False)]
+        assert finish(hurried, closing[0], outcome=closing[1]) == [("ok", True)]
+        race.healthy()
+        worker.commit()
+        race.settle()
+        die_out(race, *claim(race, 10)) if policy == "fail" else race.work_off()
+        assert elements(race, run).keys() <= {"completed", "failed", "cancelled"}
+        assert race.statuses(run)["s/m"] == "failed"
+        assert race.run_status(run) == ("failed" if policy == "fail" else "completed")
+
+
+def test_an_element_that_ends_after_its_map(race: Race) -> None:
+    for outcome in OUTCOMES:
+        run = map_run(race, 2, on_failure="continue", retry={"max_attempts": 3})
+        bad, late = claim(race, 2)
+        finish(race, bad, outcome="fatal")
+        assert race.statuses(run)["s/m"] == "failed"
+        assert race.one(VERDICT, late.token) == "cancel"
+        race.healthy()
+        assert finish(race, late, outcome=outcome) == [("ok", False)]
+        race.healthy()
+        assert race.status(late.job) == ("completed" if outcome == "completed" else "cancelled")
+        race.work_off()
+        assert race.run_status(run) == "completed"
+        assert race.one("select failed_nodes from qwf.runs where id = %s", run) == 1
+
+
+def test_an_element_claimed_as_its_map_fails_is_told_to_stop(race: Race) -> None:
+    """The failure neither waits for the claim nor keeps what it took from its worker."""
+    run = map_run(race, 3)
+    (bad,) = claim(race)
+    claiming = race.session()
+    claiming.begin()
+    (taken,) = claim(claiming)
+    assert finish(race.hurried(), bad, outcome="fatal") == [("ok", False)]
+    race.healthy()
+    claiming.commit()
+    race.settle()
+    assert race.run_status(run) == "failed"
+    die_out(race, taken)
+    assert elements(race, run) == {"failed": 1, "cancelled": 2}
+
+
+def test_a_failure_that_dies_leaves_the_map_as_it_was(race: Race) -> None:
+    run = map_run(race, 3)
+    held = claim(race, 3)
+    worker = race.session()
+    worker.begin()
+    finish(worker, held[0], outcome="fatal")
+    worker.kill()
+    race.healthy()
+    finish(race, *held)
+    race.work_off()
+    assert race.run_status(run) == "completed"
+
+
+# a person decides about an element
+
+
+def asking(race: Race) -> tuple[int, Claim]:
+    """A run one element of which waits for a decision, and another runs."""
+    run = map_run(race, 3, on_failure="ask", max_parallel=2)
+    bad, other = claim(race, 2)
+    assert finish(race, bad, outcome="fatal") == [("ok", False)]
+    assert race.status(bad.job) == "awaiting_input"
+    assert elements(race, run)["blocked"] == 1
+    return run, other
+
+
+DECIDE = "select qwf.submit_input(%s, 's/m[0]', %s)"
+
+
+@pytest.mark.parametrize("first", ["the answer", "the finish"])
+def test_a_decision_and_the_finish_of_another_element_at_once(race: Race, first: str) -> None:
+    opening, closing = race.session(), race.session(lock_timeout="5s")
+    for answer in ("retry", "skip", "abort"):
+        run, other = asking(race)
+        opening.begin()
+        if first == "the answer":
+            opening.rows(DECIDE, run, json.dumps(answer))
+            assert finish(closing, other) == [("ok", True)]
+            race.healthy()
+            opening.commit()
+        else:
+            assert finish(opening, other) == [("ok", False)]
+            closing.start(DECIDE, run, json.dumps(answer))
+            closing.waits()
+            opening.commit()
+            closing.ends()
+        race.settle()
+        assert elements(race, run)["queued"] <= 2
+        race.work_off()
+        assert race.run_status(run) == ("failed" if answer == "abort" else "completed")
+
+
+STOPS = {
+    "cancel": "select qwf.cancel_run(%s)",
+    "deadline": "select qwf._fail_overdue_runs() where %s > 0",
+    "another": "select qwf.submit_input(%s, 's/m[1]', '\"abort\"')",
+}
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_decision_that_comes_as_its_map_stops_is_refused(race: Race, stop: str) -> None:
+    run, other = asking(race)
+    finish(race, other, outcome="fatal")
+    race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
+    stopping, person = race.session(), race.session()
+    stopping.begin()
+    stopping.rows(STOPS[stop], run)
+    person.start(DECIDE, run, '"retry"')
+    person.waits()
+    stopping.commit()
+    assert raises(person) == "QW002"
+    gone(race, run, "cancelled" if stop == "cancel" else "failed")
+
+
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_decision_just_before_its_map_stops_is_in_vain(race: Race, stop: str) -> None:
+    run, other = asking(race)
+    finish(race, other, outcome="fatal")
+    race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
+    person, stopping = race.session(), race.session()
+    person.begin()
+    person.rows(DECIDE, run, '"retry"')
+    race.hurried().one("select qwf.tick()")  # the deadline waits for nobody
+    assert race.run_status(run) == "awaiting_input"
+    stopping.start(STOPS[stop], run)
+    if stop != "deadline":
+        stopping.waits()
+    person.commit()
+    stopping.ends()
+    gone(race, run, "cancelled" if stop == "cancel" else "failed")
+
+
+def gone(race: Race, run: int, status: str) -> None:
+    """Assert that the run ended so, and that none of its elements is left."""
+    race.settle()
+    assert claim(race, 10) == []
+    assert race.run_status(run) == status
+    assert elements(race, run).keys() <= {"completed", "failed", "cancelled"}
+
+
+def raises(session: Session) -> str | None:
+    """SQLSTATE of the error the started statement ends with."""
+    with pytest.raises(psycopg.Error) as refused:
+        session.ends()
+    return refused.value.sqlstate
+
+
+@pytest.mark.parametrize("stop", ["cancel", "deadline"])
+def test_an_element_that_comes_to_ask_while_its_run_is_stopped(race: Race, stop: str) -> None:
+    run = map_run(race, 2, on_failure="ask")
+    race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
+    held = claim(race, 2)
+    stopping = race.session()
+    stopping.begin()
+    stopping.rows(STOPS[stop], run)
+    assert finish(race.hurried(), held[0], outcome="fatal") == [("ok", True)]
+    race.healthy()
+    stopping.commit()
+    race.settle()
+    die_out(race, held[1])
+    assert elements(race, run) == {"cancelled": 2}
+    assert race.rows("select * from qwf.pending_inputs") == []
+
+
+# the run
+
+
+def test_a_map_being_expanded_keeps_nobody_waiting(race: Race) -> None:
+    """An answer in an open transaction opens a map: other work goes on, and it appears at once."""
+    asked = {"id": "ask", "kind": "input", "widget": "text", "target": "said"}
+    map_run(race, 3)
+    step = {"id": "s", "kind": "pipeline", "pipeline": "p", "depends_on": ["ask"]}
+    definition = {"name": "asked_map", "steps": [asked, step]}
+    race.rows("select qwf.register_workflow(%s)", json.dumps(definition))
+    run = race.one("select qwf.enqueue_run('asked_map')")
+    person, worker = race.session(), race.hurried()
+    person.begin()
+    person.rows("select qwf.submit_input(%s, 'ask', '\"x\"')", run)
+    held = claim(worker, 10)
+    assert len(held) == 3
+    assert worker.one(VERDICT, held[0].token) == "ok"
+    finish(worker, *held)
+    worker.one("select qwf.tick()")
+    race.healthy()
+    person.kill()
+    race.healthy()
+    race.rows("select qwf.submit_input(%s, 'ask', '\"x\"')", run)
+    assert elements(race, run) == {"queued": 3}
+    race.work_off()
+    assert race.run_status(run) == "completed"
+
+
+def test_a_map_whose_expansion_is_cut_off_is_expanded_later(race: Race) -> None:
+    """A statement timeout in the middle leaves the event; no element is there twice."""
+    nodes = [{"id": "a"}, {"id": "m", "depends_on": ["a"], "map": {"$from": "a.y"}}]
+    race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": nodes}))
+    step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
+    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "late", "steps": [step]}))
+    run = race.one("select qwf.enqueue_run('late')")
+    (held,) = claim(race)
+    open_gate = race.gate("qwf.jobs", f"old.id = {race.job(run, 's/m')} and new.elements > 0")
+    hasty = race.session(statement_timeout="500ms")
+    report = json.loads(reports(held))
+    report[0]["output"] = {"y": [1, 2, 3]}
+    assert hasty.rows(FINISH, json.dumps(report)) == [("ok", True)]
+    assert elements(race, run) == {}
+    race.healthy()
+    open_gate()
+    race.settle()
+    assert elements(race, run) == {"queued": 3}
+    race.work_off()
+    assert race.run_status(run) == "completed"
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_cancelling_a_run_with_a_map_keeps_no_worker_waiting(race: Race, commits: bool) -> None:
+    run = map_run(race, 6, max_parallel=4)
+    held = claim(race, 2)
+    producer, worker = race.session(), race.hurried()
+    producer.begin()
+    producer.rows("select qwf.cancel_run(%s)", run)
+    assert claim(worker, 10) == []
+    assert worker.one(VERDICT, held[0].token) == "ok"
+    assert finish(worker, held[0]) == [("ok", True)]
+    worker.one("select qwf.tick()")
+    race.healthy()
+    producer.commit() if commits else producer.rollback()
+    race.settle()
+    if commits:
+        die_out(race, held[1])
+        assert elements(race, run) == {"completed": 1, "cancelled": 5}
+        assert race.run_status(run) == "cancelled"
+    else:
+        finish(race, held[1])
+        race.work_off()
+        assert race.run_status(run) == "completed"
+
+
+# retry
+
+
+def failed(race: Race, **keys: Any) -> tuple[int, dict[str, Claim]]:
+    """A run that failed by an element of its map, and the claims of its elements."""
+    run = map_run(race, 4, **keys)
+    held = by_name(claim(race, 4))
+    finish(race, held["s/m[0]"])
+    finish(race, held["s/m[1]"], outcome="fatal")
+    die_out(race, *held.values())
+    assert race.run_status(run) == "failed"
+    return run, held
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_retrying_a_map_while_old_workers_report(race: Race, commits: bool) -> None:
+    """What completed is kept, the others run again, once; the old tokens are dead."""
+    run, held = failed(race)
+    producer, worker = race.session(), race.hurried()
+    producer.begin()
+    assert producer.one("select qwf.retry_run(%s)", run) == 2
+    assert claim(worker, 10) == []
+    assert {v for v, _ in finish(worker, held["s/m[2]"], held["s/m[3]"])} == {"lost"}
+    worker.one("select qwf.tick()")
+    race.healthy()
+    producer.commit() if commits else producer.rollback()
+    race.settle()
+    again = claim(race, 10)
+    assert sorted(c.name for c in again) == (["s/m[1]", "s/m[2]", "s/m[3]"] if commits else [])
+    finish(race, *again)
+    race.work_off()
+    assert race.run_status(run) == ("completed" if commits else "failed")
+
+
+def test_two_retries_at_once_run_nothing_twice(race: Race) -> None:
+    run, _ = failed(race)
+    one, other = race.session(), race.session()
+    one.begin()
+    one.rows("select qwf.retry_run(%s)", run)
+    other.start("select qwf.retry_run(%s)", run)
+    other.waits()
+    one.commit()
+    assert raises(other) == "QW002"
+    assert elements(race, run) == {"completed": 1, "queued": 3}
+    race.healthy()
+
+
+def test_retrying_a_map_whole_while_old_workers_report(race: Race) -> None:
+    """Named, it forgets its elements: a late report about one of them is lost."""
+    run, held = failed(race)
+    producer, worker = race.session(), race.hurried()
+    producer.begin()
+    producer.rows("select qwf.retry_run(%s, 's/m')", run)
+    assert {v for v, _ in finish(worker, held["s/m[2]"], held["s/m[3]"])} == {"lost"}
+    producer.commit()
+    race.settle()
+    assert elements(race, run) == {"queued": 4}
+    assert {v for v, _ in finish(worker, *held.values())} == {"lost"}
+    race.work_off()
+    assert race.run_status(run) == "completed"
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+def test_an_element_that_ends_from_an_old_snapshot(race: Race, isolation: str) -> None:
+    strict = race.session()
+    for outcome in ("completed", "fatal", "released"):
+        run = map_run(race, 3, max_parallel=2)
+        one, other = claim(race, 2)
+        strict.begin(isolation)
+        strict.rows("select count(*) from qwf.jobs")
+        assert finish(race, one) == [("ok", False)]
+        try:
+            finish(strict, other, outcome=outcome)
+            strict.commit()
+        except psycopg.errors.SerializationFailure:
+            strict.rollback()
+            finish(race, other, outcome=outcome)
+        race.settle()
+        if outcome == "fatal":
+            die_out(race, *claim(race, 10))
+            assert race.run_status(run) == "failed"
+        else:
+            race.work_off()
+            assert race.run_status(run) == "completed"
