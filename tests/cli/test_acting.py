@@ -123,7 +123,10 @@ def test_prune_deletes_what_is_old_at_once(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.enqueue('t') from generate_series(1, 300)")
     fails(db)
     fails(db)
-    old = "update qwf.jobs set finished_at = finished_at - interval '60 days'"
+    old = (
+        "update qwf.jobs set created_at = created_at - interval '60 days',"
+        " finished_at = finished_at - interval '60 days'"
+    )
     db.execute(f"{old} where status = 'failed'")
     assert json.loads(on_db("prune", "--json").stdout)["jobs"] == 200
     assert db.execute("select count(*) from qwf.jobs").fetchone() == (100,)

@@ -158,3 +158,18 @@ def test_a_question_shows_its_options() -> None:
     text = drawn(show.question(row), 80)
     for part in ("3 min 00 s", "Which?", "#1 face  score 1.0", "#2 none", "#3 3", "'#1'"):
         assert part in text
+
+
+def test_a_map_shows_how_far_its_elements_are() -> None:
+    counts = {"completed": 5, "failed": 1, "running": 2, "blocked": 2}
+    text = drawn(show.run(status([node("a/each", "blocked", elements=counts)])), 160)
+    assert "● each  running" in text
+    assert "60% 5 completed, 1 failed, 2 running, 2 blocked" in text
+    over = status([node("a/each", "completed", elements={"completed": 10})], "completed")
+    assert "10 elements: 10 completed" in drawn(show.run(over), 160)
+
+
+def test_a_run_says_what_failed_and_that_it_cleans_up() -> None:
+    ending = status([node("a/b", "failed")])
+    ending["run"] |= {"ending": "failed", "failed_nodes": 1}
+    assert "1 failed  failed, cleaning up" in drawn(show.run(ending), 160)

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from qwf_agent import show
 from qwf_agent.cli import acting, arguments, session, watching
 from qwf_agent.cli.reading import show_list
 
@@ -131,7 +132,9 @@ def workers(
     if check:
         raise SystemExit(all(row["state"] in ("dead", "stopped") for row in found))
     for row in [] if as_json else found:
+        until = f"until {show.moment(row['until'])}" if row["until"] else ""
         row |= {"model": row["current_model"], "seen": row["last_seen"]}
+        row |= {"why": " ".join(filter(None, (row["reason"], until)))}
     empty = "no workers; start one: qwf agent --queue cpu --nodes PACKAGE"
     show_list(WORKER_COLUMNS, found, as_json, empty)
 

@@ -33,6 +33,10 @@ def headline(status: Row) -> Text:
     )
     text.append_text(state(one["status"]))
     text.append(f"  {done} of {len(status['nodes'])} nodes")
+    if one.get("failed_nodes"):
+        text.append(f"  {one['failed_nodes']} failed", "red")
+    if one.get("ending") and one["status"] not in OVER:
+        text.append(f"  {one['ending']}, cleaning up", "red")
     if one.get("seconds") is not None:
         text.append(f"  {duration(one['seconds'])}", "bright_black")
     return text
@@ -73,7 +77,7 @@ def board(statuses: Sequence[Row], names: Mapping[int, str]) -> RenderableType:
         table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     for status in statuses:
-        signs = Text.assemble(*(LOOKS.get(node["status"], (" ", "")) for node in status["nodes"]))
+        signs = Text.assemble(*(LOOKS.get(_state(node), (" ", "")) for node in status["nodes"]))
         done = sum(map(_part_done, status["nodes"])) / max(1, len(status["nodes"]))
         table.add_row(names[status["run"]["id"]], signs, bar(done), _doing(status))
     return table
@@ -117,22 +121,30 @@ def _doing(status: Row) -> Text:
     return state(status["run"]["status"])
 
 
+def _state(node: Row) -> str:
+    """A map runs while its elements do, though its own row is blocked."""
+    return "running" if node["status"] == "blocked" and node.get("elements") else node["status"]
+
+
 def _part_done(node: Row) -> float:
     if node["status"] in OVER | {"skipped"}:
         return 1.0
+    if node.get("elements"):
+        return _elements_done(node["elements"])
     return node.get("progress") or 0.0 if node["status"] == "running" else 0.0
 
 
 def _name(node: Row, name: str) -> Text:
-    sign, colour = LOOKS.get(node["status"], (" ", ""))
+    sign, colour = LOOKS.get(_state(node), (" ", ""))
     return Text.assemble((f"{sign} ", colour), name)
 
 
 def _cells(node: Row, status: Row) -> tuple[Text, Text, Text]:
     seconds = node.get("seconds")
-    colour = LOOKS.get(node["status"], ("", ""))[1]
+    shown = _state(node)
+    colour = LOOKS.get(shown, ("", ""))[1]
     took = Text(duration(seconds) if seconds is not None else "", "bright_black")
-    return Text(node["status"].replace("_", " "), colour), took, _detail(node, status) or Text()
+    return Text(shown.replace("_", " "), colour), took, _detail(node, status) or Text()
 
 
 def _detail(node: Row, status: Row) -> Text | None:
@@ -140,6 +152,8 @@ def _detail(node: Row, status: Row) -> Text | None:
         return Text(f"qwf answer {status['run']['id']} {node['node_id']} VALUE", "magenta")
     if node["status"] == "running" and node.get("progress") is not None:
         return bar(node["progress"]).append(f" {node.get('message') or ''}")
+    if node.get("elements") and node["status"] in {"blocked", "completed"}:
+        return _elements(node)
     tries = f"attempt {node['attempt']}  " if (node.get("attempt") or 0) > 1 else ""
     if node.get("error") and node["status"] != "completed":
         lines = str(node["error"]).strip().splitlines()
@@ -152,14 +166,28 @@ def _detail(node: Row, status: Row) -> Text | None:
     return Text(tries) if tries else None
 
 
+def _elements(node: Row) -> Text:
+    """How far a map is, and what has become of its elements."""
+    counts: Mapping[str, int] = node["elements"]
+    told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    if node["status"] == "completed":
+        return Text(f"{sum(counts.values())} elements: {told}", "bright_black")
+    return bar(_elements_done(counts)).append(f" {told}")
+
+
+def _elements_done(counts: Mapping[str, int]) -> float:
+    ended = sum(count for name, count in counts.items() if name in OVER | {"skipped"})
+    return ended / max(1, sum(counts.values()))
+
+
 def _fitting(all_nodes: list[Row], max_lines: int | None) -> tuple[list[Row], Counter[str]]:
     """As many nodes as fit in max_lines, busy ones first; and the states of those left out."""
     shown, left_out = all_nodes, Counter[str]()
     for quiet in QUIET:
         if max_lines is None or _height(shown) <= max_lines:
             break
-        left_out[quiet] = sum(node["status"] == quiet for node in shown)
-        shown = [node for node in shown if node["status"] != quiet]
+        left_out[quiet] = sum(_state(node) == quiet for node in shown)
+        shown = [node for node in shown if _state(node) != quiet]
     while max_lines is not None and shown and _height(shown) > max_lines:
         left_out[shown.pop()["status"]] += 1
     return shown, +left_out

@@ -35,6 +35,7 @@ EMPTY = {
     "asked": "nobody is asked anything",
     "workers": "no workers: qwf agent --queue cpu --nodes PACKAGE",
 }
+STOPS = {"hard": "off", "drain": "drain", "pause": "paused"}
 LOW = 30  # lines; below, the panels are short
 SHARE = 10  # the database is looked at for a tenth of the time, at most
 PADDING = 2  # of a cell, both sides
@@ -354,12 +355,7 @@ def _asked(row: dict[str, Any]) -> Cells:
 
 
 def _workers(row: dict[str, Any]) -> Cells:
-    off = row["desired_state"] == "off"
-    state = (
-        {"hard": "off", "drain": "drain", "pause": "paused"}[row["stop_policy"]]
-        if off
-        else row["state"]
-    )
+    state = STOPS.get(row["stop_policy"], "off") if row["state"] == "off" else row["state"]
     until = f" until {show.moment(row['until'])}" if row["until"] else ""
     return [
         Text(row["host"]),

@@ -16,7 +16,7 @@ Rows = list[dict[str, Any]]
 
 QUEUES = "select * from qwf.queue_depth order by queue"
 WORKERS = """
-select f.*, c.desired_state, c.stop_policy, c.reason, c.until
+select f.*, c.stop_policy
 from qwf.fleet f
 left join qwf.worker_controls c
   on c.host_label = f.host and c.queue = f.queue and c.desired_state = 'off'
