@@ -17,7 +17,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from qwf_agent import migrate
+from qwf_agent import __version__, migrate
 from qwf_agent.cli import qwf
 from servers import DEBIAN, ROOT, deployed, own_server
 
@@ -45,6 +45,11 @@ def relative(path: Path) -> str:
 def code_of(text: str) -> str:
     """SQL without comments and quoted strings; line breaks stay where they are."""
     return re.sub(r"--[^\n]*|'(?:[^']|'')*'", lambda m: "\n" * m[0].count("\n"), text)
+
+
+def without_comments(text: str) -> str:
+    """SQL without comments; quoted strings stay."""
+    return re.sub(r"^\s*--[^\n]*$", "", text, flags=re.MULTILINE)
 
 
 # The plan and its scripts ------------------------------------------------------------------------
@@ -125,6 +130,41 @@ def test_every_sqlstate_is_documented() -> None:
         re.findall(r"\bQW\d{3}\b", (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"))
     )
     assert raised <= documented
+
+
+# Nothing is there that nobody uses ----------------------------------------------------------------
+
+MADE = {p: without_comments(p.read_text(encoding="utf-8")) for p in CHANGES.values()}
+
+
+def uses(pattern: str, *, but: Path) -> list[Path]:
+    return [p for p, text in MADE.items() if p != but and re.search(pattern, text)]
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.startswith("functions/_")])
+def test_an_internal_function_is_called(name: str) -> None:
+    file = FUNCTIONS[name]
+    assert uses(rf"\bqwf\.{file.stem}\(", but=file), "nothing calls it: delete it"
+
+
+def test_a_setting_is_read() -> None:
+    file = CHANGES["schema/settings"]
+    settings = re.findall(r"^comment on column qwf\.settings\.(\w+)", MADE[file], re.MULTILINE)
+    assert [s for s in settings if not uses(rf"\b{s}\b", but=file)] == ["singleton"]
+
+
+def test_an_event_that_can_be_written_is_written() -> None:
+    """And none else: the table checks it."""
+    file = CHANGES["schema/history"]
+    allowed = re.search(r"type text not null check \(type in \((.*?)\)\)", MADE[file], re.DOTALL)
+    assert allowed is not None
+    writers = "".join(MADE[p] for p in uses(r"insert into qwf\.job_events", but=file))
+    for name in re.findall(r"'(\w+)'", allowed[1]):
+        assert f"'{name}'" in writers or ("'worker_' ||" in writers and name[:7] == "worker_"), name
+
+
+def test_schema_and_package_have_one_version() -> None:
+    assert f"'{__version__}'" in FUNCTIONS["functions/version"].read_text(encoding="utf-8")
 
 
 # plpgsql_check -----------------------------------------------------------------------------------

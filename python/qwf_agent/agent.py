@@ -58,6 +58,12 @@ class Leave(Exception):
         self.code = code
 
 
+def spoken(version: str) -> list[str]:
+    """The part of a version that agent and schema must share: before 1.0 the minor one counts."""
+    major, minor, *_ = version.split(".")
+    return [major, minor] if major == "0" else [major]
+
+
 class Agent:
     """What an agent process has, and its loop.
 
@@ -325,7 +331,7 @@ class Agent:
         Leave."""
         give_up_at = self.now + self.options.wait
         version = self.ask(db.version(), give_up_at)
-        if version.split(".")[0] != __version__.split(".")[0]:
+        if spoken(version) != spoken(__version__):
             raise Leave(
                 MISCONFIGURED,
                 f"the database has schema version {version}, this agent speaks {__version__}",

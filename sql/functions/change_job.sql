@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/change_job
 -- requires: schema/jobs
+-- requires: schema/history
 -- requires: schema/queues
 -- requires: functions/_waiting_job
 -- requires: functions/_raise_unknown_queue
@@ -45,6 +46,10 @@ begin
     position = case when v_later then null else coalesce(j.position, qwf._next_position()) end,
     queued_at = case when v_later then null else coalesce(j.queued_at, v_now) end
   where j.id = v_job.id;
+  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  values (v_now, v_job.run_id, v_job.id, 'changed', session_user,
+    jsonb_strip_nulls(jsonb_build_object('priority', change_job.priority,
+      'queue', change_job.queue, 'run_at', change_job.run_at)));
   if not v_later then
     perform qwf._wake(coalesce(change_job.queue, v_job.queue), 1);
   end if;

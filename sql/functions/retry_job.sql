@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/retry_job
 -- requires: schema/jobs
+-- requires: schema/history
 -- requires: functions/retry_run
 -- requires: functions/_raise_no_such_job
 -- requires: functions/_next_position
@@ -44,6 +45,8 @@ begin
     run_at = null, finished_at = null, expires_at = null, input_spec = null, avoid_host = null,
     avoid_until = null, last_error = null, last_exit_code = null
   where j.id = v_job.id;
+  insert into qwf.job_events (at, job_id, type, actor)
+  values (qwf.now(), v_job.id, 'retried', session_user);
   perform qwf._wake(v_job.queue, 1);
 exception
   when unique_violation then

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/retry_run
 -- requires: schema/runs
 -- requires: schema/jobs
+-- requires: schema/history
 -- requires: schema/graphs
 -- requires: functions/_lock_runs
 -- requires: functions/_take_events
@@ -10,6 +11,7 @@
 -- requires: functions/_resume_maps
 -- requires: functions/_reopen_run
 -- requires: functions/_raise_no_such_run
+-- requires: functions/now
 -- requires: schema/roles
 -- Purpose: Runs the failed and cancelled nodes of a run again, and everything downstream of them.
 -- Guarantees: Completed nodes are kept, with their outputs, unless from_node or something it leads
@@ -58,6 +60,9 @@ begin
   perform qwf._resume_maps(v_resumed, retry_run.from_node);
   perform qwf._reset_nodes(array(select unnest(v_jobs) except select unnest(v_resumed)));
   perform qwf._reopen_run(v_run);
+  insert into qwf.job_events (at, run_id, type, actor, detail)
+  values (qwf.now(), v_run.id, 'retried', session_user, jsonb_strip_nulls(jsonb_build_object(
+    'from_node', retry_run.from_node, 'nodes', cardinality(v_jobs))));
   return cardinality(v_jobs);
 end $$;
 comment on function qwf.retry_run(bigint, text) is

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/run_next
 -- requires: schema/jobs
+-- requires: schema/history
 -- requires: functions/_waiting_job
 -- requires: functions/_next_position
 -- requires: functions/_wake
@@ -31,6 +32,8 @@ begin
     position = coalesce(j.position, qwf._next_position()),
     queued_at = coalesce(j.queued_at, qwf.now())
   where j.id = v_job.id;
+  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  values (qwf.now(), v_job.run_id, v_job.id, 'changed', session_user, '{"run_next": true}');
   perform qwf._wake(v_job.queue, 1);
 end $$;
 comment on function qwf.run_next(bigint) is

@@ -12,6 +12,8 @@ import pytest
 from harness import DRIVER, Database, StartAgent, lines, until
 from test_stopping import run_agent
 
+from qwf_agent.outcome import of_exception
+
 GPU = ("--app", "modelling", "--queue", "gpu", "--gpu", "none")
 
 
@@ -108,6 +110,17 @@ def test_without_a_card_the_same_words_are_an_error(base: Database, start: Start
     start(*GPU)
     job_id = base.enqueue("card_error", {"text": "CUDA error: no kernel image"}, queue="gpu")
     assert base.attempted(job_id)["outcome"] == "error"
+
+
+def test_words_in_a_line_of_source_say_nothing_about_the_card() -> None:
+    def body() -> None:
+        raise ValueError("a bad prompt")  # CUDA error: out of memory
+
+    with pytest.raises(ValueError, match="prompt") as caught:
+        body()
+    outcome = of_exception(caught.value, 10_000, gpu=True)
+    assert "# CUDA error" in (outcome.error or "")
+    assert (outcome.outcome, outcome.detail) == ("error", {})
 
 
 def test_the_model_dies_with_its_child(base: Database, start: StartAgent) -> None:

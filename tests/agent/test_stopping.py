@@ -13,6 +13,7 @@ import pytest
 from harness import Database, StartAgent, alive, clean_environment, until
 
 from qwf_agent import migrate
+from qwf_agent.agent import spoken
 
 NOWHERE = "host=127.0.0.1 port=1 dbname=x connect_timeout=1"
 
@@ -152,6 +153,30 @@ def test_a_database_without_the_schema_is_78(tmp_path: Path, empty_dsn: str) -> 
     code, said = run_agent(tmp_path, "--app", "bodies", "--wait", "0.5", QWF_DSN=empty_dsn)
     assert code == 78
     assert "qwf migrate deploy" in said
+
+
+def test_a_schema_of_another_version_is_78(base: Database, tmp_path: Path) -> None:
+    with psycopg.connect(base.dsn, autocommit=True) as conn:
+        conn.execute(
+            "create or replace function qwf.version() returns text language sql immutable"
+            " as $$ select '0.0.9' $$"
+        )
+    code, said = run_agent(tmp_path, "--app", "bodies", QWF_DSN=base.dsn)
+    assert code == 78
+    assert "schema version 0.0.9, this agent speaks 0." in said
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("0.1.0", "0.1.7", True),
+        ("0.1.0", "0.2.0", False),
+        ("1.0.0", "1.9.0", True),
+        ("1.0.0", "2.0.0", False),
+    ],
+)
+def test_versions_that_understand_each_other(one: str, other: str, alike: bool) -> None:
+    assert (spoken(one) == spoken(other)) is alike
 
 
 def test_an_unknown_queue_is_78(base: Database, tmp_path: Path) -> None:

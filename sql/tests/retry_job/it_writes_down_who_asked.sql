@@ -1,0 +1,18 @@
+begin;
+select plan(2);
+
+select qwf_test.workflow('one', '[{"id": "a"}]');
+select qwf.enqueue('mail', queue => 'cpu'), qwf.enqueue_run('one');
+select qwf_test.attempt('mail', 'fatal', error => 'boom');
+select qwf_test.attempt('s/a', 'fatal', error => 'boom');
+select qwf_test.as_role('qwf_producer', format('select qwf.retry_job(%s)', qwf_test.job('mail')));
+select qwf_test.as_role('qwf_producer', format('select qwf.retry_run(%s)', qwf_test.run()));
+select results_eq($$
+  select run_id, job_id, actor, detail from qwf.job_events where type = 'retried' order by id
+$$, format($$ values (null::bigint, %s::bigint, %3$L, '{}'::jsonb),
+    (%2$s, null, %3$L, '{"nodes": 1}') $$, qwf_test.job('mail'), qwf_test.run(), session_user),
+  'a job, and a run');
+select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+
+select * from finish();
+rollback;
