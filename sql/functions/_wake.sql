@@ -4,8 +4,10 @@
 -- requires: functions/now
 -- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
 -- Guarantees: Writes no row and waits for nobody: rival wakers skip each other's picks by advisory
---   try-locks, which end with the transaction. Nobody asleep: no NOTIFY. A wake that gets lost
---   costs the sleeper one poll.
+--   try-locks, which end with the transaction. Nobody asleep: no NOTIFY. Where several workers fell
+--   asleep within the last four milliseconds, which is a hungry fleet, these count as woken: they
+--   look again of themselves after five, and a NOTIFY in every commit would make the producers queue
+--   up for its lock. A wake that gets lost costs the sleeper one poll.
 -- Locks: advisory (7177, hash of the worker), tried only.
 -- Notifies: the channel of each sleeper picked.
 -- Called by: tg_jobs__insert, claim, _apply, _conclude, promote_due.
@@ -25,13 +27,14 @@ begin
   from (
     select asleep.worker
     from (
-      select s.worker
+      select s.worker, count(*) filter (where s.since > v_now - interval '4 ms') over () as fresh
       from qwf.sleepers s
       where s.queue = p_queue and s.since > v_now - interval '5 s'
       order by s.since desc  -- one that died asleep is never the freshest for long
       limit 64
     ) asleep
-    where pg_try_advisory_xact_lock(7177, hashtext(asleep.worker))
+    where (asleep.fresh < 2 or asleep.fresh < p_count)
+      and pg_try_advisory_xact_lock(7177, hashtext(asleep.worker))
     limit least(p_count, 16)
   ) picked;
 end $$;

@@ -10,6 +10,8 @@ def asleep(race: Race, worker: str, queue: str = "cpu") -> Session:
     """A session that sleeps and listens as an agent does."""
     session = race.session()
     channel = session.one("select qwf.sleep(%s, %s)", worker, queue)
+    # as one that has looked again: several that just fell asleep are left to do so
+    session.rows("update qwf.sleepers set since = since - interval '10 ms'")
     session.rows(f'listen "{channel}"')
     return session
 

@@ -7,6 +7,7 @@ create temp table worker as select qwf_test.worker('{"models": ["sam"]}') as id,
 select qwf.enqueue('t', queue => 'gpu', model => 'flux');
 select qwf_test.travel('1 s');
 select qwf.sleep(unfit, 'gpu'), qwf.sleep(fit, 'gpu') from worker;
+update qwf.sleepers set since = since - interval '10 ms';
 select is(qwf_test.gets(id), 'nothing', 'it cannot take it') from worker;
 select is(qwf_test.woken(), null, 'who fell asleep after the job came has looked already');
 select qwf_test.travel('1 s');

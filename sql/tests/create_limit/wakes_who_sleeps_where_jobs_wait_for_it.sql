@@ -6,6 +6,7 @@ select qwf.enqueue('a', queue => 'cpu', limit_by => 'api'),
   qwf.enqueue('b', queue => 'gpu', limit_by => 'api');
 select qwf_test.claim('cpu');
 select qwf.sleep('g', 'gpu'), qwf.sleep('d', 'default');
+update qwf.sleepers set since = since - interval '10 ms';
 select is(qwf_test.woken(), null, 'nobody so far');
 select qwf_test.report('a');
 select is(qwf_test.woken(), 'g', 'the place of a is what b waited for');
