@@ -214,8 +214,7 @@ class Agent:
         for worker in self.workers:
             others = [other.asked for other in self.workers if other is not worker]
             asked = Room(sum(a.total for a in others), sum(a.heavy for a in others))
-            holding = any(claim.queue == worker.queue for claim in self.slots.claims())
-            worker.look(room, asked, holding, self.now)
+            worker.look(room, asked, self.now, alone=not self.slots.has_any_of(worker.queue))
         self.workers.rotate()
 
     def control(self) -> None:

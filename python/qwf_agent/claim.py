@@ -30,6 +30,7 @@ class Claim:
     model_loaded: bool = False  # its child has said so
     ticket: int = 0
     expected_s: float = 0.0
+    given_at: float = 0.0  # to the child that has it
     fate: Outcome | None = None  # what to report once its child is dead, whatever the child said
     dropped: bool = False  # lost to another worker: nothing is reported
     cancelled: bool = False  # told to stop

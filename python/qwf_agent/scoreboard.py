@@ -13,8 +13,8 @@ import time
 from typing import NamedTuple
 
 MESSAGE_BYTES = 2000
-# ticket of the job, since when on the monotonic clock, whether that is the loading of its model
-RUNNING = struct.Struct("<QdB")
+TICKET = struct.Struct("<Q")  # of the job
+SINCE = struct.Struct("<d?")  # when on the monotonic clock, whether its model is being loaded
 PROGRESS = struct.Struct(
     "<QQdI"
 )  # version (odd while being written), ticket, fraction, length of the message
@@ -48,24 +48,34 @@ class Scoreboard:
 
     def start(self, ticket: int) -> None:
         """The body of this job starts now (child)."""
-        RUNNING.pack_into(self._page, 0, ticket, time.monotonic(), 0)
+        self._begin(ticket, loading=False)
 
     def load(self, ticket: int) -> None:
         """The model of this job is being loaded from now on (child)."""
-        RUNNING.pack_into(self._page, 0, ticket, time.monotonic(), 1)
+        self._begin(ticket, loading=True)
 
     def running(self) -> Running:
         """What the child does (parent)."""
-        ticket, since, loading = RUNNING.unpack_from(self._page, 0)
-        return Running(ticket, since, bool(loading))
+        (ticket,) = TICKET.unpack_from(self._page, 0)
+        return Running(ticket, *SINCE.unpack_from(self._page, TICKET.size))
+
+    def _begin(self, ticket: int, loading: bool) -> None:
+        """The ticket comes last: whoever sees it sees the time that belongs to it."""
+        self._write(TICKET.size, SINCE.pack(time.monotonic(), loading))
+        self._write(0, TICKET.pack(ticket))
+
+    def _write(self, at: int, data: bytes) -> None:
+        """Copy it there. Packing in place would set all to zero first, for the parent to see."""
+        self._page[at : at + len(data)] = data
 
     def report(self, ticket: int, fraction: float, message: str) -> None:
         """Put down how far the body is (child)."""
         text = message.encode(errors="replace")[:MESSAGE_BYTES]
-        PROGRESS.pack_into(self._page, PROGRESS_AT, self._version + 1, ticket, fraction, len(text))
-        self._page[PROGRESS_AT + PROGRESS.size : PROGRESS_AT + PROGRESS.size + len(text)] = text
+        record = (ticket, fraction, len(text))
+        self._write(PROGRESS_AT, PROGRESS.pack(self._version + 1, *record))
+        self._write(PROGRESS_AT + PROGRESS.size, text)
         self._version += 2
-        PROGRESS.pack_into(self._page, PROGRESS_AT, self._version, ticket, fraction, len(text))
+        self._write(PROGRESS_AT, PROGRESS.pack(self._version, *record))
 
     def progress(self) -> Progress | None:
         """The last record; None while there is none, or it is just being written (parent)."""
@@ -78,6 +88,11 @@ class Scoreboard:
         ):
             return None
         return Progress(version, ticket, fraction, text.decode(errors="replace"))
+
+    def beats(self, ticket: int) -> int:
+        """The version of the last record, if that is about this job; else 0 (parent)."""
+        version, of_ticket, _, _ = PROGRESS.unpack_from(self._page, PROGRESS_AT)
+        return version if of_ticket == ticket else 0
 
     def close(self) -> None:
         """Give the page back."""

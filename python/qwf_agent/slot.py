@@ -158,8 +158,9 @@ class Slot:
         self._ticket += 1
         self._left -= 1
         claim.ticket, claim.expected_s = self._ticket, seconds
+        claim.given_at = time.monotonic()
         if not self.claims:
-            self._first_since = time.monotonic()
+            self._first_since = claim.given_at
         self.claims.append(claim)
         self.load_s += seconds
         self._jobs += pack({**claim.message, "ticket": claim.ticket}, claim.inputs)
@@ -196,8 +197,9 @@ class Slot:
         could have begun with it."""
         if not self.claims or self.process is None:
             return 0.0
-        running = self.process.scoreboard.running()
-        mine = running.ticket == self.claims[0].ticket
+        running, first = self.process.scoreboard.running(), self.claims[0]
+        # Memory is shared without a lock: a time from before the job was given is another job's.
+        mine = running.ticket == first.ticket and running.since >= first.given_at
         return now - (running.since if mine else self._first_since)
 
     def is_loading(self) -> bool:
@@ -221,8 +223,7 @@ class Slot:
         """Which of its reports of progress was the last of the first job; 0 before its first."""
         if not self.claims or self.process is None:
             return 0
-        said = self.process.scoreboard.progress()
-        return said.version if said and said.ticket == self.claims[0].ticket else 0
+        return self.process.scoreboard.beats(self.claims[0].ticket)
 
     def progress(self) -> Progress | None:
         """What the running body said last about how far it is, if that is news."""

@@ -74,6 +74,12 @@ class Slots:
         kinds = f", one for {' and '.join(cards)}" if cards else ", one lane without a card" * lanes
         return f"{len(self.slots)} slots{kinds}"
 
+    def has_any_of(self, queue: str) -> bool:
+        """Whether a job of this queue is here."""
+        return any(claim.queue == queue for claim in self.backlog) or any(
+            claim.queue == queue for slot in self.slots for claim in slot.claims
+        )
+
     def busy(self) -> bool:
         """Whether there is something to look after: jobs, or children that start."""
         return bool(self.backlog) or any(

@@ -61,10 +61,9 @@ class Worker:
         self._beat_at = 0.0
         self._beat_s = min(settings.heartbeat, (lease or settings.lease) / 3)
 
-    def look(self, room: Room, asked: Room, holding: bool, now: float) -> None:
+    def look(self, room: Room, asked: Room, now: float, alone: bool) -> None:
         """Claim as much of the agent's `room` as nobody has `asked` for, if it is time to. Without
-        room, let wake-ups go to others. A canary flies alone: not while the worker is `holding`
-        another job."""
+        room, let wake-ups go to others. A canary flies `alone`: with no other job of the queue."""
         if room.total <= 0 or not self.control.on:
             self._wake()
             return
@@ -75,7 +74,7 @@ class Worker:
         self._light_only = light_only
         share = min(1000, left.total, left.heavy if self.lanes and not light_only else 1000)
         if self.circuit.canary:
-            share = min(share, 0 if holding else 1)
+            share = min(share, 1 if alone else 0)
         if share > 0 and self._claiming is None and now >= self._look_at and self._link.up:
             self.asked = Room(share, share if self.lanes and not light_only else 0)
             self._claiming = self._link.send(
