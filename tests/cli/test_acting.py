@@ -195,6 +195,7 @@ def test_workers_are_switched(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.register_worker('box-a', 'gpu'), qwf.register_worker('box-a', 'cpu')")
     on_db("worker", "drain", "box-a", "gpu", "--reason", "new card", "--until", "2h")
     assert db.execute(CONTROLS).fetchall() == [("box-a", "gpu", "off", "drain", "new card", True)]
+    assert "new card until" in on_db("workers").stdout
     assert on_db("worker", "off", "box-a", "--all").exit_code == 0
     assert [row[1:4] for row in db.execute(CONTROLS)] == [
         ("cpu", "off", "hard"),

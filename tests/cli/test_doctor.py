@@ -204,6 +204,17 @@ def test_what_is_normal_is_a_note(on_db: Cli, db: Db) -> None:
     assert "new card" in notes["workers"][0]
 
 
+def test_work_for_a_box_that_is_off_is_a_note(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.register_worker('box-a', 'cpu')")
+    db.execute("select qwf.enqueue('t', queue => 'cpu')")
+    db.execute("select qwf.worker_control('box-a', 'cpu', 'off')")
+    result = on_db("doctor", "--json", "--only", "queues")
+    assert result.exit_code == 0
+    assert found(result, "note")["queues"] == [
+        "queue cpu: 1 job waits and its workers are switched off (box-a)"
+    ]
+
+
 def test_what_may_not_be_read_stops_nothing(on_db: Cli, db: Db, server: Any) -> None:
     db.execute("drop role if exists qwf_nobody")
     db.execute("create role qwf_nobody login")

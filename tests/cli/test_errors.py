@@ -11,6 +11,7 @@ from typing import Any
 import click
 import psycopg
 import pytest
+from click.testing import CliRunner
 from welcome import Cli
 
 from qwf_agent.cli import qwf as command
@@ -139,6 +140,31 @@ def test_colours_are_for_terminals(applied: Cli) -> None:
     run = applied("run", "welcome").stdout.strip()
     assert "\x1b" not in applied("show", run).stdout
     assert "\x1b" not in applied("runs").stdout
+
+
+def test_no_color_is_heeded(on_db: Cli, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def said() -> str:
+        return CliRunner().invoke(command, ["show", "999", "--dsn", dsn], color=True).stderr
+
+    assert "\x1b[" in said()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in said()
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [("wor", "workers"), ("worker dr", "drain"), ("retry job --fa", "--failed"), ("to", "top")],
+)
+def test_the_shell_completes(line: str, wanted: str) -> None:
+    words = ["qwf", *line.split()]
+    done = subprocess.run(
+        ENTRY,
+        env={**os.environ, "_QWF_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words),
+             "COMP_CWORD": str(len(words) - 1)},
+        capture_output=True,
+        text=True,
+    )  # fmt: skip
+    assert wanted in [line.partition(",")[2] for line in done.stdout.splitlines()], done.stderr
 
 
 def test_every_command_has_help_with_an_example(qwf: Cli) -> None:

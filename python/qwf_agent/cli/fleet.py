@@ -19,15 +19,7 @@ QUEUE_COLUMNS = (
 )
 
 WORKER_COLUMNS = (
-    "host",
-    "queue",
-    "state",
-    "slots",
-    "running",
-    "model",
-    "seen",
-    "version",
-    "worker",
+    *("host", "queue", "state", "slots", "running", "model", "seen", "why", "version", "worker"),
 )
 
 WORKERS = """

@@ -240,12 +240,13 @@ def _first(error: psycopg.Error) -> str:
 
 
 def _complain(message: str, details: Sequence[str] = (), hint: str | None = None) -> None:
-    click.secho("error: ", fg="red", bold=True, err=True, nl=False)
+    colours = False if os.environ.get("NO_COLOR") else None  # None: where there is a terminal
+    click.secho("error: ", fg="red", bold=True, err=True, nl=False, color=colours)
     click.echo(message, err=True)
     for line in details:
         click.echo(f"  {line}", err=True)
     if hint:
-        click.secho("hint: ", fg="cyan", err=True, nl=False)
+        click.secho("hint: ", fg="cyan", err=True, nl=False, color=colours)
         click.echo(hint, err=True)
 
 

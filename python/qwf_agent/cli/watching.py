@@ -185,7 +185,7 @@ def _lines(conn: session.Connection, run_id: int) -> dict[str, Any]:
 def _follow_log(conn: session.Connection, job: int) -> int:
     """Print what the body prints, as it comes, until the job is over; state on standard error."""
     printed = Printed()
-    told = ""
+    told: tuple[Any, ...] = ()
     try:
         while True:
             live = session.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
@@ -193,9 +193,9 @@ def _follow_log(conn: session.Connection, job: int) -> int:
             _print_ended(conn, job, printed)
             if live["tail"] is not None and live["attempt"] > printed.ended:
                 printed.live(live["attempt"], live["end_offset"], live["tail"])
-            if (line := _state_line(row)) != told:
-                click.echo(line, err=True)
-                told = line
+            if (news := _news(row)) != told:
+                click.echo(_state_line(row), err=True)
+                told = news
             if row["status"] in EXITS:
                 return EXITS[row["status"]]
             time.sleep(EVERY)
@@ -255,6 +255,11 @@ def _print_ended(conn: session.Connection, job: int, printed: Printed) -> None:
     query = "select attempt, log_tail from qwf.job_attempts where job_id = %s and attempt > %s"
     for row in session.many(conn, query + " order by attempt", (job, printed.ended)):
         printed.rest(row["attempt"], row["log_tail"] or "")
+
+
+def _news(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What is worth a line when it changes; of progress every tenth."""
+    return row["status"], row["attempt"], int((row["progress"] or 0) * 10)
 
 
 def _state_line(row: dict[str, Any]) -> str:

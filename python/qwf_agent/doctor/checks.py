@@ -358,6 +358,18 @@ def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
         if row["paused"]:
             yield note(f"queue {name} is paused and {waits}", f"qwf queue resume {name}")
         elif not row["workers"]:
+            off = many(
+                conn,
+                "select distinct host from qwf.fleet where queue = %s and state = 'off'",
+                (name,),
+            )
+            hosts = ", ".join(sorted(one["host"] for one in off))
+            if off:
+                yield note(
+                    f"queue {name}: {waits} and its workers are switched off ({hosts})",
+                    f"qwf worker on {off[0]['host']} {name}",
+                )
+                continue
             yield problem(
                 f"queue {name}: {waits} and no live worker serves it, the oldest for "
                 f"{_long(row['oldest_wait'])}",

@@ -128,7 +128,7 @@ def _attempt_line(row: Row) -> Text:
         f"exit code {row['exit_code']}" if row.get("exit_code") else None,
         f"signal {row['signal']}" if row.get("signal") else None,
         size(row["max_rss_bytes"]) if row.get("max_rss_bytes") else None,
-        f"{row['cpu_seconds']:.1f} s CPU" if row.get("cpu_seconds") else None,
+        f"{row['cpu_seconds']:.1f} s CPU" if (row.get("cpu_seconds") or 0) >= 0.05 else None,
         f"{size(row['gpu_peak_bytes'])} GPU" if row.get("gpu_peak_bytes") else None,
     ]
     outcome = row["outcome"]
