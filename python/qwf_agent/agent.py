@@ -23,6 +23,7 @@ from qwf_agent.jitter import spread
 from qwf_agent.jobs import Jobs
 from qwf_agent.lanes import make_slots
 from qwf_agent.link import Call, Link
+from qwf_agent.livelogs import LogSender
 from qwf_agent.options import Options
 from qwf_agent.outcome import Outcome
 from qwf_agent.pace import Pace
@@ -81,6 +82,7 @@ class Agent:
         self.durable = Link(options.dsn, name, self.selector, DURABLE_DEADLINE_S)
         self.reporter = Reporter(self.durable)
         self.progress = ProgressSender(self.soft)
+        self.logs = LogSender(self.soft)
         self.workers: deque[Worker] = deque()
         self.slots = Slots([], Pace(options.batch))
         self.jobs = Jobs(self.slots, self.reporter, options.host, self.job_ended)
@@ -192,7 +194,8 @@ class Agent:
         self.release_stranded()
 
     def heartbeat(self) -> None:
-        """Renew every lease, pass on progress, and heed what the database says about each job."""
+        """Renew every lease, pass on progress and logs, and heed what the database says about each
+        job."""
         for worker in self.workers:
             if worker.beat_due(self.now):
                 held = [*self.slots.claims(), *self.reporter.claims()]
@@ -200,6 +203,7 @@ class Agent:
             for token, verdict in worker.verdicts(self.now).items():
                 claim = self.slots.find(token) if verdict != "ok" else None
                 self.jobs.heed(claim, verdict, self.now + worker.settings.cancel_grace)
+        self.logs.step(self.workers, self.slots, self.now)
         for claim, verdict in self.progress.step(self.slots, self.now):
             grace = self.settings_of(claim).cancel_grace
             self.jobs.heed(claim, verdict, self.now + grace)
@@ -406,7 +410,7 @@ class Agent:
             self.now + (LOOK_S if self.slots.busy() else IDLE_S),
         ]
         room = NO_ROOM if self.draining else self.slots.room(self.now)
-        times.append(self.systemd.next_at())
+        times += [self.systemd.next_at(), self.logs.next_at()]
         times.append(self.telemetry.next_at(self.slots.any_long(self.now)))
         times += [worker.next_at(room.total) for worker in self.workers]
         return min(times + ([self.tick_at] if self.durable.up and self.ticking is None else []))

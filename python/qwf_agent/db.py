@@ -40,6 +40,18 @@ def deregister_worker(worker: str) -> Query:
     return Query("select * from qwf.deregister_worker({})", (worker,))
 
 
+def followed_logs(worker: str) -> Query:
+    """Jobs of the worker whose logs somebody follows."""
+    return Query("select * from qwf.followed_logs({})", (worker,), soft=True)
+
+
+def report_log(job_id: int, token: str, printed: int, tail: str) -> Query:
+    """Passes on the end of what a body has printed; false when nobody follows any more."""
+    return Query(
+        "select * from qwf.report_log({}, {}, {}, {})", (job_id, token, printed, tail), soft=True
+    )
+
+
 def worker_orders(worker: str) -> Query:
     """What the worker is to do: state, policy, requested_by, reason, until."""
     return Query("select * from qwf.worker_orders({})", (worker,), soft=True)

@@ -19,6 +19,7 @@ class LogTail:
     def __init__(self, fd: int, mark: bytes, limit: int) -> None:
         self.fd = fd
         self.mark = mark
+        self.printed = 0  # bytes since the last mark
         self._limit = limit
         self._tail = bytearray()
         self._ended: list[bytes] = []
@@ -45,11 +46,17 @@ class LogTail:
         rest, self._tail = bytes(self._tail), bytearray()
         return decode(rest)
 
+    def end(self, most: int) -> str:
+        """At most so many bytes of what was printed last since the last mark."""
+        return decode(bytes(self._tail[-most:]))
+
     def _feed(self, data: bytes) -> None:
         self._tail += data
+        self.printed += len(data)
         while (at := self._tail.find(self.mark)) >= 0:
             self._ended.append(bytes(self._tail[max(0, at - self._limit) : at]))
             del self._tail[: at + MARK_BYTES]
+            self.printed = len(self._tail)
         if len(self._tail) > 2 * self._limit + MARK_BYTES:
             del self._tail[: -(self._limit + MARK_BYTES)]
 

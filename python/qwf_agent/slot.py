@@ -219,6 +219,12 @@ class Slot:
         done, self._orders_done = self._orders_done, []
         return done
 
+    def printed(self, most: int) -> tuple[int, str]:
+        """How many bytes the running body has printed, and the last of them, at most so many."""
+        if self.process is None:
+            return 0, ""
+        return self.process.log.printed, self.process.log.end(most)
+
     def beats(self) -> int:
         """Which of its reports of progress was the last of the first job; 0 before its first."""
         if not self.claims or self.process is None:

@@ -54,6 +54,7 @@ class Worker:
         self._claiming: Call | None = None
         self._beating: Call | None = None
         self._asleep = False
+        self._log_wanted = False
         self._light_only = False
         self._said_at = 0.0
         self._rechecks: list[float] = []
@@ -96,13 +97,20 @@ class Worker:
         return [from_row(row, self.settings, self.lanes) for row in call.rows]
 
     def told(self, notification: Notification) -> None:
-        """A notification: the name of a queue that has work, that a job was cancelled, or that
-        something is wanted of this worker."""
+        """A notification: the name of a queue that has work, that a job was cancelled, that a log
+        is followed, or that something is wanted of this worker."""
         self.control.told(notification)
         if notification.channel == self.channel and notification.payload == self.queue:
             self.look_soon()
         elif notification.channel == self.channel and notification.payload == "cancel":
             self.beat_soon()
+        elif notification.channel == self.channel and notification.payload == "log":
+            self._log_wanted = True
+
+    def take_log_request(self) -> bool:
+        """Whether somebody has begun to follow a log since last asked."""
+        wanted, self._log_wanted = self._log_wanted, False
+        return wanted
 
     def look_soon(self) -> None:
         """There may be work."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
 import pytest
-from harness import Database, until
+from harness import Database, StartAgent, until
 
 from qwf_agent.logtail import LogTail
 from qwf_agent.scoreboard import Scoreboard
@@ -76,3 +77,22 @@ def test_progress_is_read_whole_or_not_at_all() -> None:
     assert second.message == ""
     board.start(9)
     assert board.running()[0] == 9
+
+
+def test_a_log_that_is_followed_is_sent_while_it_grows(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    start("--app", "bodies")
+    gates = [tmp_path / f"gate {n}" for n in range(3)]
+    job_id = base.enqueue("talking", {"gates": list(map(str, gates))})
+    base.running(job_id)
+
+    def tail() -> str:
+        return str(base.one("select tail from qwf.follow_log(%s)", job_id) or "")
+
+    for number, gate in enumerate(gates):
+        gate.touch()
+        until(functools.partial(lambda word: word in tail(), f"word {number}"), f"word {number}")
+    assert "word 0\nword 1\nword 2" in tail()
+    (tmp_path / "gate end").touch()
+    assert base.ended(job_id)["status"] == "completed"

@@ -289,3 +289,12 @@ def starting_a_program(file: Path) -> None:
     program = subprocess.Popen(["sh", "-c", "sleep 600; true"])
     file.write_text(f"{os.getpid()} {program.pid}")
     program.wait()
+
+
+@app.task()
+def talking(gates: list[str]) -> None:
+    """Says a word at each gate that opens; ends at the last."""
+    for number, gate in enumerate([*gates, str(Path(gates[0]).with_name("gate end"))]):
+        while not Path(gate).exists():
+            time.sleep(0.01)
+        print(f"word {number}")
