@@ -513,7 +513,7 @@ def test_sqitch_agrees_on_ids_with_tags_dependencies_and_rework(
 def test_a_wheel_carries_the_scripts_and_deploys_them(tmp_path: Path, empty_dsn: str) -> None:
     """Without a checkout: the wheel alone on the path, beside the libraries it needs."""
     source = tmp_path / "source"
-    tracked = ("python", "sql", "examples", "pyproject.toml", "LICENSE", "README.md")
+    tracked = ("python", "sql", "systemd", "examples", "pyproject.toml", "LICENSE", "README.md")
     source.mkdir()
     for name in tracked:
         (source / name).symlink_to(ROOT / name)
@@ -543,3 +543,13 @@ def test_a_wheel_carries_the_scripts_and_deploys_them(tmp_path: Path, empty_dsn:
     )
     assert done.stdout.strip() == str(site / "qwf_agent" / "sql" / "sqitch.plan")
     assert set(states(empty_dsn)) == {"deployed"}
+    unit = "from qwf_agent.cli import main; import sys; sys.argv = ['qwf', 'unit']; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", unit],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"ExecStart={sys.executable} -m qwf_agent\n" in done.stdout

@@ -188,6 +188,16 @@ def test_a_pending_upgrade_is_found(qwf: Cli, empty_dsn: str) -> None:
     assert said == [f"an upgrade is pending: 1 changes, the first {changes[-1].name}"]
 
 
+@pytest.mark.parametrize(("version", "level"), [("99.0.0", "problem"), ("0.1.99", "note")])
+def test_another_version_is_found(on_db: Cli, db: Db, version: str, level: str) -> None:
+    db.execute(
+        "create or replace function qwf.version() returns text language sql immutable"
+        f" as $$ select '{version}'::text $$"
+    )
+    (said,) = found(on_db("doctor", "--json", "--only", "schema"), level)["schema"]
+    assert said.startswith(f"the schema is {version}")
+
+
 def test_a_database_without_the_schema(qwf: Cli, empty_dsn: str) -> None:
     result = qwf("doctor", "--dsn", empty_dsn)
     assert result.exit_code == 1

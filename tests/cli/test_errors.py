@@ -176,10 +176,16 @@ def test_every_command_has_help_with_an_example(qwf: Cli) -> None:
             assert "Example:" in qwf(name, "--help").stdout, name
 
 
-def test_reading_imports_neither_the_agent_nor_anything_heavy(dsn: str) -> None:
+HEAVY = ("qwf_agent.agent", "qwf_agent.child", "yoyo", "numpy", "textual", "prometheus_client")
+
+
+@pytest.mark.parametrize(
+    "words", [["runs"], ["queues"], ["worker", "off", "box-a", "cpu"], ["enqueue", "t"], ["prune"]]
+)
+def test_commands_import_neither_the_agent_nor_anything_heavy(dsn: str, words: list[str]) -> None:
     script = (
         "import sys\nfrom qwf_agent.cli import qwf\n"
-        "try:\n    qwf(['runs'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        f"try:\n    qwf({words!r})\nexcept SystemExit as end:\n    assert end.code == 0\n"
         "print(*sys.modules)"
     )
     loaded = subprocess.run(
@@ -190,7 +196,7 @@ def test_reading_imports_neither_the_agent_nor_anything_heavy(dsn: str) -> None:
         check=True,
     ).stdout.split()
     assert "qwf_agent.show" in loaded
-    for module in ("qwf_agent.agent", "qwf_agent.child", "yoyo", "numpy"):
+    for module in HEAVY:
         assert module not in loaded
 
 

@@ -56,15 +56,15 @@ def unit(user: str) -> None:
     Example:  qwf unit | sudo tee /etc/systemd/system/qwf-agent@.service
               sudo systemctl enable --now qwf-agent@gpu
     """
-    text = _template("qwf-agent@.service").read_text(encoding="utf-8")
+    text = _unit_file("qwf-agent@.service").read_text(encoding="utf-8")
     text = text.replace("ExecStart=/opt/qwf/bin/python ", f"ExecStart={sys.executable} ")
     click.echo(text.replace("User=qwf\n", f"User={user}\n"), nl=False)
 
 
-def _template(name: str) -> Path:
+def _unit_file(name: str) -> Path:
     """A file of systemd/: in the package of a wheel, at the root of a checkout."""
     here = Path(__file__).resolve()
-    inside = here.parents[1] / "systemd" / name
+    inside = here.parents[1] / "units" / name
     return inside if inside.is_file() else here.parents[3] / "systemd" / name
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from qwf_agent import __version__, migrate, show
+from qwf_agent.agent import spoken
 from qwf_agent.cli.session import Connection, call, many
 from qwf_agent.doctor import drift, shipped
 from qwf_agent.doctor.findings import Finding, note, problem
@@ -73,11 +74,14 @@ def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
     if _one(conn, "select to_regnamespace('qwf')") is None:
         yield problem("this database has no qwf schema", "qwf migrate deploy")
         return
-    if (there := call(conn, "version")) != __version__:
+    there = call(conn, "version")
+    if spoken(there) != spoken(__version__):
         yield problem(
-            f"the schema is {there}, this qwf is {__version__}",
+            f"the schema is {there}, this qwf is {__version__}: they do not speak to each other",
             "one of them is to be upgraded: docs/operations.md, Upgrade",
         )
+    elif there != __version__:
+        yield note(f"the schema is {there}, this qwf is {__version__}", "qwf migrate deploy")
     try:
         changes = migrate.status(dsn)
     except migrate.MigrateError as error:
