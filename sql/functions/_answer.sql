@@ -24,7 +24,7 @@ as $$
 declare
   v_value jsonb := coalesce(p_value, 'null');
 begin
-  if p_job.status <> 'awaiting_input' then
+  if p_job.status is distinct from 'awaiting_input' then
     raise exception using errcode = 'QW002',
       message = case
         when p_job.status = 'blocked' then 'not asked yet'

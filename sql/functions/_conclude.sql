@@ -49,7 +49,7 @@ begin
         then qwf._host_to_avoid(j.claimed_by, r.outcome, r.detail) end as bad_host
     from qwf.jobs j
     join qwf._first_reports(p_reports) r on j.id = r.job_id
-    where j.token = r.token
+    where j.id = any (array(select u.job_id from unnest(p_reports) u)) and j.token = r.token
     order by j.id
     for no key update of j
   ), ended as (
@@ -77,7 +77,7 @@ begin
       h.outcome,
       h.outcome <> 'completed' and qwf._is_stopped(h.id, h.run_id, h.run_if, h.parent_id),
       h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, h.on_failure) t
-    where j.id = h.id
+    where j.id = any (array(select k.id from held k)) and j.id = h.id
     returning (j.id, j.run_id, j.node_id, j.queue, j.status, j.attempt, h.token, j.claimed_by,
       h.queued_at, h.claimed_at, h.outcome, h.error, h.detail, j.limit_by, j.task)::qwf.ended as job
   )

@@ -19,13 +19,18 @@ as $$
 declare
   v_freed record;
 begin
-  if not exists (select from qwf.limits) then
+  if not exists (select from qwf.limit_slots) then
     return;
   end if;
   for v_freed in
-    with freed as (
+    with gone as (  -- of a limit that was dropped meanwhile
+      delete from qwf.limit_slots s
+      where s.job_id = any (array(select e.id from unnest(p_ended) e))
+        and not exists (select from qwf.limits l where l.name = s.limit_name)
+    ), freed as (
       update qwf.limit_slots s set job_id = null
       where s.job_id = any (array(select e.id from unnest(p_ended) e))
+        and exists (select from qwf.limits l where l.name = s.limit_name)
       returning s.limit_name
     )
     select f.limit_name as name, count(*)::int as places from freed f group by f.limit_name

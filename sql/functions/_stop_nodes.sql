@@ -34,6 +34,11 @@ begin
   where j.id = was.id
   returning j.run_id, j.id, case was.status
     when 'blocked' then 'cut' when 'awaiting_input' then 'withdrawn' else 'cancelled' end;
+  -- one that came to ask since its run's events were taken is withdrawn with its question
+  return query
+  delete from qwf.outbox o
+  where o.run_id = any (p_runs) and o.kind = 'asked' and o.job_id = any (v_free)
+  returning o.run_id, o.job_id, o.kind;
 
   insert into qwf.outbox (run_id, kind)
   select distinct j.run_id, 'stop'

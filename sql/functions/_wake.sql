@@ -6,8 +6,8 @@
 -- Guarantees: Writes no row and waits for nobody: rival wakers skip each other's picks by advisory
 --   try-locks, which end with the transaction. Nobody asleep: no NOTIFY. Where several workers fell
 --   asleep within the last four milliseconds, which is a hungry fleet, these count as woken: they
---   look again of themselves after five, and a NOTIFY in every commit would make the producers queue
---   up for its lock. A wake that gets lost costs the sleeper one poll.
+--   look again of themselves after five, and a NOTIFY in every commit would make the producers
+--   queue up for its lock. A wake that gets lost costs the sleeper one poll.
 -- Locks: advisory (7177, hash of the worker), tried only.
 -- Notifies: the channel of each sleeper picked.
 -- Called by: tg_jobs__insert, claim, _apply, _conclude, promote_due.

@@ -30,6 +30,9 @@ begin
   elsif v_job.run_id is not null then
     perform qwf._lock_runs(array[v_job.run_id], true);
     select j.* into v_job from qwf.jobs j where j.id = answer_job.job_id;
+    if not found then  -- a retry of its map deleted it meanwhile
+      perform qwf._raise_no_such_job(answer_job.job_id);
+    end if;
   elsif v_job.status = 'awaiting_input' then
     select j.* into v_job from qwf.jobs j where j.id = answer_job.job_id for no key update;
   end if;

@@ -47,7 +47,9 @@ begin
     return 'cancelled';
   end if;
   select j.* into v_job from qwf.jobs j where j.id = cancel_job.job_id;  -- as it is after the locks
-  if v_job.status = 'cancelled' then
+  if not found then  -- a retry of its map deleted it meanwhile
+    perform qwf._raise_no_such_job(cancel_job.job_id);
+  elsif v_job.status = 'cancelled' then
     return 'cancelled';
   elsif v_job.finished_at is not null then
     raise exception using errcode = 'QW002', message = 'the job is over',

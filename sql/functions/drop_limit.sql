@@ -37,7 +37,13 @@ begin
       hint = 'let them end or cancel them first; to let more run: '
         'select qwf.create_limit(name, more)';
   end if;
-  delete from qwf.limit_slots s where s.limit_name = drop_limit.name;
+  delete from qwf.limit_slots s
+  using (  -- held ones, of a queue that had a limit, go when their jobs end
+    select f.slot from qwf.limit_slots f
+    where f.limit_name = drop_limit.name and f.job_id is null
+    for update skip locked
+  ) free
+  where s.limit_name = drop_limit.name and s.slot = free.slot;
   delete from qwf.limits l where l.name = drop_limit.name;
   if v_queue is not null then
     update qwf.queues q set max_running = null where q.name = v_queue;

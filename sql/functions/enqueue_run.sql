@@ -2,6 +2,7 @@
 -- requires: schema/runs
 -- requires: schema/jobs
 -- requires: functions/_graph_for
+-- requires: functions/_check_limits
 -- requires: functions/_context_problems
 -- requires: functions/_raise_problems
 -- requires: functions/_check_run
@@ -15,8 +16,8 @@
 --   definitions are now. With a key that is taken, returns the run that has it. Touches no row that
 --   others share.
 -- Notifies: sleepers of the queues of the first nodes, through tg_jobs__insert.
--- Raises: QW001 unknown workflow, QW003 a definition that does not compile, QW005 a context that
---   does not fit.
+-- Raises: QW001 unknown workflow or limit, QW003 a definition that does not compile, QW005 a
+--   context that does not fit.
 -- Called by: producers.
 
 begin;
@@ -42,6 +43,7 @@ begin
     qwf._check_key('', 'project', enqueue_run.project);
   perform qwf._check_run(enqueue_run.context, enqueue_run.labels);
   v_graph := qwf._graph_for(enqueue_run.workflow);
+  perform qwf._check_limits(v_graph);
   perform qwf._raise_problems('QW005', 'the context does not fit the workflow',
     array(select p from qwf._context_problems(v_graph, enqueue_run.context) p));
   loop

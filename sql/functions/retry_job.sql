@@ -4,6 +4,7 @@
 -- requires: functions/retry_run
 -- requires: functions/_raise_no_such_job
 -- requires: functions/_next_position
+-- requires: functions/_check_limit
 -- requires: functions/_wake
 -- requires: functions/now
 -- requires: schema/roles
@@ -38,6 +39,7 @@ begin
       detail = format('job %s is %s', v_job.id, v_job.status),
       hint = 'enqueue it again to run it a second time';
   end if;
+  perform qwf._check_limit('', v_job.limit_by);
   delete from qwf.cancel_requests c where c.job_id = v_job.id;
   update qwf.jobs j set
     status = 'queued', position = qwf._next_position(), queued_at = qwf.now(),

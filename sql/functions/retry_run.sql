@@ -6,6 +6,7 @@
 -- requires: functions/_lock_runs
 -- requires: functions/_take_events
 -- requires: functions/_nodes_to_retry
+-- requires: functions/_check_limits
 -- requires: functions/_maps_to_resume
 -- requires: functions/_reset_nodes
 -- requires: functions/_resume_maps
@@ -47,6 +48,7 @@ begin
       detail = format('run %s is %s', v_run.id, v_run.status),
       hint = 'it was told to stop; try again in a moment, at the latest when its lease has lapsed';
   end if;
+  perform qwf._check_limits(v_run.graph_id);
   v_jobs := qwf._nodes_to_retry(v_run, retry_run.from_node);
   if cardinality(v_jobs) = 0 then
     raise exception using errcode = 'QW002', message = 'nothing to retry',

@@ -1,0 +1,24 @@
+-- Deploy qwf:functions/_check_limits
+-- requires: schema/graphs
+-- requires: schema/limits
+-- requires: functions/_check_limit
+-- Purpose: Refuses to start nodes under a limit that was dropped since they were compiled.
+-- Raises: QW001.
+-- Called by: enqueue_run, retry_run.
+
+begin;
+
+create function qwf._check_limits(p_graph bigint) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform qwf._check_limit(format('node %s, ', n.node_id), n.limit_by)
+  from qwf.graph_nodes n
+  where n.graph_id = p_graph and n.limit_by is not null;
+end $$;
+comment on function qwf._check_limits(bigint) is
+  'Raises QW001 where a node of the graph names a limit that there is not.';
+revoke all on function qwf._check_limits(bigint) from public;
+
+commit;

@@ -1,0 +1,16 @@
+begin;
+select plan(4);
+
+select qwf.create_limit('api', 1);
+select qwf_test.workflow('w', '[{"id": "a", "limit_by": "api"}]');
+select qwf.enqueue_run('w');
+select qwf_test.attempt('s/a', 'fatal');
+select qwf.drop_limit('api');
+select throws_ok($$ select qwf.enqueue_run('w') $$, 'QW001', 'no such limit', 'a new run');
+select throws_ok($$ select qwf.retry_run(qwf_test.run()) $$, 'QW001', 'no such limit', 'a retry');
+select qwf.create_limit('api', 1);
+select lives_ok($$ select qwf.retry_run(qwf_test.run()) $$, 'it is there again');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
+
+select * from finish();
+rollback;
