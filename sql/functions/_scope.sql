@@ -4,8 +4,8 @@
 -- requires: schema/history
 -- Purpose: What the references of one node can see.
 -- Guarantees: Only the nodes and files its graph node names are read, each by an index, however
---   many the run has; outputs of skipped nodes are absent, those of nodes that failed or were cancelled
---   are null. Inlined into its caller's query.
+--   many the run has; outputs of skipped nodes are absent, those of nodes that failed or were
+--   cancelled are null. Inlined into its caller's query.
 -- Called by: _open_guarded, _resolved_inputs.
 
 begin;

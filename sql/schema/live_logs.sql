@@ -17,7 +17,8 @@ comment on table qwf.live_logs is
   'A running job whose log somebody follows, with the end of what its body has printed.';
 comment on column qwf.live_logs.job_id is 'The job.';
 comment on column qwf.live_logs.worker is 'Worker that was asked for it.';
-comment on column qwf.live_logs.followed_until is 'Until when the worker sends; followers renew it.';
+comment on column qwf.live_logs.followed_until is
+  'Until when the worker sends; followers renew it.';
 comment on column qwf.live_logs.attempt is 'Attempt that printed it; null: nothing has come yet.';
 comment on column qwf.live_logs.end_offset is
   'Bytes that attempt has printed up to the end of tail.';
