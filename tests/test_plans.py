@@ -207,3 +207,22 @@ def test_a_claim_reads_what_it_takes_along_every_walk(full: psycopg.Connection[A
         call = "select count(*) from qwf.claim('gpu', %s, 1, light_only => %s)"
         args = [worker, light]
         assert worst(full, 8, lambda: rows_read(full, call, args)) < most, (info, light)  # noqa: B023
+
+
+def test_plans_made_while_nothing_was_there_hold(db: psycopg.Connection[Any]) -> None:
+    """A worker that came before the work keeps the plans it made then, for a while."""
+    claim = "select count(*) from qwf.claim('default', 'w', %s)"
+    for table in ("jobs", "runs", "outbox", "job_attempts"):
+        db.execute(f"alter table qwf.{table} set (autovacuum_enabled = off)")
+    db.execute("analyze")
+    for jobs in (1, 10):
+        db.execute("select qwf.enqueue('first') from generate_series(1, %s)", [jobs])
+        worst(db, 8, lambda: rows_read(db, claim, [10]))
+    db.execute("delete from qwf.jobs")
+    db.execute(
+        "select count(*) from qwf.enqueue_many((select jsonb_agg(jsonb_build_object('task', 't'))"
+        " from generate_series(1, %s)))",
+        [QUEUED],
+    )
+    assert worst(db, 8, lambda: rows_read(db, claim, [1])) < 40
+    assert worst(db, 8, lambda: rows_read(db, claim, [100])) < 100 * 10

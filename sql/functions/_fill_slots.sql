@@ -19,7 +19,7 @@ begin
   ), taken as materialized (  -- by id and token: the token is null unless running
     select l.name, j.id, row_number() over (partition by l.name order by j.id) as n
     from unnest(p_jobs) p (id)
-    join qwf.jobs j on j.id = p.id and j.id = any (p_jobs)
+    cross join lateral (select j.* from qwf.jobs j where j.id = p.id offset 0) j
     cross join lateral unnest(array[j.limit_by, 'queue:' || j.queue]) l (name)
     where j.token is not null
   )

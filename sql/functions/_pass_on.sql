@@ -18,6 +18,12 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  if not exists (
+    select from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+  ) then
+    return;
+  end if;
   perform pg_notify(qwf.wake_channel(chosen.worker), p_queue)
   from (
     select asleep.worker

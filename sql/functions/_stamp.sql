@@ -10,8 +10,9 @@
 -- requires: functions/_gate
 -- Purpose: Makes picked jobs running; those whose references cannot be resolved fail, or ask.
 -- Guarantees: Rows come from the update itself. A failure is an attempt with its reason, and leaves
---   an event for its run. Jobs are found by any (p_jobs): with a join alone a session that made its
---   plan while the table was empty would read all of it.
+--   an event for its run. Jobs are found by id one by one (offset 0), and updated where they were
+--   found (they are locked): with joins a session that made its plan while the table was empty
+--   would read all of it.
 -- Locks: expects the jobs locked by the caller; runs that have not started, those that are free.
 --   The run's state is asked for by started_at, so that no partial index on its status tempts the
 --   planner.
@@ -28,13 +29,13 @@ as $$
 begin
   return query
   with picked as materialized (
-    select j.id, p.ord, r.value, e.error, case
+    select j.ctid as row, p.ord, r.value, e.error, case
         when e.error is null then 'running'
         when j.on_failure = 'ask' then 'awaiting_input'
         else 'failed'
       end::qwf.job_status as status
     from unnest(p_jobs) with ordinality p (id, ord)
-    join qwf.jobs j on j.id = p.id and j.id = any (p_jobs)
+    cross join lateral (select j.ctid, j.* from qwf.jobs j where j.id = p.id offset 0) j
     left join lateral qwf._resolved_inputs(j.run_id, j.graph_id, j.node_idx) r on true
     cross join lateral (select qwf._resolution_error(r.error)) e (error)
   ), stamped as (
@@ -49,7 +50,7 @@ begin
       started_at = coalesce(j.started_at, p_now),
       run_next = false, progress = null, progress_message = null, beat_at = null
     from picked p
-    where j.id = p.id and j.id = any (p_jobs)
+    where j.ctid = p.row
     returning j.*, p.ord, p.error
   ), refused as (
     insert into qwf.job_attempts (

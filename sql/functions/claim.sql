@@ -69,7 +69,9 @@ begin
   perform qwf._check_claim(claim.worker, claim.max_jobs, v_terms.lease);
   -- not registered: nothing is filtered
   select w.* into v_worker from qwf.workers w where w.id = claim.worker;
-  if v_terms.paused or qwf.desired_state(v_worker.host, v_worker.queue) = 'off' then
+  if v_terms.paused or (
+    v_worker.host is not null and qwf.desired_state(v_worker.host, claim.queue) = 'off'
+  ) then
     return;
   end if;
 
@@ -90,6 +92,9 @@ begin
     perform qwf._wake(claim.queue, 1);
   elsif cardinality(v_jobs) < v_room then
     perform qwf._pass_on(claim.queue, v_worker, v_now);
+    if v_jobs = '{}' then
+      return;
+    end if;
   end if;
   return query
   select * from qwf._stamp(v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
