@@ -12,10 +12,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help demo up down deploy revert verify test gpu-check docs lint clean
+.PHONY: help demo up down deploy revert verify test gpu-check bench docs lint clean
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.run ## Run the example on real photographs to its end (PHOTOS=folder for your own)
 	@$(BIN)/qwf demo $(if $(PHOTOS),--photos "$(PHOTOS)")
@@ -42,6 +42,9 @@ test: lint $(VENV)/.test ## Run every check there is; ARGS="-k claim" for some o
 gpu-check: $(VENV)/.test ## Try the agent on a real NVIDIA card; skips where there is none
 	@$(BIN)/python -m pytest -s tests/gpu $(ARGS)
 
+bench: $(VENV)/.bench ## Measure qwf, five minutes; ARGS="--only drain" for some of it
+	@$(BIN)/python -m bench all $(ARGS)
+
 docs: $(VENV)/.test ## Write the generated parts of docs/ again
 	@$(BIN)/python docs/include_examples.py
 	@$(BIN)/python docs/generate_sql_api.py
@@ -64,6 +67,11 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 	@echo "installing qwf and what the demo needs"
 	@$(PIP) install -e '.[embedded,demo]'
 	@touch $@
+
+$(VENV)/.bench: $(VENV)/.made pyproject.toml
+	@echo "installing qwf and what the benchmark needs"
+	@$(PIP) install -e '.[bench]'
+	@touch $@ $(VENV)/.run
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	@echo "installing qwf and what the tests need"

@@ -1,0 +1,95 @@
+"""Counting in the database what others do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from bench.server import BenchError, Database
+
+PATIENCE_S = 120.0  # without any progress
+COUNTED = """
+    select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, xact_commit
+    from pg_stat_database where datname = current_database()
+"""
+LEFT = "select count(*) from qwf.jobs where finished_at is null"
+ENDED = "select count(*) from qwf.jobs where finished_at is not null"
+
+
+class Meter:
+    """WAL bytes and commits since it was made."""
+
+    def __init__(self, base: Database) -> None:
+        self._base = base
+        self._wal, self._commits = self._read()
+
+    def wal(self, jobs: float) -> dict[str, float]:
+        """WAL bytes per job up to now."""
+        return {"wal_bytes": (self._read()[0] - self._wal) / jobs}
+
+    def commits(self, jobs: float) -> dict[str, float]:
+        """Commits per job; sessions tell theirs when they end, so ask when they have."""
+        return {"commits": (self._read()[1] - self._commits) / jobs}
+
+    def _read(self) -> tuple[int, int]:
+        self._base.conn.execute("select pg_stat_clear_snapshot()")
+        row = self._base.conn.execute(COUNTED).fetchone()
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+
+def drained(base: Database, total: int, left: str = LEFT) -> float:
+    """Work per second, from the last look that finds nothing done to the first that finds all done.
+
+    Looks ever closer as the end comes near, so that looking costs next to nothing. Raises
+    BenchError when nothing gets done for two minutes.
+    """
+    begun = now = changed = time.monotonic()
+    remaining = total
+    while remaining:
+        if remaining < total:
+            expected_s = remaining * (now - begun) / (total - remaining)
+            time.sleep(min(1.0, max(0.01, expected_s / 2)))
+        else:
+            time.sleep(0.01)
+        asked = time.monotonic()
+        left_now = int(base.value(left))
+        now = (asked + time.monotonic()) / 2
+        if left_now == total:
+            begun = now
+        if left_now < remaining:
+            remaining, changed = left_now, now
+        elif now - changed > PATIENCE_S:
+            raise BenchError(f"nothing gets done: {remaining} of {total} left")
+    return total / (now - begun)
+
+
+def until(look: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
+    """The first true value of `look`. Raises BenchError."""
+    deadline = time.monotonic() + patience_s
+    while not (found := look()):
+        if time.monotonic() > deadline:
+            raise BenchError(f"waited in vain for {what}")
+        time.sleep(0.01)
+    return found
+
+
+def percentiles(seconds: list[float]) -> dict[str, float]:
+    """p50, p95, p99 and the largest, in milliseconds."""
+    found = sorted(seconds)
+    ranks = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
+    return {
+        name: 1000 * found[min(len(found) - 1, int(rank * len(found)))]
+        for name, rank in ranks.items()
+    }
+
+
+def fill(base: Database, jobs: int, task: str = "noop") -> None:
+    """Enqueue so many jobs."""
+    for first in range(0, jobs, 10_000):
+        base.value(
+            "select count(*) from qwf.enqueue_many((select jsonb_agg(jsonb_build_object('task', "
+            "%s::text)) from generate_series(1, %s)))",
+            task,
+            min(10_000, jobs - first),
+        )

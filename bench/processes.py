@@ -1,0 +1,116 @@
+"""Processes that do the work of a benchmark; none outlives it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from bench.server import BenchError
+
+ROOT = Path(__file__).resolve().parents[1]
+STOP_S = 15.0
+READY_S = 60.0
+FORK = multiprocessing.get_context("fork")
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when its parent ends, however that ends (Linux only)."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def forked(number: int, function: Callable[..., None], *args: Any) -> Iterator[None]:
+    """So many processes that call `function(index, *args)`, killed at the end of the context.
+
+    They begin together, once all have been forked.
+    """
+    gate = FORK.Event()
+
+    def run(index: int) -> None:
+        die_with_parent()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        gate.wait()
+        function(index, *args)
+
+    started = [FORK.Process(target=run, args=(index,), daemon=True) for index in range(number)]
+    try:
+        for process in started:
+            process.start()
+        gate.set()
+        yield
+    finally:
+        for process in started:
+            process.kill()
+        for process in started:
+            process.join()
+
+
+@contextlib.contextmanager
+def spawned(
+    commands: list[list[str]], ready: bytes = b"", stop: int = signal.SIGTERM, **environment: str
+) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Processes of these commands, each once it has said `ready`; asked to stop at the end of the
+    context, then killed. Raises BenchError when one ends before it is ready."""
+    with contextlib.ExitStack() as stack:
+        started: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = []
+        stack.callback(lambda: end([process for process, _ in started], stop))
+        for command in commands:
+            log: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=ROOT,
+                env={**os.environ, **environment}, preexec_fn=die_with_parent,
+            )  # fmt: skip
+            started.append((process, log))
+        deadline = time.monotonic() + READY_S
+        for process, log in started:
+            while ready and ready not in said(log):
+                if process.poll() is not None or time.monotonic() > deadline:
+                    tail = said(log).decode(errors="replace")[-2000:]
+                    raise BenchError(f"{' '.join(map(str, process.args))} is not ready: {tail}")  # type: ignore[arg-type]
+                time.sleep(0.02)
+        yield [process for process, _ in started]
+
+
+def said(log: IO[bytes]) -> bytes:
+    """All that has been written to a log."""
+    return os.pread(log.fileno(), os.fstat(log.fileno()).st_size, 0)
+
+
+def end(processes: list[subprocess.Popen[bytes]], stop: int) -> None:
+    """Ask to stop; kill what has not within a while."""
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(stop)
+    deadline = time.monotonic() + STOP_S
+    for process in processes:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def agent(dsn: str, *options: str) -> list[str]:
+    """Command of an agent that knows the tasks of the benchmark."""
+    return [sys.executable, "-m", "qwf_agent", "--app", "bench.noop", "--dsn", dsn, *options]
+
+
+@contextlib.contextmanager
+def agents(dsn: str, number: int = 1, *options: str) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """So many agents with forked children, serving."""
+    paths = os.pathsep.join((str(ROOT), str(ROOT / "python")))
+    commands = [agent(dsn, *options) for _ in range(number)]
+    with spawned(commands, b"serving", PYTHONPATH=paths) as started:
+        yield started

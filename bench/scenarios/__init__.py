@@ -1,0 +1,16 @@
+"""What is measured: one file for each scenario."""
+
+from bench.scenarios.dag import dag
+from bench.scenarios.drain import drain
+from bench.scenarios.enqueue import enqueue
+from bench.scenarios.fleet import fleet
+from bench.scenarios.latency import latency
+from bench.scenarios.memory import memory
+from bench.scenarios.recovery import recovery
+from bench.scenarios.scale import scale
+from bench.scenarios.snapshot import snapshot
+from bench.scenarios.throughput import throughput
+
+ALL = (
+    enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
+)  # fmt: skip

@@ -1,0 +1,139 @@
+"""How fast runs move: chains, fans, maps, many runs at once, and many sessions on one run."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import click
+
+from bench import sessions
+from bench.measure import Meter, drained, until
+from bench.processes import agents, forked
+from bench.results import Sample
+from bench.scenario import scenario
+from bench.server import Database, Server
+
+Nodes = list[dict[str, Any]]
+UNENDED = "select coalesce(sum(open_nodes), 0) from qwf.runs"
+ASLEEP = "select exists (select from qwf.sleepers)"
+
+
+@scenario("dag", rounds=2)
+@click.option("--runs", default=1_000, show_default=True, help="Of chains of five.")
+@click.option("--length", default=100, show_default=True, help="Of the long chain.")
+@click.option("--width", default=1_000, show_default=True, help="Of the fan.")
+@click.option("--elements", default=10_000, show_default=True, help="Of the map.")
+@click.option("--concurrent", default=200, show_default=True, help="Runs of diamonds at once.")
+@click.option("--batch", default=100, show_default=True, help="Of SQL sessions.")
+def dag(
+    server: Server,
+    runs: int,
+    length: int,
+    width: int,
+    elements: int,
+    concurrent: int,
+    batch: int,
+) -> Iterator[Sample]:
+    """Nodes per second through the SQL API and through agents, and the time of a hop."""
+    with server.database() as base:
+        register(base, "chain", chain(5))
+        yield many(base, "chain", runs, f"{runs} chains of 5, SQL, 4 sessions", sql(base, 4, batch))
+    with server.database() as base:
+        register(base, "chain", chain(5))
+        yield many(base, "chain", runs, f"{runs} chains of 5, 1 agent", agents(base.dsn, 1))
+    with server.database() as base:
+        register(base, "chain", chain(length))
+        yield alone(base, "chain", f"one chain of {length}, 1 agent, per hop", 1000 / length, "ms")
+    with server.database() as base:
+        register(base, "fan", fan(width))
+        yield alone(base, "fan", f"1 to {width} to 1, 1 agent", 1, "s")
+    with server.database() as base:
+        register(base, "map", over(elements))
+        yield alone(base, "map", f"map of {elements}, 1 agent", 1, "s")
+    with server.database() as base:
+        register(base, "diamond", diamond())
+        figure = f"{concurrent} runs of diamonds, 2 agents"
+        yield many(base, "diamond", concurrent, figure, agents(base.dsn, 2))
+    for number in (1, 8):
+        with server.database() as base:
+            register(base, "fan", fan(width))
+            figure = f"one run of {width} siblings, SQL, {number} sessions"
+            yield many(base, "fan", 1, figure, sql(base, number, 10))
+
+
+def sql(base: Database, number: int, batch: int) -> AbstractContextManager[None]:
+    """So many sessions of the SQL API."""
+    return forked(number, sessions.work, base.dsn, batch)
+
+
+def many(
+    base: Database, workflow: str, runs: int, figure: str, fleet: AbstractContextManager[object]
+) -> Sample:
+    """Nodes per second of runs that all wait when the fleet begins."""
+    base.value("select count(qwf.enqueue_run(%s)) from generate_series(1, %s)", workflow, runs)
+    nodes = int(base.value(UNENDED))
+    meter = Meter(base)
+    with fleet:
+        rate = drained(base, nodes, UNENDED)
+        more = meter.wal(nodes)
+    more |= meter.commits(nodes)
+    return Sample("dag", figure, rate, "nodes/s", more=more)
+
+
+def alone(base: Database, workflow: str, figure: str, scale: float, unit: str) -> Sample:
+    """How long one run takes an idle agent, from the enqueue to its end, by the database's clock;
+    the second of two, so that nothing is done for the first time."""
+    took = 0.0
+    with agents(base.dsn, 1):
+        for _ in range(2):
+            until(lambda: base.value(ASLEEP), "a sleeper")
+            run = base.value("select qwf.enqueue_run(%s)", workflow)
+            query = (
+                "select extract(epoch from finished_at - created_at) from qwf.runs"
+                " where id = %s and finished_at is not null"
+            )
+            took = float(until(functools.partial(base.value, query, run), "the run"))
+    return Sample("dag", figure, took * scale, unit)
+
+
+def register(base: Database, name: str, nodes: Nodes) -> None:
+    """A workflow of one pipeline of these nodes."""
+    pipeline = {"name": name, "nodes": nodes}
+    steps = [{"id": "s", "kind": "pipeline", "pipeline": name}]
+    base.value("select qwf.register_pipeline(%s)", json.dumps(pipeline))
+    base.value("select qwf.register_workflow(%s)", json.dumps({"name": name, "steps": steps}))
+
+
+def node(name: str, *depends_on: str, **more: Any) -> dict[str, Any]:
+    """A node, on the default queue, that reads from the first it depends on."""
+    inputs = {"inputs": {"x": {"$from": f"{depends_on[0]}.x"}}} if depends_on else {}
+    return {
+        "id": name, "node": "node", "queue": "default", "depends_on": list(depends_on),
+        **inputs, **more,
+    }  # fmt: skip
+
+
+def chain(length: int) -> Nodes:
+    return [node(f"n{i}", *([f"n{i - 1}"] if i else [])) for i in range(length)]
+
+
+def diamond() -> Nodes:
+    return [node("a"), node("b", "a"), node("c", "a"), node("d", "a"), node("e", "b", "c", "d")]
+
+
+def fan(width: int) -> Nodes:
+    """One, then so many, then one that waits for all of them."""
+    middle = [f"m{i}" for i in range(width)]
+    return [node("first"), *(node(name, "first") for name in middle), node("last", *middle)]
+
+
+def over(elements: int) -> Nodes:
+    """A list, then a map over it."""
+    return [
+        node("list", node="list", inputs={"count": elements}),
+        node("each", "list", map={"$from": "list.items"}, inputs={"x": {"$from": "item"}}),
+    ]

@@ -1,0 +1,76 @@
+"""What an enqueue costs a producer, next to a bare INSERT into an equal table."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator
+
+import click
+
+from bench.claimers import serve_all
+from bench.measure import Meter, until
+from bench.processes import forked
+from bench.results import Sample
+from bench.scenario import scenario
+from bench.server import Database, Server
+from bench.sessions import pgbench
+
+BARE = """
+    insert into public.bare (task, queue, status, position, queued_at)
+    values ('noop', 'default', 'queued', nextval('qwf.job_position'), clock_timestamp())
+"""
+ONE = "select qwf.enqueue('noop')"
+MANY = """
+    select count(*) from qwf.enqueue_many((
+      select jsonb_agg('{"task": "noop"}'::jsonb) from generate_series(1, 100)))
+"""
+JOBS = "select (select count(*) from qwf.jobs) + (select count(*) from public.bare)"
+
+
+@scenario("enqueue")
+@click.option("--seconds", default=1.0, show_default=True, help="Of each variant.")
+@click.option("--producers", multiple=True, type=int, default=(1, 8, 32), show_default=True)
+@click.option("--workers", default=20, show_default=True, help="Light claimers that listen.")
+def enqueue(
+    server: Server, seconds: float, producers: tuple[int, ...], workers: int
+) -> Iterator[Sample]:
+    """Enqueues by 1 to 32 producers: nobody there, all asleep elsewhere, hungry workers."""
+    fleets = {
+        "bare INSERT": (BARE, "", True),
+        "nobody listens": (ONE, "", True),
+        f"{workers} asleep on another queue": (ONE, "gpu", True),
+        f"{workers} hungry on the same": (ONE, "default", True),
+        f"{workers} hungry that only poll": (ONE, "default", False),
+    }
+    for number in producers:
+        for figure, (script, queue, listen) in fleets.items():
+            with server.database() as base, contextlib.ExitStack() as stack:
+                base.conn.execute("create table public.bare (like qwf.jobs including all)")
+                if queue:
+                    stack.enter_context(
+                        forked(
+                            1, functools.partial(serve_all, listen=listen), base.dsn, workers, queue
+                        )
+                    )
+                    until(functools.partial(awake, base, workers), "the workers")
+                yield sample(base, script, figure, number, seconds)
+    with server.database() as base:
+        base.conn.execute("create table public.bare ()")
+        yield sample(base, MANY, "enqueue_many of 100", 1, seconds, jobs=100)
+
+
+def awake(base: Database, workers: int) -> bool:
+    """Whether all workers are there."""
+    return bool(base.value("select count(*) >= %s from qwf.workers", workers))
+
+
+def sample(
+    base: Database, script: str, figure: str, number: int, seconds: float, jobs: int = 1
+) -> Sample:
+    """Run it."""
+    meter = Meter(base)
+    before = int(base.value(JOBS))
+    rate = pgbench(base.dsn, script, number, seconds) * jobs
+    more = meter.wal(max(1, int(base.value(JOBS)) - before))
+    return Sample("enqueue", f"{figure}, {number} producers", rate, "jobs/s", more=more)

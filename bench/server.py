@@ -1,0 +1,198 @@
+"""The server a benchmark runs on, and a fresh database for each measurement."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import platform
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from qwf_agent import embedded, migrate
+
+# Durable, and otherwise what peers' own benchmarks use.
+SETTINGS = {
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+    "max_connections": "500",
+    "shared_buffers": "256MB",
+    "max_wal_size": "4GB",
+}
+SHOWN = (*SETTINGS, "wal_level", "jit", "autovacuum", "checkpoint_timeout", "random_page_cost")
+PREFIX = "qwf-bench-"
+
+
+class BenchError(Exception):
+    """A measurement failed. The message says which and why."""
+
+
+class Database:
+    """A database of one measurement, and a session of whoever watches, in autocommit."""
+
+    def __init__(self, dsn: str) -> None:
+        self.dsn = dsn
+        self.connect()
+
+    def connect(self) -> None:
+        """Open the session, after a crash of the server again."""
+        self.conn: psycopg.Connection[Any] = psycopg.connect(self.dsn, autocommit=True)
+        self.conn.execute("set client_min_messages = warning")
+
+    def value(self, query: str, *params: Any) -> Any:
+        """First column of the first row, None where there is none."""
+        row = self.conn.execute(query, params).fetchone()
+        return row[0] if row else None
+
+
+@dataclass
+class Server:
+    """A running server; `cluster` is None where it is somebody else's."""
+
+    dsn: str
+    cluster: embedded.Cluster | None = None
+    templates: dict[str, str] = field(default_factory=dict)
+    numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    @contextlib.contextmanager
+    def database(self, deploy: Callable[[str], Any] = migrate.deploy) -> Iterator[Database]:
+        """A fresh database into which `deploy` has been done once; gone afterwards."""
+        kind = f"{deploy.__module__}.{deploy.__qualname__}"
+        if kind not in self.templates:
+            template = self._create("template1")
+            deploy(self.at(template))
+            self.templates[kind] = template
+        name = self._create(self.templates[kind])
+        try:
+            base = Database(self.at(name))
+            try:
+                yield base
+            finally:
+                base.conn.close()
+        finally:
+            self._drop(name)
+
+    def at(self, database: str) -> str:
+        """Address of a database of this server."""
+        return make_conninfo(self.dsn, dbname=database)
+
+    def facts(self) -> dict[str, Any]:
+        """Machine, server and settings: what a figure means nothing without."""
+        with psycopg.connect(self.dsn, autocommit=True) as conn:
+            rows = conn.execute(
+                "select name, current_setting(name) from pg_settings where name = any (%s)",
+                [list(SHOWN)],
+            ).fetchall()
+            version = conn.execute("show server_version").fetchone()
+        return {
+            "machine": _machine(),
+            "postgres": version[0] if version else "",
+            "server": "embedded" if self.cluster else "given with --dsn",
+            "settings": dict(sorted(rows)),
+            "load_before": round(os.getloadavg()[0], 1),
+        }
+
+    def cpu_seconds(self) -> float:
+        """CPU time that all processes of the server have used so far, those that ended included.
+
+        Raises BenchError for a server of another machine.
+        """
+        postmaster = self.postmaster()
+        total = 0.0
+        for process in (postmaster, *postmaster.children()):
+            with contextlib.suppress(psutil.Error):
+                times = process.cpu_times()
+                total += times.user + times.system
+                if process == postmaster:
+                    total += times.children_user + times.children_system
+        return total
+
+    def postmaster(self) -> psutil.Process:
+        """The server's first process. Raises BenchError where it is not on this machine."""
+        with psycopg.connect(self.dsn, autocommit=True) as conn:
+            row = conn.execute("select pg_backend_pid()").fetchone()
+            with contextlib.suppress(psutil.Error):
+                parent = psutil.Process(row[0] if row else 0).parent()
+                if parent is not None and parent.name().startswith("postgres"):
+                    return parent
+        raise BenchError("the server runs on another machine: its CPU time cannot be read")
+
+    def crash(self) -> None:
+        """Kill it and all its sessions, as a crash would, and start it again."""
+        if self.cluster is None:
+            raise BenchError("the server given with --dsn is not ours to kill")
+        postmaster = self.postmaster()
+        for process in (postmaster, *postmaster.children()):
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        self.cluster.start(SETTINGS)
+
+    def drop_templates(self) -> None:
+        """Leave nothing behind on a server that is somebody else's."""
+        for name in self.templates.values():
+            self._drop(name)
+
+    def _create(self, template: str) -> str:
+        name = f"qwf_bench_{os.getpid()}_{next(self.numbers)}"
+        create = sql.SQL("create database {} template {}")
+        with psycopg.connect(self.dsn, autocommit=True) as conn:
+            conn.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
+        return name
+
+    def _drop(self, name: str) -> None:
+        drop = sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name))
+        with psycopg.connect(self.dsn, autocommit=True) as conn:
+            conn.execute(drop)
+
+
+@contextlib.contextmanager
+def start(dsn: str | None) -> Iterator[Server]:
+    """The server at `dsn`, or one of our own, gone afterwards."""
+    if dsn is not None:
+        server = Server(dsn)
+        try:
+            yield server
+        finally:
+            server.drop_templates()
+        return
+    remove_leftovers()
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    cluster = embedded.Cluster(embedded.binaries(), folder / "data")
+    try:
+        cluster.create()
+        cluster.start(SETTINGS)
+        yield Server(cluster.dsn("postgres"), cluster)
+    finally:
+        cluster.stop(signal.SIGQUIT)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def remove_leftovers() -> None:
+    """Stop and remove servers of benchmarks that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
+        owner = folder.name.removeprefix(PREFIX).split("-")[0]
+        if owner.isdigit() and not psutil.pid_exists(int(owner)):
+            embedded.Cluster(Path(), folder / "data").stop(signal.SIGQUIT)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _machine() -> str:
+    model = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                model = line.partition(":")[2].strip()
+                break
+    memory = round(psutil.virtual_memory().total / 2**30)
+    return f"{os.cpu_count()} cores ({model}), {memory} GiB, {platform.system()}"

@@ -1,0 +1,94 @@
+"""Clients that speak SQL alone, each a process with connections of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+from typing import Any
+
+import psycopg
+
+from bench.server import BenchError
+from qwf_agent import embedded
+
+CLAIM = "select job_id, token, task from qwf.claim(%s, %s, %s)"
+FINISH = "select bool_or(pending) from qwf.finish_many(%s)"
+DRAIN = "select qwf.drain_outbox(1000)"
+EMPTY_S = 0.002  # how long a session waits that found nothing
+RATE = re.compile(r"tps = ([\d.]+) \(without initial connection time\)")
+OUTPUTS: dict[str, Any] = {"node": {"x": 1}, "list": {"items": list(range(10_000))}}
+
+
+def connect(dsn: str, *, durable: bool = True) -> psycopg.Connection[Any]:
+    """A session as agents have them: what only one of them may lose is not waited for."""
+    conn = psycopg.connect(dsn, autocommit=True)
+    if not durable:
+        conn.execute("set synchronous_commit = off")
+    return conn
+
+
+def work(index: int, dsn: str, batch: int, queue: str = "default") -> None:
+    """Claim and finish until killed: claims commit softly, finishes durably, as an agent does."""
+    worker = f"session-{index}-{os.getpid()}"
+    soft, durable = connect(dsn, durable=False), connect(dsn)
+    while True:
+        claimed = soft.execute(CLAIM, (queue, worker, batch)).fetchall()
+        pending = True
+        if claimed:
+            reports = [
+                {"job_id": job, "token": str(token), "outcome": "completed", "detail": {},
+                 "output": OUTPUTS.get(task)}
+                for job, token, task in claimed
+            ]  # fmt: skip
+            row = durable.execute(FINISH, (json.dumps(reports),)).fetchone()
+            pending = bool(row and row[0])
+        if pending:
+            durable.execute(DRAIN)
+        if not claimed:
+            time.sleep(EMPTY_S)
+
+
+def produce(index: int, dsn: str, batch: int, behind: int) -> None:
+    """Enqueue until killed; wait while the queue is longer than `behind`."""
+    conn = connect(dsn)
+    jobs = json.dumps([{"task": "noop"}] * batch)
+    sent = 0
+    while True:
+        conn.execute("select count(*) from qwf.enqueue_many(%s)", (jobs,))
+        sent += batch
+        if sent >= behind:  # from time to time: looking costs, too
+            sent = 0
+            while _queued(conn, behind):
+                time.sleep(0.02)
+
+
+def _queued(conn: psycopg.Connection[Any], more_than: int) -> bool:
+    row = conn.execute(
+        "select count(*) > %s from (select from qwf.jobs where queue = 'default' "
+        "and status = 'queued' and limit_by is null limit %s) q",
+        (more_than, more_than + 1),
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def pgbench(dsn: str, script: str, clients: int, seconds: float) -> float:
+    """Transactions per second of `script`, by so many clients. Raises BenchError."""
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
+        file.write(script + ";\n")
+        file.flush()
+        command = [
+            str(embedded.binaries() / "pgbench"), "-n", "-M", "prepared", "-c", str(clients),
+            "-j", str(min(clients, 2)), "-T", str(max(1, round(seconds))), "-f", file.name, dsn,
+        ]  # fmt: skip
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=seconds * 10 + 60,
+            env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning"},
+        )  # fmt: skip
+    rate = RATE.search(done.stdout)
+    if done.returncode or rate is None:
+        raise BenchError(f"pgbench: {done.stderr.strip()[-1000:]}")
+    return float(rate[1])
