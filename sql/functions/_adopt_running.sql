@@ -14,14 +14,23 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into qwf.limit_slots as s (limit_name, slot, job_id)
-  select 'queue:' || p_queue, row_number() over (order by held.id), held.id
-  from (
-    select j.id
-    from qwf.jobs j
+  with running as materialized (
+    select j.id from qwf.jobs j
     where j.queue = p_queue and j.status = 'running'
     for share skip locked
-  ) held
+  ), taken as materialized (  -- left over from an earlier limit of the queue
+    select s.slot, s.job_id from qwf.limit_slots s
+    where s.limit_name = 'queue:' || p_queue and s.job_id is not null
+  ), uncounted as (
+    select r.id, row_number() over (order by r.id) as n from running r
+    where r.id not in (select t.job_id from taken t)
+  ), place as (
+    select n.slot, row_number() over (order by n.slot) as n
+    from generate_series(1, (select count(*) from running) + (select count(*) from taken)) n (slot)
+    where n.slot not in (select t.slot from taken t)
+  )
+  insert into qwf.limit_slots (limit_name, slot, job_id)
+  select 'queue:' || p_queue, p.slot, u.id from uncounted u join place p on p.n = u.n
   on conflict (limit_name, slot) do update set job_id = excluded.job_id;
 end $$;
 comment on function qwf._adopt_running(text) is

@@ -46,10 +46,6 @@ as $$
   group by l.name
   having count(s.slot) <> l.max_running
   union all
-  select 'a slot has its limit', format('limit %s', s.limit_name), format('slot %s', s.slot)
-  from qwf.limit_slots s
-  where not exists (select from qwf.limits l where l.name = s.limit_name)
-  union all
   select 'the limit of a queue says what the queue says', format('queue %s', q.name),
     format('%s, the limit %s', q.max_running, l.max_running)
   from qwf.queues q left join qwf.limits l on l.name = 'queue:' || q.name

@@ -6,8 +6,9 @@
 -- requires: functions/_wake
 -- Purpose: Removes a limit.
 -- Guarantees: Not while unfinished jobs name it, which would wait for ever. That of a queue
---   (queue:NAME) goes at once: its jobs are limited no more.
--- Locks: the limit; its slots, waiting for claims that have locked some; the queue's row.
+--   (queue:NAME) goes at once: its jobs are limited no more. Waits for no claim: a slot that is
+--   held or locked goes with its job.
+-- Locks: the limit; its free slots, those that nobody has locked; the queue's row.
 -- Notifies: sleepers of the queue that is limited no more.
 -- Raises: QW001 no such limit, QW002 unfinished jobs name it.
 -- Called by: administrators.

@@ -22,10 +22,14 @@ where j.status = 'queued'
       and (w.tasks is null or j.task = any (w.tasks))
       and (j.required_model is null or w.models is null or j.required_model = any (w.models))
       and (j.vram_mb is null or w.vram_mb is null or j.vram_mb <= w.vram_mb)
-      and w.labels @> j.requires)
+      and w.labels @> j.requires
+      and not exists (
+        select from qwf.worker_controls c
+        where c.host_label = w.host and c.queue = w.queue and c.desired_state = 'off'
+          and (c.until is null or c.until > qwf.now())))
 order by j.queued_at;
 comment on view qwf.unassignable_jobs is
-  'Queued jobs that nobody alive would take; select qwf.why_not(id) says why.';
+  'Queued jobs that nobody alive and switched on would take; select qwf.why_not(id) says why.';
 comment on column qwf.unassignable_jobs.id is 'Job id.';
 comment on column qwf.unassignable_jobs.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.unassignable_jobs.node_id is 'Its node.';

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -209,16 +210,74 @@ def test_a_job_that_ends_while_its_queue_is_limited_leaves_no_place_held(race: R
     race.healthy()
 
 
-def test_the_limit_of_a_queue_is_lifted_once_open_claims_are_over(race: Race) -> None:
-    race.rows("select qwf.create_queue('cpu', max_running => 1)")
-    race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 3)")
-    worker, admin = race.session(), race.session()
+def test_the_limit_of_a_queue_is_lifted_and_set_again_under_an_open_claim(race: Race) -> None:
+    race.rows("select qwf.create_queue('cpu', max_running => 3)")
+    race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 9)")
+    first, second = claim(race, 2)
+    worker, admin = race.session(), race.hurried()
     worker.begin()
-    (held,) = claim(worker)
-    admin.start("select qwf.drop_limit('queue:cpu')")
-    admin.waits()
+    (third,) = claim(worker)
+    finish(race, first)
+    admin.rows("select qwf.drop_limit('queue:cpu')")
     worker.commit()
-    admin.ends()
-    assert len(claim(race, 9)) == 2
-    finish(race, held)
+    race.healthy()
+    assert len(claim(race, 1)) == 1
+    race.rows("select qwf.create_queue('cpu', max_running => 2)")
+    race.healthy()
+    finish(race, second)
+    assert claim(race, 9) == []  # two run
+    finish(race, third)
+    assert len(claim(race, 9)) == 1
+    race.healthy()
+
+
+def test_limits_hold_at_every_moment_under_random_work(race: Race) -> None:
+    """Claims of all sizes, every outcome, claims taken back, and a limit that goes up and down."""
+    race.rows("select qwf.create_limit('api', 3), qwf.create_limit('disk', 2)")
+    race.rows("select qwf.create_queue('cpu', max_running => 5)")
+    race.rows(
+        "select count(*) from qwf.enqueue_many((select jsonb_agg(jsonb_build_object('task', 't',"
+        " 'queue', (array['cpu', 'gpu'])[1 + mod(n, 2)], 'priority', mod(n, 3), 'max_attempts', 3,"
+        " 'limit_by', (array['api', 'disk', null])[1 + mod(n, 3)], 'backoff', '[0]'::jsonb))"
+        " from generate_series(1, 150) n))"
+    )
+    left = "select count(*) from qwf.jobs where finished_at is null"
+    too_many = """
+        select 'cpu', count(*) from qwf.jobs where status = 'running' and queue = 'cpu'
+        having count(*) > 5
+        union all
+        select 'api', count(*) from qwf.jobs where status = 'running' and limit_by = 'api'
+        having count(*) > 3
+    """
+
+    def work(session: Session, seed: int) -> None:
+        dice = random.Random(seed)
+        while session.one(left):
+            session.begin()
+            held = claim(session, dice.choice([1, 1, 2, 5]), dice.choice(["cpu", "gpu"]))
+            if dice.random() < 0.1:
+                session.rollback()
+                continue
+            session.commit()
+            for one in held:
+                outcome = dice.choice(["completed", "completed", "error", "released", "lost"])
+                finish(session, one, outcome=outcome)
+            session.rows("select qwf.promote_due()")
+
+    def change(session: Session) -> None:
+        dice = random.Random(0)
+        while session.one(left):
+            session.rows("select qwf.create_limit('disk', %s)", dice.randint(1, 4))
+
+    workers = [race.session() for _ in range(3)]
+    admin = race.session()
+    with ThreadPoolExecutor(len(workers) + 1) as pool:
+        done = [pool.submit(work, session, n) for n, session in enumerate(workers)]
+        done.append(pool.submit(change, admin))
+        while not all(one.done() for one in done):
+            race.healthy()
+            assert race.rows(too_many) == []
+        for one in done:
+            one.result()
+    assert race.one(HELD) == 0
     race.healthy()
