@@ -31,7 +31,7 @@ from qwf_agent.progress import ProgressSender
 from qwf_agent.reporter import Reporter
 from qwf_agent.settings import Settings, read_settings
 from qwf_agent.signals import Signals
-from qwf_agent.slot import Slot
+from qwf_agent.slot import STUCK_S, Slot
 from qwf_agent.slots import NO_ROOM, Room, Slots
 from qwf_agent.systemd import Systemd
 from qwf_agent.telemetry import Telemetry
@@ -45,7 +45,6 @@ NO_SCHEMA = ("3F000", "42883", "42P01")  # SQLSTATE of a database that is not de
 LOOK_S = 0.2  # longest wait while bodies run: how late a watchdog may be
 IDLE_S = 1.0
 GATHER_S = 0.001
-STUCK_S = 1.0  # jobs do not wait behind a body that runs longer
 LAST_WORDS_S = 10.0  # for reports to get through once the bodies have ended
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
 DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
@@ -189,7 +188,7 @@ class Agent:
             claim = slot.claims[0]
             if self.now >= claim.kill_at:
                 self.jobs.end(slot, claim, DID_NOT_STOP)
-            if (trip := watchdogs.check(self.look(slot, claim, seconds))) is not None:
+            elif (trip := watchdogs.check(self.look(slot, claim, seconds))) is not None:
                 self.jobs.trip(slot, claim, trip)
         self.release_stranded()
 
@@ -227,7 +226,10 @@ class Agent:
             if worker.control.step(self.now):
                 self.turn(worker)
             for order in worker.control.orders():
-                self.slots.order(order)
+                if worker.control.on:
+                    self.slots.order(order)
+                else:
+                    worker.control.answer(order, "the worker is switched off")
             if not worker.control.on:
                 self.jobs.park(worker.queue, kill=worker.control.policy == "hard")
             self.rejoin(worker)
@@ -296,10 +298,7 @@ class Agent:
     def release_stranded(self) -> None:
         """Jobs that no child could start soon go back."""
         for heavy in (True, False):
-            if any(
-                slot.ready and slot.heavy >= heavy and slot.running_for(self.now) <= STUCK_S
-                for slot in self.slots
-            ):
+            if any(slot.heavy >= heavy and slot.is_hopeful(self.now) for slot in self.slots):
                 self.hopeful_at[heavy] = self.now
             elif self.now > self.hopeful_at[heavy] + STUCK_S:
                 self.jobs.release([claim for claim in self.slots.backlog if claim.heavy >= heavy])

@@ -176,6 +176,7 @@ class Child:
             message["run_id"], message["node_id"], message["project"], message["labels"],
         )  # fmt: skip
         out = Out(job, message["out_dir"], self._setup.out_root)
+        self._end.scoreboard.load(ticket)
         run = self._body(ticket, message, job, inputs, out)
         self._end.scoreboard.start(ticket)
         result: Any = None
@@ -201,14 +202,13 @@ class Child:
         finally:
             self._say_files()
         progress = Progress(self._end.scoreboard, ticket)
-        model = self._model(ticket, message["model"])
+        model = self._model(message["model"])
         return lambda: body(Given(job, inputs, out.make, progress, self._cancel, model))
 
-    def _model(self, ticket: int, name: str | None) -> Any:
+    def _model(self, name: str | None) -> Any:
         """The model that a job needs, if the app has a loader for it."""
         if name is None or not self._models.knows(name):
             return None
-        self._end.scoreboard.load(ticket)
         return self._models.get(name)
 
     def _obey(self, ticket: int, message: Message) -> None:

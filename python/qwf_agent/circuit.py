@@ -7,6 +7,7 @@ import logging
 
 from qwf_agent import db
 from qwf_agent.claim import Claim
+from qwf_agent.control import Control
 from qwf_agent.link import Link
 
 log = logging.getLogger("qwf_agent")
@@ -26,9 +27,10 @@ class Circuit:
     among them. After a pause one job alone is tried: the canary.
     """
 
-    def __init__(self, worker_id: str, link: Link) -> None:
+    def __init__(self, worker_id: str, control: Control, link: Link) -> None:
         self.canary = False  # one job at a time, until one has ended as jobs do
         self._worker_id = worker_id
+        self._control = control
         self._link = link
         self._failures: list[int] = []
 
@@ -51,3 +53,4 @@ class Circuit:
         log.error("switching this worker off for five minutes: %s", text)
         self._failures, self.canary = [], True
         self._link.send(db.suspend_worker(self._worker_id, text))
+        self._control.assume_off()

@@ -13,6 +13,7 @@ log = logging.getLogger("qwf_agent")
 CHANNEL = "worker_control"
 OFF_ASK_S = 1.0  # how often to ask while off: its time may end without anybody saying so
 NO_SUCH = "QW001"
+UNKNOWN = "unknown"
 
 
 class Control:
@@ -24,7 +25,7 @@ class Control:
     """
 
     def __init__(self, worker_id: str, host: str, queue: str, every_s: float, link: Link) -> None:
-        self.policy: str | None = "unknown"
+        self.policy: str | None = UNKNOWN
         self.forgotten = False  # the database knows no such worker any more
         self._worker_id = worker_id
         self._payload = f"{host}:{queue}"
@@ -33,6 +34,7 @@ class Control:
         self._asking: Call | None = None
         self._taking: Call | None = None
         self._ask_at = 0.0
+        self._turned: str | None = UNKNOWN  # what the agent has been told
         self._orders: list[Order] = []
 
     @property
@@ -44,6 +46,10 @@ class Control:
     def frees_memory(self) -> bool:
         """Whether it is off such that its children have to go."""
         return self.policy not in (None, "pause")
+
+    def assume_off(self) -> None:
+        """It has just been switched off from here: claim nothing while the database is asked."""
+        self.policy, self._asking, self._ask_at = "drain", None, 0.0
 
     def told(self, notification: Notification) -> None:
         """A notification, maybe that something is wanted of this worker."""
@@ -72,7 +78,7 @@ class Control:
 
     def answer(self, order: Order, error: str | None) -> None:
         """Such a request has been carried out, or has failed."""
-        self._link.send(db.answer_model_request(order.request_id, self._worker_id, error))
+        self._link.send(db.answer_model_request(order.request_id, order.taken_by, error))
 
     def _take_answer(self) -> bool:
         call = self._asking
@@ -81,8 +87,8 @@ class Control:
         self._asking = None
         if call.failure is not None or not call.rows:
             return False
-        row, before = call.rows[0], self.policy
-        self.policy = None if row["state"] == "on" else row["policy"]
+        row, before = call.rows[0], self._turned
+        self.policy = self._turned = None if row["state"] == "on" else row["policy"]
         if self.policy == before:
             return False
         if self.policy is not None:
@@ -90,7 +96,7 @@ class Control:
             until = f" until {row['until']:%H:%M:%S %Z}" if row["until"] else ""
             by = row["requested_by"]
             log.info("%s is off (%s) by %s%s%s", self._payload, self.policy, by, until, why)
-        elif before != "unknown":
+        elif before != UNKNOWN:
             log.info("%s is on again", self._payload)
         return True
 
@@ -101,4 +107,6 @@ class Control:
         self._taking = None
         if call.failure is not None:
             self.forgotten = call.failure.sqlstate == NO_SUCH
-        self._orders += [Order(row["id"], row["action"], row["model"]) for row in call.rows]
+        self._orders += [
+            Order(row["id"], row["taken_by"], row["action"], row["model"]) for row in call.rows
+        ]

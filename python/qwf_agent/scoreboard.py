@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 MESSAGE_BYTES = 2000
 TICKET = struct.Struct("<Q")  # of the job
-SINCE = struct.Struct("<d?")  # when on the monotonic clock, whether its model is being loaded
+SINCE = struct.Struct("<d?")  # when on the monotonic clock, whether it is still being loaded
 PROGRESS = struct.Struct(
     "<QQdI"
 )  # version (odd while being written), ticket, fraction, length of the message
@@ -23,7 +23,8 @@ PROGRESS_AT = 64
 
 class Running(NamedTuple):
     """What a child does: the ticket of the job that came last (0: none yet), since when on the
-    monotonic clock, and whether it is its body or still the loading of its model."""
+    monotonic clock, and whether its code or model is still being loaded rather than its body
+    run."""
 
     ticket: int
     since: float
@@ -51,7 +52,7 @@ class Scoreboard:
         self._begin(ticket, loading=False)
 
     def load(self, ticket: int) -> None:
-        """The model of this job is being loaded from now on (child)."""
+        """The code of this job is imported, its model loaded, from now on (child)."""
         self._begin(ticket, loading=True)
 
     def running(self) -> Running:

@@ -24,6 +24,7 @@ WAIT_S = (
 
 ORDER_S = 1200.0  # longest that loading a model on request may take
 LONG_S = 0.2
+STUCK_S = 1.0  # jobs do not wait behind a body that runs longer
 MOST_JOBS = 500  # so that their tickets fit into one page, the least a pipe can hold
 
 
@@ -53,10 +54,11 @@ class Death(NamedTuple):
 
 
 class Order(NamedTuple):
-    """Somebody wants a model loaded or unloaded: the id of the request, which is sent to the
-    database with the answer."""
+    """Somebody wants a model loaded or unloaded: the id of the request and the worker that took it
+    up, which go to the database with the answer."""
 
     request_id: int
+    taken_by: str
     action: str
     model: str | None
 
@@ -144,6 +146,10 @@ class Slot:
         if not self.ready or (self.claims and self.running_for(now) > LONG_S) or self.has_orders():
             return 0
         return max(0, min(self._left, batch - len(self.claims)))
+
+    def is_hopeful(self, now: float) -> bool:
+        """Whether a job that waits could start here soon."""
+        return self.ready and not self.has_orders() and self.running_for(now) <= STUCK_S
 
     def runs_other(self, queue: str) -> bool:
         """Whether its child runs a job of another queue."""

@@ -72,7 +72,7 @@ class Slots:
         cards = [f"card {slot.card}" for slot in self.slots if slot.card is not None]
         lanes = sum(1 for slot in self.slots if slot.heavy)
         kinds = f", one for {' and '.join(cards)}" if cards else ", one lane without a card" * lanes
-        return f"{len(self.slots)} slots{kinds}"
+        return f"{len(self.slots)} slot{'s' * (len(self.slots) > 1)}{kinds}"
 
     def has_any_of(self, queue: str) -> bool:
         """Whether a job of this queue is here."""

@@ -8,7 +8,9 @@ import json
 import logging
 import os
 import selectors
+import signal
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +24,7 @@ log = logging.getLogger("qwf_agent")
 EVERY_S = 1.0  # how often processes are measured while bodies run
 PATIENCE_S = 3.0  # an answer that takes longer is none
 FRESH_S = 5.0  # what was seen of a card is believed for so long
+HUNG_S = 60.0  # a sampler that says nothing for so long is replaced
 FORK_AGAIN_S = 5.0
 
 
@@ -60,6 +63,7 @@ class Telemetry:
         self._buffer = b""
         self._host_samples: list[dict[str, Any]] = []
         self._asked_at = float("-inf")
+        self._unheard_since: float | None = None
         self._next_at = self._host_at = self._fork_at = self._lock_at = 0.0
 
     def step(self, now: float, busy: bool, every_s: float, link: Link) -> None:
@@ -94,7 +98,7 @@ class Telemetry:
         if self._pid >= 0:
             self._drop()
             with suppress(ChildProcessError):
-                os.kill(self._pid, 9)
+                os.kill(self._pid, signal.SIGKILL)
                 os.waitpid(self._pid, 0)
 
     def _fork(self, now: float) -> None:
@@ -125,15 +129,18 @@ class Telemetry:
         self._ask(sampler.PROCESSES)
 
     def _ask(self, what: bytes) -> None:
-        if self._pid >= 0:
-            with suppress(BlockingIOError, BrokenPipeError):  # it hangs, or has died
-                os.write(self._requests, what)
+        if self._requests < 0:
+            return
+        with suppress(BlockingIOError, BrokenPipeError):  # it hangs, or has died
+            os.write(self._requests, what)
+        self._unheard_since = self._unheard_since or time.monotonic()
 
     def _read(self) -> None:
         try:
             data = os.read(self._answers, 1 << 16)
         except BlockingIOError:
             return
+        self._unheard_since = None
         if not data:
             self._drop()
         *lines, self._buffer = (self._buffer + data).split(b"\n")
@@ -159,9 +166,12 @@ class Telemetry:
             self._answers = self._requests = -1
 
     def _reap(self, now: float) -> None:
+        if self._pid >= 0 and now > (self._unheard_since or now) + HUNG_S:
+            os.kill(self._pid, signal.SIGKILL)
         if self._pid >= 0 and os.waitpid(self._pid, os.WNOHANG)[0]:
             log.warning("the sampler has died; another one follows")
             self._drop()
+            self._unheard_since = None
             self._pid, self._fork_at = -1, now + FORK_AGAIN_S
 
 

@@ -26,9 +26,9 @@ class Trip(NamedTuple):
 
 
 class Look(NamedTuple):
-    """One look at a running job. `seconds`: how long its body has run, or its model has been
-    loading. `sampled_at`: when memory (of the child and all it started) and card were measured.
-    `gpu_percent` is None where the job has no card that one can see."""
+    """One look at a running job. `seconds`: how long its body has run, or its code and model have
+    been loading. `sampled_at`: when memory (of the child and all it started) and card were
+    measured. `gpu_percent` is None where the job has no card that one can see."""
 
     claim: Claim
     settings: Settings
@@ -63,11 +63,12 @@ def check(look: Look) -> Trip | None:
 
 
 def wall_clock(look: Look) -> Trip | None:
-    """Trips when the body has run longer than its timeout, or its model has been loading longer
-    than the grace for that."""
+    """Trips when the body has run longer than its timeout, or its code and model have been loading
+    longer than the grace for that."""
     claim, grace = look.claim, look.settings.model_load_grace
     if look.loading and look.seconds > grace:
-        error = f"timeout: the model {claim.model!r} took longer than {grace:g} s to load"
+        what = f"the model {claim.model!r}" if claim.model else "the code of the task"
+        error = f"timeout: {what} took longer than {grace:g} s to load"
         return Trip("timeout", error, _readings(look))
     if look.loading or look.seconds <= claim.timeout:
         return None

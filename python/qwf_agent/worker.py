@@ -47,7 +47,7 @@ class Worker:
         self.settings = settings
         self.lanes = lanes  # its jobs need a card to themselves unless they are light
         self.control = control
-        self.circuit = Circuit(worker_id, link)
+        self.circuit = Circuit(worker_id, control, link)
         self.asked = NO_ROOM  # jobs asked for by the claim under way
         self._link = link
         self._lease = lease
@@ -152,9 +152,10 @@ class Worker:
         if registering.failure is None and naming.failure is None:
             self.id, self.channel = registering.value(), naming.value()
             self._link.listen(self.channel)
-            every_s = self.settings.heartbeat
+            every_s, policy = self.settings.heartbeat, self.control.policy
             self.control = Control(self.id, host, self.queue, every_s, self._link)
-            self.circuit = Circuit(self.id, self._link)
+            self.control.policy = policy  # until it is told otherwise
+            self.circuit = Circuit(self.id, self.control, self._link)
             self._asleep = False
 
     def next_at(self, room: int) -> float:

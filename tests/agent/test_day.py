@@ -1,7 +1,5 @@
-"""A day of operations on three boxes: switched off and on, killed, restarted, and nothing is lost.
-
-QWF_DAY_SECONDS says how long the day is; a real one takes ten minutes.
-"""
+"""A day of operations on three unequal boxes: switched off and on, drained, paused, killed,
+restarted, while work comes in. QWF_DAY_S makes it as long as one likes."""
 
 from __future__ import annotations
 
@@ -11,203 +9,169 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
-import pytest
-from harness import Agent, StartAgent, agents, until
-from test_fleet import ask, invariants
+from harness import Agent, Database, StartAgent, alive, until
+from test_fleet import ask, completed_runs, invariants, outcomes_per_node
 
-import bouncer as pgbouncer
-
-DAY_S = float(os.environ.get("QWF_DAY_SECONDS", "12"))
-EVENING_S = 120.0
-BACKLOG = 6  # runs that are enqueued ahead
-GROWN_MB = 40.0  # what a parent may grow in a day
-BOXES = {"box-a": ("cpu", "gpu"), "box-b": ("cpu", "gpu"), "box-c": ("cpu",)}
-LOOSE = {"retry": {"max_attempts": 9, "max_losses": 99, "backoff": [0.1]}}
-
-PIPELINE = {
-    "name": "day",
-    "inputs": {"type": "object", "properties": {"n": {"type": "integer"}}},
-    "nodes": [
-        {"id": "prepare", "inputs": {"n": {"$from": "pipeline.n"}}},
-        {"id": "part", "depends_on": ["prepare"], "map": {"$from": "prepare.items"},
-         "max_parallel": 4, "inputs": {"item": {"$from": "item"}}},
-        {"id": "draw", "depends_on": ["prepare"], "gpu": True, "model": "flux"},
-        {"id": "doubtful", "depends_on": ["prepare"]},
-        {"id": "hopeless", "depends_on": ["prepare"], "on_failure": "continue",
-         "retry": {"max_attempts": 1, "max_losses": 99}},
-        {"id": "total", "depends_on": ["part", "draw", "doubtful", "hopeless"],
-         "inputs": {"parts": {"$from": "part"}}},
-        {"id": "tidy", "depends_on": ["total"], "run_if": "all_done"},
-    ],
-}  # fmt: skip
-WORKFLOW = {
-    "name": "day",
-    "steps": [
-        {"id": "ok", "kind": "input", "widget": "confirm", "target": "yes"},
-        {"id": "day", "kind": "pipeline", "pipeline": "day", "depends_on": ["ok"],
-         "inputs": {"n": {"$from": "n"}}},
-    ],
-}  # fmt: skip
+DAY_S = float(os.environ.get("QWF_DAY_S", "20"))
+BOXES = {
+    "attic": ("--queue", "cpu", "--queue", "gpu", "--gpu", "none", "--slots", "3"),
+    "cellar": ("--queue", "gpu", "--gpu", "none", "--slots", "2"),
+    "desk": ("--queue", "cpu", "--slots", "2"),
+}
+QUEUES = [("attic", "cpu"), ("attic", "gpu"), ("cellar", "gpu"), ("desk", "cpu")]
+GROWTH_MB = 60
+RECOVERY_S = 180.0
 
 
-class Fleet:
-    """Three boxes, and what an operator does to them."""
+def register(base: Database) -> None:
+    def pipeline(model: str) -> dict[str, Any]:
+        n: Callable[[str], dict[str, str]] = lambda node: {"$from": f"{node}.n"}  # noqa: E731
+        return {
+            "name": f"draw_{model}",
+            "nodes": [
+                {"id": "prepare", "node": "prepare", "inputs": {"n": {"$from": "pipeline.n"}}},
+                {"id": "paint", "node": "paint", "gpu": True, "model": model,
+                 "depends_on": ["prepare"], "inputs": {"n": n("prepare")}},
+                {"id": "caption", "node": "caption", "gpu": True, "light": True,
+                 "depends_on": ["prepare"], "inputs": {"n": n("prepare")}},
+                {"id": "join", "node": "join", "depends_on": ["paint", "caption"],
+                 "inputs": {"painted": n("paint"), "captioned": n("caption")}},
+            ],
+        }  # fmt: skip
 
-    def __init__(self, dsn: str, start: StartAgent, home: Path) -> None:
-        self.dsn = dsn
-        self.start = start
-        self.home = home
+    for model in ("flux", "sdxl"):
+        base.one("select qwf.register_pipeline(%s)", json.dumps(pipeline(model)))
+        step = {"id": "draw", "kind": "pipeline", "pipeline": f"draw_{model}",
+                "inputs": {"n": {"$from": "n"}}}  # fmt: skip
+        workflow = {"name": model, "steps": [step]}
+        base.one("select qwf.register_workflow(%s)", json.dumps(workflow))
+
+
+class Day:
+    """The boxes, and what happens to them."""
+
+    def __init__(self, dsn: str, server: Any, start: StartAgent, home: Path) -> None:
+        self.dsn, self.server = dsn, server
+        self._start, self._home = start, home
         self.dice = random.Random(11)
-        self.agents = {box: self.boot(box) for box in BOXES}
-        self.grown: dict[str, float] = {}
+        self.boxes = {name: self.boot(name) for name in BOXES}
+        self.seen: set[int] = set()
 
-    def boot(self, box: str) -> Agent:
-        queues = [word for queue in BOXES[box] for word in ("--queue", queue)]
-        card = ["--gpu", "none"] if "gpu" in BOXES[box] else []
-        return self.start(
-            "--host", box, *queues, *card, "--app", "daily", "--slots", "2", "--lease", "5",
-            "--out-root", str(self.home / "out"),
+    def boot(self, name: str) -> Agent:
+        return self._start(
+            "--app", "modelling", "--host", name, *BOXES[name], "--lease", "5", "--grace", "5",
+            "--out-root", str(self._home / "out"),
         )  # fmt: skip
 
-    def switch(self, state: str, policy: str = "hard") -> None:
-        box = self.dice.choice(list(BOXES))
-        queue = self.dice.choice(BOXES[box])
-        ask(
-            self.dsn,
-            f"select qwf.worker_control('{box}', '{queue}', '{state}', '{policy}',"
-            " until => qwf.now() + interval '2 s')",
+    def strike(self) -> str:
+        """One event of the day; everything that is down comes up again by itself or in the next."""
+        for agent in self.boxes.values():
+            self.seen |= {agent.pid, *agent.processes()}
+        event = self.dice.choice(
+            [self.switch, self.switch, self.kill_child, self.kill_agent, self.upgrade, self.restart]
         )
+        return event()
 
-    def kill_parent(self) -> None:
-        box = self.dice.choice(list(BOXES))
-        self.agents[box].process.kill()
-        self.agents[box].ended()
-        self.agents[box] = self.boot(box)
+    def switch(self) -> str:
+        host, queue = self.dice.choice(QUEUES)
+        policy = self.dice.choice(["hard", "drain", "pause"])
+        order = (
+            f"select qwf.worker_control('{host}', '{queue}', 'off', '{policy}', 'test',"
+            f" until => qwf.now() + interval '2 s')"
+        )
+        ask(self.dsn, order)
+        return f"{host} {queue} off ({policy})"
 
-    def kill_child(self) -> None:
-        for child in self.dice.choice(list(self.agents.values())).children()[:1]:
+    def kill_child(self) -> str:
+        name = self.dice.choice(list(BOXES))
+        for child in self.boxes[name].children()[:1]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
+        return f"a child of {name} killed"
 
-    def stop_politely(self) -> None:
-        box = self.dice.choice(list(BOXES))
-        assert self.agents[box].stop() == 0
-        self.agents[box] = self.boot(box)
+    def kill_agent(self) -> str:
+        name = self.dice.choice(list(BOXES))
+        self.boxes[name].signal(signal.SIGKILL)
+        self.boxes[name].ended()
+        self.boxes[name] = self.boot(name)
+        return f"{name} killed"
 
-    def memory_mb(self) -> dict[str, float]:
-        return {
-            box: psutil.Process(agent.pid).memory_info().rss / 1e6
-            for box, agent in self.agents.items()
-        }
+    def upgrade(self) -> str:
+        name = self.dice.choice(list(BOXES))
+        assert self.boxes[name].stop() == 0
+        self.boxes[name] = self.boot(name)
+        return f"{name} stopped and started anew"
 
-
-@pytest.fixture
-def pool(dsn: str) -> Iterator[Any]:
-    """A PgBouncer between the agents and the database, where there is one."""
-    if pgbouncer.PROGRAM is None:
-        yield None
-    else:
-        with pgbouncer.bouncer(dsn) as running:
-            yield running
+    def restart(self) -> str:
+        self.server.stop_immediate()
+        self.server.start()
+        return "Postgres killed"
 
 
-def test_a_day_of_operations_loses_nothing(
-    dsn: str, server: Any, pool: Any, tmp_path: Path
-) -> None:
-    for kind, definition in (("pipeline", PIPELINE), ("workflow", WORKFLOW)):
-        if kind == "pipeline":
-            definition = {**definition, "nodes": [LOOSE | node for node in PIPELINE["nodes"]]}
-        ask(dsn, f"select qwf.register_{kind}('{json.dumps(definition)}')")
-
-    def restart_postgres() -> None:
-        server.stop_immediate()
-        server.start()
-
-    with agents(pool.own if pool else dsn, tmp_path) as start:
-        fleet = Fleet(dsn, start, tmp_path)
-        operations: list[Callable[[], None]] = [
-            lambda: fleet.switch("off", "hard"), fleet.kill_child,
-            lambda: fleet.switch("off", "drain"), fleet.kill_parent,
-            lambda: fleet.switch("off", "pause"), restart_postgres,
-            lambda: fleet.switch("on"), fleet.stop_politely,
-            pool.restart if pool else fleet.kill_child,
-        ]  # fmt: skip
-        begun = fleet.memory_mb()
-        evening = time.monotonic() + DAY_S
-        runs = strikes = 0
-        next_strike = time.monotonic() + DAY_S / 20
-        while time.monotonic() < evening:
-            runs += enqueue_ahead(dsn, runs)
-            if time.monotonic() >= next_strike:
-                operations[strikes % len(operations)]()
-                strikes += 1
-                next_strike = time.monotonic() + min(3.0, DAY_S / 15)
-                assert invariants(dsn) == []
-            time.sleep(0.1)
-
-        ask(dsn, "delete from qwf.worker_controls returning host_label")
-        until_all_end(dsn, fleet)
-        assert invariants(dsn) == []
-        assert ask(dsn, "select status::text, count(*)::int as n from qwf.runs group by 1") == [
-            {"status": "completed", "n": runs}
-        ]
-        assert ask(dsn, OUTCOMES) == []
-        assert wrong_totals(dsn) == 0
-        for box, megabytes in fleet.memory_mb().items():
-            assert megabytes - begun[box] < GROWN_MB, f"{box} has grown"
-        for agent in fleet.agents.values():
-            assert agent.stop() == 0
-    until(lambda: not left_behind(tmp_path), "the end of every process")
+def rss_mb(pid: int) -> float:
+    text = Path(f"/proc/{pid}/statm").read_text()
+    return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-# Jobs with a number of completed attempts that their state does not explain.
-OUTCOMES = """
-    select j.node_id, j.status::text, count(a.*)::int as completed
-    from qwf.jobs j
-    left join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'
-    where j.queue is not null and j.elements is null
-    group by j.id
-    having count(a.*) <> (j.status = 'completed')::int
-"""
+def wait_for_runs(dsn: str, number: int) -> None:
+    until(lambda: completed_runs(dsn) >= number, "the work to keep up")
 
 
-def enqueue_ahead(dsn: str, runs: int) -> int:
-    """Answers what is asked and keeps a few runs in the queue; how many it added."""
-    ask(dsn, "select qwf.submit_input(run_id, node_id, 'true') from qwf.pending_inputs")
-    waiting = ask(dsn, "select count(*)::int as n from qwf.runs where finished_at is null")
-    new = max(0, BACKLOG - waiting[0]["n"])
-    for number in range(runs, runs + new):
-        ask(dsn, f"select qwf.enqueue_run('day', '{{\"n\": {number}}}', key => 'run {number}')")
-    return new
+def test_a_day_of_operations(dsn: str, server: Any, start: StartAgent, tmp_path: Path) -> None:
+    base = Database(dsn)
+    base.conn.execute("update qwf.settings set max_losses = 100, heartbeat = '1 s'")
+    register(base)
+    base.conn.close()
+    day = Day(dsn, server, start, tmp_path)
+    survivor = day.boxes["desk"].pid, rss_mb(day.boxes["desk"].pid)
+    runs, events = 0, []
+    evening = time.monotonic() + DAY_S
+    while time.monotonic() < evening:
+        workflow = day.dice.choice(["flux", "sdxl"])
+        for _ in range(8):
+            runs += 1
+            query = f"select qwf.enqueue_run('{workflow}', context => '{{\"n\": {runs}}}')"
+            ask(dsn, query)
+        wait_for_runs(dsn, runs - 24)
+        events.append(day.strike())
+        assert invariants(dsn) == [], events
 
-
-def until_all_end(dsn: str, fleet: Fleet) -> None:
-    deadline = time.monotonic() + EVENING_S
-    while ask(dsn, "select 1 as n from qwf.runs where finished_at is null limit 1"):
-        ask(dsn, "select qwf.submit_input(run_id, node_id, 'true') from qwf.pending_inputs")
-        assert time.monotonic() < deadline, [a.said()[-1500:] for a in fleet.agents.values()]
+    deadline = time.monotonic() + RECOVERY_S
+    while completed_runs(dsn) < runs:
+        assert time.monotonic() < deadline, (events, [b.said()[-3000:] for b in day.boxes.values()])
         time.sleep(0.2)
-
-
-def wrong_totals(dsn: str) -> int:
-    rows = ask(
-        dsn,
-        "select r.context -> 'n' as n, j.output -> 'total' as total"
-        " from qwf.runs r join qwf.jobs j on j.run_id = r.id and j.node_id = 'day/total'",
+    assert invariants(dsn) == []
+    assert outcomes_per_node(dsn) == {1: runs * 4}
+    wrong = (
+        "select count(*) as n from qwf.jobs j join qwf.runs r on r.id = j.run_id"
+        " where j.node_id = 'draw/join'"
+        " and (j.output ->> 'sum')::int is distinct from 2 * ((r.context ->> 'n')::int + 1) + 110"
     )
-    return sum(row["total"] != sum((row["n"] + k) ** 2 for k in range(8)) for row in rows)
+    assert ask(dsn, wrong)[0]["n"] == 0
+    if survivor[0] == day.boxes["desk"].pid:
+        assert rss_mb(survivor[0]) < survivor[1] + GROWTH_MB
+    for agent in day.boxes.values():
+        day.seen |= {agent.pid, *agent.processes()}
+        assert agent.stop() == 0
+    until(lambda: not any(alive(pid) for pid in day.seen), "the end of every process")
+    print(f"{runs} runs, {len(events)} events: {', '.join(events)}")
 
 
-def left_behind(home: Path) -> list[int]:
-    """Processes with the environment of our agents that still run."""
-    found = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if process.environ().get("QWF_HOME") == str(home / "qwf"):
-                found.append(process.pid)
-    return found
+def test_a_fleet_shares_out_models(base: Database, start: StartAgent, tmp_path: Path) -> None:
+    """Two boxes, two models, jobs in turn: each box stays with one model for most of them."""
+    journals = [tmp_path / f"journal {n}" for n in range(2)]
+    for number, journal in enumerate(journals):
+        start("--app", "modelling", "--queue", "gpu", "--gpu", "none", "--host", f"box {number}",
+              JOURNAL=str(journal))  # fmt: skip
+    with base.conn.transaction():
+        ids = [
+            base.enqueue("paint", {"n": n}, queue="gpu", model=("flux", "sdxl")[n % 2])
+            for n in range(40)
+        ]
+    assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
+    loads = sum(journal.read_text().count("\nload") + 1 for journal in journals if journal.exists())
+    assert loads <= 12, "not one for each of the 40"

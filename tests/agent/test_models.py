@@ -228,3 +228,17 @@ def test_a_request_waits_for_the_job_that_has_the_card(
     assert base.ended(job_id)["status"] == "completed"
     look = "select answered_at is not null from qwf.model_requests where id = %s"
     until(lambda: base.one(look, number), "an answer")
+
+
+def test_a_worker_that_is_off_says_so_to_requests(base: Database, start: StartAgent) -> None:
+    start(*GPU, "--host", "box")
+    base.conn.execute("select qwf.worker_control('box', 'gpu', 'off', 'pause')")
+    assert request(base, "load", "flux")["error"] == "the worker is switched off"
+
+
+def test_the_worker_of_the_queue_answers(base: Database, start: StartAgent) -> None:
+    start(
+        "--app", "modelling", "--host", "box", "--queue", "cpu", "--queue", "gpu", "--gpu", "none"
+    )
+    for _ in range(3):
+        assert request(base, "load", "flux")["error"] is None

@@ -41,6 +41,13 @@ def test_the_wall_clock_trips(base: Database, start: StartAgent, tmp_path: Path,
     assert attempt["signal"] in (None, int(signal.SIGKILL))
 
 
+def test_importing_the_code_of_a_task_is_not_its_time(base: Database, start: StartAgent) -> None:
+    start("--nodes", "steps")
+    job_id = base.enqueue("slow_to_import", {}, timeout="1 s")
+    assert base.ended(job_id)["status"] == "completed"
+    assert len(base.attempts(job_id)) == 1
+
+
 @pytest.mark.parametrize("task", STUBBORN)
 def test_no_progress_trips(base: Database, start: StartAgent, tmp_path: Path, task: str) -> None:
     base.conn.execute("update qwf.settings set stall_timeout = '0.5 s', stall_samples = 2")

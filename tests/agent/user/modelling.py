@@ -96,3 +96,32 @@ def cards() -> dict[str, Any]:
 @app.task()
 def card_error(text: str) -> None:
     raise RuntimeError(text)
+
+
+# A line of work over all kinds of queues ----------------------------------------------------------
+
+
+@app.task()
+def prepare(n: int) -> dict[str, int]:
+    time.sleep(0.02)
+    return {"n": n + 1}
+
+
+@app.task()
+def paint(n: int, model: Any, status_callback: Any) -> dict[str, Any]:
+    for step in range(3):
+        status_callback(step / 3)
+        time.sleep(0.01)
+    return {"n": n + 10, "by": model.name}
+
+
+@app.task()
+def caption(n: int) -> dict[str, int]:
+    time.sleep(0.05)
+    return {"n": n + 100}
+
+
+@app.task()
+def join(painted: int, captioned: int, out: Path) -> dict[str, int]:
+    (out / "sum").write_text(str(painted + captioned))
+    return {"sum": painted + captioned}
