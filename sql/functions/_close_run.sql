@@ -21,7 +21,8 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_clean_up boolean := not p_at_once
-    and exists (select from qwf.runs r where r.id = p_run and r.started_at is not null)
+    and exists (  -- a claim notes the start of a run only where nobody holds it
+      select from qwf.jobs j where j.run_id = p_run and j.attempt > 0)
     and exists (
       select from qwf.jobs j
       where j.run_id = p_run and j.run_if is not null and j.finished_at is null);

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import psycopg
 import pytest
-from interleave import Race, claim, finish, reports
+from interleave import FINISH, Race, claim, finish, reports
 
 
 def run_of(race: Race, *nodes: dict[str, Any]) -> int:
@@ -55,3 +56,54 @@ def test_a_map_that_is_stopped_as_its_last_element_ends_counts_once(
         finish(race, one)
         race.healthy()
     assert race.run_status(run) == ("failed" if way == "one batch" else "cancelled")
+
+
+@pytest.mark.parametrize("way", ["answer", "finish"])
+def test_a_node_that_comes_to_ask_while_it_is_being_stopped(race: Race, way: str) -> None:
+    """It asks after the events were taken, and before what has to stop is looked for."""
+    run_of(
+        race,
+        {"id": "a", "on_failure": "ask" if way == "answer" else "fail"},
+        {"id": "b", "on_failure": "ask"},
+        {"id": "clean", "depends_on": ["a", "b"], "run_if": "all_done"},
+    )
+    a, b = claim(race, 2)
+    stopping = race.session()
+    if way == "answer":
+        finish(race, a, outcome="fatal")
+    open_gate = race.gate("qwf.runs", "new.ending is not null")
+    if way == "answer":
+        stopping.start("select qwf.answer_job(%s, '\"abort\"')", a.job)
+    else:
+        stopping.start(FINISH, reports(a, outcome="fatal"))
+    stopping.waits()
+    assert finish(race.hurried(), b, outcome="fatal") == [("ok", True)]
+    race.healthy()
+    open_gate()
+    ((answer, *pending),) = stopping.ends()
+    assert answer
+    assert pending in ([], [False])
+    race.settle()
+    assert race.status(b.job) == "cancelled"
+    assert [c.name for c in claim(race, 10)] == ["s/clean"]
+
+
+@pytest.mark.parametrize("call", ["cancel_job(%s)", "answer_job(%s, '\"skip\"')"])
+def test_an_element_is_gone_when_a_retry_of_its_map_was_first(race: Race, call: str) -> None:
+    run = run_of(race, {"id": "m", "map": [1, 2], "on_failure": "ask"})
+    bad, other = claim(race, 2)
+    finish(race, bad, outcome="fatal")
+    race.rows("select qwf.answer_job(%s, '\"abort\"')", bad.job)
+    finish(race, other, outcome="cancelled")
+    assert race.run_status(run) == "failed"
+    retrying, person = race.session(), race.session()
+    retrying.begin()
+    retrying.rows("select qwf.retry_run(%s, 's/m')", run)
+    person.start(f"select qwf.{call}", bad.job)
+    person.waits()
+    retrying.commit()
+    with pytest.raises(psycopg.Error) as refused:
+        person.ends()
+    assert refused.value.sqlstate == "QW001"
+    race.work_off()
+    assert race.run_status(run) == "completed"
