@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,9 +13,11 @@ import click
 import psycopg
 import pytest
 from click.testing import CliRunner
+from rich.text import Text
 from welcome import Cli
 
 from qwf_agent.cli import qwf as command
+from qwf_agent.show.visible import Terminal
 
 ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
 
@@ -140,6 +143,21 @@ def test_colours_are_for_terminals(applied: Cli) -> None:
     run = applied("run", "welcome").stdout.strip()
     assert "\x1b" not in applied("show", run).stdout
     assert "\x1b" not in applied("runs").stdout
+
+
+def test_texts_of_others_do_not_steer_the_terminal(on_db: Cli, db: psycopg.Connection[Any]) -> None:
+    evil = "a\x1b]0;owned\x07\x1b[2J\x9b\u202eb"
+    call = "select qwf.enqueue(%s, queue => 'cpu', model => %s)"
+    ((job,),) = db.execute(call, [evil, evil]).fetchall()
+    for words in (["jobs"], ["job", str(job)], ["why", str(job)], ["cancel", "job", str(job)]):
+        said = on_db(*words)
+        assert not set("\x1b\x07\x9b\u202e") & set(said.output), words
+    assert "a\u241b]0;owned" in on_db("job", str(job)).stdout
+    assert json.loads(on_db("job", str(job), "--json").stdout)["job"]["task"] == evil
+    terminal = Terminal(force_terminal=True, width=80)
+    with terminal.capture() as drawn:
+        terminal.print(Text(evil, "red"))
+    assert drawn.get().startswith("\x1b[31ma\u241b")
 
 
 def test_no_color_is_heeded(on_db: Cli, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:

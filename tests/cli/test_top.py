@@ -57,6 +57,14 @@ def fleet(dsn: str, db: Db) -> Iterator[Fleet]:
         yield found
 
 
+def test_texts_of_others_do_not_steer_the_terminal(fleet: Fleet, db: Db) -> None:
+    db.execute("update qwf.jobs set task = E'a\\x1b[2Jb', last_error = E'\\x07'")
+    seen = fleet.look()
+    assert {row["task"] for row in [*seen.running, *seen.failed]} == {"a\u241b[2Jb"}
+    job, _, _ = fleet.job(seen.failed[0]["id"])
+    assert (job["task"], job["last_error"]) == ("a\u241b[2Jb", "\u2407")
+
+
 def drive(fleet: Fleet, size: tuple[int, int], script: Screen) -> None:
     """Run the screen of that size, and the script on it."""
 

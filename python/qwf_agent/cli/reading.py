@@ -183,7 +183,7 @@ def why(conn: session.Connection, job: int, as_json: bool) -> None:
     Example:  qwf why 345
     """
     reasons = _reasons(conn, job)
-    session.show_json(reasons) if as_json else click.echo("\n".join(reasons))
+    session.show_json(reasons) if as_json else click.echo(drawing.visible("\n".join(reasons)))
 
 
 @click.command()

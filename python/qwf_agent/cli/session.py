@@ -20,6 +20,7 @@ from psycopg.types.json import Jsonb
 from rich.console import Console, RenderableType
 
 from qwf_agent import config, embedded
+from qwf_agent.show.visible import Terminal, visible
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -120,7 +121,7 @@ def console(stderr: bool = False) -> Console:
     """The terminal as it is; wide where there is none, so that pipes get whole lines."""
     to_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     width = None if to_terminal or os.environ.get("COLUMNS") else WIDE
-    return Console(stderr=stderr, highlight=False, width=width)
+    return Terminal(stderr=stderr, highlight=False, width=width)
 
 
 def show(content: RenderableType) -> None:
@@ -242,12 +243,12 @@ def _first(error: psycopg.Error) -> str:
 def _complain(message: str, details: Sequence[str] = (), hint: str | None = None) -> None:
     colours = False if os.environ.get("NO_COLOR") else None  # None: where there is a terminal
     click.secho("error: ", fg="red", bold=True, err=True, nl=False, color=colours)
-    click.echo(message, err=True)
+    click.echo(visible(message), err=True)
     for line in details:
-        click.echo(f"  {line}", err=True)
+        click.echo(f"  {visible(line)}", err=True)
     if hint:
         click.secho("hint: ", fg="cyan", err=True, nl=False, color=colours)
-        click.echo(hint, err=True)
+        click.echo(visible(hint), err=True)
 
 
 def _json(value: object) -> object:

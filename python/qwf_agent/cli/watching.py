@@ -121,7 +121,8 @@ def job_to_its_end(conn: session.Connection, job: int, as_json: bool) -> int:
     if printed:
         click.echo(printed, nl=not printed.endswith("\n"))
     if result["state"] != "completed":
-        click.echo(f"job {job} {result['state']}: {result['error'] or 'no reason given'}", err=True)
+        reason = show.visible(result["error"] or "no reason given")
+        click.echo(f"job {job} {result['state']}: {reason}", err=True)
     return EXITS[result["state"]]
 
 
@@ -176,7 +177,7 @@ def _lines(conn: session.Connection, run_id: int) -> dict[str, Any]:
     def tell(status: dict[str, Any]) -> None:
         nonlocal before
         for line in show.changes(before, status):
-            click.echo(line)
+            click.echo(show.visible(line))
         before = status
 
     return _follow(conn, run_id, tell)
@@ -194,7 +195,7 @@ def _follow_log(conn: session.Connection, job: int) -> int:
             if live["tail"] is not None and live["attempt"] > printed.ended:
                 printed.live(live["attempt"], live["end_offset"], live["tail"])
             if (news := _news(row)) != told:
-                click.echo(_state_line(row), err=True)
+                click.echo(show.visible(_state_line(row)), err=True)
                 told = news
             if row["status"] in EXITS:
                 return EXITS[row["status"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from qwf_agent.show.jobs import attempt, headline, options, question, timeline
 from qwf_agent.show.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.show.runs import board, changes, run
+from qwf_agent.show.visible import visible
 from qwf_agent.show.words import LOOKS, OVER, Row, bar, brief, duration, moment, size, state
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "size",
     "state",
     "timeline",
+    "visible",
 ]

@@ -6,11 +6,15 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from qwf_agent.cli import acting, session
+from qwf_agent.show import visible
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
 
 Rows = list[dict[str, Any]]
 
@@ -89,22 +93,22 @@ class Fleet:
         with self._one_at_a_time:
             conn = self._connection()
             return Snapshot(
-                queues=session.many(conn, QUEUES),
-                workers=session.many(conn, WORKERS),
-                hosts=session.many(conn, HOSTS),
-                running=session.many(conn, RUNNING),
-                failed=session.many(conn, FAILED),
-                asked=session.many(conn, ASKED),
+                queues=_read(conn, QUEUES),
+                workers=_read(conn, WORKERS),
+                hosts=_read(conn, HOSTS),
+                running=_read(conn, RUNNING),
+                failed=_read(conn, FAILED),
+                asked=_read(conn, ASKED),
             )
 
     def job(self, job: int) -> tuple[dict[str, Any], Rows, Rows]:
         """A job, its attempts and its events."""
         with self._one_at_a_time:
             conn = self._connection()
-            (row,) = session.many(conn, "select * from qwf.jobs where id = %s", (job,))
+            (row,) = _read(conn, "select * from qwf.job_details where id = %s", (job,))
             attempts = "select * from qwf.job_attempts where job_id = %s order by attempt"
             events = "select * from qwf.job_events where job_id = %s order by id"
-            return row, session.many(conn, attempts, (job,)), session.many(conn, events, (job,))
+            return row, _read(conn, attempts, (job,)), _read(conn, events, (job,))
 
     def cancel(self, job: int) -> None:
         """Cancel a job."""
@@ -134,6 +138,14 @@ class Fleet:
         if self._conn is None or self._conn.closed or self._conn.broken:
             self._conn = self._connect()
         return self._conn
+
+
+def _read(conn: session.Connection, query: LiteralString, params: tuple[Any, ...] = ()) -> Rows:
+    """Rows whose texts do not steer the terminal."""
+    return [
+        {name: visible(v) if isinstance(v, str) else v for name, v in row.items()}
+        for row in session.many(conn, query, params)
+    ]
 
 
 def reason(error: BaseException) -> str:
