@@ -40,17 +40,13 @@ class Group:
 
 GROUPS = (
     Group(
-        "select q.queue, s.status, s.jobs from qwf.queue_depth q cross join lateral (values"
-        " ('queued', q.queued), ('scheduled', q.scheduled), ('running', q.running)"
-        ") s(status, jobs)",
-        ("queue", "status"),
-        (Figure("qwf_jobs", "jobs", "Jobs that wait or run."),),
-    ),
-    Group(
-        "select queue, coalesce(date_part('epoch', oldest_wait), 0) as oldest,"
-        " paused::int as paused, slots from qwf.queue_depth",
+        "select queue, queued, scheduled, running, slots, paused::int as paused,"
+        " coalesce(date_part('epoch', oldest_wait), 0) as oldest from qwf.queue_depth",
         ("queue",),
         (
+            Figure("qwf_queued_jobs", "queued", "Jobs a worker could take now."),
+            Figure("qwf_scheduled_jobs", "scheduled", "Jobs whose time has not come."),
+            Figure("qwf_running_jobs", "running", "Jobs that run."),
             Figure("qwf_queue_oldest_wait_seconds", "oldest", "Wait of the oldest queued job."),
             Figure("qwf_queue_paused", "paused", "1 while the queue hands out nothing."),
             Figure("qwf_queue_slots", "slots", "Bodies its live workers run at once."),
@@ -227,7 +223,7 @@ def metrics(listen: str | None, dsn: str | None) -> None:
     One for the whole fleet is enough: everything is read from the database.
 
     \b
-    Example:  qwf metrics | grep qwf_jobs
+    Example:  qwf metrics | grep qwf_queue
               qwf metrics --listen 127.0.0.1:9187
     """
     address = config.find_dsn(dsn)

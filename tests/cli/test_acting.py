@@ -168,6 +168,9 @@ def test_schedules_are_added_listed_switched_and_dropped(on_db: Cli, db: Db) -> 
 
 def test_queues_are_created_paused_and_resumed(on_db: Cli, db: Db) -> None:
     assert on_db("queue", "create", "mail", "--timeout", "5min").exit_code == 0
+    assert "max" not in on_db("queues").stdout
+    assert on_db("queue", "create", "mail", "--max-running", "3").exit_code == 0
+    assert "max" in on_db("queues").stdout
     assert on_db("queue", "pause", "mail").exit_code == 0
     assert "paused" in on_db("queues").stdout
     assert {q["queue"]: q["paused"] for q in json.loads(on_db("queues", "--json").stdout)}["mail"]

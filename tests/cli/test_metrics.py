@@ -49,8 +49,8 @@ def test_the_figures_are_those_of_the_database(on_db: Cli, db: Db) -> None:
     found = samples(result.stdout)
     assert found["qwf_up",] == 1
     assert found["qwf_unreadable",] == 0
-    assert found["qwf_jobs", "cpu", "queued"] == 1
-    assert found["qwf_jobs", "cpu", "running"] == 1
+    assert found["qwf_queued_jobs", "cpu"] == 1
+    assert found["qwf_running_jobs", "cpu"] == 1
     assert found["qwf_queue_slots", "cpu"] == 4
     assert found["qwf_queue_paused", "gpu"] == 1
     assert found["qwf_workers", "box-a", "cpu", "idle"] == 1
@@ -97,7 +97,7 @@ def test_they_are_served_until_interrupted_and_outlive_a_lost_connection(
 ) -> None:
     address, process = served
     db.execute("select qwf.enqueue('t', queue => 'cpu')")
-    assert scraped(address)["qwf_jobs", "cpu", "queued"] == 1
+    assert scraped(address)["qwf_queued_jobs", "cpu"] == 1
     db.execute(
         "select pg_terminate_backend(pid) from pg_stat_activity"
         " where application_name = 'qwf' and datname = current_database()"

@@ -15,7 +15,7 @@ from qwf_agent.cli import acting, arguments, session, watching
 from qwf_agent.cli.reading import show_list
 
 QUEUE_COLUMNS = (
-    *("queue", "state", "workers", "slots", "queued", "scheduled", "running", "waited"),
+    *("queue", "state", "workers", "slots", "queued", "scheduled", "running", "max", "waited"),
 )
 
 WORKER_COLUMNS = (
@@ -51,6 +51,7 @@ def queues(conn: session.Connection, as_json: bool) -> None:
     found = session.many(conn, "select * from qwf.queue_depth order by queue")
     for row in [] if as_json else found:
         row |= {"state": "paused" if row["paused"] else "on", "waited": row["oldest_wait"]}
+        row["max"] = row["max_running"]
     show_list(QUEUE_COLUMNS, found, as_json, "no queues")
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from textwrap import indent
 from typing import Any
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -94,16 +95,16 @@ def question(row: Row) -> RenderableType:
     )
     age = duration(seconds(row["age"]))
     head.append(f"{row['widget'] or 'input'}, {age} old", "bright_black")
-    lines = [head]
+    lines: list[RenderableType] = [head]
     if row.get("prompt"):
-        lines.append(Text(indent(row["prompt"], "  "), "magenta"))
+        lines.append(_indented(row["prompt"], "magenta"))
     if row["spec"].get("error"):
-        lines.append(Text(indent(_last_line(row["spec"]["error"]), "  "), "red"))
+        lines.append(_indented(_last_line(row["spec"]["error"]), "red"))
     offered = options(row["spec"])
-    lines += [Text(f"  #{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
+    lines += [_indented(f"#{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
     value = "'#1'" if offered else "VALUE"
     subject = f"{row['run_id']} {node}" if node else f"--job {row['job_id']}"
-    lines.append(Text(f"  qwf answer {subject} {value}", "cyan"))
+    lines.append(_indented(f"qwf answer {subject} {value}", "cyan"))
     return Group(*lines)
 
 
@@ -111,6 +112,10 @@ def options(spec: Row) -> list[tuple[Any, str]]:
     """What a person may choose from: each value with a short text for it."""
     given = spec.get("options", spec.get("source"))
     return [(value, brief(value)) for value in given] if isinstance(given, list) else []
+
+
+def _indented(text: str, style: str = "") -> Padding:
+    return Padding(Text(text, style), (0, 0, 0, 2))
 
 
 def _attempt_line(row: Row) -> Text:
@@ -157,8 +162,3 @@ def _count(number: int, one: str, many: str | None = None) -> str:
 
 def _last_line(text: Any) -> str:
     return (str(text).strip().splitlines() or [""])[-1]
-
-
-def last_lines(rows: Iterable[Row]) -> list[str]:
-    """The last line of the error of each attempt that has one."""
-    return [f"attempt {row['attempt']}: {_last_line(row['error'])}" for row in rows if row["error"]]

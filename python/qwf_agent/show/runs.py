@@ -12,6 +12,10 @@ from rich.text import Text
 
 from qwf_agent.show.words import LOOKS, OVER, Row, bar, duration, state
 
+STATES = (
+    *("completed", "failed", "cancelled", "skipped", "running", "awaiting_input"),
+    *("queued", "scheduled", "blocked"),
+)
 QUIET = ("completed", "blocked", "skipped", "queued", "cancelled", "scheduled")
 
 
@@ -169,7 +173,8 @@ def _detail(node: Row, status: Row) -> Text | None:
 def _elements(node: Row) -> Text:
     """How far a map is, and what has become of its elements."""
     counts: Mapping[str, int] = node["elements"]
-    told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    names = sorted(counts, key=STATES.index)
+    told = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in names)
     if node["status"] == "completed":
         return Text(f"{sum(counts.values())} elements: {told}", "bright_black")
     return bar(_elements_done(counts)).append(f" {told}")
