@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help demo up down deploy revert verify test gpu-check bench docs lint clean
+.PHONY: help demo up down deploy revert verify test gpu-check bench bench-peers docs lint clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ gpu-check: $(VENV)/.test ## Try the agent on a real NVIDIA card; skips where the
 
 bench: $(VENV)/.bench ## Measure qwf, five minutes; ARGS="--only drain" for some of it
 	@$(BIN)/python -m bench all $(ARGS)
+
+bench-peers: $(VENV)/.bench ## Measure qwf and its peers in turn, on the same server
+	@$(BIN)/python -m bench peers $(ARGS)
 
 docs: $(VENV)/.test ## Write the generated parts of docs/ again
 	@$(BIN)/python docs/include_examples.py

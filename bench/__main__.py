@@ -7,6 +7,7 @@ import sys
 import click
 
 from bench import page, results
+from bench.peers.command import peers
 from bench.results import Sample
 from bench.scenario import interruptible, sizes_of, take
 from bench.scenarios import ALL
@@ -43,7 +44,7 @@ def write_page() -> None:
     click.echo(f"written: {', '.join(page.write()) or 'nothing: make bench'}")
 
 
-for command in ALL:
+for command in (*ALL, peers):
     main.add_command(command)
 
 if __name__ == "__main__":

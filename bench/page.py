@@ -10,7 +10,7 @@ from typing import Any
 from bench.results import HEADINGS, RESULTS, Figure, rows
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
-PLACE = re.compile(r"(?<=<!-- figures:(\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- figures:(\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def write() -> list[str]:
@@ -18,11 +18,11 @@ def write() -> list[str]:
     written: list[str] = []
 
     def fill(match: re.Match[str]) -> str:
-        path = RESULTS / f"{match[1]}.json"
+        path = RESULTS / f"{match[2]}.json"
         if not path.exists():
             return match[0]
-        written.append(match[1])
-        return as_markdown(json.loads(path.read_text(encoding="utf-8")))
+        written.append(match[2])
+        return match[1] + as_markdown(json.loads(path.read_text(encoding="utf-8")))
 
     PAGE.write_text(PLACE.sub(fill, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     return written

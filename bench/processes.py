@@ -59,13 +59,13 @@ def forked(number: int, function: Callable[..., None], *args: Any) -> Iterator[N
 
 @contextlib.contextmanager
 def spawned(
-    commands: list[list[str]], ready: bytes = b"", stop: int = signal.SIGTERM, **environment: str
+    commands: list[list[str]], ready: bytes, environment: dict[str, str]
 ) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Processes of these commands, each once it has said `ready`; asked to stop at the end of the
     context, then killed. Raises BenchError when one ends before it is ready."""
     with contextlib.ExitStack() as stack:
         started: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = []
-        stack.callback(lambda: end([process for process, _ in started], stop))
+        stack.callback(lambda: end([process for process, _ in started]))
         for command in commands:
             log: IO[bytes] = stack.enter_context(tempfile.TemporaryFile())
             process = subprocess.Popen(
@@ -88,11 +88,11 @@ def said(log: IO[bytes]) -> bytes:
     return os.pread(log.fileno(), os.fstat(log.fileno()).st_size, 0)
 
 
-def end(processes: list[subprocess.Popen[bytes]], stop: int) -> None:
+def end(processes: list[subprocess.Popen[bytes]]) -> None:
     """Ask to stop; kill what has not within a while."""
     for process in processes:
         with contextlib.suppress(ProcessLookupError):
-            process.send_signal(stop)
+            process.terminate()
     deadline = time.monotonic() + STOP_S
     for process in processes:
         try:
@@ -112,5 +112,5 @@ def agents(dsn: str, number: int = 1, *options: str) -> Iterator[list[subprocess
     """So many agents with forked children, serving."""
     paths = os.pathsep.join((str(ROOT), str(ROOT / "python")))
     commands = [agent(dsn, *options) for _ in range(number)]
-    with spawned(commands, b"serving", PYTHONPATH=paths) as started:
+    with spawned(commands, b"serving", {"PYTHONPATH": paths}) as started:
         yield started

@@ -68,7 +68,7 @@ class Server:
     @contextlib.contextmanager
     def database(self, deploy: Callable[[str], Any] = migrate.deploy) -> Iterator[Database]:
         """A fresh database into which `deploy` has been done once; gone afterwards."""
-        kind = f"{deploy.__module__}.{deploy.__qualname__}"
+        kind = deploy_name(deploy)
         if kind not in self.templates:
             template = self._create("template1")
             deploy(self.at(template))
@@ -154,6 +154,12 @@ class Server:
         drop = sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name))
         with psycopg.connect(self.dsn, autocommit=True) as conn:
             conn.execute(drop)
+
+
+def deploy_name(deploy: Callable[[str], Any]) -> str:
+    """What a template is remembered by: the function, and whose method it is."""
+    owner = getattr(getattr(deploy, "__self__", None), "name", "")
+    return " ".join(filter(None, (f"{deploy.__module__}.{deploy.__qualname__}", owner)))
 
 
 @contextlib.contextmanager

@@ -1,0 +1,1 @@
+"""The peers: how each is installed, filled, worked off and looked at."""

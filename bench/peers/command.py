@@ -1,0 +1,80 @@
+"""`python -m bench peers`."""
+
+from __future__ import annotations
+
+import click
+
+from bench import results
+from bench.peers import compare, systems
+from bench.peers.install import CannotInstall
+from bench.results import Sample
+from bench.scenario import interruptible, take
+from bench.server import BenchError, Server, start
+
+NAMES = [system.name for system in systems.ALL if system is not systems.QWF]
+
+
+@click.command("peers")
+@click.option("--dsn", help="A server that may be loaded. Default: one of its own.", metavar="URL")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1))
+@click.option("--peer", "wanted", multiple=True, type=click.Choice(NAMES), help="Default: all.")
+@click.option("--jobs", default=20_000, show_default=True, help="Of a drain.")
+@click.option("--workers", "fleets", multiple=True, type=int, default=(1, 2), show_default=True)
+@click.option("--seconds", default=8.0, show_default=True, help="Of throughput.")
+@click.option("--hold", default=20.0, show_default=True, help="Seconds with a snapshot held.")
+@click.option("--samples", default=200, show_default=True, help="Of the latency.")
+def peers(
+    dsn: str | None,
+    rounds: int,
+    wanted: tuple[str, ...],
+    jobs: int,
+    fleets: tuple[int, ...],
+    seconds: float,
+    hold: float,
+    samples: int,
+) -> None:
+    """qwf and its peers in turn, on the same server; writes bench/results/peers.*."""
+    there = [systems.QWF, *installed(wanted or tuple(NAMES))]
+    taken: list[Sample] = []
+    with interruptible(), start(dsn) as server:
+        facts = server.facts()
+        for _ in range(rounds):
+            taken += round_of(server, there, jobs, fleets, seconds, samples)
+        taken += take(server, compare.snapshots, 1, {"systems": there, "seconds": hold})
+    results.show(results.figures(taken), facts)
+    click.echo(f"written: {results.save('peers', taken, facts)}")
+
+
+def installed(wanted: tuple[str, ...]) -> list[systems.System]:
+    """Those peers that can be had here; the others are named."""
+    found = []
+    for system in systems.ALL:
+        if system.name in wanted:
+            try:
+                system.install()
+                found.append(system)
+            except CannotInstall as error:
+                click.echo(f"{system.name} is left out: {error}", err=True)
+    return found
+
+
+def round_of(
+    server: Server,
+    there: list[systems.System],
+    jobs: int,
+    fleets: tuple[int, ...],
+    seconds: float,
+    samples: int,
+) -> list[Sample]:
+    """One round of all but the held snapshot."""
+    taken: list[Sample] = []
+    for measure, sizes in (
+        (compare.drains, {"jobs": jobs, "fleets": fleets}),
+        (compare.throughputs, {"seconds": seconds}),
+        (compare.latencies, {"samples": samples}),
+    ):
+        try:
+            taken += take(server, measure, 1, {"systems": there, **sizes})
+        except BenchError as error:
+            click.echo(f"left out: {error}", err=True)
+    return taken
