@@ -30,6 +30,19 @@ def parked(agent: Agent) -> None:
     until(lambda: not agent.children(), "the children to go")
 
 
+def test_a_notification_is_no_order(base: Database, start: StartAgent, tmp_path: Path) -> None:
+    """Whoever can connect can send one: it makes an agent look, and what it sees decides."""
+    start(*BOX)
+    job_id, _ = running(base, "telling", tmp_path, seconds=1)
+    worker = base.one("select claimed_by from qwf.jobs where id = %s", job_id)
+    for payload in ("cancel", "off", "log", "models", "default", "'; drop schema qwf", "\x1b[2J"):
+        base.conn.execute("select pg_notify(qwf.wake_channel(%s), %s)", (worker, payload))
+        base.conn.execute("select pg_notify('worker_control', %s)", (payload,))
+    base.conn.execute("select pg_notify('worker_control', 'box:default')")
+    assert base.ended(job_id)["status"] == "completed"
+    assert base.ended(base.enqueue("noop", {}))["attempt"] == 1
+
+
 def test_off_hard_kills_and_gives_the_job_to_a_peer(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
