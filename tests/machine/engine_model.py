@@ -12,12 +12,13 @@ is `locked` for the others until it ends; `absorb` merges it.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from workflows import Node, expand
+from workflows import DEADLINES, Node, expand
 
 import reference_model
 
@@ -36,6 +37,8 @@ ATTEMPTS = {"error": 1, "tempfail": 4}
 BACKOFF = {"error": [1, 5, 30], "tempfail": [60, 300, 900]}
 LOSSES = 3
 QUEUES = {"cpu", "gpu", "default"}
+LIMITS = {"one": 1, "two": 2}
+DECISIONS = {"retry": "retried", "skip": "passed", "abort": "aborted"}
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,10 @@ class Job:
     inputs: Json = field(default_factory=dict)
     key: str | None = None
     once: bool = False
-    missing: set[int] = field(default_factory=set)  # dependencies that are not satisfied yet
+    missing: set[int] = field(default_factory=set)  # dependencies, or elements, not ended yet
+    elements: list[int] | None = None  # of a map that has begun
+    parent: int | None = None  # the map this is an element of
+    expires_at: datetime | None = None
     attempt: int = 0
     failures: int = 0
     losses: int = 0
@@ -119,9 +125,11 @@ class Run:
     context: Json
     key: str | None = None
     once: bool = False
+    deadline: datetime | None = None
+    ending: str | None = None  # how it will end once clean-up is done
     started: bool = False
     finished_at: datetime | None = None
-    nodes: dict[str, int] = field(default_factory=dict)
+    nodes: dict[str, int] = field(default_factory=dict)  # and elements
     pending: list[tuple[int, str]] = field(default_factory=list)  # events: job, kind
 
     @property
@@ -141,6 +149,9 @@ class Model:
     runs: dict[int, Run] = field(default_factory=dict)
     reports: dict[str, Report] = field(default_factory=dict)  # by token
     paused: set[str] = field(default_factory=set)
+    room: int | None = None  # max_running of the queue cpu
+    off: set[str] = field(default_factory=set)  # workers that are switched off
+    unnamed: int = 0  # elements whose id the database has not told yet count down from 0
     locked_jobs: frozenset[int] = frozenset()  # by a transaction somebody has open
     locked_runs: frozenset[int] = frozenset()
     touched: set[int] = field(default_factory=set)  # runs this transaction has locked
@@ -150,22 +161,22 @@ class Model:
 
     def enqueue(
         self,
-        task: str,
+        node: Node,
         key: str | None,
         once: bool,
         run_at: datetime | None,
-        max_attempts: int | None,
-        backoff: Json,
         priority: int,
+        expires: timedelta | None,
         got: int,
     ) -> int:
-        holder = self._key_holder(task, key)
+        holder = self._key_holder(node.name, key)
         if holder is not None:
             return holder
-        node = Node(task, (), max_attempts=max_attempts, backoff=backoff)
-        job = Job(self._fresh(got, self.jobs), "queued", task, "cpu", priority, node=node)
+        job = Job(self._fresh(got, self.jobs), "queued", node.name, "cpu", priority, node=node)
         job.key, job.once = key, once
         self._enter(job, run_at)
+        if expires is not None:
+            job.expires_at = max(run_at or self.now, self.now) + expires
         self.jobs[job.id] = job
         return job.id
 
@@ -193,6 +204,8 @@ class Model:
             return holder
         run = Run(self._fresh(got, self.runs), workflow, "queued", priority, context, key, once)
         self.runs[run.id] = run
+        if workflow in DEADLINES:
+            run.deadline = max(run_at or self.now, self.now) + self._time(workflow)
         nodes = expand(workflow)
         require({n.name for n in nodes} == set(jobs), "a run has the nodes of its workflow", jobs)
         run.nodes = jobs
@@ -210,6 +223,9 @@ class Model:
                 self._enter(job, run_at)
         self._apply(run, first)
         return run.id
+
+    def _time(self, workflow: str) -> timedelta:
+        return timedelta(seconds=DEADLINES[workflow])
 
     def _run_key_holder(self, workflow: str, key: str | None) -> int | None:
         for run in self.runs.values():
@@ -253,16 +269,24 @@ class Model:
             for job in self.jobs.values()
             if job.status == "queued" and job.queue == queue and job.id not in self.locked_jobs
         ]
-        if queue in self.paused:
+        free = [
+            j for j in free if not (j.expires_at and j.expires_at <= self.now and not j.attempt)
+        ]
+        if queue in self.paused or worker in self.off:
             free = []
-        require(picked <= {j.id for j in free}, "only what is free is claimed", picked)
-        require(len(picked) == min(len(free), max_jobs), "as many as there are", picked, len(free))
-        taken = sorted((j for j in free if j.id in picked), key=Job.order)
-        for left in free:
-            if taken and left.id not in picked:
-                require(taken[-1].order() <= left.order(), "the order of claims", picked, left.id)
-        came = list(tokens)  # among equals, any order
-        taken.sort(key=lambda job: (job.order(), came.index(job.id) if job.id in came else -1))
+        came = list(tokens)  # among equals, the choice is the database's
+        free.sort(
+            key=lambda j: (
+                j.order(),
+                j.id not in picked,
+                came.index(j.id) + 1 if j.id in came else 0,
+            )
+        )
+        taken: list[Job] = []
+        for job in free:
+            if len(taken) < max_jobs and self._has_room(job, taken):
+                taken.append(job)
+        require(picked == {j.id for j in taken}, "what is claimed", picked, [j.id for j in taken])
         handed = []
         for job in taken:
             job.attempt += 1
@@ -272,10 +296,11 @@ class Model:
             try:
                 inputs = self._resolved(job)
             except reference_model.ReferenceFault:
-                self._close(job, "failed")
                 job.attempts.append("fatal")
+                self._fail(job)
                 assert job.run is not None
-                self.runs[job.run].pending.append((job.id, "failed"))
+                kind = "asked" if job.status == "awaiting_input" else "failed"
+                self.runs[job.run].pending.append((job.id, kind))
                 continue
             job.status = "running"
             require(job.id in tokens, "what is claimed is handed out", job.id)
@@ -283,6 +308,23 @@ class Model:
             job.lease_until = self.now + (lease or LEASE)
             handed.append((job.id, job.attempt, inputs))
         return handed
+
+    def _has_room(self, job: Job, taken: list[Job]) -> bool:
+        """Whether the limits let it run beside what runs and what was just taken."""
+        running = [j for j in self.jobs.values() if j.status == "running"] + taken
+        full = self.room is not None and sum(j.queue == "cpu" for j in running) >= self.room
+        limit = job.node.limit
+        if limit is not None and sum(j.node.limit == limit for j in running) >= LIMITS[limit]:
+            return False
+        return job.queue != "cpu" or not full
+
+    def _fail(self, job: Job) -> None:
+        """It failed for good: unless a person is asked."""
+        job.failed = True
+        if job.node.on_failure == "ask":
+            job.status = "awaiting_input"
+        else:
+            self._close(job, "failed")
 
     def _start(self, job: Job) -> None:
         """A run runs as soon as somebody works for it; who holds it sees to it later."""
@@ -294,16 +336,16 @@ class Model:
             run.started, run.status = True, "running"
 
     def _resolved(self, job: Job) -> Json:
-        if job.run is None:
+        if job.run is None or job.parent is not None:
             return job.inputs
         return reference_model.resolve(job.node.inputs, self._scope(self.runs[job.run]))
 
     def _scope(self, run: Run) -> Json:
-        outputs = {
-            name: self.jobs[job_id].output
-            for name, job_id in run.nodes.items()
-            if self.jobs[job_id].output is not None
-        }
+        outputs = {}
+        for name, job_id in run.nodes.items():
+            job = self.jobs[job_id]
+            if job.output is not None or job.status in ("failed", "cancelled"):
+                outputs[name] = job.output  # of what was let go: null
         return {**outputs, "$context": run.context}
 
     def heartbeat(self, tokens: Iterable[str], lease: timedelta | None) -> dict[str, str]:
@@ -332,7 +374,16 @@ class Model:
         return next((job for job in self.jobs.values() if job.token == token), None)
 
     def _stopped(self, job: Job) -> bool:
-        return job.wanted_dead or (job.run is not None and not self.runs[job.run].live)
+        return job.wanted_dead or self._doomed(job)
+
+    def _doomed(self, job: Job) -> bool:
+        """There is nothing left to do it for."""
+        if job.run is None:
+            return False
+        run = self.runs[job.run]
+        if not run.live or (run.ending is not None and not job.node.cleans_up):
+            return True
+        return job.parent is not None and self.jobs[job.parent].status in OVER
 
     def finish_many(self, reports: list[Report]) -> list[tuple[int, str, bool]]:
         """Job, verdict and whether consequences were left, for each report."""
@@ -373,7 +424,8 @@ class Model:
             self._end_attempt(job, report, stopped)
             self.reports[report.token] = report
             if job.run is not None:
-                kind = "requeued" if job.status in ("queued", "scheduled") else job.status
+                kinds = {"queued": "requeued", "scheduled": "requeued", "awaiting_input": "asked"}
+                kind = kinds.get(job.status, job.status)
                 events.setdefault(job.run, []).append((job.id, kind))
         left = self._dispatch(events)
         return {report.token for job, report, _ in ended if job.run in left}
@@ -393,7 +445,7 @@ class Model:
         if outcome == "cancelled" or stopped:
             self._close(job, "cancelled")
         elif outcome == "fatal" or self._spent(job, outcome):
-            self._close(job, "failed")
+            self._fail(job)
         elif outcome in ("lost", "released"):
             self._queue(job, front=True)
         else:
@@ -453,91 +505,212 @@ class Model:
         return events
 
     def _apply(self, run: Run, events: list[tuple[int, str]]) -> None:
-        ends = [
-            (self.jobs[job_id], kind) for job_id, kind in events if kind in ("failed", "cancelled")
-        ]
-        if run.live and ends:  # the first says why
-            _, kind = min(ends, key=lambda end: (end[0].finished_at, end[0].id))
-            self._end_run(run, kind)
-        if not run.live:
-            if any(kind in ("requeued", "ready", "stop") for _, kind in events):
-                self._stop(run)
-            return
-        turn: list[Job] = []
+        self.touched.add(run.id)
+        ended, ready, begun = [], [], False
         for job_id, kind in events:
-            run.started = run.started or kind not in ("ready", "stop")
-            if kind in ("completed", "answered"):
-                turn += self._satisfy(run, job_id)
-            elif kind == "ready":
-                turn.append(self.jobs[job_id])
-        failed = False
-        while turn:
-            job = turn.pop(0)
-            self._open(run, job)
-            if job.status == "skipped":
-                turn += self._satisfy(run, job.id)
-            failed = failed or job.status == "failed"
-        if failed:
-            self._end_run(run, "failed")
-        else:
-            self._assess(run)
+            if kind not in ("ready", "stop") and (kind != "cancelled" or self.jobs[job_id].attempt):
+                begun = True
+            if kind == "ready":
+                ready.append(self.jobs[job_id])
+            elif kind not in ("requeued", "asked", "retried", "stop"):
+                ended.append(self.jobs[job_id])
+        while True:
+            for cause in sorted(ended, key=lambda job: (job.finished_at, job.id)):
+                if self._ends_its_run(cause):
+                    self._end_run(run, "failed" if cause.status == "failed" else "cancelled")
+            stopped = self._stop(run)
+            for job in ended + self._count_elements(ended):
+                ready += self._count_off(run, job)
+            ended = stopped + self._settled_maps(ended)
+            for job in ready:
+                ended += self._open(run, job)
+            ready = []
+            if not ended:
+                break
+        run.started = run.started or begun
+        self._assess(run)
 
-    def _satisfy(self, run: Run, done: int) -> list[Job]:
-        """Counts a dependency off; the nodes that have none left."""
-        ready = []
+    def _ends_its_run(self, job: Job) -> bool:
+        """Elements are the affair of their map."""
+        let_go = job.status == "failed" and job.node.on_failure == "continue"
+        return job.parent is None and job.status in ("failed", "cancelled") and not let_go
+
+    def _count_off(self, run: Run, done: Job) -> list[Job]:
+        """Nodes that wait for nothing any more. A map has ended when its elements have."""
+        ready: list[Job] = []
+        if done.elements is not None and done.missing:
+            return ready
         for job_id in run.nodes.values():
             job = self.jobs[job_id]
-            if job.status == "blocked" and done in job.missing:
-                job.missing.remove(done)
+            if job.status == "blocked" and done.id in job.missing and job.elements is None:
+                job.missing.remove(done.id)
                 if not job.missing:
                     ready.append(job)
         return ready
 
-    def _open(self, run: Run, job: Job) -> None:
-        """A node's turn has come."""
-        if job.status != "blocked":  # it was cancelled meanwhile
-            return
-        if self.jammed:
-            raise Jammed
+    def _count_elements(self, ended: list[Job]) -> list[Job]:
+        """Counts elements off their maps; maps that were over before the last of them ended."""
+        over = []
+        for element in ended:
+            if element.parent is not None:
+                job = self.jobs[element.parent]
+                job.missing.remove(element.id)
+                if not job.missing and job.status in OVER:
+                    over.append(job)
+        return over
+
+    def _settled_maps(self, ended: list[Job]) -> list[Job]:
+        """Maps that ended with these elements; of the others, the next elements are opened."""
+        maps = {job.parent: self.jobs[job.parent] for job in ended if job.parent is not None}
+        return [o for job in maps.values() if job.status == "blocked" for o in self._judge(job)]
+
+    def _judge(self, job: Job) -> list[Job]:
+        """Ends a map, or opens as many elements as may run at once; the map, if it has ended."""
+        assert job.elements is not None
+        elements = [self.jobs[job_id] for job_id in job.elements]
+        counted = [e for e in elements if e.id not in job.missing]
+        failed = sum(e.status in ("failed", "cancelled") for e in counted)
+        if len(elements) - failed < self._needed(job):
+            self._jam()
+            self._close(job, "failed")
+        elif not job.missing:
+            self._jam()
+            self._close(job, "completed")
+            job.output, job.failed = [e.output for e in elements], False
+        else:
+            waiting = [e for e in elements if e.status == "blocked"]
+            busy = sum(e.id in job.missing for e in elements) - len(waiting)
+            for element in waiting[: (job.node.max_parallel or len(waiting)) - busy]:
+                if element.id > 0:
+                    self._jam()
+                self._queue(element)
+            return []
+        return [job]
+
+    def _needed(self, job: Job) -> int:
+        assert job.elements is not None
+        least, count = job.node.min_success, len(job.elements)
+        if least is None or count == 0:
+            return count
+        if isinstance(least, str):
+            return math.ceil(count * int(least.removesuffix("%")) / 100)
+        return least
+
+    def _open(self, run: Run, job: Job) -> list[Job]:
+        """A node's turn has come; what has ended by it."""
+        if job.status != "blocked" or job.missing:  # it was cancelled meanwhile
+            return []
+        if job.elements is not None:
+            return self._judge(job)
+        if job.node.each is None:
+            self._jam()
         scope = self._scope(run)
         try:
-            if job.node.skip_if is not None and truth(
-                reference_model.resolve(job.node.skip_if, scope)
-            ):
+            if truth(reference_model.resolve(job.node.skip_if, scope)):
+                self._jam()
                 self._close(job, "skipped")
             elif job.node.question is not None:
-                reference_model.resolve(job.node.question, scope)
+                question = reference_model.resolve(job.node.question, scope)
                 job.status = "awaiting_input"
+                if "expires" in question:
+                    seconds = float(question["expires"].removesuffix(" s"))
+                    job.expires_at = self.now + timedelta(seconds=seconds)
+            elif job.node.each is not None:
+                return self._expand(run, job, scope)
             else:
                 self._queue(job)
         except reference_model.ReferenceFault:
+            self._jam()
             self._close(job, "failed")
+        return [job] if job.status in OVER else []
+
+    def _jam(self) -> None:
+        """Where a blocked job is to become something else."""
+        if self.jammed:
+            raise Jammed
+
+    def _expand(self, run: Run, job: Job, scope: Json) -> list[Job]:
+        """Makes the elements of a map."""
+        each = reference_model.resolve(job.node.each, scope)
+        if not isinstance(each, list):
+            self._jam()
+            self._close(job, "failed")
+            return [job]
+        job.elements = []
+        ask = "ask" if job.node.on_failure == "ask" else "fail"
+        for place, item in enumerate(each):
+            self.unnamed -= 1
+            node = replace(
+                job.node, name=f"{job.node.name}[{place}]", after=(), skip_if=None, each=None
+            )
+            node = replace(node, on_failure=ask)
+            element = Job(self.unnamed, "blocked", job.task, job.queue, job.priority, run.id, node)
+            element.parent = job.id
+            self.jobs[element.id] = element
+            run.nodes[node.name] = element.id
+            job.elements.append(element.id)
+            try:
+                here = {**scope, "$item": item, "$index": place}
+                element.inputs = reference_model.resolve(job.node.inputs, here)
+                job.missing.add(element.id)
+            except reference_model.ReferenceFault:
+                self._close(element, "failed")
+        return self._judge(job)
+
+    def name_elements(self, ids: dict[tuple[int, str], int]) -> None:
+        """Tells the ids of elements that the database made: by run and name."""
+        for job in [job for job in self.jobs.values() if job.id < 0]:
+            assert job.run is not None
+            assert job.parent is not None
+            old, run, parent = job.id, self.runs[job.run], self.jobs[job.parent]
+            require((run.id, job.node.name) in ids, "elements there are", job.node.name)
+            job.id = run.nodes[job.node.name] = ids[run.id, job.node.name]
+            self.jobs[job.id] = self.jobs.pop(old)
+            assert parent.elements is not None
+            parent.elements = [job.id if e == old else e for e in parent.elements]
+            if old in parent.missing:
+                parent.missing = parent.missing - {old} | {job.id}
+            run.pending = [(job.id if e == old else e, kind) for e, kind in run.pending]
 
     def _assess(self, run: Run) -> None:
         """What the states of its nodes say about a run."""
+        if not run.live:
+            return
         states = {self.jobs[job_id].status for job_id in run.nodes.values()}
         if states <= OVER:
-            run.status, run.finished_at = "completed", self.now
+            run.status, run.finished_at = run.ending or "completed", self.now
         elif not states & ACTIVE and "awaiting_input" in states:
             run.status, run.started = "awaiting_input", True
         elif run.started:
             run.status = "running"
 
     def _end_run(self, run: Run, status: str) -> None:
-        run.status, run.finished_at, run.started = status, self.now, True
-        self._stop(run)
+        """Decides how a run ends; the first decision stands. What has begun is cleaned up."""
+        if not run.live or run.ending is not None:
+            return
+        jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
+        began = run.started
+        run.started, run.ending = True, run.ending or status
+        clean_up = any(job.node.cleans_up and job.status not in OVER for job in jobs)
+        if not began or not clean_up:
+            run.status, run.finished_at = status, self.now
+        else:
+            run.status = "running"
 
-    def _stop(self, run: Run) -> None:
-        """Nothing of a run that is over waits any more; what is locked is looked at again."""
-        left = False
+    def _stop(self, run: Run) -> list[Job]:
+        """What has nothing left to wait for waits no more; what is locked is looked at again."""
+        stopped, left = [], False
         for job_id in run.nodes.values():
-            if self.jobs[job_id].status in WAITING:
+            job = self.jobs[job_id]
+            if job.status in WAITING and self._doomed(job):
                 if job_id in self.locked_jobs:
                     left = True
                 else:
-                    self._close(self.jobs[job_id], "cancelled")
+                    self._close(job, "cancelled")
+                    stopped.append(job)
         if left and not any(kind == "stop" for _, kind in run.pending):
             run.pending.append((0, "stop"))
+        return stopped
 
     # people
 
@@ -546,16 +719,89 @@ class Model:
         if run is None or name not in run.nodes:
             return NOT_FOUND
         job = self.jobs[run.nodes[name]]
-        if job.node.question is None:
+        if job.node.question is None and job.node.on_failure != "ask":
+            return NOT_FOUND
+        return self.answer_job(job.id, value)
+
+    def answer_job(self, job_id: int, value: Json) -> Refused | None:
+        job = self.jobs.get(job_id)
+        if job is None:
             return NOT_FOUND
         if job.status != "awaiting_input":
             return WRONG_STATE
-        if not isinstance(value, str):
+        if job.node.question is None and value not in DECISIONS:
             return INVALID
-        self._close(job, "completed")
-        job.output = {job.node.question["target"]: value}
-        self._apply(run, [*self._taken(run.id), (job.id, "answered")])
+        if job.node.question is not None and not isinstance(value, str):
+            return INVALID
+        self._decide(job, value)
         return None
+
+    def _decide(self, job: Job, value: Json) -> None:
+        kind = "answered"
+        if job.node.question is not None:
+            self._close(job, "completed")
+            job.output = {job.node.question["target"]: value}
+        elif (kind := DECISIONS[value]) == "retried":
+            job.failures = job.losses = 0
+            self._queue(job)
+        else:
+            self._close(job, "skipped" if kind == "passed" else "failed")
+        job.expires_at = None
+        if job.run is not None:
+            self._apply(self.runs[job.run], [*self._taken(job.run), (job.id, kind)])
+
+    def expire_inputs(self) -> int:
+        due = [
+            job
+            for job in self.jobs.values()
+            if job.status == "awaiting_input"
+            and job.node.question is not None
+            and job.expires_at is not None
+            and job.expires_at <= self.now
+            and job.run not in self.locked_runs
+        ]
+        count = 0
+        for job in sorted(due, key=lambda job: (job.expires_at, job.id)):
+            if job.status != "awaiting_input":  # the one before ended the run
+                continue
+            count += 1
+            assert job.node.question is not None
+            assert job.run is not None
+            if "default" in job.node.question:
+                self._decide(job, job.node.question["default"])
+            else:
+                self._close(job, "failed")
+                self._apply(self.runs[job.run], [*self._taken(job.run), (job.id, "aborted")])
+        return count
+
+    def expire_jobs(self) -> int:
+        due = [
+            job
+            for job in self.jobs.values()
+            if job.status in ("queued", "scheduled")
+            and job.expires_at is not None
+            and job.expires_at <= self.now
+            and job.attempt == 0
+            and job.id not in self.locked_jobs
+        ]
+        for job in due:
+            self._close(job, "cancelled")
+        return len(due)
+
+    def fail_overdue_runs(self) -> int:
+        due = [
+            run
+            for run in self.runs.values()
+            if run.live
+            and run.ending is None
+            and run.deadline is not None
+            and run.deadline <= self.now
+            and run.id not in self.locked_runs
+        ]
+        for run in due:
+            self._end_run(run, "failed")
+            self._apply(run, [*self._taken(run.id), (0, "stop")])
+        return len(due)
 
     def cancel_job(self, job_id: int) -> str | Refused:
         job = self.jobs.get(job_id)
@@ -582,12 +828,13 @@ class Model:
         run = self.runs.get(run_id)
         if run is None:
             return NOT_FOUND
-        if run.status == "cancelled":
+        self.touched.add(run_id)
+        if run.status == "cancelled" or (run.live and run.ending is not None):
             return False
         if not run.live:
             return WRONG_STATE
         self._end_run(run, "cancelled")
-        self._apply(run, self._taken(run_id))
+        self._apply(run, [*self._taken(run_id), (0, "stop")])
         return True
 
     def retry_job(self, job_id: int) -> Refused | None:
@@ -620,13 +867,21 @@ class Model:
         if not run.once and self._run_key_holder(run.workflow, run.key) is not None:
             return KEY_TAKEN
         self._taken(run_id)
+        resumed = [job for job in again if self._resumes(run, job, again, name)]
         for job in again:
             self._renew(job)
+            if job not in resumed:
+                self._forget_elements(run, job)
             job.status, job.output = "blocked", None
         for job in again:
-            before = [self.jobs[run.nodes[name]] for name in job.node.after]
-            job.missing = {d.id for d in before if d.status not in SATISFIED}
-        run.status, run.finished_at = "running", None
+            if job not in resumed:
+                before = [self.jobs[run.nodes[name]] for name in job.node.after]
+                job.missing = {d.id for d in before if d.status not in OVER}
+        for job in resumed:
+            self._resume(job, name)
+        run.status, run.finished_at, run.ending = "running", None, None
+        if run.workflow in DEADLINES:
+            run.deadline = self.now + self._time(run.workflow)
         ready = [job for job in again if not job.missing]
         for job in ready:
             if not job.node.looked_at:
@@ -634,12 +889,43 @@ class Model:
         self._apply(run, [(job.id, "ready") for job in ready if job.node.looked_at])
         return len(again)
 
+    def _resumes(self, run: Run, job: Job, again: list[Job], name: str | None) -> bool:
+        """Whether a map keeps the elements that completed."""
+        if job.elements is None or job.node.name == name:
+            return False
+        if any(self.jobs[run.nodes[before]] in again for before in job.node.after):
+            return False
+        elements = [self.jobs[job_id] for job_id in job.elements]
+        return not any(e.status == "failed" and e.attempt == 0 for e in elements)
+
+    def _resume(self, job: Job, name: str | None) -> None:
+        assert job.elements is not None
+        for element in (self.jobs[job_id] for job_id in job.elements):
+            if element.status in ("failed", "cancelled") or element.node.name == name:
+                self._renew(element)
+                element.status, element.output = "blocked", None
+        job.missing = {e for e in job.elements if self.jobs[e].status == "blocked"}
+        if job.missing:
+            self._judge(job)
+
+    def _forget_elements(self, run: Run, job: Job) -> None:
+        for job_id in job.elements or []:
+            del run.nodes[self.jobs.pop(job_id).node.name]
+            for token in [t for t, report in self.reports.items() if report.job == job_id]:
+                del self.reports[token]
+        job.elements = None
+
     def to_retry(self, run: Run, name: str | None) -> list[Job]:
-        """What failed or was cancelled, the node that is named, and all that follows from them."""
+        """What failed or was cancelled, the node that is named, and all that follows from them.
+
+        An element stands for its map.
+        """
         jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
+        jobs = [job for job in jobs if job.parent is None]
         names = {job.node.name for job in jobs if job.status in ("failed", "cancelled")}
         if name is not None:
-            names.add(name)
+            parent = self.jobs[run.nodes[name]].parent
+            names.add(name if parent is None else self.jobs[parent].node.name)
         for job in jobs:  # each comes after those it depends on
             if names & set(job.node.after):
                 names.add(job.node.name)
@@ -648,7 +934,7 @@ class Model:
     def _renew(self, job: Job) -> None:
         job.failures = job.losses = 0
         job.failed = job.wanted_dead = False
-        job.finished_at = job.run_at = None
+        job.finished_at = job.run_at = job.expires_at = None
 
     def run_next(self, job_id: int) -> Refused | None:
         job = self._waiting(job_id)

@@ -16,11 +16,11 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import psycopg
-from engine_model import LIVE_RUN, OVER, Diverged, Model, Refused, Report, require
+from engine_model import LIMITS, LIVE_RUN, OVER, Diverged, Model, Refused, Report, require
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from psycopg.types.json import Jsonb
-from workflows import WORKFLOWS, definitions
+from workflows import WORKFLOWS, Node, definitions
 
 Json = Any
 START = datetime(2030, 1, 1, tzinfo=timezone.utc)
@@ -46,7 +46,8 @@ TABLES = (
 )
 RESET = f"""
 {";".join(f"delete from qwf.{table}" for table in TABLES)};
-update qwf.queues set paused = false where paused;
+update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
+update qwf.limit_slots set job_id = null where job_id is not null;
 select setval('qwf.next_fold', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
   setval('qwf.jobs_id_seq', 1, false), setval('qwf.runs_id_seq', 1, false);
 """
@@ -61,7 +62,8 @@ select j.id, j.run_id, j.status::text, j.queue, j.priority, j.run_next, j.attemp
 from qwf.jobs j
 """
 RUNS = """
-select r.id, r.status::text, r.priority, r.error is not null, r.finished_at is not null
+select r.id, r.status::text, r.priority, r.error is not null, r.finished_at is not null,
+  case when r.finished_at is null then r.ending::text end
 from qwf.runs r
 """
 EVENTS = """
@@ -102,8 +104,9 @@ class Session:
     def compare(self) -> None:
         """Assert that the model's jobs, runs and events are those of the database."""
         model = self.model
+        self.name_elements()
         found = {row[0]: row for row in self.rows(JOBS)}
-        require(set(found) == set(model.jobs), "jobs there are", set(found) ^ set(model.jobs))
+        require(set(found) == set(model.jobs), "jobs there are", set(found), set(model.jobs))
         for job_id, row in found.items():
             job = model.jobs[job_id]
             wanted = (
@@ -128,7 +131,14 @@ class Session:
             if job.status == "scheduled":
                 self._adopt_wait(job, row[len(wanted)])
         wanted_runs = {
-            (r.id, r.status, r.priority, r.status in ("failed", "cancelled"), not r.live)
+            (
+                r.id,
+                r.status,
+                r.priority,
+                r.status in ("failed", "cancelled") or r.ending is not None,
+                not r.live,
+                r.ending if r.live else None,
+            )
             for r in model.runs.values()
         }
         runs = set(self.rows(RUNS))
@@ -136,6 +146,14 @@ class Session:
         events = sorted(self.rows(EVENTS))
         wanted_events = sorted((r.id, *e) for r in model.runs.values() for e in r.pending)
         require(events == wanted_events, "events are, are to be", events, wanted_events)
+
+    def name_elements(self) -> None:
+        """Learn the ids of elements that were made."""
+        if any(job_id < 0 for job_id in self.model.jobs):
+            query = "select run_id, node_id, id from qwf.jobs where parent_id is not null"
+            self.model.name_elements(
+                {(run, name): job_id for run, name, job_id in self.rows(query)}
+            )
 
     def _adopt_wait(self, job: Any, run_at: datetime) -> None:
         """A wait may be a tenth longer or shorter."""
@@ -150,6 +168,8 @@ def prepare(dsn: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute(REPLACE_CLOCK)
         conn.execute("select set_config('qwf_test.now', %s, false)", [START.isoformat()])
+        for limit, count in LIMITS.items():
+            conn.execute("select qwf.create_limit(%s, %s)", [limit, count])
         for workflow in WORKFLOWS:
             pipelines, definition = definitions(workflow)
             for pipeline in pipelines:
@@ -162,7 +182,10 @@ outcomes = st.sampled_from(
     ["completed"] * 4 + ["lost", "released"] * 2 + ["error", "fatal", "tempfail", "cancelled"]
 )
 outputs = st.sampled_from(
-    [{"y": 1}, {"y": 1, "z": 2}, {"y": 2, "z": 1}, {"y": 3, "skip": True}, {}, None]
+    [
+        *({"y": 1}, {"y": 1, "z": 2}, {"y": 2, "z": 1}, {"y": 3, "skip": True}, {}, None),
+        *({"y": 1, "list": []}, {"y": 1, "list": [{"p": 1}]}, {"list": 5}),
+    ]
 )
 bodies = st.tuples(numbers, outcomes, outputs)
 jams = st.sampled_from([False, False, True])
@@ -170,7 +193,7 @@ jumps = st.sampled_from([1, 7, 31, 67, 1009]).map(lambda s: timedelta(seconds=s)
 leases = st.none() | st.just(timedelta(seconds=100.5))
 keys = st.sampled_from([None, None, "k"])
 later = st.none() | st.none() | st.sampled_from([15.5, 0.0]).map(lambda s: timedelta(seconds=s))
-values = st.sampled_from(["yes", "yes", "no", 7])
+values = st.sampled_from(["yes", "no", 7, "retry", "skip", "abort"])
 MEDDLING = ["cancel_job", "cancel_run", "retry_job", "retry_run", "retry_run", "run_next"]
 MEDDLING += ["change_job", "pause", "deregister_worker"]
 CHORES = ["lapse", "promote_due", "promote_due", "drain_outbox", "tick", "tick", "prune"]
@@ -290,25 +313,42 @@ class Machine(RuleBasedStateMachine):
         attempts=st.sampled_from([None, 1, 2, 3]),
         backoff=st.sampled_from([None, [0], [0, 10]]),
         priority=st.sampled_from([100, 100, 50]),
+        limit=st.sampled_from([None, None, "one", "two"]),
+        on_failure=st.sampled_from(["fail", "ask"]),
+        expires=st.sampled_from([None, None, timedelta(seconds=20.25)]),
     )
     def enqueue(
-        self, task: str, key: Any, once: bool, wait: Any, attempts: Any, backoff: Any, priority: int
+        self,
+        task: str,
+        key: Any,
+        once: bool,
+        wait: Any,
+        attempts: Any,
+        backoff: Any,
+        priority: int,
+        limit: str | None,
+        on_failure: str,
+        expires: timedelta | None,
     ) -> None:
         with self.step() as main:
             key = None if self.opened else key  # else it might wait for the open transaction
             run_at = None if wait is None else main.model.now + wait
             got = main.one(
                 "select qwf.enqueue(%s, queue => 'cpu', key => %s, once => %s, run_at => %s,"
-                " max_attempts => %s, backoff => %s, priority => %s)",
-                task,
-                key,
-                once,
-                run_at,
-                attempts,
-                backoff and Jsonb(backoff),
-                priority,
+                " max_attempts => %s, backoff => %s, priority => %s, limit_by => %s,"
+                " on_failure => %s, expires => %s)",
+                *(task, key, once, run_at, attempts, backoff and Jsonb(backoff), priority),
+                *(limit, on_failure, expires),
             )
-            wanted = main.model.enqueue(task, key, once, run_at, attempts, backoff, priority, got)
+            node = Node(
+                task,
+                (),
+                max_attempts=attempts,
+                backoff=backoff,
+                limit=limit,
+                on_failure=on_failure,
+            )
+            wanted = main.model.enqueue(node, key, once, run_at, priority, expires, got)
             require(got == wanted, "enqueue answers", got, wanted)
 
     # working
@@ -380,15 +420,16 @@ class Machine(RuleBasedStateMachine):
 
     # people
 
-    @precondition(
-        lambda self: [job_id for job_id in self.free_jobs() if self.model.jobs[job_id].run]
-    )
-    @rule(number=numbers, value=values)
-    def answer(self, number: int, value: Json) -> None:
+    @precondition(lambda self: self.free_jobs())
+    @rule(number=numbers, value=values, by_run=st.booleans())
+    def answer(self, number: int, value: Json, by_run: bool) -> None:
         """Mostly what is asked."""
         with self.step() as main:
-            nodes = [job_id for job_id in self.free_jobs() if main.model.jobs[job_id].run]
-            submit_input(main, pick(self.free_jobs("awaiting_input") or nodes, number), value)
+            asked = pick(self.free_jobs("awaiting_input") or self.free_jobs(), number)
+            if by_run and main.model.jobs[asked].run:
+                submit_input(main, asked, value)
+            else:
+                answer_job(main, asked, value)
 
     @rule(act=st.sampled_from(MEDDLING), number=numbers, which=numbers)
     def meddle(self, act: str, number: int, which: int) -> None:
@@ -501,19 +542,25 @@ class Machine(RuleBasedStateMachine):
         with self.step():
             busy = [self.model.jobs[job_id].run for job_id in self.jobs("running")]
             runs = [run for run in busy if run] or list(self.model.runs)
-            asked = self.jobs("awaiting_input")
+            asked = self.free_jobs("awaiting_input")
             live = self.free_runs(*LIVE_RUN)
             if act == "lock" and runs:
                 self._open(lambda other: lock_run(other, pick(runs, number)))
             elif act == "answer" and asked:
-                self._open(lambda other: submit_input(other, pick(asked, number), "yes"))
+                job_id = pick(asked, number)
+                value = "yes" if self.model.jobs[job_id].node.question else "retry"
+                self._open(lambda other: answer_job(other, job_id, value))
             elif act == "cancel" and live:
                 self._open(lambda other: cancel_run(other, pick(live, number)))
-            elif act == "claim" and self.jobs("queued"):
+            elif act == "claim" and self.jobs("queued") and not self._limited():
                 self._open(lambda other: claim(other, "w1", 1 + number % 3))
             elif act == "finish" and self.jobs("running"):
                 report = self._report(pick(self.jobs("running"), number), outcome, {"y": 1})
                 self._open(lambda other: finish(other, [report]))
+
+    def _limited(self) -> bool:
+        """Then a claim may lock more than it takes."""
+        return any(self.model.jobs[job_id].node.limit for job_id in self.jobs("queued"))
 
     def _open(self, act: Callable[[Session], Any]) -> None:
         before = self.model.fork()
@@ -568,8 +615,9 @@ class Machine(RuleBasedStateMachine):
                     main,
                     [self._report(job_id, "completed", {"y": 1, "z": 1}) for job_id in claimed],
                 )
-            elif self.jobs("awaiting_input"):
-                submit_input(main, self.jobs("awaiting_input")[0], "yes")
+            elif asked := self.jobs("awaiting_input"):
+                question = self.model.jobs[asked[0]].node.question
+                answer_job(main, asked[0], "yes" if question else "skip")
             elif self.jobs("scheduled"):
                 self._promote_due(main)
         self._check()
@@ -600,7 +648,12 @@ def enqueue_run(
         once,
         run_at,
     )
-    jobs = dict(s.rows("select node_id, id from qwf.jobs where run_id = %s order by id", got))
+    jobs = dict(
+        s.rows(
+            "select node_id, id from qwf.jobs where run_id = %s and parent_id is null order by id",
+            got,
+        )
+    )
     wanted = s.model.enqueue_run(workflow, context, priority, key, once, run_at, got, jobs)
     require(got == wanted, "enqueue_run answers", got, wanted)
 
@@ -609,6 +662,7 @@ def claim(
     s: Session, worker: str, count: int, lease: timedelta | None = None, queue: str = "cpu"
 ) -> list[int]:
     """The jobs that were handed out."""
+    s.name_elements()
     query = "select job_id, token::text, attempt, inputs from qwf.claim(%s, %s, %s, %s)"
     got = s.rows(query, queue, worker, count, lease)
     claims = dict(s.rows("select id, attempt from qwf.jobs where attempt > 0"))
@@ -656,6 +710,13 @@ def submit_input(s: Session, job_id: int, value: Json) -> None:
     require(got == wanted, "submit_input answers", got, wanted)
 
 
+def answer_job(s: Session, job_id: int, value: Json) -> None:
+    got = s.one("select qwf.answer_job(%s, %s)", job_id, Jsonb(value))
+    wanted = s.model.answer_job(job_id, value)
+    got = got if isinstance(got, Refused) else None
+    require(got == wanted, "answer_job answers", got, wanted)
+
+
 def cancel_run(s: Session, run_id: int) -> None:
     got, wanted = s.one("select qwf.cancel_run(%s)", run_id), s.model.cancel_run(run_id)
     require(got == wanted, "cancel_run answers", got, wanted)
@@ -687,6 +748,10 @@ def tick(s: Session) -> None:
     wanted["promoted"] = model.promote_due()
     model.turn += 1
     wanted["cancelled"] = model.settle_requests()
+    model.turn += 1
+    wanted["expired"] = model.expire_jobs() + model.expire_inputs()
+    model.turn += 1
+    wanted["overdue"] = model.fail_overdue_runs()
     model.turn += 1
     wanted["drained"] = model.drain_outbox()
     model.prune()

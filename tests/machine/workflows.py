@@ -21,6 +21,12 @@ class Node:
     inputs: Json = field(default_factory=dict)
     skip_if: Json = None
     question: Json = None
+    each: Json = None  # the list of a map
+    max_parallel: int | None = None
+    min_success: int | str | None = None
+    on_failure: str = "fail"
+    cleans_up: bool = False
+    limit: str | None = None
     max_attempts: int | None = None
     max_losses: int | None = None
     backoff: Json = None
@@ -28,7 +34,7 @@ class Node:
     @property
     def looked_at(self) -> bool:
         """Whether something has to be decided when its turn comes."""
-        return self.skip_if is not None or self.question is not None
+        return any(part is not None for part in (self.skip_if, self.question, self.each))
 
 
 def node(name: str, *after: str, **more: Json) -> Json:
@@ -51,6 +57,9 @@ def ref(path: str, **more: Json) -> Json:
 
 SKIP = ref("skip", **{"$default": False})  # of the run's context
 RETRY = {"max_attempts": 2, "backoff": [10]}
+CLEANUP = {"run_if": "all_done"}
+GO_ON, ASK = {"on_failure": "continue"}, {"on_failure": "ask"}
+LIST = ref("a.list", **{"$default": [1, 2, 3]})
 
 WORKFLOWS: dict[str, list[Json]] = {
     "chain": [
@@ -118,7 +127,98 @@ WORKFLOWS: dict[str, list[Json]] = {
         ask("p", "q", skip_if=ref("q.said", **{"$eq": "no"})),
         pipe("t", "p", nodes=[node("a", inputs={"x": ref("p.said", **{"$default": "?"})})]),
     ],
+    "lets_go": [
+        pipe(
+            "s",
+            nodes=[
+                node("a", inputs={"z": ref("z")}, **GO_ON),  # z is nowhere: it always fails
+                node("b", "a", inputs={"x": ref("a.y.z")}, **GO_ON),
+                node("c", "b", inputs={"x": ref("b.y", **{"$default": 0})}),
+            ],
+        )
+    ],
+    "gates": [
+        pipe(
+            "s",
+            nodes=[
+                node("a", **ASK),
+                node("b", "a", inputs={"z": ref("a.z")}, **ASK),
+                node("c", "a"),
+                node("d", "b", "c", inputs={"x": ref("b.y", **{"$default": 0})}, **CLEANUP),
+            ],
+        )
+    ],
+    "cleans_up": [
+        pipe(
+            "s",
+            nodes=[
+                node("a"),
+                node("b", "a", retry=RETRY),
+                node("tidy", "b", inputs={"x": ref("b.y", **{"$default": 0})}, **CLEANUP),
+                node("close", "a", "tidy", **CLEANUP, **ASK),
+                node("log", "a", skip_if=SKIP, **CLEANUP, **GO_ON),
+                node("end", "close"),
+            ],
+        ),
+        ask("q"),
+    ],
+    "maps": [
+        pipe(
+            "s",
+            nodes=[
+                node("a"),
+                node(
+                    "m",
+                    "a",
+                    map=LIST,
+                    inputs={"x": ref("item"), "n": ref("index"), "y": ref("a.y")},
+                ),
+                node("c", "m", inputs={"all": ref("m")}),
+            ],
+        )
+    ],
+    "maps_some": [
+        pipe("scan", nodes=[node("a", **GO_ON)]),
+        pipe(
+            "s",
+            "scan",
+            nodes=[
+                node(
+                    "m",
+                    map=ref("scan.list", **{"$default": [{"p": 1}, {"p": 2}, {}, {"p": 4}]}),
+                    inputs={"x": ref("item.p")},
+                    max_parallel=2,
+                    min_success="50%",
+                    retry=RETRY,
+                ),
+                node("b", "m", **CLEANUP, inputs={"all": ref("m")}),
+            ],
+        ),
+    ],
+    "maps_ask": [
+        pipe(
+            "s",
+            nodes=[
+                node("m", map=[1, 2], min_success=1, skip_if=SKIP, max_parallel=1, **ASK),
+                node("k", "m", map=[], **GO_ON),
+                node("l", "k", map=[1, 2, 3], min_success=2, max_parallel=1, **GO_ON),
+                node("z", "l", inputs={"x": ref("l"), "k": ref("k")}),
+            ],
+        )
+    ],
+    "expires": [
+        ask("q", expires="50.5 s", default=None),
+        ask("p", "q", expires="20.5 s", default="maybe"),
+        pipe("s", "p", nodes=[node("a", inputs={"x": ref("p.said")})]),
+        ask("r", "p", expires="20.5 s"),
+        pipe("t", "r", nodes=[node("a", **CLEANUP)]),
+    ],
+    "late": [
+        pipe("s", nodes=[node("a"), node("b", "a"), node("t", "b", **CLEANUP)]),
+        ask("q", "s"),
+    ],
 }
+DEADLINES = {"late": 100.5, "fan": 1000.5}  # seconds
 
 
 def definitions(workflow: str) -> tuple[list[Json], Json]:
@@ -131,7 +231,10 @@ def definitions(workflow: str) -> tuple[list[Json], Json]:
             step = {**step, "kind": "pipeline", "pipeline": name}
             del step["nodes"]
         steps.append(step)
-    return pipelines, {"name": workflow, "steps": steps}
+    definition = {"name": workflow, "steps": steps}
+    if workflow in DEADLINES:
+        definition["deadline"] = f"{DEADLINES[workflow]} s"
+    return pipelines, definition
 
 
 def expand(workflow: str) -> list[Node]:
@@ -154,6 +257,11 @@ def expand(workflow: str) -> list[Node]:
                     tuple(f"{step['id']}/{name}" for name in n["depends_on"]) or before,
                     inputs=point(n.get("inputs", {}), steps, step),
                     skip_if=point(n["skip_if"], steps, step) if "skip_if" in n else condition,
+                    each=point(n["map"], steps, step) if "map" in n else None,
+                    max_parallel=n.get("max_parallel"),
+                    min_success=n.get("min_success"),
+                    on_failure=n.get("on_failure", "fail"),
+                    cleans_up="run_if" in n,
                     max_attempts=retry.get("max_attempts"),
                     max_losses=retry.get("max_losses"),
                     backoff=retry.get("backoff"),
@@ -179,7 +287,9 @@ def point(value: Json, steps: Json, here: Json) -> Json:
     if "$from" in value:
         first, *rest = value["$from"].split(".")
         siblings = {n["id"] for n in here["nodes"]} if here else set()
-        if first in siblings:
+        if first in ("item", "index"):
+            path = ["$" + first, *rest]
+        elif first in siblings:
             path = [f"{here['id']}/{first}", *rest]
         elif first in steps:
             path = [leaves(steps[first]), *rest]
