@@ -13,19 +13,26 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  with place as materialized (
-    select s.limit_name, s.slot, row_number() over (partition by s.limit_name order by s.slot) as n
-    from unnest(p_slots) s
-  ), taken as materialized (  -- by id and token: the token is null unless running
-    select l.name, j.id, row_number() over (partition by l.name order by j.id) as n
+  with running as materialized (  -- by id and token: the token is null unless running
+    select j.id, j.limit_by, 'queue:' || j.queue as of_queue
     from unnest(p_jobs) p (id)
-    cross join lateral (select j.* from qwf.jobs j where j.id = p.id offset 0) j
-    cross join lateral unnest(array[j.limit_by, 'queue:' || j.queue]) l (name)
+    cross join lateral (
+      select j.id, j.limit_by, j.queue, j.token from qwf.jobs j where j.id = p.id offset 0) j
     where j.token is not null
+  ), room as (
+    select s.limit_name as name, array_agg(s.slot order by s.slot) as slots
+    from unnest(p_slots) s
+    group by s.limit_name
+  ), filled as materialized (  -- side by side: a join would compare each slot with each job
+    select l.name, f.slot, f.job_id
+    from room l
+    cross join lateral unnest(l.slots, array(
+      select r.id from running r where l.name in (r.limit_by, r.of_queue))) f (slot, job_id)
+    where f.job_id is not null
   )
-  update qwf.limit_slots s set job_id = t.id
-  from place p join taken t on t.name = p.limit_name and t.n = p.n
-  where s.limit_name = p.limit_name and s.slot = p.slot;
+  update qwf.limit_slots s set job_id = f.job_id
+  from filled f
+  where s.limit_name = f.name and s.slot = f.slot;
 end $$;
 comment on function qwf._fill_slots(qwf.limit_slots[], bigint[]) is
   'Gives each running job one of the slots of its limit and of its queue.';
