@@ -53,12 +53,14 @@ begin
     case
       when e.status = 'cancelled' then 'cancelled'
       when e.detail ->> 'reason' = 'lease_lapsed' then 'reclaimed'
+      when jsonb_typeof(e.detail -> 'readings') = 'object' then 'tripped'
       else 'lost'
     end,
     coalesce(e.worker, session_user),
     jsonb_strip_nulls(jsonb_build_object(
       'attempt', e.attempt, 'reason', e.detail -> 'reason', 'signal', e.detail -> 'signal',
-      'now', e.status))
+      'now', e.status, 'readings', case when octet_length((e.detail -> 'readings')::text) < 4096
+        then e.detail -> 'readings' end))
   from unnest(p_ended) e
   where e.outcome = 'lost' or e.status = 'cancelled';
 

@@ -51,7 +51,7 @@ create table qwf.job_events (
   run_id bigint,
   job_id bigint,
   type text not null check (type in (
-    'lost', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired', 'deadline',
+    'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired', 'deadline',
     'retried', 'changed', 'worker_off', 'worker_on')),
   actor text not null,
   detail jsonb not null default '{}'

@@ -25,6 +25,8 @@ def tripped(base: Database, job_id: int, file: Path, reason: str) -> dict[str, A
     attempt = base.attempted(job_id)
     assert (attempt["outcome"], attempt["reason"]) == ("lost", reason)
     until(lambda: not any(alive(pid) for pid in pids), "the death of all of it")
+    query = "select detail -> 'readings' from qwf.job_events where type = 'tripped' and job_id = %s"
+    assert base.one(query, job_id)["ran_s"] > 0
     return attempt
 
 

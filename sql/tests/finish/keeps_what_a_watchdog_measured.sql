@@ -1,0 +1,19 @@
+begin;
+select plan(2);
+
+select qwf.enqueue('stalls'), qwf.enqueue('crashes');
+select qwf.finish(c.job_id, c.token, 'lost', detail => case c.task
+    when 'stalls' then '{"reason": "stalled", "readings": {"silent_s": 121.5, "state": "sleeping"}}'
+    else '{"reason": "crashed", "signal": 11}' end::jsonb)
+from qwf.claim('default', 'w', 2) c;
+
+select results_eq($$
+  select type, detail ->> 'reason', detail -> 'readings' ->> 'silent_s'
+  from qwf.job_events where type in ('lost', 'tripped') order by job_id
+$$, $$ values ('tripped', 'stalled', '121.5'), ('lost', 'crashed', null) $$,
+  'a trip is told apart from other losses, with its readings');
+select is((select reason from qwf.job_attempts a join qwf.jobs j on j.id = a.job_id
+  where j.task = 'stalls'), 'stalled', 'the attempt has the reason');
+
+select * from finish();
+rollback;
