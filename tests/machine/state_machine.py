@@ -396,6 +396,17 @@ class Machine(RuleBasedStateMachine):
             elif not same and outcome != ended.outcome:  # else it is open what counts as the same
                 finish(main, [Report(ended.job, ended.token, outcome, output)])
 
+    @precondition(lambda self: self.held() and not self.opened)
+    @rule(number=numbers, outcome=outcomes, how=st.sampled_from(["released", "lost"]))
+    def come_back(self, number: int, outcome: str, how: str) -> None:
+        """Somebody reports an attempt that has ended, while the job runs again."""
+        with self.step() as main:
+            report = self._report(pick(self.held(), number), how, None)
+            finish(main, [report])
+            claim(main, "w2", 5)
+            if outcome != how:
+                finish(main, [Report(report.job, report.token, outcome, {"y": 9})])
+
     def _late_reports(self) -> list[Report]:
         """Reports about attempts that have ended; only those about jobs that run again, if any."""
         reports = list(self.model.reports.values())
