@@ -51,8 +51,8 @@ create table qwf.job_events (
   run_id bigint,
   job_id bigint,
   type text not null check (type in (
-    'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired', 'deadline',
-    'retried', 'changed', 'worker_off', 'worker_on')),
+    'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired',
+    'deadline', 'retried', 'changed', 'worker_off', 'worker_on')),
   actor text not null,
   detail jsonb not null default '{}'
 );
