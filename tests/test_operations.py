@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from harness import Database, StartAgent, agents, until
@@ -183,6 +184,18 @@ def test_the_commands_it_names_exist() -> None:
         commands = getattr(group, "commands", None)
         if commands and second:
             assert second in commands, words
+
+
+def test_the_readme_names_every_command() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    chapter = readme.partition("## Command line")[2].partition("\n## ")[0]
+    named = set(re.findall(r"`([a-z]+)", chapter))
+    context = click.Context(qwf)
+    assert set(qwf.list_commands(context)) - named <= {"demo", "agent", "version"}
+    for verbs in re.findall(r"`([a-z]+) ([a-z]+(?:\\\|[a-z]+)+)", chapter):
+        group = qwf.get_command(context, verbs[0])
+        assert isinstance(group, click.Group), verbs
+        assert set(verbs[1].split("\\|")) <= set(group.commands), verbs
 
 
 def block_of_table(head: str) -> str:

@@ -14,6 +14,7 @@ from welcome import Cli
 
 from qwf_agent import migrate
 from qwf_agent.doctor import checks, shipped
+from qwf_agent.doctor import server as server_checks
 from servers import ROOT
 
 Db = psycopg.Connection[Any]
@@ -166,7 +167,7 @@ def test_a_forgotten_replication_slot_is_found(on_db: Cli, slot: str) -> None:
 def test_an_old_transaction_is_found(
     on_db: Cli, connect: Callable[[], Db], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "OLD_SNAPSHOT", timedelta(0))
+    monkeypatch.setattr(server_checks, "OLD_SNAPSHOT", timedelta(0))
     with connect() as forgotten:
         forgotten.execute("begin isolation level repeatable read")
         forgotten.execute("select count(*) from qwf.jobs")
@@ -175,8 +176,8 @@ def test_an_old_transaction_is_found(
 
 
 def test_clocks_apart_are_found(on_db: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = checks.time.time
-    monkeypatch.setattr(checks.time, "time", lambda: here() - 3600)
+    here = server_checks.time.time
+    monkeypatch.setattr(server_checks.time, "time", lambda: here() - 3600)
     said = found(on_db("doctor", "--json", "--only", "clock"))
     assert said["clock"][0].startswith("the clock of this box")
 

@@ -8,12 +8,14 @@ import click
 
 from qwf_agent.cli import (
     acting,
+    answering,
     enqueueing,
     fleet,
     reading,
     scheduling,
     serving,
     session,
+    upkeep,
     watching,
 )
 
@@ -92,12 +94,12 @@ def version() -> None:
 
 
 for command in (
-    serving.up, serving.down, serving.migrate, serving.unit, enqueueing.apply, enqueueing.run,
-    enqueueing.enqueue,
-    enqueueing.submit, scheduling.schedule, acting.tick, acting.prune, reading.runs, reading.show,
-    reading.jobs, reading.job, reading.why, watching.logs, watching.wait, reading.inputs,
-    fleet.queues, fleet.workers, scheduling.schedules, acting.answer, acting.cancel, acting.retry,
-    fleet.queue, fleet.worker, fleet.limits, fleet.limit, version,
+    serving.up, serving.down, serving.migrate, serving.unit,
+    enqueueing.apply, enqueueing.run, enqueueing.enqueue, enqueueing.submit, scheduling.schedule,
+    upkeep.tick, upkeep.prune,
+    reading.runs, reading.show, reading.jobs, reading.job, reading.why, reading.inputs,
+    watching.logs, watching.wait, fleet.queues, fleet.workers, scheduling.schedules, fleet.limits,
+    answering.answer, acting.cancel, acting.retry, fleet.queue, fleet.worker, fleet.limit, version,
 ):  # fmt: skip
     qwf.add_command(command)
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from qwf_agent import show
-from qwf_agent.cli import acting, arguments, session, watching
+from qwf_agent.cli import arguments, session, watching
 from qwf_agent.cli.reading import show_list
 
 QUEUE_COLUMNS = (
@@ -232,7 +232,7 @@ def _request(
 ) -> None:
     place = host or socket.gethostname()
     query = "select qwf.request_model(%s, %s, %s, %s, %s) as id"
-    (row,) = session.many(conn, query, (place, queue, model, action, acting.me()))
+    (row,) = session.many(conn, query, (place, queue, model, action, session.me()))
     what = f"{place} {queue}: {action} {model or 'what is loaded'}"
     if not wait:
         click.echo(f"{what}, asked")
@@ -313,7 +313,7 @@ def _order(
         for name in queues:
             session.call(
                 conn, "worker_control", host=host, queue=name, state=state, policy=policy,
-                by=acting.me(), reason=reason, until=when,
+                by=session.me(), reason=reason, until=when,
             )  # fmt: skip
     for name in queues:
         click.echo(f"{host} {name}: {said}")

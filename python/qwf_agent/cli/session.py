@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import getpass
 import json
 import os
 import sys
@@ -146,6 +147,14 @@ def fail(
     """Say what is wrong and what to do about it, and leave."""
     _complain(message, details, hint)
     sys.exit(code)
+
+
+def me() -> str:
+    """Who is at the keyboard."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "qwf"
 
 
 def parse_json(text: str, what: str) -> Any:

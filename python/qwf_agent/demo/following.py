@@ -16,7 +16,7 @@ from rich.text import Text
 
 from qwf_agent import show
 from qwf_agent.cli import session
-from qwf_agent.cli.acting import submit
+from qwf_agent.cli.answering import submit
 from qwf_agent.demo.agents import Agents
 
 EVERY = 0.2  # seconds between looks

@@ -1,9 +1,16 @@
-"""What a check can find."""
+"""What a check can find, and what all checks use."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from datetime import timedelta
+from typing import Any, Literal
+
+from qwf_agent import show
+from qwf_agent.cli.session import Connection
+
+TOLD = 5  # of the same kind one by one
 
 
 @dataclass(frozen=True)
@@ -23,3 +30,28 @@ def problem(what: str, advice: str = "") -> Finding:
 def note(what: str, advice: str = "") -> Finding:
     """Something to know; nothing is wrong."""
     return Finding("note", what, advice)
+
+
+def some(found: Iterable[Finding]) -> Iterator[Finding]:
+    """The first of many of a kind, and how many more there are."""
+    all_of_them = list(found)
+    yield from all_of_them[:TOLD]
+    if len(all_of_them) > TOLD:
+        yield problem(f"and {len(all_of_them) - TOLD} more of that kind")
+
+
+def one(conn: Connection, query: Any, parameters: tuple[Any, ...] = ()) -> Any:
+    """The only value a query returns; None for none."""
+    row = conn.execute(query, parameters).fetchone()
+    return None if row is None else next(iter(row.values()))
+
+
+def long(length: timedelta) -> str:
+    """A length of time as a person writes it."""
+    return show.duration(length.total_seconds())
+
+
+def jobs(count: int, verb: str = "") -> str:
+    """So many jobs, with what they do."""
+    alone = count == 1
+    return f"{count} job{'' if alone else 's'}" + (f" {verb}{'s' if alone else ''}" if verb else "")

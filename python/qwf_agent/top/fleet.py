@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from qwf_agent.cli import acting, session
+from qwf_agent.cli import answering, session
 from qwf_agent.show import visible
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Fleet:
 
     def cancel(self, job: int) -> None:
         """Cancel a job."""
-        self._call("cancel_job", job_id=job, reason=f"qwf top, {acting.me()}")
+        self._call("cancel_job", job_id=job, reason=f"qwf top, {session.me()}")
 
     def retry(self, job: int) -> None:
         """Run a failed job again."""
@@ -121,14 +121,14 @@ class Fleet:
     def switch(self, host: str, queue: str, state: str, policy: str) -> None:
         """Switch the workers of a host on a queue."""
         self._call(
-            "worker_control", host=host, queue=queue, state=state, policy=policy, by=acting.me()
+            "worker_control", host=host, queue=queue, state=state, policy=policy, by=session.me()
         )
 
     def answer(self, question: dict[str, Any], text: str) -> None:
         """Answer a question with what a person typed."""
-        value = acting.meant([question], text)
+        value = answering.meant([question], text)
         with self._one_at_a_time:
-            acting.give(self._connection(), question, value)
+            answering.give(self._connection(), question, value)
 
     def _call(self, function: str, **arguments: Any) -> None:
         with self._one_at_a_time:

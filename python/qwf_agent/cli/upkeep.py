@@ -1,0 +1,63 @@
+"""Housekeeping by hand: what agents do all the time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from qwf_agent import show
+from qwf_agent.cli import session
+
+WINDOW = 10_000  # rows that one prune() looks at
+
+
+@click.command()
+@click.option("--loop", is_flag=True, help="Again and again, until interrupted.")
+@session.json_option
+@session.database
+def tick(conn: session.Connection, loop: bool, as_json: bool) -> None:
+    """Do the housekeeping once, as agents do all the time.
+
+    It queues jobs that are due, takes back lapsed leases and applies leftover events.
+
+    \b
+    Example:  qwf tick --loop      (on a box where no agent runs)
+    """
+    while True:
+        done: dict[str, Any] = session.call(conn, "tick")
+        if as_json:
+            session.show_json(done)
+        elif not loop:
+            session.show(show.facts(done, list(done)))
+        if not loop:
+            return
+        time.sleep(max(0.05, min(1.0, done.get("next_due_s") or 1.0)))
+
+
+@click.command()
+@session.json_option
+@session.database
+def prune(conn: session.Connection, as_json: bool) -> None:
+    """Delete what has been over for longer than the retention, all of it, at once.
+
+    Ticks do it bit by bit, so there is seldom a need. How long things are kept: qwf.settings, and
+    the queue.
+
+    \b
+    Example:  qwf prune
+    """
+    rows = session.many(
+        conn,
+        "select (select count(*) from qwf.jobs) as jobs, (select count(*) from qwf.runs) as runs",
+    )
+    gone: dict[str, int] = {}
+    # prune() goes round, from where it stopped the last time
+    for _ in range(max(rows[0].values()) // WINDOW + 2):
+        done: dict[str, int] = session.call(conn, "prune", max_rows=WINDOW)
+        gone = {what: gone.get(what, 0) + count for what, count in done.items()}
+    if as_json:
+        session.show_json(gone)
+    else:
+        click.echo("deleted: " + ", ".join(f"{count} {what}" for what, count in gone.items()))

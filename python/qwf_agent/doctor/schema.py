@@ -1,0 +1,154 @@
+"""Checks of the schema: is it whole, as shipped, and open to whom it should be?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from qwf_agent import __version__, migrate
+from qwf_agent.agent import spoken
+from qwf_agent.cli.session import Connection, call, many
+from qwf_agent.doctor import drift, shipped
+from qwf_agent.doctor.findings import Finding, long, note, one, problem, some
+
+ROLES = ("qwf_admin", "qwf_producer", "qwf_worker", "qwf_viewer")
+GRANTS_AGAIN = "as the owner of the schema: qwf migrate grants | psql"
+
+
+def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """What is deployed is what this version has."""
+    if one(conn, "select to_regnamespace('qwf')") is None:
+        yield problem("this database has no qwf schema", "qwf migrate deploy")
+        return
+    there = call(conn, "version")
+    if spoken(there) != spoken(__version__):
+        yield problem(
+            f"the schema is {there}, this qwf is {__version__}: they do not speak to each other",
+            "one of them is to be upgraded: docs/operations.md, Upgrade",
+        )
+    elif there != __version__:
+        yield note(f"the schema is {there}, this qwf is {__version__}", "qwf migrate deploy")
+    try:
+        changes = migrate.status(dsn)
+    except migrate.MigrateError as error:
+        yield note(str(error))
+        return
+    by_state = {state: [c for c in changes if c.state == state] for state in ("pending", "unknown")}
+    if all(change.state == "pending" for change in changes):
+        yield note(
+            "qwf migrate did not deploy this schema, so whether it is whole is not known here"
+        )
+    elif by_state["pending"]:
+        first = by_state["pending"][0].change
+        yield problem(
+            f"an upgrade is pending: {len(by_state['pending'])} changes, the first {first}",
+            "qwf migrate deploy",
+        )
+    if by_state["unknown"]:
+        yield problem(
+            f"{len(by_state['unknown'])} deployed changes are unknown here: a newer qwf did it",
+            "upgrade qwf on this box: pip install --upgrade qwf",
+        )
+
+
+def changed_by_hand(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """Functions, tables and indexes are as they were shipped."""
+    yield from some(drift.find(conn))
+
+
+def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """The four roles, and who may execute and read what."""
+    rows = many(
+        conn, "select rolname, rolcanlogin from pg_roles where rolname = any (%s)", (list(ROLES),)
+    )
+    there = {row["rolname"] for row in rows}
+    for role in ROLES:
+        if role not in there:
+            yield problem(
+                f"role {role} is missing",
+                f"create role {role} nologin;  then, {GRANTS_AGAIN}",
+            )
+    grants = [
+        (role, f"qwf.{signature.removeprefix('qwf.')}")
+        for signature, names in shipped.read().grants.items()
+        for role in names & there
+    ]
+    missing = many(
+        conn,
+        "select g.role, g.function from unnest(%s::text[], %s::text[]) g(role, function)"
+        " where to_regprocedure(g.function) is not null"
+        " and not has_function_privilege(g.role, g.function, 'execute')",
+        ([role for role, _ in grants], [function for _, function in grants]),
+    )
+    yield from some(
+        problem(
+            f"{row['role']} may not execute {row['function']}",
+            f"grant execute on function {row['function']} to {row['role']};",
+        )
+        for row in missing
+    )
+    yield from some(
+        problem(
+            f"everybody may execute {row['function']}",
+            f"revoke all on function {row['function']} from public;",
+        )
+        for row in many(
+            conn,
+            "select p.oid::regprocedure::text as function from pg_proc p"
+            " where p.pronamespace = 'qwf'::regnamespace and exists ("
+            " select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
+            " where a.grantee = 0)",
+        )
+    )
+    if "qwf_viewer" in there:
+        yield from some(
+            problem(
+                f"qwf_viewer may not read qwf.{row['relname']}",
+                GRANTS_AGAIN,
+            )
+            for row in many(
+                conn,
+                "select relname from pg_class where relnamespace = 'qwf'::regnamespace"
+                " and relkind in ('r', 'v')"
+                " and not has_any_column_privilege('qwf_viewer', oid, 'select')",
+            )
+        )
+        if one(conn, "select has_column_privilege('qwf_viewer', 'qwf.jobs', 'token', 'select')"):
+            yield problem(
+                "qwf_viewer may read the tokens of running jobs, and so could end them",
+                GRANTS_AGAIN,
+            )
+
+
+def settings(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """Leases, heartbeats and the like fit each other."""
+    row = many(conn, "select * from qwf.settings")[0]
+    change = "update qwf.settings set {} = '...';"
+    if row["heartbeat"] * 2 > row["lease"]:
+        yield problem(
+            f"heartbeat {long(row['heartbeat'])} is too long for lease {long(row['lease'])}: "
+            "one late beat and the work is taken away",
+            f"at most half of the lease: {change.format('heartbeat')}",
+        )
+    if row["worker_stale"] < row["heartbeat"] * 2:
+        yield problem(
+            f"worker_stale {long(row['worker_stale'])} is shorter than two heartbeats: living "
+            "workers are taken for dead",
+            change.format("worker_stale"),
+        )
+    if row["tick"] > row["lease"]:
+        yield problem(
+            "tick is longer than the lease: lost work waits for it", change.format("tick")
+        )
+    if row["poll"] > timedelta(minutes=1):
+        yield note(
+            f"poll is {long(row['poll'])}: a lost wake-up costs that long", change.format("poll")
+        )
+    for queue in many(
+        conn, "select * from qwf.queues where lease < %s order by name", (row["heartbeat"] * 2,)
+    ):
+        yield problem(
+            f"queue {queue['name']}: its lease of {long(queue['lease'])} is shorter than two "
+            f"heartbeats of {long(row['heartbeat'])}",
+            f"select qwf.create_queue('{queue['name']}', lease => '...');",
+        )
