@@ -30,6 +30,7 @@ FLEET_LOOKS = {
     "parked": "magenta",
     "paused": "magenta",
     "dead": "red",
+    "nobody": "red",
     "stopped": "bright_black",
     "disabled": "bright_black",
 }

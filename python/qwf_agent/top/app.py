@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import click
 import psycopg
 from rich.console import Group
+from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
@@ -39,6 +40,17 @@ STOPS = {"hard": "off", "drain": "drain", "pause": "paused"}
 LOW = 30  # lines; below, the panels are short
 SHARE = 10  # the database is looked at for a tenth of the time, at most
 PADDING = 2  # of a cell, both sides
+
+
+# The sixteen colours of a terminal as they read well on the dark background of the screen.
+COLOURS = TerminalTheme(
+    (18, 18, 18),
+    (224, 224, 224),
+    [(40, 40, 40), (244, 96, 96), (120, 200, 100), (230, 190, 90),
+     (100, 160, 240), (210, 130, 220), (90, 200, 210), (210, 210, 210)],
+    [(150, 150, 150), (255, 120, 120), (150, 220, 130), (250, 210, 120),
+     (130, 180, 255), (230, 150, 240), (120, 220, 230), (255, 255, 255)],
+)  # fmt: skip
 
 
 class Top(App[None]):
@@ -75,6 +87,7 @@ class Top(App[None]):
 
     def __init__(self, fleet: Fleet, every: float = 1.0) -> None:
         super().__init__()
+        self.ansi_theme_dark = COLOURS
         self._fleet = fleet
         self._every = every
         self._seen = Snapshot()

@@ -44,7 +44,7 @@ def queues(rows: Sequence[Row], lines: int) -> RenderableType:
     told = [
         {
             **row,
-            "state": "paused" if row["paused"] else "on" if row["workers"] else "nobody",
+            "state": _state(row),
             "waited": row["oldest_wait"] or 0,
         }
         for row in rows
@@ -52,6 +52,13 @@ def queues(rows: Sequence[Row], lines: int) -> RenderableType:
     ]
     columns = ("queue", "state", "workers", "slots", "queued", "running", "waited")
     return show.rows(columns, told, "no queues")
+
+
+def _state(row: Row) -> str:
+    """Nobody: work waits that nobody takes."""
+    if row["paused"]:
+        return "paused"
+    return "on" if row["workers"] else "nobody" if row["queued"] else "-"
 
 
 def hosts(rows: Sequence[Row], workers: Sequence[Row], lines: int) -> RenderableType:
