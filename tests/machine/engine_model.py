@@ -689,7 +689,7 @@ class Model:
         if not run.live or run.ending is not None:
             return
         jobs = [self.jobs[job_id] for job_id in run.nodes.values()]
-        began = run.started
+        began = any(job.attempt for job in jobs)
         run.started, run.ending = True, run.ending or status
         clean_up = any(job.node.cleans_up and job.status not in OVER for job in jobs)
         if not began or not clean_up:

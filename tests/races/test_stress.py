@@ -29,7 +29,7 @@ OUTCOMES = {
     "fatal": 1,
     "cancelled": 1,
 }
-REFUSED = ("40001", "QW002", "QW001")  # serialization, too late
+REFUSED = ("40001", "QW002", "QW001", "57014")  # serialization, too late, statement timeout
 
 
 class Storm:
@@ -62,6 +62,7 @@ class Storm:
                     conn = self.connect()
                     conn.execute("set client_min_messages = error")
                     self.backends[name] = conn.info.backend_pid
+                self._hurry(conn, dice, name)
                 act(conn, dice, name)
             except psycopg.Error as error:
                 if conn is not None and not conn.closed:
@@ -71,6 +72,13 @@ class Storm:
             except Exception as error:  # a thread's fault is the test's
                 self.faults.append(f"{name}: {error!r}")
                 return
+
+    def _hurry(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
+        """Now and then statements are cut off in the middle."""
+        if name != "observer":
+            cut = self.troubled() and dice.random() < 0.1
+            limit = dice.choice([1, 3, 10, 30]) if cut else 0
+            conn.execute(f"set statement_timeout = {limit}")
 
     # what the threads do
 
@@ -190,7 +198,8 @@ class Storm:
             conn.execute("commit" if dice.random() < 0.7 else "rollback")
             return
         report = conn.execute("select qwf.tick()").fetchone()[0]  # type: ignore[index]
-        if "errors" in report:
+        errors = report.get("errors", {}).values()
+        if any("statement timeout" not in error for error in errors):
             self.faults.append(f"{name}: {report}")
         self.over.wait(0.02)
 
