@@ -4,6 +4,7 @@
 -- requires: functions/_take_events
 -- requires: functions/_apply
 -- requires: functions/_drain_run
+-- requires: functions/_spread_events
 -- requires: functions/now
 -- Purpose: Applies the events that wait in the outbox.
 -- Guarantees: An event is deleted in the transaction that applies it. A run that somebody holds is
@@ -50,6 +51,9 @@ begin
     perform qwf._apply(v_events);
     return cardinality(v_events);
   exception
+    when query_canceled then  -- more than one statement can do: in turn, each run in its own
+      perform qwf._spread_events(v_runs);
+      return 0;
     when others then  -- one of them is bad: find out which
       foreach v_run in array v_runs loop
         v_count := v_count + qwf._drain_run(v_run);

@@ -1,0 +1,41 @@
+-- Deploy qwf:functions/_count_failed_drain
+-- requires: schema/outbox
+-- requires: schema/settings
+-- requires: functions/_fail_poisoned
+-- requires: functions/now
+-- Purpose: Notes that the events of a run could not be applied, and gives them up in the end.
+-- Guarantees: Tried again after 1, 2, 4, 8 seconds; the fifth failure poisons them and fails the
+--   run.
+-- Locks: expects the run locked by the caller.
+-- Called by: _drain_run, _spread_events.
+
+begin;
+
+create function qwf._count_failed_drain(p_run bigint, p_sqlstate text, p_error text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_error text := p_sqlstate || ' ' || p_error;
+  -- a deadlock or serialization failure is somebody else's doing: not counted
+  v_counted boolean := left(p_sqlstate, 2) <> '40';
+begin
+  update qwf.outbox o set
+    tries = o.tries + v_counted::int, error = v_error,
+    next_try_at = v_now + interval '1 s' * 2 ^ o.tries,
+    poisoned_at = case when o.tries + 1 >= s.event_tries and v_counted then v_now end
+  from qwf.settings s
+  where o.run_id = p_run and o.poisoned_at is null;
+  if exists (select from qwf.outbox o where o.run_id = p_run and o.poisoned_at = v_now) then
+    perform qwf._fail_poisoned(p_run, v_error);
+  end if;
+end $$;
+comment on function qwf._count_failed_drain(bigint, text, text) is
+  'Counts and delays the events of a run that could not be applied; poisons them after the last '
+  'try.';
+revoke all on function qwf._count_failed_drain(bigint, text, text) from public;
+
+commit;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_spread_events
+
+begin;
+
+select 'qwf._spread_events(bigint[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,37 @@
+"""A fan-out that outlasts statement_timeout holds up its own run alone."""
+
+from __future__ import annotations
+
+from interleave import Race, Session, claim, finish
+
+
+def hold(race: Race, run: int) -> Session:
+    """A session that keeps the run locked, so that its events stay in the outbox."""
+    holder = race.session()
+    holder.begin()
+    holder.rows("select from qwf.runs where id = %s for no key update", run)
+    return holder
+
+
+def test_a_drain_that_takes_too_long_goes_run_by_run(race: Race) -> None:
+    slow, other = race.run("chain"), race.run("chain")
+    holders = [hold(race, slow), hold(race, other)]
+    finish(race, *claim(race, 2))
+    for holder in holders:
+        holder.rollback()
+    race.gate("qwf.jobs", f"old.run_id = {slow} and old.status = 'blocked'")  # never opened
+    agent = race.session(statement_timeout="700ms")
+
+    agent.rows("select qwf.tick()")  # both at once: too long
+    race.rows("update qwf.outbox set next_try_at = next_try_at - interval '1 s'")
+    for _ in range(2):  # each alone
+        race.rows("update qwf.outbox set next_try_at = now() where run_id = %s", slow)
+        race.rows("update qwf.outbox set next_try_at = 'infinity' where run_id = %s", other)
+        agent.rows("select qwf.tick()")
+    race.rows("update qwf.outbox set next_try_at = now() where run_id = %s", other)
+    agent.rows("select qwf.tick()")
+
+    assert race.statuses(other)["chain/b"] == "queued"
+    assert race.rows("select run_id, tries, error from qwf.outbox") == [
+        (slow, 2, "57014 it took longer than statement_timeout")
+    ]
