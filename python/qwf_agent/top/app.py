@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import click
@@ -22,21 +22,8 @@ from qwf_agent import show
 from qwf_agent.top import panels
 from qwf_agent.top.dialogs import Answer, Details, Sure
 from qwf_agent.top.fleet import Fleet, Rows, Snapshot, reason
+from qwf_agent.top.lists import LISTS
 
-Cells = list[Text]
-LISTS: dict[str, tuple[str, ...]] = {
-    "running": ("id", "run", "what", "host", "took", "progress"),
-    "failed": ("id", "run", "what", "ended", "tries", "error"),
-    "asked": ("run", "node", "widget", "age", "prompt"),
-    "workers": ("host", "queue", "state", "slots", "running", "model", "seen", "why"),
-}
-EMPTY = {
-    "running": "nothing runs",
-    "failed": "nothing has failed of late",
-    "asked": "nobody is asked anything",
-    "workers": "no workers: qwf agent --queue cpu --nodes PACKAGE",
-}
-STOPS = {"hard": "off", "drain": "drain", "pause": "paused"}
 LOW = 30  # lines; below, the panels are short
 SHARE = 10  # the database is looked at for a tenth of the time, at most
 PADDING = 2  # of a cell, both sides
@@ -78,12 +65,6 @@ class Top(App[None]):
         Binding("space", "freeze", "freeze"),
         Binding("q", "quit", "quit"),
     ]
-    KEYS_OF: ClassVar[dict[str, set[str]]] = {
-        "running": {"details", "cancel"},
-        "failed": {"details", "retry"},
-        "asked": {"details", "answer"},
-        "workers": {"switch"},
-    }
 
     def __init__(self, fleet: Fleet, every: float = 1.0) -> None:
         super().__init__()
@@ -130,8 +111,8 @@ class Top(App[None]):
         """Only keys that make sense for the list are offered; none while something is on top."""
         if len(self.screen_stack) > 1:
             return action == "quit"
-        by_list = set.union(*self.KEYS_OF.values())
-        return action not in by_list or action in self.KEYS_OF[self._current()]
+        of_lists = frozenset[str]().union(*(one.actions for one in LISTS.values()))
+        return action not in of_lists or action in LISTS[self._current()].actions
 
     # What is seen -------------------------------------------------------------------------------
 
@@ -177,24 +158,19 @@ class Top(App[None]):
     def _fill(self, name: str, rows: Rows) -> None:
         """Put rows into a list; the selected row stays selected, wherever it is now."""
         table = self.query_one(f"#{name}", DataTable)
-        columns = LISTS[name]
-        cells = [_CELLS[name](row) for row in rows]
+        one = LISTS[name]
         selected, index = self._selected(table), table.cursor_row
         table.clear(columns=True)
-        if not cells:
-            table.add_column(Text(EMPTY[name], "bright_black"))
+        if not rows:
+            table.add_column(Text(one.empty, "bright_black"))
             return
-        room = self.size.width - PADDING * len(columns) - 1
-        widths = show.fit(columns, cells, room, gap=0)
-        last = len(widths) - 1
-        widths[last] = max(widths[last], room - sum(widths[:last]))
-        for column, width in zip(columns, widths, strict=False):
+        widths, cells = one.fitted(rows, self.size.width - PADDING * len(one.columns) - 1)
+        for column, width in zip(one.columns, widths, strict=False):
             side: Literal["left", "right"] = "right" if column in show.NUMBERS else "left"
             table.add_column(Text(column, "bright_black", justify=side), width=width)
-        for row, line in zip(rows, cells, strict=True):
-            fitted = [_cut(*cell) for cell in zip(columns, line, widths, strict=False)]
-            table.add_row(*fitted, key=_key(name, row))
-        keys = [_key(name, row) for row in rows]
+        keys = [one.name_of(row) for row in rows]
+        for key, line in zip(keys, cells, strict=True):
+            table.add_row(*line, key=key)
         table.move_cursor(
             row=keys.index(selected) if selected in keys else min(index, len(keys) - 1)
         )
@@ -327,78 +303,10 @@ class Top(App[None]):
         name = self._current()
         rows: Rows = getattr(self._seen, name)
         selected = self._selected(self._table())
-        return next((row for row in rows if _key(name, row) == selected), None)
+        return next((row for row in rows if LISTS[name].name_of(row) == selected), None)
 
     @staticmethod
     def _selected(table: DataTable[Text]) -> str | None:
         if not table.is_valid_row_index(table.cursor_row):
             return None
         return table.coordinate_to_cell_key(table.cursor_coordinate).row_key.value
-
-
-def _key(name: str, row: dict[str, Any]) -> str:
-    return str(
-        row["worker"] if name == "workers" else row["job_id"] if name == "asked" else row["id"]
-    )
-
-
-def _running(row: dict[str, Any]) -> Cells:
-    progress = Text()
-    if row["progress"] is not None:
-        progress = show.bar(row["progress"]).append(f" {row['progress_message'] or ''}")
-    return [*_what(row), Text(row["host"] or ""), show.cell("took", row["seconds"]), progress]
-
-
-def _failed(row: dict[str, Any]) -> Cells:
-    lines = (row["error"] or "").strip().splitlines() or [""]
-    line = lines[-1] if lines[0].startswith("Traceback") else lines[0]
-    ended = Text(show.moment(row["finished_at"]))
-    return [*_what(row), ended, show.cell("tries", row["attempt"]), Text(line, "red")]
-
-
-def _asked(row: dict[str, Any]) -> Cells:
-    node = row["node_id"] or f"job {row['job_id']}"
-    return [
-        show.cell("run", row["run_id"]),
-        Text(node),
-        Text(row["widget"] or ""),
-        show.cell("age", row["age"]),
-        Text(show.brief(row["prompt"] or ""), "magenta"),
-    ]
-
-
-def _workers(row: dict[str, Any]) -> Cells:
-    state = STOPS.get(row["stop_policy"], "off") if row["state"] == "off" else row["state"]
-    until = f" until {show.moment(row['until'])}" if row["until"] else ""
-    return [
-        Text(row["host"]),
-        Text(row["queue"]),
-        show.cell("state", state),
-        show.cell("slots", row["slots"]),
-        show.cell("running", row["running"]),
-        Text(row["current_model"] or ""),
-        show.cell("seen", row["last_seen"]),
-        Text((row["reason"] or "") + until),
-    ]
-
-
-def _what(row: dict[str, Any]) -> Cells:
-    return [
-        show.cell("id", row["id"]),
-        show.cell("run", row["run_id"]),
-        Text(row["node_id"] or row["task"]),
-    ]
-
-
-def _cut(column: str, text: Text, width: int) -> Text:
-    text.truncate(width, overflow="ellipsis")
-    text.justify = "right" if column in show.NUMBERS else "left"
-    return text
-
-
-_CELLS: dict[str, Callable[[dict[str, Any]], Sequence[Text]]] = {
-    "running": _running,
-    "failed": _failed,
-    "asked": _asked,
-    "workers": _workers,
-}
