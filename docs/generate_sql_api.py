@@ -26,8 +26,8 @@ TARGET = Path(__file__).with_name("sql-api.md")
 # Which part of the document a function is in, in the order in which a reader needs it.
 GROUPS = {
     "Definitions": "register_pipeline register_workflow",
-    "Producers": """enqueue_run enqueue enqueue_many run_status result submit_input answer_job cancel_run
-        cancel_job retry_run retry_job run_next change_job""",
+    "Producers": """enqueue_run enqueue enqueue_many run_status result submit_input answer_job
+        cancel_run cancel_job retry_run retry_job run_next change_job""",
     "Workers": """version now agent_settings register_worker worker_orders claim heartbeat
         progress finish finish_many sleep wake wake_channel deregister_worker take_model_requests
         answer_model_request suspend_worker report_metrics followed_logs report_log""",
