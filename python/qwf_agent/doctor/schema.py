@@ -58,66 +58,65 @@ def changed_by_hand(conn: Connection, dsn: str) -> Iterator[Finding]:
 
 def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
     """The four roles, and who may execute and read what."""
-    rows = many(
-        conn, "select rolname, rolcanlogin from pg_roles where rolname = any (%s)", (list(ROLES),)
-    )
+    rows = many(conn, "select rolname from pg_roles where rolname = any (%s)", (list(ROLES),))
     there = {row["rolname"] for row in rows}
     for role in ROLES:
         if role not in there:
             yield problem(
-                f"role {role} is missing",
-                f"create role {role} nologin;  then, {GRANTS_AGAIN}",
+                f"role {role} is missing", f"create role {role} nologin;  then, {GRANTS_AGAIN}"
             )
-    grants = [
-        (role, f"qwf.{signature.removeprefix('qwf.')}")
-        for signature, names in shipped.read().grants.items()
-        for role in names & there
-    ]
-    missing = many(
-        conn,
-        "select g.role, g.function from unnest(%s::text[], %s::text[]) g(role, function)"
-        " where to_regprocedure(g.function) is not null"
-        " and not has_function_privilege(g.role, g.function, 'execute')",
-        ([role for role, _ in grants], [function for _, function in grants]),
-    )
-    yield from some(
-        problem(
-            f"{row['role']} may not execute {row['function']}",
-            f"grant execute on function {row['function']} to {row['role']};",
-        )
-        for row in missing
-    )
-    yield from some(
-        problem(
-            f"everybody may execute {row['function']}",
-            f"revoke all on function {row['function']} from public;",
-        )
-        for row in many(
-            conn,
-            "select p.oid::regprocedure::text as function from pg_proc p"
-            " where p.pronamespace = 'qwf'::regnamespace and exists ("
-            " select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
-            " where a.grantee = 0)",
-        )
-    )
+    yield from some(_missing_grants(conn, there))
+    yield from some(_open_to_everybody(conn))
     if "qwf_viewer" in there:
-        yield from some(
-            problem(
-                f"qwf_viewer may not read qwf.{row['relname']}",
-                GRANTS_AGAIN,
-            )
-            for row in many(
-                conn,
-                "select relname from pg_class where relnamespace = 'qwf'::regnamespace"
-                " and relkind in ('r', 'v')"
-                " and not has_any_column_privilege('qwf_viewer', oid, 'select')",
-            )
-        )
+        yield from some(_hidden_from_viewers(conn))
         if one(conn, "select has_column_privilege('qwf_viewer', 'qwf.jobs', 'token', 'select')"):
             yield problem(
                 "qwf_viewer may read the tokens of running jobs, and so could end them",
                 GRANTS_AGAIN,
             )
+
+
+def _missing_grants(conn: Connection, there: set[str]) -> Iterator[Finding]:
+    grants = [
+        (role, f"qwf.{signature.removeprefix('qwf.')}")
+        for signature, names in shipped.read().grants.items()
+        for role in names & there
+    ]
+    for row in many(
+        conn,
+        "select g.role, g.function from unnest(%s::text[], %s::text[]) g(role, function)"
+        " where to_regprocedure(g.function) is not null"
+        " and not has_function_privilege(g.role, g.function, 'execute')",
+        ([role for role, _ in grants], [function for _, function in grants]),
+    ):
+        yield problem(
+            f"{row['role']} may not execute {row['function']}",
+            f"grant execute on function {row['function']} to {row['role']};",
+        )
+
+
+def _open_to_everybody(conn: Connection) -> Iterator[Finding]:
+    for row in many(
+        conn,
+        "select p.oid::regprocedure::text as function from pg_proc p"
+        " where p.pronamespace = 'qwf'::regnamespace and exists ("
+        " select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
+        " where a.grantee = 0)",
+    ):
+        yield problem(
+            f"everybody may execute {row['function']}",
+            f"revoke all on function {row['function']} from public;",
+        )
+
+
+def _hidden_from_viewers(conn: Connection) -> Iterator[Finding]:
+    for row in many(
+        conn,
+        "select relname from pg_class where relnamespace = 'qwf'::regnamespace"
+        " and relkind in ('r', 'v')"
+        " and not has_any_column_privilege('qwf_viewer', oid, 'select')",
+    ):
+        yield problem(f"qwf_viewer may not read qwf.{row['relname']}", GRANTS_AGAIN)
 
 
 def settings(conn: Connection, dsn: str) -> Iterator[Finding]:
