@@ -24,7 +24,8 @@ Connect = Callable[[], psycopg.Connection[Any]]
 Rows = list[tuple[Any, ...]]
 
 OUTCOMES = ["completed"] * 6 + ["error", "fatal", "tempfail", "lost", "released", "cancelled"]
-REFUSED = ("40001", "25P02", "QW001", "QW002")  # old snapshot, after that, gone, too late
+# Old snapshot, after that, gone, too late; two transactions that retry two runs each, crosswise.
+REFUSED = ("40001", "25P02", "QW001", "QW002", "40P01")
 ANY_NODE = "select id, node_id from qwf.jobs where run_id = %s order by random() limit 1"
 ASKED = "select id, queue from qwf.jobs where status = 'awaiting_input' order by random() limit 1"
 CLOCK = [  # what time brings about, brought about

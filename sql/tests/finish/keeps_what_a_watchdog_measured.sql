@@ -2,7 +2,7 @@ begin;
 select plan(2);
 
 select qwf.enqueue('stalls'), qwf.enqueue('crashes');
-select qwf.finish(c.job_id, c.token, 'lost', detail => case c.task
+select 'answered ' || qwf.finish(c.job_id, c.token, 'lost', detail => case c.task
     when 'stalls' then '{"reason": "stalled", "readings": {"silent_s": 121.5, "state": "sleeping"}}'
     else '{"reason": "crashed", "signal": 11}' end::jsonb)
 from qwf.claim('default', 'w', 2) c;
