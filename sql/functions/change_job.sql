@@ -44,7 +44,9 @@ begin
     run_at = coalesce(change_job.run_at, j.run_at),
     status = case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
     position = case when v_later then null else coalesce(j.position, qwf._next_position()) end,
-    queued_at = case when v_later then null else coalesce(j.queued_at, v_now) end
+    -- kept where it is later now: an element that had a place under max_parallel keeps it
+    queued_at = case when not v_later and j.status = 'scheduled' then v_now
+      when v_later then j.queued_at else coalesce(j.queued_at, v_now) end
   where j.id = v_job.id;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
   values (v_now, v_job.run_id, v_job.id, 'changed', session_user,
