@@ -3,6 +3,7 @@
 -- requires: schema/history
 -- requires: functions/_transition
 -- requires: functions/_first_reports
+-- requires: functions/_lock_attempts
 -- requires: functions/_events_of
 -- requires: functions/_next_position
 -- requires: functions/_record_attempts
@@ -41,17 +42,17 @@ declare
   v_ended qwf.ended[];
   v_left bigint[];
 begin
-  with held as materialized (  -- by id and token alone: the token is null unless running
+  perform qwf._lock_attempts(p_reports);
+  with held as materialized (  -- offset: each by its id, whatever the statistics say
     select
-      j.id, j.run_id, j.run_if, j.parent_id, j.on_failure, j.failures, j.losses, j.max_attempts,
-      j.max_losses, j.backoff, j.claimed_at, j.queued_at, r.token, r.outcome, r.output,
-      r.error, r.detail, case when r.outcome <> 'completed'
+      j.row, j.id, j.run_id, j.run_if, j.parent_id, j.on_failure, j.failures, j.losses,
+      j.max_attempts, j.max_losses, j.backoff, j.claimed_at, j.queued_at, r.token, r.outcome,
+      r.output, r.error, r.detail, case when r.outcome <> 'completed'
         then qwf._host_to_avoid(j.claimed_by, r.outcome, r.detail) end as bad_host
-    from qwf.jobs j
-    join qwf._first_reports(p_reports) r on j.id = r.job_id
-    where j.id = any (array(select u.job_id from unnest(p_reports) u)) and j.token = r.token
-    order by j.id
-    for no key update of j
+    from qwf._first_reports(p_reports) r
+    cross join lateral (
+      select b.ctid as row, b.* from qwf.jobs b
+      where b.id = r.job_id and b.token = r.token offset 0) j
   ), ended as (
     update qwf.jobs j set
       status = t.status, output = h.output, failures = t.failures, losses = t.losses,
@@ -77,7 +78,7 @@ begin
       h.outcome,
       h.outcome <> 'completed' and qwf._is_stopped(h.id, h.run_id, h.run_if, h.parent_id),
       h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, h.on_failure) t
-    where j.id = any (array(select k.id from held k)) and j.id = h.id
+    where j.ctid = h.row
     returning (j.id, j.run_id, j.node_id, j.queue, j.status, j.attempt, h.token, j.claimed_by,
       h.queued_at, h.claimed_at, h.outcome, h.error, h.detail, j.limit_by, j.task)::qwf.ended as job
   )

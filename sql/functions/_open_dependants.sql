@@ -52,7 +52,10 @@ begin
         when j.remaining_deps = d.satisfied and not j.guarded then qwf._next_position() end,
       queued_at = case when j.remaining_deps = d.satisfied and not j.guarded then v_now end
     from dependant d
-    where j.run_id = d.run_id and j.node_idx = d.to_idx and j.status = 'blocked'
+    cross join lateral (  -- offset: by the index; nobody else changes a blocked row
+      select b.ctid as row from qwf.jobs b
+      where b.run_id = d.run_id and b.node_idx = d.to_idx and b.status = 'blocked' offset 0) b
+    where j.ctid = b.row
     returning j.id, j.run_id, j.status, j.remaining_deps, j.queue
   ), woken as (
     select qwf._wake(c.queue, count(*)::int) from counted c

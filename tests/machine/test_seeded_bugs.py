@@ -14,8 +14,8 @@ WITHIN = 1000  # sequences; a few dozen are enough
 BUGS = {
     "the token is not checked": (
         "_conclude",
-        "and j.token = r.token",
-        "and j.token is not null",
+        "and b.token = r.token",
+        "and b.token is not null",
     ),
     "a release is counted": (
         "_transition",
