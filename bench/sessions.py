@@ -18,7 +18,9 @@ from qwf_agent import embedded
 CLAIM = "select job_id, token, task from qwf.claim(%s, %s, %s)"
 FINISH = "select bool_or(pending) from qwf.finish_many(%s)"
 DRAIN = "select qwf.drain_outbox(1000)"
-EMPTY_S = 0.002  # how long a session waits that found nothing
+EMPTY_S = (0.004, 0.032)  # how long a session waits that found nothing: ever longer
+OWED_S = 0.05  # how long a session that left events behind goes on trying to apply them
+TICK_S = 1.0  # how often every session does so
 RATE = re.compile(r"tps = ([\d.]+) \(without initial connection time\)")
 OUTPUTS: dict[str, Any] = {"node": {"x": 1}, "list": {"items": list(range(10_000))}}
 
@@ -35,9 +37,10 @@ def work(index: int, dsn: str, batch: int, queue: str = "default") -> None:
     """Claim and finish until killed: claims commit softly, finishes durably, as an agent does."""
     worker = f"session-{index}-{os.getpid()}"
     soft, durable = connect(dsn, durable=False), connect(dsn)
+    wait_s, owed_until, tick_at = EMPTY_S[0], 0.0, 0.0
     while True:
         claimed = soft.execute(CLAIM, (queue, worker, batch)).fetchall()
-        pending = True
+        now = time.monotonic()
         if claimed:
             reports = [
                 {"job_id": job, "token": str(token), "outcome": "completed", "detail": {},
@@ -45,11 +48,15 @@ def work(index: int, dsn: str, batch: int, queue: str = "default") -> None:
                 for job, token, task in claimed
             ]  # fmt: skip
             row = durable.execute(FINISH, (json.dumps(reports),)).fetchone()
-            pending = bool(row and row[0])
-        if pending:
+            wait_s = EMPTY_S[0]
+            if row and row[0]:
+                owed_until = now + OWED_S
+        else:
+            time.sleep(wait_s)
+            wait_s = min(EMPTY_S[1], wait_s * 2)
+        if now < owed_until or now >= tick_at:
             durable.execute(DRAIN)
-        if not claimed:
-            time.sleep(EMPTY_S)
+            tick_at = now + TICK_S
 
 
 def produce(index: int, dsn: str, batch: int, behind: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from bench import sessions
-from bench.measure import Meter, drained, until
+from bench.measure import Meter, drained, fill, until
 from bench.processes import agents, forked
 from bench.results import Sample
 from bench.scenario import scenario
@@ -44,6 +44,11 @@ def dag(
         yield many(base, "chain", runs, f"{runs} chains of 5, SQL, 4 sessions", sql(base, 4, batch))
     with server.database() as base:
         register(base, "chain", chain(5))
+        mislead(base)
+        figure = f"{runs} chains of 5, SQL, statistics of jobs without runs"
+        yield many(base, "chain", runs, figure, sql(base, 4, batch))
+    with server.database() as base:
+        register(base, "chain", chain(5))
         yield many(base, "chain", runs, f"{runs} chains of 5, 1 agent", agents(base.dsn, 1))
     with server.database() as base:
         register(base, "chain", chain(length))
@@ -68,6 +73,13 @@ def dag(
 def sql(base: Database, number: int, batch: int) -> AbstractContextManager[None]:
     """So many sessions of the SQL API."""
     return forked(number, sessions.work, base.dsn, batch)
+
+
+def mislead(base: Database) -> None:
+    """Have the statistics say that jobs never belong to a run."""
+    fill(base, 2_000, queue="elsewhere")
+    base.conn.execute("vacuum analyze qwf.jobs")
+    base.conn.execute("alter table qwf.jobs set (autovacuum_enabled = off)")
 
 
 def many(
