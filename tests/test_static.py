@@ -147,6 +147,22 @@ def test_an_internal_function_is_called(name: str) -> None:
     assert uses(rf"\bqwf\.{file.stem}\(", but=file), "nothing calls it: delete it"
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_header_names_the_callers(name: str) -> None:
+    """Where "Called by" names functions it names them all, or says in words what they have in
+    common."""
+    file = FUNCTIONS[name]
+    header = file.read_text(encoding="utf-8").partition("\nbegin;\n")[0]
+    said = re.search(r"^-- Called by: ((?:.|\n--   )+)", header, re.MULTILINE)
+    assert said is not None
+    items = re.split(r",\s+", said[1].replace("\n--   ", " ").rstrip("."))
+    stems = {p.stem for p in MADE}
+    named = {item for item in items if item in stems or item.startswith("_")}
+    callers = {p.stem for p in uses(rf"\bqwf\.{file.stem}\(", but=file)}
+    assert named <= callers
+    assert not named or not file.stem.startswith("_") or named == callers
+
+
 def test_a_setting_is_read() -> None:
     file = CHANGES["schema/settings"]
     settings = re.findall(r"^comment on column qwf\.settings\.(\w+)", MADE[file], re.MULTILINE)

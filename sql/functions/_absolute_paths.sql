@@ -6,7 +6,7 @@
 --   $context or $files.
 -- Guarantees: A path that starts from an expression gives the paths inside that expression. $value
 --   is data.
--- Called by: _reads, _step_inputs.
+-- Called by: _compile_map, _reads, _step_inputs.
 
 begin;
 

@@ -5,7 +5,7 @@
 -- requires: functions/_is_able
 -- requires: functions/desired_state
 -- Purpose: Whether a live worker of another host, switched on, could take a job that avoids one.
--- Called by: _fits, for the few jobs that avoid a host.
+-- Called by: _fits, _misfits.
 
 begin;
 

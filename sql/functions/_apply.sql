@@ -16,7 +16,7 @@
 -- Locks: expects the runs locked by the caller; takes jobs of those runs: blocked ones, which
 --   nobody else touches, and queued ones where they are free.
 -- Notifies: sleepers of the queues that got work; workers that have to stop.
--- Called by: _dispatch, drain_outbox, enqueue_run, cancel_run, cancel_job, _answer.
+-- Called by: whatever ends, opens or stops nodes of a run.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- requires: schema/qwf
 -- Purpose: The wait before the n-th retry.
 -- Guarantees: Never raises; null for a backoff that is none. Without jitter: the caller adds it.
--- Called by: _check_job, _transition, the checks of definitions.
+-- Called by: _check_job, _node_rules, _transition.
 
 begin;
 

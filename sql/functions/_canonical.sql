@@ -5,7 +5,8 @@
 -- Guarantees: What a name stands for is read from p_names, by its first segment; a name that is not
 --   in it is run context. Never raises; a malformed reference stays as it is, for the checks to
 --   report.
--- Called by: _compile_node, _compile_question, _step_inputs, _exports, itself for inner values.
+-- Called by: _canonical_reference, _compile_map, _compile_node, _compile_question, _compile_step,
+--   _step_inputs, itself for inner values.
 
 begin;
 

@@ -7,7 +7,7 @@
 -- Guarantees: Everything that can be wrong with the arguments of enqueue is found before a row is
 --   written.
 -- Raises: QW005 for a bad value, QW006 for an unknown queue, QW001 for an unknown limit.
--- Called by: enqueue, enqueue_many.
+-- Called by: enqueue, _read_jobs.
 
 begin;
 

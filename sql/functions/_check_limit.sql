@@ -2,7 +2,7 @@
 -- requires: schema/limits
 -- Purpose: Refuses a limit that does not exist: its jobs would wait for ever.
 -- Raises: QW001.
--- Called by: _check_job.
+-- Called by: _check_job, _check_limits, retry_job.
 
 begin;
 

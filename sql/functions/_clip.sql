@@ -3,7 +3,7 @@
 -- Purpose: Long text cut in the middle: head and tail tell most.
 -- Guarantees: At most about p_max_bytes bytes in the database encoding; shorter text comes back as
 --   it is.
--- Called by: _conclude.
+-- Called by: answer_model_request, _enqueue_scheduled, _read_reports.
 
 begin;
 

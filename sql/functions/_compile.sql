@@ -13,7 +13,7 @@
 -- Guarantees: Reads no table but through its arguments, writes none. Steps are visited once,
 --   dependencies first. Tolerates a workflow that has other problems, so that all of them are found
 --   at once; the graph counts only if there is none.
--- Called by: _graph_for, register_pipeline, _workflow_problems.
+-- Called by: _graph_for, _recompile, register_workflow.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- Purpose: One input step as a row of graph_nodes, in JSON.
 -- Guarantees: It has no queue: no worker is needed to ask a person. The schema and the default of
 --   the answer are data, not looked into for references. expires becomes interval text.
--- Called by: _compile.
+-- Called by: _compile_step.
 
 begin;
 

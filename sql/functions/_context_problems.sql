@@ -4,7 +4,7 @@
 -- Purpose: What is wrong with the context of a run, as far as the step inputs can tell that hang on
 --   it alone.
 -- Guarantees: Steps with a skip_if are not judged here: they may never run. Never raises.
--- Called by: enqueue_run.
+-- Called by: enqueue_run, _schedule_problems.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- requires: schema/definitions
 -- Purpose: The current versions of the named pipelines: their ids, and their definitions by name.
 -- Guarantees: ids come in the order of the names, as graphs keep them.
--- Called by: _compiled, register_workflow.
+-- Called by: _graph_for, _recompile, register_workflow.
 
 begin;
 

@@ -3,7 +3,7 @@
 -- Purpose: The cycles of a graph, each as the vertices along it.
 -- Guarantees: No row exactly when there is no cycle; at most ten, so that a dense graph does not
 --   fill the message.
--- Called by: _dependency_problems.
+-- Called by: _item_problems.
 
 begin;
 

@@ -11,7 +11,7 @@
 --   fresh budgets, skipped, or failed for good.
 -- Locks: expects the job's run locked by the caller, or the job where it has none.
 -- Notifies: sleepers of the queues that got work.
--- Called by: _answer, expire_inputs.
+-- Called by: _answer, _expire_input.
 
 begin;
 

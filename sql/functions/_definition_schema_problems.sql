@@ -6,7 +6,7 @@
 -- Purpose: What is wrong with a schema that a definition brings along.
 -- Guarantees: A schema that passes can be applied without raising. Keywords that would not be
 --   applied are refused, not ignored; title, description, examples and format are documentation.
--- Called by: _pipeline_problems, _step_problems, itself for inner schemas.
+-- Called by: _pipeline_problems, _question_problems, itself for inner schemas.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- Purpose: Deletes jobs and all that is kept about them.
 -- Guarantees: No foreign key does it, so that no insert pays for one (docs/adr/0003).
 -- Locks: expects the jobs, or their run, locked by the caller.
--- Called by: _prune_runs, _prune_jobs.
+-- Called by: _prune_jobs, _prune_runs, _reset_nodes.
 
 begin;
 

@@ -3,7 +3,7 @@
 -- Purpose: A hint that names what a mistyped name was probably meant to be.
 -- Guarantees: Null unless half of the letter pairs agree with one of the names. Looks at the first
 --   hundred letters alone, so that a name of a megabyte costs no more.
--- Called by: the checks of definitions.
+-- Called by: whatever refuses a name.
 
 begin;
 

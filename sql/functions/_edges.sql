@@ -4,7 +4,7 @@
 -- Purpose: The edges that the depends_on lists of nodes or steps make, between positions from 1.
 -- Guarantees: Each edge once. An entry step/node counts for its step, but not as whole; an entry
 --   that names nothing makes no edge; where an id is used twice the first one counts.
--- Called by: _item_problems, _pipeline_order, _compile.
+-- Called by: _compile, _item_problems, _pipeline_reference_problems, _pipeline_shape.
 
 begin;
 

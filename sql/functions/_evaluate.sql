@@ -3,7 +3,7 @@
 -- Purpose: Resolves a value of any shape, depth first.
 -- Guarantees: Never raises. The first error in order wins: members in jsonb's key order, elements
 --   from the left. A value fetched by a reference is data and is not evaluated again.
--- Called by: _resolve, and the functions that evaluate one kind of expression.
+-- Called by: _check, _coalesce, _evaluate_operator, _fetch, _fold, _resolve.
 
 begin;
 

@@ -8,7 +8,8 @@
 -- Purpose: Malformed expressions inside a value of a definition.
 -- Guarantees: Looks at shape alone; whether the names exist is for the checks of references. What
 --   the seed's pipelines spelled _implicit and _siblings gets its replacement in the hint.
--- Called by: _node_problems, _step_problems, _pipeline_problems.
+-- Called by: _input_problems, _map_problems, _node_problems, _pipeline_problems,
+--   _question_problems, _skip_problems.
 
 begin;
 

@@ -6,7 +6,7 @@
 -- Guarantees: An expression is an object with a key that begins with $. What stands under $value is
 --   data and is not looked into. optional: it stands in a $coalesce. Each level of nesting is
 --   visited once.
--- Called by: _expression_problems, _heads, the checks of references.
+-- Called by: the checks and the compilation of definitions.
 
 begin;
 

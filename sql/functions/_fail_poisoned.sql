@@ -9,7 +9,7 @@
 -- Guarantees: The run ends with the reason even where its nodes cannot be stopped just now: that is
 --   tried again.
 -- Locks: expects the run locked by the caller.
--- Called by: _drain_run.
+-- Called by: _count_failed_drain.
 
 begin;
 

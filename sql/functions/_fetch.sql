@@ -4,7 +4,7 @@
 -- Guarantees: What it finds is data and is returned as it is. Whatever path starts from a name that
 --   is null in the scope, a node that was let go, leads to null. Never raises; an error begins with
 --   "unresolvable", or is that of the expression the path starts from.
--- Called by: _evaluate_operator.
+-- Called by: _evaluate_operator, _fold_path.
 
 begin;
 

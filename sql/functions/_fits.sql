@@ -6,7 +6,7 @@
 -- Purpose: Whether claim hands a queued job to a worker: the one filter of every walk.
 -- Guarantees: Agrees with _misfits, which says it in words. One expression without a pinned
 --   search_path, so that the planner writes it into every walk.
--- Called by: the walks of claim, _pass_on.
+-- Called by: every walk of claim, and whoever passes a wake-up on.
 
 begin;
 

@@ -10,7 +10,7 @@
 --   Locks no shared row.
 -- Raises: QW001 for an unknown workflow or version; QW003 with all problems when its pipelines no
 --   longer fit it.
--- Called by: enqueue_run.
+-- Called by: enqueue_run, _schedule_problems.
 
 begin;
 

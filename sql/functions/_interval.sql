@@ -3,7 +3,7 @@
 -- Purpose: A duration as definitions write it: interval text such as "10 min", or a number of
 --   seconds.
 -- Guarantees: Null for everything that is not a positive duration of at most a year; never raises.
--- Called by: _key_problems, _compile_node.
+-- Called by: _compile, _compile_node, _compile_question, _key_problems, _open_guarded.
 
 begin;
 

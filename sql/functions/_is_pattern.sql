@@ -2,7 +2,7 @@
 -- requires: schema/qwf
 -- Purpose: Whether a value is a text that compiles as a regular expression.
 -- Guarantees: Never raises: this is the one place where a pattern is tried out.
--- Called by: _filter, _definition_schema_problems, _expression_problems.
+-- Called by: _expression_problems, _filter, _keyword_problems, _question_rules.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- Purpose: The objects of a list of nodes or steps, with their positions from 1.
 -- Guarantees: Tolerates anything: what is no list has no rows, what is no object is left out (its
 --   position stays taken), so that one mistake does not hide the others.
--- Called by: the checks of definitions, _compile.
+-- Called by: the checks and the compilation of definitions.
 
 begin;
 

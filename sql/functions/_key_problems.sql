@@ -6,8 +6,7 @@
 -- Purpose: Unknown keys, missing keys and values of the wrong type in one object of a definition.
 -- Guarantees: One row per key. p_types maps each key to a JSON type, a list of them, "any",
 --   "interval" or "node" (a key that only a node of a pipeline has).
--- Called by: _pipeline_problems, _node_problems, _workflow_problems, _step_problems,
---   _definition_schema_problems.
+-- Called by: the checks of definitions.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- Guarantees: In the order of their ids. Whoever already holds jobs must not wait (p_wait false):
 --   runs held by others are left out.
 -- Locks: runs, by id.
--- Called by: _dispatch, drain_outbox, submit_input, cancel_run, cancel_job.
+-- Called by: whatever changes runs.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- Guarantees: Null for a well-formed path: a text without an empty segment, or a list of texts and
 --   integers. The first element of a list may also be an expression, or a list of names to try:
 --   forms that only compiled references have.
--- Called by: _malformed.
+-- Called by: _malformed, _segments.
 
 begin;
 

@@ -10,7 +10,7 @@
 --   element; it completes when every element has ended, with their outputs in the order of the
 --   list.
 -- Locks: the map, of a run the caller has locked.
--- Called by: _expand_map, _settle_maps, _reopen_run.
+-- Called by: _expand_map, _open_guarded, _settle_maps.
 
 begin;
 

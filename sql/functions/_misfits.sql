@@ -4,7 +4,7 @@
 -- requires: functions/_another_takes
 -- Purpose: What keeps a worker from taking a job: the filter of claim, in words.
 -- Guarantees: Empty exactly where _fits holds.
--- Called by: _why_unclaimed, unassignable_jobs.
+-- Called by: _why_unfit.
 
 begin;
 

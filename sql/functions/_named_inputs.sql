@@ -3,7 +3,7 @@
 -- Purpose: Inputs by name, whichever form they were written in.
 -- Guarantees: [{"name": "boxes", "from": "detect.boxes"}] is {"boxes": {"$from": "detect.boxes"}};
 --   anything unusable is left out, for _input_problems to report.
--- Called by: _compile_node, _step_inputs, the checks of definitions.
+-- Called by: the checks and the compilation of definitions.
 
 begin;
 

@@ -3,7 +3,7 @@
 -- Purpose: The first segments of all references in a value: the names it uses.
 -- Guarantees: Each name once. Read off the text, so there may be names of what is only data as
 --   well.
--- Called by: _compile_step.
+-- Called by: _step_names.
 
 begin;
 

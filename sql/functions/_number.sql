@@ -2,7 +2,7 @@
 -- requires: schema/qwf
 -- Purpose: A number a worker reported, or null where it is none.
 -- Guarantees: Never raises, whatever was sent.
--- Called by: _conclude, _record_attempts.
+-- Called by: _conclude, _record_attempts, report_metrics.
 
 begin;
 

@@ -8,7 +8,7 @@
 -- Guarantees: In the order of the list.
 -- Locks: blocked elements of a run the caller has locked.
 -- Notifies: sleepers of the queue.
--- Called by: _settle_maps, _reopen_run.
+-- Called by: _resume_maps, _settle_maps.
 
 begin;
 

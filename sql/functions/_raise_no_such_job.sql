@@ -2,7 +2,7 @@
 -- requires: schema/qwf
 -- Purpose: Raises QW001 and says where jobs are listed.
 -- Raises: QW001, always.
--- Called by: _waiting_job, cancel_job, retry_job.
+-- Called by: whatever takes the id of a job.
 
 begin;
 
@@ -13,7 +13,7 @@ as $$
 begin
   raise exception using errcode = 'QW001', message = 'no such job',
     detail = format('job %s', p_job_id),
-    hint = 'list jobs: select * from qwf.recent_jobs';
+    hint = 'ended jobs go after the retention; list jobs: select * from qwf.recent_jobs';
 end $$;
 comment on function qwf._raise_no_such_job(bigint) is
   'Raises QW001 for a job that does not exist.';

@@ -13,7 +13,7 @@ as $$
 begin
   raise exception using errcode = 'QW001', message = 'no such run',
     detail = format('run %s', p_run_id),
-    hint = 'list runs: select * from qwf.run_overview order by id desc';
+    hint = 'ended runs go after the retention; list runs: select * from qwf.run_overview';
 end $$;
 comment on function qwf._raise_no_such_run(bigint) is
   'Raises QW001 for a run that does not exist.';

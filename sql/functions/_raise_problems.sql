@@ -3,8 +3,8 @@
 -- Purpose: Raises one error that reports all problems.
 -- Guarantees: DETAIL has one line per problem, "path: problem"; HINT has each way out once.
 -- Raises: The SQLSTATE it is given, unless there is no problem.
--- Called by: register_pipeline, register_workflow, _graph_for and whoever checks a value against a
---   schema.
+-- Called by: _answer, create_schedule, enqueue_run, _graph_for, register_pipeline,
+--   register_workflow.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- requires: schema/jobs
 -- Purpose: Whether this very report was taken before.
 -- Guarantees: Looks at the attempts of that one job; a token ends one attempt.
--- Called by: _conclude.
+-- Called by: _verdicts.
 
 begin;
 

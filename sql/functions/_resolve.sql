@@ -5,7 +5,7 @@
 --   "unresolvable" (a path leads nowhere), "malformed" (not an expression) or "invalid" (a value of
 --   the wrong kind). Members of an object that are literals and plain compiled references, the
 --   common case, are walked by simple expressions.
--- Called by: claim, the drain, _context_problems, resolve.
+-- Called by: whatever hands out, opens, compiles or tries out a reference.
 
 begin;
 

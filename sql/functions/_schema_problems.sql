@@ -6,7 +6,7 @@
 --   items, enum, bounds, pattern.
 -- Guarantees: One row per violation, at any depth, each with its path. Never raises for a schema
 --   that registration let pass.
--- Called by: _check, _context_problems, _definition_schema_problems, submit_input.
+-- Called by: _answer_problems, _check, _definition_schema_problems, _step_inputs.
 
 begin;
 

@@ -2,7 +2,8 @@
 -- requires: functions/_malformed_path
 -- Purpose: The segments of the path of a $from as a definition writes it.
 -- Guarantees: Null for a malformed path, and for the forms that only compiled references have.
--- Called by: _heads, _canonical_reference, the checks of references.
+-- Called by: _canonical_reference, _expression_problems, _pipeline_reference_problems,
+--   _reference_problems.
 
 begin;
 

@@ -3,7 +3,7 @@
 -- Purpose: Keeps a compiled graph, so that runs can point at it.
 -- Guarantees: Waits for nobody: two sessions that keep the same graph at once leave a harmless
 --   twin.
--- Called by: _graph_for, register_pipeline, register_workflow.
+-- Called by: _graph_for, _recompile, register_workflow.
 
 begin;
 

@@ -3,7 +3,7 @@
 -- Purpose: The end of a long text: of a log, the last lines tell most.
 -- Guarantees: At most about p_max_bytes bytes in the database encoding; shorter text comes back as
 --   it is.
--- Called by: _record_attempts.
+-- Called by: _record_attempts, report_log.
 
 begin;
 

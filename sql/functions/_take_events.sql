@@ -4,7 +4,7 @@
 -- Guarantees: Deleted in the caller's transaction: applied once, or still there. Poisoned events
 --   stay.
 -- Locks: the events; only the holder of a run's lock deletes its events.
--- Called by: _dispatch, drain_outbox, submit_input, cancel_job.
+-- Called by: whoever is about to apply events to runs it has locked.
 
 begin;
 

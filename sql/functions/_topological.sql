@@ -3,7 +3,7 @@
 -- Purpose: The vertices 1 to p_count in an order in which every edge points forward.
 -- Guarantees: Linear in vertices and edges, so that a chain of a thousand costs no more than a fan.
 --   Vertices on or behind a cycle are left out. Each edge is given once.
--- Called by: _pipeline_order, _cycles, _compile.
+-- Called by: _compile, _cycles, _pipeline_reference_problems, _pipeline_shape.
 
 begin;
 

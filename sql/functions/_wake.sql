@@ -10,7 +10,7 @@
 --   queue up for its lock. A wake that gets lost costs the sleeper one poll.
 -- Locks: advisory (7177, hash of the worker), tried only.
 -- Notifies: the channel of each sleeper picked.
--- Called by: tg_jobs__insert, claim, _apply, _conclude, promote_due.
+-- Called by: whatever makes a job claimable.
 
 begin;
 

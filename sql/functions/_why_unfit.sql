@@ -4,7 +4,7 @@
 -- requires: schema/settings
 -- requires: functions/_misfits
 -- Purpose: What keeps the live workers of a queue from taking a job, the nearest miss first.
--- Called by: _why_unclaimed, _why_waiting.
+-- Called by: _why_unclaimed.
 
 begin;
 

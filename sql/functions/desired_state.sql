@@ -4,7 +4,7 @@
 -- requires: functions/now
 -- Purpose: Whether a host should serve a queue.
 -- Guarantees: No row means on; so does an off whose time has passed.
--- Called by: people, agents, fleet.
+-- Called by: people, agents, and the walks of claim.
 
 begin;
 

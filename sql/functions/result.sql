@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/result
 -- requires: schema/jobs
 -- requires: schema/roles
+-- requires: functions/_raise_no_such_job
 -- Purpose: What became of a job.
 -- Raises: QW001 for no such job.
 -- Called by: producers.
@@ -21,9 +22,7 @@ begin
   from qwf.jobs j
   where j.id = result.job_id;
   if v_result is null then
-    raise exception using errcode = 'QW001', message = 'no such job',
-      detail = format('job %s', result.job_id),
-      hint = 'terminal jobs go after the retention; list jobs: select * from qwf.recent_jobs';
+    perform qwf._raise_no_such_job(result.job_id);
   end if;
   return v_result;
 end $$;

@@ -16,7 +16,8 @@
 -- requires: schema/roles
 -- Purpose: Runs the failed and cancelled nodes of a run again, and everything downstream of them.
 -- Guarantees: Completed nodes are kept, with their outputs, unless from_node or something it leads
---   to. The definitions are those of the run. Budgets start anew; the history of attempts stays.
+--   to. The definitions are those of the run. Budgets start anew; the history of attempts stays,
+--   but for the elements of a map that runs again whole, as its list may be another one.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW001 no such run or node, QW002 still going or nothing to retry, QW008 another live run

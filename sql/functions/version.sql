@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/version
 -- requires: schema/roles
 -- Purpose: The version of the SQL API, which agents check before they start.
--- Guarantees: Semantic: an agent speaks every schema with its own major version.
+-- Guarantees: Semantic: an agent speaks every schema with its own major version; before 1.0 the
+--   minor one counts, too.
 -- Called by: agents, qwf doctor.
 
 begin;

@@ -2,7 +2,7 @@
 -- requires: schema/roles
 -- Purpose: The NOTIFY channel of a worker.
 -- Guarantees: One channel per worker; a valid identifier whatever the worker is called.
--- Called by: sleep, _wake, _stop_nodes, cancel_job, agents.
+-- Called by: whatever sends a worker a notification, and agents.
 
 begin;
 
@@ -12,8 +12,8 @@ as $$
   select 'qwf_' || md5(wake_channel.worker)
 $$;
 comment on function qwf.wake_channel(text) is
-  'Channel a worker LISTENs on. Payload: the queue that has work, or cancel when it should send a '
-  'heartbeat now.';
+  'Channel a worker LISTENs on. Payload: the queue that has work, cancel when it should send a '
+  'heartbeat now, or log when somebody follows one of its logs.';
 revoke all on function qwf.wake_channel(text) from public;
 call qwf._allow('qwf.wake_channel(text)', 'qwf_worker');
 
