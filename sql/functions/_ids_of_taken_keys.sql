@@ -23,7 +23,8 @@ begin
         qwf.enqueue(
           v_job.task, v_job.args, v_job.queue, v_job.priority, v_job.run_at, v_job.key,
           v_job.max_attempts, v_job.backoff, v_job.timeout, v_job.model, v_job.vram_mb,
-          v_job.requires, project => v_job.project, labels => v_job.labels, once => v_job.once));
+          v_job.requires, v_job.limit_by, v_job.on_failure, v_job.expires, v_job.project,
+          v_job.labels, v_job.once));
     end if;
   end loop;
   return v_ids;

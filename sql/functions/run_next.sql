@@ -30,7 +30,7 @@ begin
       then qwf.now() else j.run_at end,
     status = case when j.guarded and j.attempt = 0 then j.status else 'queued' end,
     position = coalesce(j.position, qwf._next_position()),
-    queued_at = coalesce(j.queued_at, qwf.now())
+    queued_at = case when j.status = 'scheduled' then qwf.now() else j.queued_at end
   where j.id = v_job.id;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
   values (qwf.now(), v_job.run_id, v_job.id, 'changed', session_user, '{"run_next": true}');

@@ -31,15 +31,16 @@ begin
     when 'running' then
       return next format('it runs: worker %s, attempt %s, for %s%s', v_job.claimed_by,
         v_job.attempt, date_trunc('second', v_now - v_job.claimed_at), (
-          select ', ' || 'and is to be cancelled' from qwf.cancel_requests c
+          select ', and is to be cancelled' from qwf.cancel_requests c
           where c.job_id = v_job.id));
     when 'scheduled' then
-      return next format('it waits for %s, in %s%s', v_job.run_at,
-        date_trunc('second', v_job.run_at - v_now),
-        coalesce(', after: ' || left(v_job.last_error, 200), ''));
+      return next format('it waits for %s%s%s', v_job.run_at,
+        case when isfinite(v_job.run_at)
+          then ', in ' || date_trunc('second', v_job.run_at - v_now) end,
+        ', after: ' || left(v_job.last_error, 200));
     when 'awaiting_input' then
       return next format('it waits for a person to answer: %s%s', v_job.input_spec ->> 'prompt',
-        ' until ' || v_job.expires_at);
+        case when v_job.queue is null then ' until ' || v_job.expires_at end);
     when 'blocked' then
       return query select * from qwf._why_blocked(v_job);
     when 'queued' then

@@ -12,7 +12,7 @@ select
   case when j.input_spec ->> 'widget' = 'on_failure' then 'failure' else 'input' end as asks,
   j.input_spec ->> 'widget' as widget, j.input_spec ->> 'prompt' as prompt,
   date_trunc('second', clock.now - j.queued_at) as age,
-  date_trunc('second', j.expires_at) as expires_at,
+  case when j.queue is null then date_trunc('second', j.expires_at) end as expires_at,
   date_trunc('milliseconds', j.queued_at) as since, j.input_spec as spec
 from qwf.jobs j
 cross join (select qwf.now() as now) clock

@@ -13,7 +13,7 @@ select
   coalesce(q.waiting, 0) as waiting,
   round(extract(epoch from coalesce(r.finished_at, clock.now) - r.started_at), 3) as seconds,
   date_trunc('second', r.created_at) as created_at,
-  case when r.finished_at is null
+  case when r.finished_at is null and isfinite(r.deadline_at)
     then date_trunc('second', r.deadline_at - clock.now) end as deadline_in,
   left(case when r.finished_at is null then 'ends ' || r.ending || ': ' else '' end
     || split_part(r.error, E'\n', 1), 80) as error

@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(7);
 
 select qwf.enqueue('first', priority => 1);
 select qwf.enqueue('late', priority => 500);
@@ -13,6 +13,10 @@ select throws_ok(
   'QW002', null, 'a running job does not wait');
 select qwf.run_next(qwf_test.job('later'));
 select is(qwf_test.claim('default'), 'claimed later', 'a scheduled job is due at once');
+select qwf_test.report('later', 'tempfail'), qwf_test.travel('40 s');
+select qwf.run_next(qwf_test.job('later'));
+select is((select queued_at from qwf.jobs where task = 'later'), qwf.now(),
+  'and has waited from then on');
 select throws_ok('select qwf.run_next(4711)', 'QW001', null, 'no such job');
 select is_empty('select * from qwf.check_invariants()', 'healthy');
 

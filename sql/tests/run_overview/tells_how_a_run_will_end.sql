@@ -1,6 +1,6 @@
 -- Clean-up nodes still run after the outcome of the run is decided.
 begin;
-select plan(3);
+select plan(4);
 
 select qwf_test.set_now('2030-01-01');
 select qwf_test.workflow('w', '[
@@ -17,6 +17,8 @@ update qwf.runs set deadline_at = qwf.now() + interval '10 min' where id = qwf_t
 select qwf_test.travel('4 min');
 select is((select deadline_in from qwf.run_overview limit 1), interval '6 min',
   'how long it still has');
+update qwf.runs set deadline_at = 'infinity' where id = qwf_test.run();
+select is((select deadline_in from qwf.run_overview limit 1), null, 'for ever is no interval');
 
 select * from finish();
 rollback;

@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(8);
 
 select qwf_test.workflow('w', '[{"id": "a"}, {"id": "b", "depends_on": ["a"]}]');
 select qwf.enqueue_run('w');
@@ -14,6 +14,12 @@ select qwf_test.attempt('s/a', 'fatal', error => 'boom');
 select is(pg_temp.why('s/a'), 'it has ended: failed, boom', 'failed');
 select qwf_test.question('confirm', '{"prompt": "Go?"}');
 select is(pg_temp.why('ask'), 'it waits for a person to answer: Go?', 'awaiting input');
+select qwf.enqueue('later', run_at => 'infinity');
+select is(pg_temp.why('later'), 'it waits for infinity', 'held until somebody changes that');
+select qwf.enqueue('mail', on_failure => 'ask', expires => '1 h');
+select qwf_test.attempt('mail', 'fatal');
+select alike(pg_temp.why('mail'), 'it waits for a person to answer: It failed.%abort?',
+  'a decision about a failure does not expire');
 select throws_ok('select qwf.why_not(4711)', 'QW001', null, 'no such job');
 
 select * from finish();
