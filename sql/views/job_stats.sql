@@ -10,42 +10,33 @@ create view qwf.job_stats as
 select
   h.hour, h.queue, h.task, h.outcome, h.count,
   round((h.wait_seconds / h.count)::numeric, 3) as wait_avg,
-  round(w.p50::numeric, 3) as wait_p50,
-  round(w.p90::numeric, 3) as wait_p90,
-  round(w.p99::numeric, 3) as wait_p99,
+  round(p.wait_p50::numeric, 3) as wait_p50,
+  round(p.wait_p90::numeric, 3) as wait_p90,
+  round(p.wait_p99::numeric, 3) as wait_p99,
   round(h.wait_max::numeric, 3) as wait_max,
   round((h.run_seconds / h.count)::numeric, 3) as run_avg,
-  round(r.p50::numeric, 3) as run_p50,
-  round(r.p90::numeric, 3) as run_p90,
-  round(r.p99::numeric, 3) as run_p99,
+  round(p.run_p50::numeric, 3) as run_p50,
+  round(p.run_p90::numeric, 3) as run_p90,
+  round(p.run_p99::numeric, 3) as run_p99,
   round(h.run_max::numeric, 3) as run_max
 from qwf.hourly_counts h
 cross join lateral (
   select
-    min(t.seconds) filter (where t.seen >= 0.5::float8 * h.count) as p50,
-    min(t.seconds) filter (where t.seen >= 0.9::float8 * h.count) as p90,
-    min(t.seconds) filter (where t.seen >= 0.99::float8 * h.count) as p99
-  from (
-    select least(1.2::float8 ^ (b.n - 1.5) / 1000, h.wait_max) as seconds,
-      sum(b.count) over (order by b.n) - (b.n = cardinality(h.waits))::int as seen
-    from unnest(h.waits) with ordinality b (count, n)
+    min(b.seconds) filter (where f.waits and b.seen >= 0.5::float8 * h.count) as wait_p50,
+    min(b.seconds) filter (where f.waits and b.seen >= 0.9::float8 * h.count) as wait_p90,
+    min(b.seconds) filter (where f.waits and b.seen >= 0.99::float8 * h.count) as wait_p99,
+    min(b.seconds) filter (where not f.waits and b.seen >= 0.5::float8 * h.count) as run_p50,
+    min(b.seconds) filter (where not f.waits and b.seen >= 0.9::float8 * h.count) as run_p90,
+    min(b.seconds) filter (where not f.waits and b.seen >= 0.99::float8 * h.count) as run_p99
+  from (values (true, h.waits, h.wait_max), (false, h.runs, h.run_max)) f (waits, counts, longest)
+  cross join lateral (
+    select least(1.2::float8 ^ (c.n - 1.5) / 1000, f.longest) as seconds,
+      sum(c.count) over (order by c.n) - (c.n = cardinality(f.counts))::int as seen
+    from unnest(f.counts) with ordinality c (count, n)
     union all
-    select h.wait_max, h.count
-  ) t
-) w
-cross join lateral (
-  select
-    min(t.seconds) filter (where t.seen >= 0.5::float8 * h.count) as p50,
-    min(t.seconds) filter (where t.seen >= 0.9::float8 * h.count) as p90,
-    min(t.seconds) filter (where t.seen >= 0.99::float8 * h.count) as p99
-  from (
-    select least(1.2::float8 ^ (b.n - 1.5) / 1000, h.run_max) as seconds,
-      sum(b.count) over (order by b.n) - (b.n = cardinality(h.runs))::int as seen
-    from unnest(h.runs) with ordinality b (count, n)
-    union all
-    select h.run_max, h.count
-  ) t
-) r
+    select f.longest, h.count
+  ) b
+) p
 order by h.hour desc, h.queue, h.task, h.outcome;
 comment on view qwf.job_stats is
   'Attempts that ended, per hour, queue, task and outcome, with seconds waited and run: '
