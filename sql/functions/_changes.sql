@@ -16,7 +16,9 @@ as $$
     case when e.kind = 'failed' then (
       select (j.on_failure = 'continue' and j.parent_id is null)::int
       from qwf.jobs j where j.id = e.job_id) else 0 end,
-    e.kind not in ('ready', 'cut', 'stop')
+    case when e.kind = 'cancelled' then (  -- what was queued, an element say, may never have run
+      select j.attempt > 0 from qwf.jobs j where j.id = e.job_id)
+      else e.kind not in ('ready', 'cut', 'stop') end
   from unnest(p_events) e
   join (values
     ('completed', 1, -1, 0), ('failed', 1, -1, 0), ('cancelled', 1, -1, 0),  -- was active
