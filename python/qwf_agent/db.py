@@ -132,9 +132,10 @@ def drain_outbox(max_events: int = 100) -> Query:
     return Query("select * from qwf.drain_outbox({})", (max_events,))
 
 
-def tick() -> Query:
-    """The engine's own chores; a JSON object with next_due_s."""
-    return Query("select * from qwf.tick()")
+def tick(max_age: float) -> Query:
+    """The engine's own chores, unless all were done less than so many seconds ago; a JSON object
+    with next_due_s."""
+    return Query("select * from qwf.tick({})", (_interval(max_age),))
 
 
 def _interval(seconds: float | None) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 
 READ_BYTES = 65536
 READS_AT_ONCE = 16
@@ -22,7 +23,7 @@ class LogTail:
         self.printed = 0  # bytes since the last mark
         self._limit = limit
         self._tail = bytearray()
-        self._ended: list[bytes] = []
+        self._ended: deque[bytes] = deque()
         os.set_blocking(fd, False)
 
     def read(self) -> bool:
@@ -39,10 +40,11 @@ class LogTail:
 
     def take(self) -> str:
         """The log of the job that ended next, or of the one that was running when the child
-        died."""
-        self.read()
+        died. The mark of a job is in the pipe before its answer comes."""
+        if not self._ended:
+            self.read()
         if self._ended:
-            return decode(self._ended.pop(0))
+            return decode(self._ended.popleft())
         rest, self._tail = bytes(self._tail), bytearray()
         return decode(rest)
 

@@ -18,7 +18,7 @@ from qwf_agent.slots import NO_ROOM, Room
 log = logging.getLogger("qwf_agent")
 
 RECHECK_S = (0.005, 0.025, 0.1)  # after falling asleep: a wake-up may have crossed with it
-SAY_AGAIN_S = 2.0  # the database forgets a sleeper after five seconds
+SAY_AGAIN_S = 3.5  # said with the next poll: the database forgets a sleeper after five seconds
 TROUBLE_S = 1.0  # pause after a call that failed
 
 

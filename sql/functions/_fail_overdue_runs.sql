@@ -41,6 +41,9 @@ begin
       jsonb_build_object('deadline_at', v_run.deadline_at));
     v_runs := v_runs || v_run.id;
   end loop;
+  if v_runs = '{}' then
+    return 0;
+  end if;
   perform qwf._apply(qwf._take_events(v_runs)
     || array(select (r, null, 'stop')::qwf.event from unnest(v_runs) r));
   return cardinality(v_runs);

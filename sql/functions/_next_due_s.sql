@@ -3,12 +3,13 @@
 -- requires: schema/schedules
 -- requires: functions/now
 -- Purpose: How long agents may sleep before time brings work.
--- Guarantees: Two index look-ups. A schedule that is overdue waits for its last work, not for time.
+-- Guarantees: Two index look-ups. A schedule that was due by p_since, when schedules were last
+--   fired, waits for its last work, not for time.
 -- Called by: tick.
 
 begin;
 
-create function qwf._next_due_s() returns numeric
+create function qwf._next_due_s(p_since timestamptz) returns numeric
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,12 +21,13 @@ begin
   select min(j.run_at) into v_job
   from qwf.jobs j where j.status = 'scheduled' and j.run_at < 'infinity';
   select min(s.next_at) into v_schedule
-  from qwf.schedules s where s.next_at > v_now and s.next_at < 'infinity';
-  return case when v_job <= v_now then 0
+  from qwf.schedules s where s.next_at > p_since and s.next_at < 'infinity';
+  return case when least(v_job, v_schedule) <= v_now then 0
     else extract(epoch from least(v_job, v_schedule) - v_now) end;
 end $$;
-comment on function qwf._next_due_s() is
-  'Seconds until the next scheduled job or schedule is due, 0 if one is; null if there is none.';
-revoke all on function qwf._next_due_s() from public;
+comment on function qwf._next_due_s(timestamptz) is
+  'Seconds until the next scheduled job or schedule is due, 0 if one has come due since; null if '
+  'there is none.';
+revoke all on function qwf._next_due_s(timestamptz) from public;
 
 commit;

@@ -46,6 +46,9 @@ begin
   select coalesce(array_agg(c.id), '{}') into v_runs
   from counted c
   where c.total - c.jobs < p_max;
+  if v_runs = '{}' then
+    return 0;
+  end if;
   perform qwf._delete_jobs(array(select j.id from qwf.jobs j where j.run_id = any (v_runs)));
   delete from qwf.outbox o where o.run_id = any (v_runs);
   delete from qwf.job_events e where e.run_id = any (v_runs) and e.job_id is null;

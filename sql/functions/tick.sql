@@ -1,18 +1,7 @@
 -- Deploy qwf:functions/tick
 -- requires: schema/clock
--- requires: schema/jobs
--- requires: functions/reclaim
--- requires: functions/promote_due
--- requires: functions/fire_schedules
--- requires: functions/prune
--- requires: functions/_expire_jobs
--- requires: functions/expire_inputs
--- requires: functions/_fail_overdue_runs
+-- requires: functions/_tick_part
 -- requires: functions/_next_due_s
--- requires: functions/drain_outbox
--- requires: functions/_settle_cancel_requests
--- requires: functions/_forget_sleepers
--- requires: functions/_keep_statistics
 -- requires: functions/now
 -- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, fires
 --   schedules, expires, drains leftover events, folds statistics, prunes.
@@ -20,45 +9,50 @@
 --   one caller do the work. When no tick has finished for ten seconds (a caller hangs in a
 --   transaction), the next goes on without it. Every part is bounded, and one that fails does not
 --   stop the others.
+--   With max_age a fleet does the work of one tick: a call that comes sooner than that after all
+--   was done looks whether a job or schedule has come due since, and does no more. What can tell
+--   is a hint that no transaction holds back, so it counts only where it lies in the past, and is
+--   not given while a part may have left some of its work.
 -- Locks: advisory (7178, 0), tried only; then as the parts do.
 -- Called by: agents about once a second, qwf tick, cron.
 
 begin;
 
-create function qwf.tick() returns jsonb
+create function qwf.tick(max_age interval default null) returns jsonb
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
+#variable_conflict use_column
 declare
-  v_now timestamptz := qwf.now();
-  v_ran boolean;
+  v_parts text[] := array['reclaimed', 'promoted', 'fired', 'cancelled', 'expired', 'overdue',
+    'drained', 'forgotten', 'folded', 'pruned'];
+  v_caught_up timestamptz := (select to_timestamp(c.last_value / 1000.0) from qwf.caught_up c);
+  v_now timestamptz := qwf.now();  -- read after it: what another notes meanwhile is not the future
+  v_fresh boolean := coalesce(v_caught_up between v_now - tick.max_age and v_now, false);
+  v_due_s numeric;
   v_locked boolean;
+  v_ran boolean;
   v_done jsonb := jsonb_build_object();
   v_part text;
   v_count int;
+  v_most int := 0;
 begin
+  if v_fresh then
+    v_due_s := qwf._next_due_s(v_caught_up);
+    if v_due_s is distinct from 0 then
+      return jsonb_build_object('ran', false, 'next_due_s', v_due_s);
+    end if;
+    v_parts := array['promoted', 'fired'];
+  end if;
   v_locked := pg_try_advisory_xact_lock(7178, 0);
   v_ran := v_locked
     or (select l.last_value from qwf.last_tick l)
       < (extract(epoch from v_now) * 1000)::bigint - 10000;
   if v_ran then
-    foreach v_part in array
-      array['reclaimed', 'promoted', 'fired', 'cancelled', 'expired', 'overdue', 'drained',
-        'forgotten', 'folded', 'pruned']
-    loop
+    foreach v_part in array v_parts loop
       begin
-        case v_part
-          when 'reclaimed' then select count(*) into v_count from qwf.reclaim();
-          when 'promoted' then v_count := qwf.promote_due();
-          when 'fired' then v_count := qwf.fire_schedules();
-          when 'cancelled' then v_count := qwf._settle_cancel_requests();
-          when 'expired' then v_count := qwf._expire_jobs() + qwf.expire_inputs();
-          when 'overdue' then v_count := qwf._fail_overdue_runs();
-          when 'drained' then v_count := qwf.drain_outbox();
-          when 'forgotten' then v_count := qwf._forget_sleepers();
-          when 'folded' then v_count := qwf._keep_statistics();
-          when 'pruned' then select sum(p.value::int) into v_count from jsonb_each(qwf.prune()) p;
-        end case;
+        v_count := qwf._tick_part(v_part);
+        v_most := greatest(v_most, v_count);
         v_done := v_done || jsonb_build_object(v_part, v_count);
       exception
         when others or query_canceled then
@@ -68,16 +62,20 @@ begin
             coalesce(v_done -> 'errors', '{}') || jsonb_build_object(v_part, sqlerrm));
       end;
     end loop;
+    if not v_fresh and v_most < 100 then  -- no part has reached its bound
+      perform setval('qwf.caught_up', floor(extract(epoch from v_now) * 1000)::bigint);
+    end if;
   end if;
   if v_locked then
     perform setval('qwf.last_tick', (extract(epoch from qwf.now()) * 1000)::bigint);
   end if;
-  return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', qwf._next_due_s());
+  return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', qwf._next_due_s(v_now));
 end $$;
-comment on function qwf.tick() is
+comment on function qwf.tick(interval) is
   'Reclaims, promotes, fires schedules, expires, drains and prunes, each bounded; returns what '
-  'was done, and in how many seconds the next job or schedule is due.';
-revoke all on function qwf.tick() from public;
-call qwf._allow('qwf.tick()', 'qwf_worker');
+  'was done, and in how many seconds the next job or schedule is due. With max_age it only queues '
+  'and fires what is due where all of it was done that recently.';
+revoke all on function qwf.tick(interval) from public;
+call qwf._allow('qwf.tick(interval)', 'qwf_worker');
 
 commit;

@@ -9,6 +9,10 @@ create sequence qwf.last_tick minvalue 0 start 0;
 comment on sequence qwf.last_tick is
   'When a tick last finished, milliseconds since 1970; only a hint, see tick().';
 
+create sequence qwf.caught_up minvalue 0 start 0;
+comment on sequence qwf.caught_up is
+  'When a tick last began that left nothing to do, milliseconds since 1970; only a hint.';
+
 create sequence qwf.next_fold minvalue 0 start 0;
 comment on sequence qwf.next_fold is
   'When figures of attempts are folded next, milliseconds since 1970; only a hint.';

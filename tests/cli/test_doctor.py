@@ -63,8 +63,8 @@ FAULTS: dict[str, tuple[list[str], str, str]] = {
         ["alter table qwf.jobs disable trigger tg_jobs__insert"], "drift", "is disabled",
     ),
     "a grant was taken": (
-        ["revoke execute on function qwf.tick() from qwf_worker"],
-        "roles", "qwf_worker may not execute qwf.tick()",
+        ["revoke execute on function qwf.tick(interval) from qwf_worker"],
+        "roles", "qwf_worker may not execute qwf.tick(interval)",
     ),
     "everybody was let in": (
         ["grant execute on function qwf.reclaim(int) to public"], "roles", "everybody may execute",

@@ -49,6 +49,7 @@ RESET = f"""
 update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
 update qwf.limit_slots set job_id = null where job_id is not null;
 select setval('qwf.next_fold', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
+  setval('qwf.caught_up', 0),
   setval('qwf.jobs_id_seq', 1, false), setval('qwf.runs_id_seq', 1, false);
 """
 JOBS = """

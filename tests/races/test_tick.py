@@ -6,6 +6,7 @@ import pytest
 from interleave import Race, claim, finish
 
 LATE = "select setval('qwf.last_tick', (extract(epoch from qwf.now()) * 1000)::bigint - %s)"
+AGED = LATE.replace("last_tick", "caught_up")
 
 
 def test_one_of_two_ticks_does_the_work(race: Race) -> None:
@@ -45,6 +46,51 @@ def test_a_tick_that_hangs_costs_the_others_ten_seconds_once(race: Race) -> None
     race.rows(LATE, 11_000)
     assert race.one("select qwf.tick() -> 'ran'") is True
     assert race.one("select qwf.tick() -> 'ran'") is True
+
+
+def test_of_a_fleet_one_does_the_work_and_the_others_do_not_wait(race: Race) -> None:
+    first = race.session()
+    first.begin()
+    assert first.one("select qwf.tick('1 h') -> 'ran'") is True
+    assert [race.hurried().one("select qwf.tick('1 h') -> 'ran'") for _ in range(5)] == [False] * 5
+    first.rollback()
+
+
+def test_what_a_tick_did_that_was_rolled_back_is_done_again(race: Race) -> None:
+    """That all was done is said at once; that it was undone, nobody says."""
+    job = race.one("select qwf.enqueue('t', queue => 'cpu')")
+    claim(race)
+    race.lapse(job)
+    undone = race.session()
+    undone.begin()
+    assert undone.one("select qwf.tick('1 h') -> 'reclaimed'") == 1
+    undone.rollback()
+    assert race.one("select qwf.tick('1 h') -> 'ran'") is False
+    race.rows(AGED, 800)
+    assert race.one("select qwf.tick('0.7 s') -> 'reclaimed'") == 1
+
+
+def test_beside_a_tick_that_hangs_a_fleet_still_ticks_once_in_a_while(race: Race) -> None:
+    """Who goes on without the lock leaves a mark for the others, too."""
+    hanging = race.session()
+    hanging.begin()
+    hanging.one("select qwf.tick('1 h')")
+    race.rows(LATE, 11_000)
+    race.rows(AGED, 800)
+    call = "select qwf.tick('0.7 s') -> 'ran'"
+    assert [race.hurried().one(call) for _ in range(3)] == [True, False, False]
+    race.rows(AGED, 800)
+    assert race.hurried().one(call) is True
+
+
+def test_a_job_that_comes_due_beside_a_tick_that_hangs_is_queued(race: Race) -> None:
+    hanging = race.session()
+    hanging.begin()
+    hanging.one("select qwf.tick('1 h')")
+    race.due(race.one("select qwf.enqueue('t', queue => 'cpu', run_at => '2100-01-01')"))
+    race.rows(LATE, 11_000)
+    report = race.hurried().one("select qwf.tick('1 h')")
+    assert (report["ran"], report["promoted"]) == (True, 1)
 
 
 def test_a_hanging_tick_does_not_hold_up_a_worker_whose_job_it_took_back(race: Race) -> None:

@@ -141,7 +141,7 @@ async function beat(worker, settings) {
 async function tick(settings) {
   for (;;) {
     await pause(jitter(settings.tick));
-    await ask('select qwf.tick()').catch(warn);
+    await ask("select qwf.tick('0.7 s')").catch(warn);
   }
 }
 

@@ -38,7 +38,7 @@ SQL
 # In the background: what time brings about, for as long as this process lives.
 ticking() {
   while sleep "$tick" && kill -0 $$ 2>/dev/null; do
-    ask <<<'select qwf.tick();' >/dev/null
+    ask <<<"select qwf.tick('0.7 s');" >/dev/null
   done
 }
 

@@ -178,7 +178,7 @@ class Worker
   end
 
   def tick
-    ask("select qwf.tick()")
+    ask("select qwf.tick('0.7 s')")
     @tick_at = now + @settings["tick"] * rand(0.75..1.25)
   end
 

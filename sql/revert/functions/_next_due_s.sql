@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._next_due_s();
+drop function qwf._next_due_s(timestamptz);
 
 commit;

@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf.tick();
+drop function qwf.tick(interval);
 
 commit;

@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._next_due_s()'::regprocedure;
+select 'qwf._next_due_s(timestamptz)'::regprocedure;
 
 rollback;

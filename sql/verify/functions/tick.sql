@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf.tick()'::regprocedure;
+select 'qwf.tick(interval)'::regprocedure;
 
 rollback;

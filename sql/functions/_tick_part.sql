@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/_tick_part
+-- requires: functions/reclaim
+-- requires: functions/promote_due
+-- requires: functions/fire_schedules
+-- requires: functions/_settle_cancel_requests
+-- requires: functions/_expire_jobs
+-- requires: functions/expire_inputs
+-- requires: functions/_fail_overdue_runs
+-- requires: functions/drain_outbox
+-- requires: functions/_forget_sleepers
+-- requires: functions/_keep_statistics
+-- requires: functions/prune
+-- Purpose: Does one part of what tick does, named by what it reports.
+-- Guarantees: Bounded; a part that reaches its bound says a hundred or more, but for pruning,
+--   which is in no hurry.
+-- Locks: as the part does.
+-- Called by: tick.
+
+begin;
+
+create function qwf._tick_part(p_part text) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case p_part
+    when 'reclaimed' then (select count(*) from qwf.reclaim())
+    when 'promoted' then qwf.promote_due()
+    when 'fired' then qwf.fire_schedules()
+    when 'cancelled' then qwf._settle_cancel_requests()
+    when 'expired' then qwf._expire_jobs() + qwf.expire_inputs()
+    when 'overdue' then qwf._fail_overdue_runs()
+    when 'drained' then qwf.drain_outbox()
+    when 'forgotten' then qwf._forget_sleepers()
+    when 'folded' then qwf._keep_statistics()
+    when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p)
+  end;
+end $$;
+comment on function qwf._tick_part(text) is 'Does this part of a tick and returns how much it did.';
+revoke all on function qwf._tick_part(text) from public;
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_tick_part
+
+begin;
+
+drop function qwf._tick_part(text);
+
+commit;
