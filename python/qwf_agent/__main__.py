@@ -16,6 +16,7 @@ import click
 from qwf_agent import config
 from qwf_agent.agent import MISCONFIGURED, REFUSED, Agent
 from qwf_agent.announce import announce
+from qwf_agent.cgroup import CannotUse, open_groups
 from qwf_agent.options import Options
 from qwf_agent.tasks import CannotLoad
 
@@ -94,6 +95,8 @@ class Misconfigured(click.ClickException):
         metavar="MIB")
 @option("--max-rss", "Memory of a child and all it starts, like 8G: more is killed.",
         metavar="SIZE", callback=read_size)
+@option("--cgroup", "Control group to make those of its children in. Default: its own, where "
+        "systemd leaves it to it.", type=FOLDER, metavar="DIR")
 @option("--label", "What jobs may require of this box; may be given again.", "labels",
         multiple=True, metavar="NAME=VALUE")
 @option("--rank", "Below 0: takes what others leave, the newest first.", type=int, default=0,
@@ -127,13 +130,14 @@ def command(verbose: bool, **given: Any) -> int:
     try:
         options = read_options(given)
         announced = announce(options)
-    except (config.ConfigError, CannotLoad) as error:
+        groups = open_groups(options.cgroup, options.max_rss)
+    except (config.ConfigError, CannotLoad, CannotUse) as error:
         click.echo(f"error: {error}", err=True)
         return MISCONFIGURED
     if announced.blind:
         click.echo(f"refused: {announced.blind}", err=True)
         return REFUSED
-    return Agent(options, announced).run()
+    return Agent(options, announced, groups).run()
 # fmt: on
 
 

@@ -16,12 +16,13 @@ from collections.abc import Iterator
 
 from qwf_agent import __version__, db, watchdogs
 from qwf_agent.announce import Announced, registration
+from qwf_agent.cgroup import Groups
 from qwf_agent.claim import Claim
 from qwf_agent.control import CHANNEL, Control
 from qwf_agent.guardian import Guardian
 from qwf_agent.jitter import spread
 from qwf_agent.jobs import Jobs
-from qwf_agent.lanes import make_slots
+from qwf_agent.lanes import configure, make_slots
 from qwf_agent.link import Call, Link
 from qwf_agent.livelogs import LogSender
 from qwf_agent.options import Options
@@ -29,7 +30,7 @@ from qwf_agent.outcome import Outcome
 from qwf_agent.pace import Pace
 from qwf_agent.progress import ProgressSender
 from qwf_agent.reporter import Reporter
-from qwf_agent.settings import Settings, read_settings
+from qwf_agent.settings import Settings, SettingsReader, read_settings
 from qwf_agent.signals import Signals
 from qwf_agent.slot import STUCK_S, Slot
 from qwf_agent.slots import NO_ROOM, Room, Slots
@@ -72,7 +73,7 @@ class Agent:
     its lease renewed.
     """
 
-    def __init__(self, options: Options, announced: Announced) -> None:
+    def __init__(self, options: Options, announced: Announced, groups: Groups | None) -> None:
         name = f"qwf agent {options.host} {','.join(options.queues)}"
         self.options = options
         self.announced = announced
@@ -88,7 +89,8 @@ class Agent:
         self.jobs = Jobs(self.slots, self.reporter, options.host, self.job_ended)
         self.systemd = Systemd()
         self.telemetry = Telemetry(self.selector, options.host, options.dsn)
-        self.guardian = Guardian()
+        self.groups = groups
+        self.guardian = Guardian(groups)
         self.rejoining: dict[Worker, Iterator[None]] = {}
         self.ticking: Call | None = None
         self.tick_at = 0.0
@@ -163,6 +165,7 @@ class Agent:
                 slot.retire()
             for answer in slot.answers():
                 self.jobs.conclude(answer)
+            self.announce(slot, slot.take_announcement())
             death = slot.reap()
             if death is not None:
                 self.jobs.bury(death)
@@ -222,8 +225,12 @@ class Agent:
         self.workers.rotate()
 
     def control(self) -> None:
-        """Be on or off as people want each worker; load and unload models for them."""
+        """Be on or off as people want each worker, and go by the settings as they are now; load
+        and unload models for people."""
         for worker in self.workers:
+            if worker.take_settings(self.now):
+                log.info("the settings of %s have changed", worker.queue)
+                configure(self.slots, self.options, worker.settings, self.guardian.mark)
             if worker.control.step(self.now):
                 self.turn(worker)
             for order in worker.control.orders():
@@ -318,6 +325,21 @@ class Agent:
                 self.jobs.park(worker.queue, kill=True)
                 slot.dismiss()
 
+    def announce(self, slot: Slot, said: tuple[list[str], dict[str, int]] | None) -> None:
+        """The new child of the slot has said what tasks and models its code has. Where that is
+        news the database hears of it, and the other children make way for such as know it too."""
+        if said is None or said == (self.announced.tasks, self.announced.models):
+            return
+        for other in self.slots:
+            if other is not slot:
+                other.retire()
+        self.announced = self.announced._replace(tasks=said[0], models=said[1])
+        log.info("its code has changed: it has the tasks %s now", ", ".join(said[0]) or "none")
+        info = json.dumps(registration(self.options, self.announced))
+        for worker in self.workers:
+            self.durable.send(db.announce(worker.id, info))
+            worker.look_soon()
+
     def rejoin(self, worker: Worker) -> None:
         """Register again where the database has lost the worker's row."""
         if worker in self.rejoining:
@@ -349,6 +371,7 @@ class Agent:
             self.workers[0].settings,
             self.selector,
             self.guardian,
+            self.groups,
         )
         self.slots.slots = slots
         self.systemd.ready(f"serving {', '.join(self.options.queues)}")
@@ -392,9 +415,11 @@ class Agent:
         self.soft.listen(channel)
         control = Control(worker_id, host, queue, settings.heartbeat, self.soft)
         lanes = queue in self.options.gpu_queues
+        reader = SettingsReader(queue, self.options.poll, self.soft, self.now)
         return Worker(
-            worker_id, channel, queue, settings, self.soft, self.options.lease, lanes, control
-        )
+            worker_id, channel, queue, settings, self.soft, self.options.lease, lanes, control,
+            reader,
+        )  # fmt: skip
 
     def spawn(self, slot: Slot) -> None:
         """Fork a child if the slot has none."""

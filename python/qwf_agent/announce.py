@@ -95,7 +95,7 @@ def _tell(options: Options, writer: int) -> NoReturn:
 def _find(options: Options) -> Announced:
     tasks = Tasks(options.app, options.nodes)
     names, models = tasks.names(), tasks.models()
-    needs = {name: int(model.vram_gb * 1024) for name, model in models.items()}
+    needs = tasks.model_needs()
     if not options.lanes or options.gpu == "none":
         return Announced(names, needs)
     driver = gpu.find_driver()

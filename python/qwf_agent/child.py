@@ -29,10 +29,12 @@ from typing import Any, NamedTuple, NoReturn, TextIO
 from qwf_agent.app import Job
 from qwf_agent.body import Given, ImportFailed, encode_output
 from qwf_agent.cancel import CancelEvent
+from qwf_agent.cgroup import Group
 from qwf_agent.command import TASK as COMMAND
 from qwf_agent.command import run_command, write_all
 from qwf_agent.folder import Folder, folder_of
 from qwf_agent.forking import become_own, die_with_parent, let_go
+from qwf_agent.guardian import MARK
 from qwf_agent.models import Models
 from qwf_agent.options import Limits
 from qwf_agent.outcome import Outcome, of_exception, render
@@ -62,6 +64,7 @@ class Setup:
     gpu: bool  # errors of a card are the host's, not the body's
     model_idle: float
     reload: bool  # say which files the code came from
+    mark: str  # by which the guardian knows what a body has started
 
 
 class End(NamedTuple):
@@ -74,6 +77,7 @@ class End(NamedTuple):
     log: int
     mark: bytes
     scoreboard: Scoreboard
+    group: Group | None
 
 
 def main(end: End, setup: Setup) -> NoReturn:
@@ -82,7 +86,7 @@ def main(end: End, setup: Setup) -> NoReturn:
     code = BROKEN
     try:
         _settle(end)
-        os.environ.update(setup.environment)
+        os.environ.update({**setup.environment, MARK: f"{setup.mark}.{os.getpid()}"})
         Child(end, setup).serve()
         code = 0
     except BaseException:
@@ -121,8 +125,9 @@ class Child:
     def serve(self) -> None:
         """Import the user's app, then run jobs until the parent hangs up."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send)
+        names, needs = self._tasks.names(), self._tasks.model_needs()
         self._say_files()
-        self._send({"ready": True})
+        self._send({"ready": True, "tasks": names, "models": needs})
         while (ticket := self._next_ticket()) is not None:
             message, inputs = self._receive(ticket)
             if ticket >= ORDER:
@@ -240,7 +245,7 @@ class Child:
     def _say_files(self) -> None:
         if self._setup.reload and len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
-            self._send({"files": own_files()})
+            self._send({"files": [*own_files(), *self._tasks.folders()]})
 
     def _is_full(self) -> bool:
         """Whether this process has more memory than it may keep."""
@@ -332,6 +337,9 @@ def _settle(end: End) -> None:
     the parent's."""
     become_own("qwf-child")
     die_with_parent(end.parent)
+    if end.group is not None:
+        with suppress(OSError):  # somebody has removed it: then as where there is none
+            end.group.enter()
     with suppress(OSError):  # only Linux: when memory runs out, this process goes, not the agent
         Path("/proc/self/oom_score_adj").write_text("500")
     null = os.open(os.devnull, os.O_RDWR)

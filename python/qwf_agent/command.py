@@ -18,10 +18,11 @@ from qwf_agent.app import Job, PermanentError
 from qwf_agent.body import BadOutput
 from qwf_agent.cancel import CancelEvent
 from qwf_agent.forking import die_with_parent
+from qwf_agent.guardian import MARK
 from qwf_agent.outcome import CommandFailed, signal_name
 
 TASK = "command"
-PASSED_ON = ("PATH", "HOME", "LANG", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+PASSED_ON = ("PATH", "HOME", "LANG", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", MARK)
 LOOK_S = 0.02  # how often to look whether it has ended, when its output does not say so
 
 

@@ -26,10 +26,10 @@ class Control:
 
     def __init__(self, worker_id: str, host: str, queue: str, every_s: float, link: Link) -> None:
         self.policy: str | None = UNKNOWN
+        self.every_s = every_s  # how often it asks while on
         self.forgotten = False  # the database knows no such worker any more
         self._worker_id = worker_id
         self._payload = f"{host}:{queue}"
-        self._every_s = every_s
         self._link = link
         self._asking: Call | None = None
         self._taking: Call | None = None
@@ -61,7 +61,7 @@ class Control:
         changed = self._take_answer()
         self._take_requests()
         if self._asking is None and self._taking is None and now >= self._ask_at and self._link.up:
-            self._ask_at = now + (self._every_s if self.on else min(OFF_ASK_S, self._every_s))
+            self._ask_at = now + (self.every_s if self.on else min(OFF_ASK_S, self.every_s))
             self._asking = self._link.send(db.worker_orders(self._worker_id))
             self._taking = self._link.send(db.take_model_requests(self._worker_id))
         return changed

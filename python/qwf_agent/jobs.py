@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 
-from qwf_agent import oom
+from qwf_agent.cgroup import OomKills, own_group
 from qwf_agent.claim import Claim
 from qwf_agent.outcome import Outcome, of_death, render
 from qwf_agent.reporter import Reporter
@@ -34,7 +34,7 @@ class Jobs:
         self._reporter = reporter
         self._host = host
         self._listener = listener
-        self._oom_kills = oom.kills()
+        self._oom = OomKills(own_group())
 
     def conclude(self, answer: Answer) -> None:
         """Its body has ended by itself."""
@@ -54,9 +54,8 @@ class Jobs:
         for answer in death.answers:
             self.conclude(answer)
         self._slots.backlog.extendleft(reversed(death.unstarted))
-        kills, before = oom.kills(), self._oom_kills
-        self._oom_kills = kills
-        outcome, claim = of_death(death.exit.status, out_of_memory=kills > before), death.running
+        oom = self._oom.more() if death.exit.out_of_memory is None else death.exit.out_of_memory
+        outcome, claim = of_death(death.exit.status, out_of_memory=oom), death.running
         if claim is not None:
             outcome = claim.fate or outcome
             detail = {**outcome.detail, "max_rss_bytes": death.exit.max_rss_bytes}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import selectors
+from collections.abc import Iterable
 
+from qwf_agent.cgroup import Groups
 from qwf_agent.child import Setup
 from qwf_agent.guardian import Guardian
 from qwf_agent.options import Limits, Options
@@ -25,19 +27,35 @@ def make_slots(
     settings: Settings,
     selector: selectors.BaseSelector,
     guardian: Guardian,
+    groups: Groups | None,
 ) -> list[Slot]:
     """The slots of an agent on a box with these cards: those with a card first."""
     total = count(options, cards)
-    recycle_jobs = 1 if options.fresh else options.recycle_jobs or settings.recycle_jobs
+    recycle_jobs = recycle_after(options, settings)
     lanes = _cards(options, cards)[:total]
     return [
-        Slot(selector, guardian, setup(options, settings, card), recycle_jobs, heavy, card)
+        Slot(
+            selector, guardian, setup(options, settings, card, guardian.mark), recycle_jobs, heavy,
+            card, None if groups is None else groups.make(),
+        )
         for heavy, card in [(True, card) for card in lanes] + [(False, None)] * (total - len(lanes))
-    ]
+    ]  # fmt: skip
 
 
-def setup(options: Options, settings: Settings, card: int | None) -> Setup:
-    """What a child is told that has this card, or those that --gpu names."""
+def configure(slots: Iterable[Slot], options: Options, settings: Settings, mark: str) -> None:
+    """Have the slots go by new settings, with new children where it matters to those."""
+    for slot in slots:
+        slot.configure(setup(options, settings, slot.card, mark), recycle_after(options, settings))
+
+
+def recycle_after(options: Options, settings: Settings) -> int:
+    """After how many jobs a child is replaced."""
+    return 1 if options.fresh else options.recycle_jobs or settings.recycle_jobs
+
+
+def setup(options: Options, settings: Settings, card: int | None, mark: str) -> Setup:
+    """What a child is told that has this card, or those that --gpu names; `mark` is the
+    guardian's."""
     return Setup(
         options.host,
         options.app,
@@ -50,6 +68,7 @@ def setup(options: Options, settings: Settings, card: int | None) -> Setup:
         options.lanes and options.gpu != "none",
         settings.model_idle,
         options.reload,
+        mark,
     )
 
 

@@ -32,6 +32,7 @@ class Options:
     project: str | None = None
     vram_mb: int | None = None
     max_rss: int | None = None
+    cgroup: Path | None = None
 
     @property
     def gpu_queues(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from qwf_agent import child
+from qwf_agent.cgroup import Group
 from qwf_agent.child import TICKET, End, Setup
 from qwf_agent.logtail import MARK_BYTES, LogTail
 from qwf_agent.scoreboard import Scoreboard
@@ -21,10 +22,12 @@ GONE = (ProcessLookupError, PermissionError)
 
 
 class Exit(NamedTuple):
-    """The end of a process: its wait status, and the most memory it has had, in bytes."""
+    """The end of a process: its wait status, the most memory it has had, in bytes, and whether
+    its control group ran out of memory (None: it has none)."""
 
     status: int
     max_rss_bytes: int
+    out_of_memory: bool | None
 
 
 class ChildProcess:
@@ -33,8 +36,9 @@ class ChildProcess:
     Jobs go down a socket and their tickets into a pipe that both sides can read: see `child`.
     """
 
-    def __init__(self, selector: selectors.BaseSelector, setup: Setup) -> None:
+    def __init__(self, selector: selectors.BaseSelector, setup: Setup, group: Group | None) -> None:
         """Fork. Raises OSError when the system has no process or descriptor to give."""
+        self._group = group
         self.scoreboard = Scoreboard()
         self._selector = selector
         self._messages: list[tuple[Message, bytes]] = []
@@ -48,7 +52,7 @@ class ChildProcess:
         os.set_blocking(self._tickets, False)
         os.set_blocking(self._cancels, False)
         shared = (theirs, self._tickets, self._cancels, log_in, self.log.mark, self.scoreboard)
-        end = End(os.getpid(), *shared)
+        end = End(os.getpid(), *shared, group)
         try:
             self.pid = os.fork()
             if self.pid == 0:
@@ -96,7 +100,9 @@ class ChildProcess:
             self._tickets_in = -1
 
     def kill(self) -> None:
-        """Kill the child, its group, and all that descends from it."""
+        """Kill the child, its groups, and all that descends from it."""
+        if self._group is not None:
+            self._group.kill()
         below = descendants(self.pid)
         for kill in (os.killpg, os.kill):
             with suppress(*GONE):
@@ -113,8 +119,12 @@ class ChildProcess:
             return None
         with suppress(*GONE):
             os.killpg(self.pid, signal.SIGKILL)  # what it left behind in its group
+        out_of_memory = None
+        if self._group is not None:
+            self._group.kill()
+            out_of_memory = self._group.oom.more()
         self._read()
-        return Exit(status, usage.ru_maxrss * child.RSS_UNIT)
+        return Exit(status, usage.ru_maxrss * child.RSS_UNIT, out_of_memory)
 
     def close(self) -> None:
         """Give everything back, once the child has ended."""

@@ -1,4 +1,5 @@
-"""Which files the code of a child came from, and whether they have changed (--reload)."""
+"""Which files and folders the code of a child came from, and whether they have changed
+(--reload)."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import sys
 import sysconfig
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import qwf_agent
 
@@ -29,30 +31,32 @@ def own_files() -> list[str]:
 
 
 class Files:
-    """The files a child has named, and what they looked like then (agent)."""
+    """The files and folders a child has named, and what they looked like then (agent)."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, float] = {}
+        self._seen: dict[str, Any] = {}
         self._look_at = 0.0
 
     def add(self, files: list[str]) -> None:
-        """It has imported these."""
+        """It has imported these, and from these."""
         for file in files:
-            self._seen.setdefault(file, _changed_at(file))
+            self._seen.setdefault(file, _look(file))
 
     def have_changed(self, now: float) -> bool:
         """Whether one of them has changed since; looks once a second."""
         if not self._seen or now < self._look_at:
             return False
         self._look_at = now + EVERY_S
-        return any(_changed_at(file) != then for file, then in self._seen.items())
+        return any(_look(file) != then for file, then in self._seen.items())
 
     def clear(self) -> None:
         """The child has gone."""
         self._seen.clear()
 
 
-def _changed_at(file: str) -> float:
+def _look(file: str) -> Any:
+    """When a file was changed, or which modules a folder has; None where there is none."""
+    path = Path(file)
     with suppress(OSError):
-        return Path(file).stat().st_mtime
-    return 0.0
+        return sorted(path.glob("*.py")) if path.is_dir() else path.stat().st_mtime
+    return None

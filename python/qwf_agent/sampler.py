@@ -9,16 +9,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from qwf_agent import gpu
+from qwf_agent.cgroup import own_group
 
 MIB = 1 << 20
 HOST, PROCESSES = b"h", b"p"  # what it can be asked for
 LOOK_S = 1.0  # how often to look at the cards
 FIRST_LOOK_S = 2.0  # how long the first answer waits for them
-CGROUP = Path("/sys/fs/cgroup")
 
 
 def serve(requests: int, answers: int, agent: int) -> None:
@@ -83,7 +82,7 @@ class Host:
 
     def __init__(self, psutil: Any) -> None:
         self._psutil = psutil
-        self._group = _own_group()
+        self._group = own_group()
         self._cpu_s, self._at = self._group_cpu_s(), time.monotonic()
         psutil.cpu_percent()
 
@@ -122,16 +121,6 @@ class Host:
         with suppress(OSError, ValueError, TypeError):
             return int((self._group / "memory.current").read_text())  # type: ignore[operator]
         return None
-
-
-def _own_group() -> Path | None:
-    """The control group of the agent, where it is one of its own (cgroup v2)."""
-    with suppress(OSError):
-        path = Path("/proc/self/cgroup").read_text().strip().rpartition("::")[2].lstrip("/")
-        group = CGROUP / path
-        if path or (CGROUP / "memory.current").exists():
-            return group
-    return None
 
 
 def _processes(psutil: Any, agent: int) -> dict[int, list[Any]]:

@@ -8,6 +8,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from qwf_agent.cgroup import Group
 from qwf_agent.child import ORDER, TICKET, Setup
 from qwf_agent.claim import Claim
 from qwf_agent.guardian import Guardian
@@ -89,6 +90,7 @@ class Slot:
         recycle_jobs: int,
         heavy: bool = False,
         card: int | None = None,
+        group: Group | None = None,
     ) -> None:
         self.heavy = heavy  # may run what needs a card to itself
         self.card = card  # the only card its child sees; None: whatever --gpu says
@@ -103,6 +105,7 @@ class Slot:
         self._selector = selector
         self._guardian = guardian
         self._setup = setup
+        self._group = group
         self._recycle_jobs = recycle_jobs
         self._spawn_at = 0.0
         self._dismissed = False
@@ -112,9 +115,16 @@ class Slot:
         self._ticket = 0
         self._first_since = 0.0
         self._model_is_news = False
+        self._announcement: tuple[list[str], dict[str, int]] | None = None
         self._ordered: dict[int, Order] = {}
         self._orders_done: list[tuple[Order, str | None]] = []
         self._jobs, self._tickets = bytearray(), bytearray()
+
+    def configure(self, setup: Setup, recycle_jobs: int) -> None:
+        """From now on children are set up like this; one that was told otherwise leaves."""
+        if (setup, recycle_jobs) != (self._setup, self._recycle_jobs):
+            self._setup, self._recycle_jobs = setup, recycle_jobs
+            self.retire()
 
     def spawn(self, now: float) -> None:
         """Fork a child if there is none and it is time. Raises OSError when the system has no
@@ -123,7 +133,7 @@ class Slot:
             self._dismissed = False
             self._spawn_at = now + self._wait_s
             self._wait_s = min(self._wait_s * 2, WAIT_S[1])
-            self.process = ChildProcess(self._selector, self._setup)
+            self.process = ChildProcess(self._selector, self._setup, self._group)
             self._guardian.add(self.process.pid)
             self._left = self._recycle_jobs
             self._ready_by = now + IMPORT_S
@@ -220,6 +230,12 @@ class Slot:
         news, self._model_is_news = self._model_is_news, False
         return news
 
+    def take_announcement(self) -> tuple[list[str], dict[str, int]] | None:
+        """Names of tasks, and of models with the GPU memory each needs, MiB, as a new child has
+        found them."""
+        said, self._announcement = self._announcement, None
+        return said
+
     def take_orders_done(self) -> list[tuple[Order, str | None]]:
         """Orders that have ended since last asked, each with what went wrong, if anything."""
         done, self._orders_done = self._orders_done, []
@@ -289,7 +305,7 @@ class Slot:
         unstarted = [claim for claim in self.claims if claim is not running]
         log = process.log.take()
         process.close()
-        self._guardian.remove(process.pid)
+        self._guardian.remove(process.pid, sweep=exit_.status != 0)
         self.claims.clear()
         self._orders_done += [(order, "its process died") for order in self._ordered.values()]
         self._ordered.clear()
@@ -304,6 +320,7 @@ class Slot:
             if message.get("ready"):
                 self.ready, self._wait_s = True, WAIT_S[0]
                 self._spawn_at = 0.0
+                self._announcement = message["tasks"], message["models"]
                 continue
             if "files" in message:
                 self.files.add(message["files"])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import sys
 from contextlib import AbstractContextManager
 
 from qwf_agent.app import App, Job, Model
@@ -50,6 +51,15 @@ class Tasks:
         """The models of the app, by name."""
         self.load()
         return self._app.models if self._app else {}
+
+    def model_needs(self) -> dict[str, int]:
+        """GPU memory that each model needs, MiB."""
+        return {name: int(model.vram_gb * 1024) for name, model in self.models().items()}
+
+    def folders(self) -> list[str]:
+        """Where the modules of the package of nodes are."""
+        package = sys.modules.get(self._nodes or "")
+        return list(getattr(package, "__path__", []))
 
     def find(self, task: str) -> Body:
         """What runs the task. Raises CannotLoad, or whatever importing its module raises."""

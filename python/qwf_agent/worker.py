@@ -12,7 +12,7 @@ from qwf_agent.claim import Claim, from_row
 from qwf_agent.control import Control
 from qwf_agent.jitter import spread
 from qwf_agent.link import Call, Link, Notification
-from qwf_agent.settings import Settings
+from qwf_agent.settings import Settings, SettingsReader
 from qwf_agent.slots import NO_ROOM, Room
 
 log = logging.getLogger("qwf_agent")
@@ -40,6 +40,7 @@ class Worker:
         lease: float | None,
         lanes: bool,
         control: Control,
+        reader: SettingsReader,
     ) -> None:
         self.id = worker_id
         self.channel = channel
@@ -47,6 +48,7 @@ class Worker:
         self.settings = settings
         self.lanes = lanes  # its jobs need a card to themselves unless they are light
         self.control = control
+        self.reader = reader
         self.circuit = Circuit(worker_id, control, link)
         self.asked = NO_ROOM  # jobs asked for by the claim under way
         self._link = link
@@ -60,7 +62,16 @@ class Worker:
         self._rechecks: list[float] = []
         self._look_at = 0.0
         self._beat_at = 0.0
-        self._beat_s = min(settings.heartbeat, (lease or settings.lease) / 3)
+
+    def take_settings(self, now: float) -> bool:
+        """Whether its settings have changed; from now on it goes by them."""
+        settings = self.reader.step(now)
+        if settings is None or settings == self.settings:
+            return False
+        self.settings, self.control.every_s = settings, settings.heartbeat
+        self.beat_soon()
+        self.look_soon()
+        return True
 
     def look(self, room: Room, asked: Room, now: float, alone: bool) -> None:
         """Claim as much of the agent's `room` as nobody has `asked` for, if it is time to. Without
@@ -98,8 +109,9 @@ class Worker:
 
     def told(self, notification: Notification) -> None:
         """A notification: the name of a queue that has work, that a job was cancelled, that a log
-        is followed, or that something is wanted of this worker."""
+        is followed, that something is wanted of this worker, or that settings have changed."""
         self.control.told(notification)
+        self.reader.told(notification)
         if notification.channel == self.channel and notification.payload == self.queue:
             self.look_soon()
         elif notification.channel == self.channel and notification.payload == "cancel":
@@ -163,7 +175,12 @@ class Worker:
         beat = self._beat_at if self._beating is None else float("inf")
         looks = self._claiming is None and room > 0 and self.control.on and not self.circuit.canary
         look = self._look_at if looks else float("inf")
-        return min(beat, look, self.control.next_at()) if self._link.up else float("inf")
+        times = (beat, look, self.control.next_at(), self.reader.next_at())
+        return min(times) if self._link.up else float("inf")
+
+    @property
+    def _beat_s(self) -> float:
+        return min(self.settings.heartbeat, (self._lease or self.settings.lease) / 3)
 
     def _plan(self, found: bool, now: float) -> None:
         """When to look again: at once while there is work, and once more after falling asleep;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,3 +103,35 @@ def test_changed_code_gets_new_children(
     if warm:
         until(lambda: "has changed" in agent.said(), "the agent to see it")
     assert base.ended(base.enqueue("work"))["output"] == {"version": 2}
+
+
+def test_a_task_that_comes_with_new_code_is_announced(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    package = tmp_path / "mine"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    write(package / "work.py", 1)
+    options = ("--nodes", "mine", "--slots", "2", "--reload")
+    start(*options, PYTHONPATH=f"{PACKAGE}{os.pathsep}{tmp_path}")
+    job_id = base.enqueue("more")
+    base.ended(base.enqueue("work"))
+    assert base.job(job_id)["status"] == "queued"
+    write(package / "more.py", 3)
+    assert base.ended(job_id)["output"] == {"version": 3}
+    assert base.one("select tasks from qwf.workers") == ["more", "work"]
+
+
+def test_after_a_hangup_the_tasks_of_the_new_code_are_announced(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    code = "from qwf_agent import App\napp = App()\n"
+    task = "@app.task()\ndef {}():\n    return {{}}\n"
+    file = tmp_path / "mine.py"
+    file.write_text(code + task.format("old"))
+    agent = start("--app", "mine", PYTHONPATH=f"{PACKAGE}{os.pathsep}{tmp_path}")
+    job_id = base.enqueue("newer")
+    base.ended(base.enqueue("old"))
+    file.write_text(code + task.format("old") + task.format("newer"))
+    agent.signal(signal.SIGHUP)
+    assert base.ended(job_id)["status"] == "completed"

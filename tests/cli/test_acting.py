@@ -287,3 +287,27 @@ def test_limits_are_created_listed_and_dropped(on_db: Cli, db: Db) -> None:
     assert on_db("queue", "create", "cpu", "--max-running", "1").exit_code == 0
     assert on_db("limit", "drop", "queue:cpu").exit_code == 0
     assert on_db("enqueue", "send", "--limit-by", "nowhere").exit_code == 1
+
+
+def test_jobs_that_wait_are_changed_together(on_db: Cli, db: Db) -> None:
+    ids = [on_db("enqueue", "t").stdout.strip() for _ in range(2)]
+    assert on_db("change", *ids, "--priority", "7", "--queue", "gpu").exit_code == 0
+    query = "select priority, queue from qwf.jobs"
+    assert db.execute(query).fetchall() == [(7, "gpu")] * 2
+    refused = on_db("change", ids[0], "999", "--priority", "1")
+    assert refused.exit_code == 1
+    assert "999" in refused.stderr
+    assert db.execute(query).fetchall() == [(7, "gpu")] * 2, "all or none"
+    assert on_db("change", ids[0], "--in", "1h").exit_code == 0
+    assert [row[0] for row in db.execute("select status::text from qwf.jobs order by id")] == [
+        "scheduled", "queued",
+    ]  # fmt: skip
+    assert on_db("change", ids[0]).exit_code == 2
+
+
+def test_a_job_is_put_before_all_others(on_db: Cli, db: Db) -> None:
+    on_db("enqueue", "first", "--priority", "1")
+    job = on_db("enqueue", "second").stdout.strip()
+    assert on_db("run-next", job).stdout == f"job {job} is next\n"
+    assert db.execute("select task from qwf.claim('default', 'box')").fetchone() == ("second",)
+    assert on_db("run-next", job).exit_code == 1

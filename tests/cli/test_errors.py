@@ -218,6 +218,34 @@ def test_commands_import_neither_the_agent_nor_anything_heavy(dsn: str, words: l
         assert module not in loaded
 
 
+ADMIN = [
+    *(["queues"], ["workers"], ["worker", "off", "box-a", "cpu"], ["worker", "load", "flux"]),
+    *(["jobs"], ["job", "1"], ["why", "1"], ["cancel", "job", "1"], ["retry", "job", "1"]),
+    *(["doctor"], ["metrics"], ["tick"], ["prune"], ["limits"], ["schedules"], ["runs"]),
+    *(["enqueue", "boom"], ["queue", "pause", "cpu"], ["migrate", "status"], ["inputs"]),
+]
+
+
+def test_administration_imports_no_user_code(dsn: str, tmp_path: Path) -> None:
+    """Whatever the box is configured to run: a broken app must not stop its operator."""
+    (tmp_path / "boom.py").write_text("raise SystemExit('imported')")
+    (tmp_path / "qwf.toml").write_text('[agent]\napp = "boom:app"\nnodes = "boom"\n')
+    script = (
+        "import sys\nfrom qwf_agent.cli import qwf\n"
+        f"for words in {[['enqueue', 'boom'], *ADMIN]!r}:\n"
+        "    try:\n        qwf(words)\n"
+        "    except SystemExit as end:\n        assert end.code in (0, 1), (words, end.code)\n"
+        "print('loaded', *sys.modules)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, text=True, capture_output=True, check=True,
+        env={**os.environ, "QWF_DSN": dsn, "QWF_APP": "boom:app", "QWF_NODES": "boom"},
+    ).stdout  # fmt: skip
+    loaded = said.splitlines()[-1].split()
+    assert loaded[0] == "loaded"
+    assert "boom" not in loaded
+
+
 def test_the_agent_refuses_to_start_without_anything_to_run(on_db: Cli) -> None:
     result = on_db("agent", "--queue", "cpu")
     assert result.exit_code == 78

@@ -33,7 +33,7 @@ SECTIONS = {
     "Work": ("apply", "run", "enqueue", "submit", "schedule", "tick", "prune"),
     "Look": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "schedules", "limits"),
-    "Act": ("answer", "cancel", "retry", "queue", "worker", "limit"),
+    "Act": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit"),
     "Watch over it": ("top", "doctor", "metrics", "version"),
 }  # fmt: skip
 
@@ -99,7 +99,8 @@ for command in (
     upkeep.tick, upkeep.prune,
     reading.runs, reading.show, reading.jobs, reading.job, reading.why, reading.inputs,
     watching.logs, watching.wait, fleet.queues, fleet.workers, scheduling.schedules, fleet.limits,
-    answering.answer, acting.cancel, acting.retry, fleet.queue, fleet.worker, fleet.limit, version,
+    answering.answer, acting.cancel, acting.retry, acting.change, acting.run_next,
+    fleet.queue, fleet.worker, fleet.limit, version,
 ):  # fmt: skip
     qwf.add_command(command)
 

@@ -1,4 +1,4 @@
-"""Cancelling and retrying, one or many."""
+"""Cancelling and retrying, one or many; changing what waits."""
 
 from __future__ import annotations
 
@@ -172,6 +172,50 @@ def retry_job(
     _need_failed(wanted)
     found = session.many(conn, MATCHING_JOBS, _filters(conn, wanted) | {"states": ["failed"]})
     _each(conn, "retry", _subjects(found), dry_run, yes)
+
+
+@click.command()
+@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="JOB...")
+@arguments.priority
+@click.option("--queue", metavar="QUEUE", help="Another queue.")
+@arguments.delay
+@arguments.at
+@session.database
+def change(
+    conn: session.Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
+    delay: timedelta | None, at: datetime | None,
+) -> None:  # fmt: skip
+    """Change priority, queue or time of jobs that wait.
+
+    All of them, or none if one is refused.
+
+    \b
+    Example:  qwf change 345 --priority 10
+              qwf change 345 346 --queue cpu --at '2030-01-31 06:00'
+    """
+    if priority is None and queue is None and delay is None and at is None:
+        raise click.UsageError("what is to change? --priority, --queue, --in or --at")
+    run_at = arguments.run_at(conn, delay, at)
+    with conn.transaction():
+        for job in ids:
+            session.call(
+                conn, "change_job", job_id=job, priority=priority, queue=queue, run_at=run_at
+            )
+    click.echo(f"changed job {', '.join(map(str, ids))}")
+
+
+@click.command("run-next")
+@click.argument("job", type=session.ID)
+@session.database
+def run_next(conn: session.Connection, job: int) -> None:
+    """Put a JOB that waits before all others of its queue.
+
+    \b
+    Example:  qwf run-next 345
+    Then:     qwf why 345
+    """
+    session.call(conn, "run_next", job_id=job)
+    click.echo(f"job {job} is next")
 
 
 def _by_id(ids: Sequence[int], wanted: dict[str, Any]) -> bool:

@@ -292,6 +292,30 @@ def starting_a_program(file: Path) -> None:
 
 
 @app.task()
+def leaving_a_program(file: Path) -> None:
+    """Starts a program in a session of its own through another that ends, and runs on."""
+    start = "setsid sleep 600 < /dev/null > /dev/null 2>&1 & echo $!"
+    said = subprocess.run(["sh", "-c", start], capture_output=True, check=True).stdout
+    file.write_text(f"{os.getpid()} {int(said)}")
+    time.sleep(600)
+
+
+@app.task()
+def leaving_a_fork(file: Path) -> None:
+    """Has a copy of itself in a session of its own, whose parent has gone, and runs on."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(writer, b"%d" % os.getpid())
+            time.sleep(600)
+        os._exit(0)
+    os.wait()
+    file.write_text(f"{os.getpid()} {int(os.read(reader, 100))}")
+    time.sleep(600)
+
+
+@app.task()
 def talking(gates: list[str]) -> None:
     """Says a word at each gate that opens; ends at the last."""
     for number, gate in enumerate([*gates, str(Path(gates[0]).with_name("gate end"))]):

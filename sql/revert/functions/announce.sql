@@ -1,0 +1,7 @@
+-- Revert qwf:functions/announce
+
+begin;
+
+drop function qwf.announce(text, jsonb);
+
+commit;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/announce
+
+begin;
+
+select 'qwf.announce(text, jsonb)'::regprocedure;
+
+rollback;
