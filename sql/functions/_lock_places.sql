@@ -2,12 +2,13 @@
 -- requires: schema/limits
 -- requires: schema/workers
 -- requires: functions/_lock_slots
+-- requires: functions/_pick_limited
 -- requires: functions/_wanted_places
 -- Purpose: Takes the places that the limited jobs of a claim need, before the jobs are picked.
 -- Guarantees: A place first, then the job: with one place the jobs of a limit run strictly in claim
---   order, however many claim at once. Where a rival has the place, it is looked for again what
---   would come instead.
--- Locks: free slots, those that nobody has locked.
+--   order, however many claim at once. Where a rival has the place, or the job, it is looked for
+--   again what would come instead.
+-- Locks: free slots, those that nobody has locked; jobs, as _wanted_places and _pick_limited.
 -- Called by: claim.
 
 begin;
@@ -33,6 +34,8 @@ begin
       from qwf._wanted_places(p_queue, p_worker, p_now, p_count, p_light_only, v_at_most) w
     loop
       v_slots := qwf._lock_slots(v_want.limit_name, v_want.wanted);
+      v_slots := v_slots[1 : cardinality(
+        qwf._pick_limited(p_queue, p_worker, p_now, p_light_only, v_slots))];
       v_places := v_places || v_slots;
       if cardinality(v_slots) < v_want.wanted then
         v_short := true;

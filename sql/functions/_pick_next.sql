@@ -6,7 +6,7 @@
 -- Guarantees: One walk along jobs_claim, with the settings of claim, whatever the statistics say.
 --   Jobs this claim picked before are passed over: skip locked does not skip one's own locks.
 -- Locks: queued jobs, those that are free.
--- Called by: _pick, _pick_newest.
+-- Called by: _pick, _pick_newest, _wanted_places.
 
 begin;
 

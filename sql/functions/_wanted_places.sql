@@ -3,9 +3,14 @@
 -- requires: schema/limits
 -- requires: schema/workers
 -- requires: functions/_peek
--- Purpose: How many places of which limits a claim would use, if nobody else claimed.
--- Guarantees: Looks, and locks nothing. Costs an index probe for each limit that has queued jobs in
---   the queue, whatever waits behind a limit that is full.
+-- requires: functions/_pick_light
+-- requires: functions/_pick_newest
+-- requires: functions/_pick_next
+-- Purpose: How many places of which limits a claim would use, if nobody else took places.
+-- Guarantees: What has no limit is locked already now: a job that a rival holds must not stand in
+--   the way of a limited one behind it, however long that takes. Costs an index probe for each
+--   limit that has queued jobs in the queue, whatever waits behind a limit that is full.
+-- Locks: the next queued jobs without a limit, those that are free.
 -- Called by: _lock_places.
 
 begin;
@@ -14,9 +19,14 @@ create function qwf._wanted_places(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
   p_at_most jsonb)
 returns table (limit_name text, wanted int)
-language plpgsql stable
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_free bigint[] := case
+    when p_light_only then qwf._pick_light(p_queue, p_worker, p_now, p_count)
+    when p_worker.rank < 0 then qwf._pick_newest(p_queue, p_worker, p_now, p_count, '{}')
+    else qwf._pick_next(p_queue, p_worker, p_now, p_count, '{}') end;
 begin
   return query
   with recursive waiting (name) as (  -- hops from limit to limit
@@ -39,24 +49,27 @@ begin
       select from qwf.limit_slots s
       where s.limit_name = l.name and s.slot <= l.max_running and s.job_id is null
       limit p_count + a.above) s) f
-  ), source (name, places) as (  -- null: jobs without a limit, where there is room at all
-    select r.name, r.places from room r where r.places > 0
-    union all
-    select null, p_count where exists (select from room r where r.places > 0)
   ), candidate as (
-    select s.name, j.run_next, j.priority, j.position,
+    select j.limit_by, j.run_next, j.priority, j.position,
       coalesce(j.required_model = p_worker.current_model, false) as warm
-    from source s
-    cross join lateral qwf._peek(p_queue, s.name, p_worker, p_now, s.places, p_light_only) j
+    from (
+      select l.*
+      from room r
+      cross join lateral qwf._peek(p_queue, r.name, p_worker, p_now, r.places, p_light_only) l
+      where r.places > 0
+      union all
+      select f.* from qwf.jobs f where f.id = any (v_free)
+    ) j
   )
-  select c.name, count(*)::int
+  select c.limit_by, count(*)::int
   from (
     select * from candidate d
-    order by d.run_next desc, d.warm desc, d.priority, d.position
+    order by d.run_next desc, d.warm desc, d.priority,
+      case when p_worker.rank < 0 then -d.position else d.position end
     limit p_count
   ) c
-  where c.name is not null
-  group by c.name;
+  where c.limit_by is not null
+  group by c.limit_by;
 end $$;
 comment on function qwf._wanted_places(
   text, qwf.workers, timestamptz, int, boolean, jsonb) is

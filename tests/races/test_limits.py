@@ -103,6 +103,24 @@ def test_a_rival_that_has_the_place_of_one_limit_keeps_nobody_from_the_others(ra
     assert [c.job for c in claim(race.hurried())] == [first_of_disk]
 
 
+@pytest.mark.parametrize("limit", [None, "disk"])
+def test_what_somebody_holds_keeps_nobody_from_the_limited_job_behind_it(
+    race: Race, limit: str | None
+) -> None:
+    """However long: the one before it may be cancelled in a transaction that stays open."""
+    race.rows("select qwf.create_limit('api', 1), qwf.create_limit('disk', 1)")
+    query = "select qwf.enqueue('t', queue => 'cpu', priority => 1, limit_by => %s)"
+    head = race.one(query, limit)
+    jobs = limited(race, 1)
+    producer = race.session()
+    producer.begin()
+    producer.rows("select qwf.cancel_job(%s)", head)
+    assert [c.job for c in claim(race)] == jobs
+    producer.rollback()
+    assert [c.job for c in claim(race)] == [head]
+    race.healthy()
+
+
 @pytest.mark.parametrize("end", ["rollback", "kill"])
 def test_a_claim_that_comes_to_nothing_held_no_place(race: Race, end: str) -> None:
     race.rows("select qwf.create_limit('api', 1)")
