@@ -6,6 +6,7 @@
 -- requires: functions/_list_problem
 -- requires: functions/_insert_elements
 -- requires: functions/_map_verdict
+-- requires: functions/_gate
 -- requires: functions/now
 -- Purpose: Turns an opened map into its elements, or ends it where there is nothing to run.
 -- Guarantees: What the inputs say apart from the element is worked out once, so that the cost grows
@@ -27,6 +28,7 @@ as $$
 declare
   v_inputs jsonb;
   v_problem text;
+  v_status qwf.job_status;
   v_count qwf.node_count;
 begin
   select qwf._fold(n.inputs, p_scope) into v_inputs
@@ -34,9 +36,18 @@ begin
   where j.id = p_job;
   v_problem := qwf._list_problem(p_list, v_inputs);
   if v_problem is not null then
-    update qwf.jobs j set status = 'failed', finished_at = qwf.now(), last_error = v_problem
-    where j.id = p_job;
-    return 'failed';
+    update qwf.jobs j set
+      status = k.status, last_error = v_problem,
+      finished_at = case when k.status = 'failed' then qwf.now() end,
+      queued_at = case when k.status = 'awaiting_input' then qwf.now() end,
+      input_spec = case when k.status = 'awaiting_input' then qwf._gate(v_problem, false) end
+    from (
+      select f.id, case f.on_failure
+        when 'ask' then 'awaiting_input' else 'failed' end::qwf.job_status as status
+      from qwf.jobs f where f.id = p_job) k
+    where j.id = k.id
+    returning j.status into v_status;
+    return v_status;
   end if;
   v_count := qwf._insert_elements(p_job, p_list, v_inputs);
   update qwf.jobs j set
@@ -44,13 +55,14 @@ begin
     failed_elements = jsonb_array_length(p_list) + v_count.closed, progress = 0
   where j.id = p_job;
   update qwf.runs r set
-    open_nodes = r.open_nodes - v_count.closed, active_nodes = r.active_nodes + v_count.active
+    open_nodes = r.open_nodes - v_count.closed, active_nodes = r.active_nodes + v_count.active,
+    waiting_nodes = r.waiting_nodes + v_count.waiting
   where r.id = v_count.run_id;
   return qwf._map_verdict(p_job);
 end $$;
 comment on function qwf._expand_map(bigint, jsonb, jsonb) is
   'Inserts the elements of a map; returns what became of the map: blocked while they run, '
-  'completed where the list is empty, or failed.';
+  'completed where the list is empty, failed, or awaiting_input where a person decides.';
 revoke all on function qwf._expand_map(bigint, jsonb, jsonb) from public;
 
 commit;

@@ -1,19 +1,22 @@
 -- Deploy qwf:functions/_gate
 -- requires: schema/qwf
 -- Purpose: What a person is asked when a job with on_failure ask fails for good.
--- Called by: _conclude, _stamp.
+-- Guarantees: Where it could not even start there is nothing to retry: what it refers to stays as
+--   it is.
+-- Called by: _conclude, _expand_map, _insert_elements, _open_guarded, _stamp.
 
 begin;
 
-create function qwf._gate(p_error text) returns jsonb
+create function qwf._gate(p_error text, p_started boolean default true) returns jsonb
 language sql immutable
 as $$
-  select jsonb_build_object(
-    'widget', 'on_failure', 'prompt', 'It failed. Retry it, skip it, or abort?',
-    'options', jsonb '["retry", "skip", "abort"]', 'error', left(p_error, 8192))
+  select jsonb_build_object('widget', 'on_failure', 'error', left(p_error, 8192)) || case
+    when p_started then jsonb '{"prompt": "It failed. Retry it, skip it, or abort?",
+      "options": ["retry", "skip", "abort"]}'
+    else '{"prompt": "It cannot start. Skip it, or abort?", "options": ["skip", "abort"]}' end
 $$;
-comment on function qwf._gate(text) is
-  'The question about a failed job, as an input_spec: retry, skip or abort.';
-revoke all on function qwf._gate(text) from public;
+comment on function qwf._gate(text, boolean) is
+  'The question about a failed job, as an input_spec: retry (if it was started), skip or abort.';
+revoke all on function qwf._gate(text, boolean) from public;
 
 commit;

@@ -4,11 +4,13 @@
 -- requires: schema/graphs
 -- requires: functions/_resolve
 -- requires: functions/_resolution_error
+-- requires: functions/_gate
 -- requires: functions/_next_position
 -- requires: functions/now
 -- Purpose: Writes the jobs of a map, one for each element of its list.
 -- Guarantees: Inputs are stored resolved. An element whose references cannot be resolved has failed
---   from the start. Those beyond max_parallel are blocked, and opened in order as others end.
+--   from the start, or asks; it takes no place under max_parallel. Those beyond that are blocked,
+--   and opened in order as others end.
 -- Locks: expects the run locked by the caller.
 -- Notifies: sleepers of the queue, through tg_jobs__insert.
 -- Called by: _expand_map.
@@ -35,15 +37,16 @@ begin
   ), inserted as (
     insert into qwf.jobs as j (
       run_id, graph_id, parent_id, element, node_id, queue, task, status, project, priority,
-      position, queued_at, finished_at, last_error, inputs, max_attempts, max_losses, backoff,
-      timeout, stall_timeout, required_model, light, vram_mb, requires, limit_by, on_failure,
-      run_if, origin, labels, created_at)
+      position, queued_at, finished_at, input_spec, last_error, inputs, max_attempts, max_losses,
+      backoff, timeout, stall_timeout, required_model, light, vram_mb, requires, limit_by,
+      on_failure, run_if, origin, labels, created_at)
     select
       m.run_id, m.graph_id, m.id, e.element, format('%s[%s]', m.node_id, e.element), m.queue,
       m.task, k.status, m.project, m.priority,
       case when k.status = 'queued' then qwf._next_position() end,
       case when k.status = 'queued' then v_now end,
       case when k.status = 'failed' then v_now end,
+      case when k.status = 'awaiting_input' then qwf._gate(e.error, false) end,
       e.error, coalesce(e.inputs, '{}'), m.max_attempts, m.max_losses, m.backoff,
       m.timeout, m.stall_timeout, m.required_model, m.light, m.vram_mb, m.requires, m.limit_by,
       case m.on_failure when 'ask' then 'ask' else 'fail' end, m.run_if, 'run', m.labels, v_now
@@ -53,6 +56,7 @@ begin
       from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
       where j.id = p_map) m
     cross join lateral (select case
+      when e.error is not null and m.on_failure = 'ask' then 'awaiting_input'
       when e.error is not null then 'failed'
       when e.rank > m.max_parallel then 'blocked'
       else 'queued' end::qwf.job_status) k (status)
@@ -60,7 +64,8 @@ begin
     returning j.run_id, j.status
   )
   select j.run_id, -count(i) filter (where i.status <> 'failed'),
-    count(i) filter (where i.status = 'queued'), 0, 0, true
+    count(i) filter (where i.status = 'queued'),
+    count(i) filter (where i.status = 'awaiting_input'), 0, true
     into v_count
   from qwf.jobs j left join inserted i on true
   where j.id = p_map

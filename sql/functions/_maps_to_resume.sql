@@ -16,7 +16,8 @@ as $$
   where m.id = any (p_jobs) and m.elements is not null and m.node_id is distinct from p_from_node
     and not exists (  -- never had inputs: what the list says has to be looked at again
       select from qwf.jobs j
-      where j.parent_id = m.id and j.status = 'failed' and j.attempt = 0)
+      where j.parent_id = m.id and j.attempt = 0
+        and (j.status = 'failed' or j.input_spec is not null))
     and not exists (
       select from qwf.graph_edges e
       join qwf.jobs d on d.run_id = m.run_id and d.node_idx = e.from_idx

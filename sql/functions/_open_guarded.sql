@@ -4,6 +4,7 @@
 -- requires: functions/_scope
 -- requires: functions/_resolve
 -- requires: functions/_resolution_error
+-- requires: functions/_gate
 -- requires: functions/_is_true
 -- requires: functions/_interval
 -- requires: functions/_expand_map
@@ -13,7 +14,8 @@
 -- requires: functions/now
 -- Purpose: Opens nodes that need a look first: skip_if is evaluated, an input is asked, a map is
 --   expanded, the others are queued.
--- Guarantees: A reference that cannot be resolved fails that node with QW004, and nothing else.
+-- Guarantees: A reference that cannot be resolved fails that node with QW004, and nothing else;
+--   with on_failure ask a person decides.
 -- Locks: the jobs, of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _apply.
@@ -32,11 +34,12 @@ declare
   v_scope jsonb;
   v_skip qwf.resolution;
   v_asked qwf.resolution;  -- the question, or the list of a map
+  v_error text;
   v_status qwf.job_status;
 begin
   for v_node in
-    select j.id, j.run_id, j.queue, j.elements, n.skip_if, n.input_spec, n.map, n.ref_nodes,
-      n.ref_files
+    select j.id, j.run_id, j.queue, j.elements, j.on_failure, n.skip_if, n.input_spec, n.map,
+      n.ref_nodes, n.ref_files
     from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
     where j.id = any (p_jobs) and j.status = 'blocked' and j.remaining_deps = 0
     order by j.id
@@ -57,8 +60,12 @@ begin
         continue;
       end if;
     end if;
+    v_error := qwf._resolution_error(coalesce(v_skip.error, v_asked.error));
+    v_asked.value := case when v_error is null then v_asked.value
+      else qwf._gate(v_error, false) end;
     v_status := case
-      when coalesce(v_skip.error, v_asked.error) is not null then 'failed'
+      when v_error is not null and v_node.on_failure = 'ask' then 'awaiting_input'
+      when v_error is not null then 'failed'
       when qwf._is_true(v_skip.value) then 'skipped'
       when v_node.input_spec is not null then 'awaiting_input'
       else 'queued'
@@ -69,7 +76,7 @@ begin
         when v_status = 'awaiting_input' then v_asked.value else j.input_spec end,
       expires_at = case when v_status = 'awaiting_input'
         then v_now + qwf._interval(v_asked.value -> 'expires') end,
-      last_error = qwf._resolution_error(coalesce(v_skip.error, v_asked.error)),
+      last_error = v_error,
       queued_at = case when v_status in ('queued', 'awaiting_input') then v_now end,
       position = case when v_status = 'queued' then qwf._next_position() end,
       finished_at = case when v_status in ('failed', 'skipped') then v_now end
@@ -82,7 +89,7 @@ begin
 end $$;
 comment on function qwf._open_guarded(bigint[]) is
   'Opens nodes with a skip_if, inputs and maps, one by one: skipped, awaiting_input, expanded, '
-  'queued, or failed with QW004.';
+  'queued, or failed with QW004 (on_failure ask: awaiting_input).';
 revoke all on function qwf._open_guarded(bigint[]) from public;
 
 commit;

@@ -11,14 +11,14 @@ select
   j.run_id, r.workflow, j.node_id, j.task, j.id as job_id, j.project,
   case when j.input_spec ->> 'widget' = 'on_failure' then 'failure' else 'input' end as asks,
   j.input_spec ->> 'widget' as widget, j.input_spec ->> 'prompt' as prompt,
-  date_trunc('second', clock.now - j.queued_at) as age,
+  date_trunc('second', clock.now - coalesce(j.queued_at, j.created_at)) as age,
   case when j.queue is null then date_trunc('second', j.expires_at) end as expires_at,
-  date_trunc('milliseconds', j.queued_at) as since, j.input_spec as spec
+  date_trunc('milliseconds', coalesce(j.queued_at, j.created_at)) as since, j.input_spec as spec
 from qwf.jobs j
 cross join (select qwf.now() as now) clock
 left join qwf.runs r on r.id = j.run_id
 where j.status = 'awaiting_input'
-order by j.queued_at;
+order by coalesce(j.queued_at, j.created_at);
 comment on view qwf.pending_inputs is
   'Questions that wait for a person; answer with select qwf.submit_input(run_id, node_id, value) '
   'or select qwf.answer_job(job_id, value).';

@@ -108,6 +108,7 @@ class Job:
     lease_until: datetime | None = None
     wanted_dead: bool = False  # somebody asked for it to be cancelled while it ran
     failed: bool = False  # it has an error to show
+    stuck: bool = False  # it asks because it cannot even start
     output: Json = None
     finished_at: datetime | None = None
     attempts: list[str] = field(default_factory=list)  # the outcome of each
@@ -579,7 +580,7 @@ class Model:
             job.output, job.failed = [e.output for e in elements], False
         else:
             waiting = [e for e in elements if e.status == "blocked"]
-            busy = sum(e.id in job.missing for e in elements) - len(waiting)
+            busy = sum(e.id in job.missing and not e.stuck for e in elements) - len(waiting)
             for element in waiting[: (job.node.max_parallel or len(waiting)) - busy]:
                 if element.id > 0:
                     self._jam()
@@ -621,8 +622,15 @@ class Model:
                 self._queue(job)
         except reference_model.ReferenceFault:
             self._jam()
-            self._close(job, "failed")
+            self._refuse(job)
         return [job] if job.status in OVER else []
+
+    def _refuse(self, job: Job) -> None:
+        """It cannot start, whatever is tried."""
+        if job.node.on_failure == "ask":
+            job.status, job.failed, job.stuck = "awaiting_input", True, True
+        else:
+            self._close(job, "failed")
 
     def _jam(self) -> None:
         """Where a blocked job is to become something else."""
@@ -634,8 +642,8 @@ class Model:
         each = reference_model.resolve(job.node.each, scope)
         if not isinstance(each, list):
             self._jam()
-            self._close(job, "failed")
-            return [job]
+            self._refuse(job)
+            return [job] if job.status in OVER else []
         job.elements = []
         ask = "ask" if job.node.on_failure == "ask" else "fail"
         for place, item in enumerate(each):
@@ -654,7 +662,8 @@ class Model:
                 element.inputs = reference_model.resolve(job.node.inputs, here)
                 job.missing.add(element.id)
             except reference_model.ReferenceFault:
-                self._close(element, "failed")
+                self._refuse(element)
+                job.missing |= {element.id} if element.stuck else set()
         return self._judge(job)
 
     def name_elements(self, ids: dict[tuple[int, str], int]) -> None:
@@ -730,6 +739,8 @@ class Model:
         if job.status != "awaiting_input":
             return WRONG_STATE
         if job.node.question is None and value not in DECISIONS:
+            return INVALID
+        if job.stuck and value == "retry":
             return INVALID
         if job.node.question is not None and not isinstance(value, str):
             return INVALID
@@ -896,7 +907,7 @@ class Model:
         if any(self.jobs[run.nodes[before]] in again for before in job.node.after):
             return False
         elements = [self.jobs[job_id] for job_id in job.elements]
-        return not any(e.status == "failed" and e.attempt == 0 for e in elements)
+        return not any(e.stuck or (e.status == "failed" and e.attempt == 0) for e in elements)
 
     def _resume(self, job: Job, name: str | None) -> None:
         assert job.elements is not None
@@ -933,7 +944,7 @@ class Model:
 
     def _renew(self, job: Job) -> None:
         job.failures = job.losses = 0
-        job.failed = job.wanted_dead = False
+        job.failed = job.wanted_dead = job.stuck = False
         job.finished_at = job.run_at = job.expires_at = None
 
     def run_next(self, job_id: int) -> Refused | None:

@@ -206,6 +206,26 @@ WORKFLOWS: dict[str, list[Json]] = {
             ],
         )
     ],
+    "stuck": [
+        pipe("scan"),
+        pipe(
+            "s",
+            "scan",
+            nodes=[
+                node("a", skip_if=ref("scan.skip"), **ASK),
+                node(
+                    "m",
+                    map=ref("scan.list", **{"$default": [{"p": 1}, {}, {"p": 3}]}),
+                    inputs={"x": ref("item.p")},
+                    max_parallel=1,
+                    min_success=1,
+                    **ASK,
+                ),
+                node("n", map=ref("scan.list"), **ASK),
+                node("z", "a", "m", "n", **CLEANUP),
+            ],
+        ),
+    ],
     "expires": [
         ask("q", expires="50.5 s", default=None),
         ask("p", "q", expires="20.5 s", default="maybe"),

@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._gate(text);
+drop function qwf._gate(text, boolean);
 
 commit;

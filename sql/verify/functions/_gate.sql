@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._gate(text)'::regprocedure;
+select 'qwf._gate(text, boolean)'::regprocedure;
 
 rollback;
