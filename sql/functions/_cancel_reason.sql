@@ -2,7 +2,7 @@
 -- requires: schema/jobs
 -- Purpose: Who asked for a running job to be cancelled, and why.
 -- Guarantees: Read before the request is cleared away with the job's end.
--- Called by: _conclude.
+-- Called by: _retire.
 
 begin;
 

@@ -21,7 +21,7 @@ declare
   v_left qwf.event[] := p_events;
   v_error text;
 begin
-  if coalesce(cardinality(p_events), 0) = 0 then
+  if p_events = '{}' then
     return '{}'::bigint[];
   end if;
   begin
@@ -39,6 +39,9 @@ begin
     when others or query_canceled then
       v_error := sqlstate || ' ' || sqlerrm;
   end;
+  if v_left = '{}' then
+    return '{}'::bigint[];
+  end if;
   insert into qwf.outbox (run_id, job_id, kind, error)
   select e.run_id, e.job_id, e.kind, v_error from unnest(v_left) e;
   return array(select distinct e.run_id from unnest(v_left) e);

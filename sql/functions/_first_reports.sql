@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/_first_reports
 -- requires: schema/types
 -- Purpose: Of two reports about one attempt the first counts.
--- Called by: _conclude.
+-- Guarantees: By job id, which is the order of locking.
+-- Called by: _hold.
 
 begin;
 

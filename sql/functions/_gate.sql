@@ -3,7 +3,7 @@
 -- Purpose: What a person is asked when a job with on_failure ask fails for good.
 -- Guarantees: Where it could not even start there is nothing to retry: what it refers to stays as
 --   it is.
--- Called by: _conclude, _expand_map, _insert_elements, _open_guarded, _stamp.
+-- Called by: _retire, _refuse, _expand_map, _insert_elements, _open_guarded.
 
 begin;
 

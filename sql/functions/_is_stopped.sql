@@ -3,7 +3,7 @@
 -- requires: functions/_is_doomed
 -- Purpose: Whether a running job should stop.
 -- Guarantees: Reads committed state; takes no lock.
--- Called by: _conclude, heartbeat, progress.
+-- Called by: _retire, heartbeat, progress.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- requires: schema/qwf
 -- Purpose: A number a worker reported, or null where it is none.
 -- Guarantees: Never raises, whatever was sent.
--- Called by: _conclude, _record_attempts, report_metrics.
+-- Called by: _complete, _retire, _record_attempts, _record_unusual, report_metrics.
 
 begin;
 

@@ -1,4 +1,5 @@
 -- Deploy qwf:functions/_pick
+-- requires: schema/types
 -- requires: schema/jobs
 -- requires: schema/limits
 -- requires: schema/workers
@@ -22,40 +23,45 @@ begin;
 create function qwf._pick(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
   p_places qwf.limit_slots[])
-returns bigint[]
+returns qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_limited bigint[] := '{}';
-  v_jobs bigint[] := '{}';
+  v_limited qwf.picked[] := '{}';
+  v_jobs qwf.picked[] := '{}';
+  v_ids bigint[] := '{}';
   v_warm boolean := false;
 begin
   if p_places <> '{}' then
     v_limited := qwf._pick_limited(p_queue, p_worker, p_now, p_light_only, p_places);
   end if;
   if p_worker.current_model is not null and not p_light_only then
-    v_warm := qwf._head_waited(p_queue, p_worker, p_now, v_limited)
+    v_warm := qwf._head_waited(
+      p_queue, p_worker, p_now, array(select p.id from unnest(v_limited) p))
       < (select s.affinity_max_wait from qwf.settings s);
   end if;
   if v_warm then
     v_jobs := qwf._pick_warm(p_queue, p_worker, p_now, p_count);
+    v_ids := array(select p.id from unnest(v_jobs) p);
   end if;
   if cardinality(v_jobs) < p_count then
     v_jobs := v_jobs || case
       when p_light_only then qwf._pick_light(p_queue, p_worker, p_now, p_count)
       when p_worker.rank < 0 then qwf._pick_newest(
-        p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_jobs)
-      else qwf._pick_next(p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_jobs)
+        p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_ids)
+      else qwf._pick_next(p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_ids)
     end;
   end if;
   if v_limited = '{}' then
     return v_jobs;
   end if;
   return array(
-    select j.id
-    from qwf.jobs j
-    where j.id = any (v_limited || v_jobs)
+    select p
+    from unnest(v_limited || v_jobs) p
+    cross join lateral (
+      select j.run_next, j.required_model, j.priority, j.position
+      from qwf.jobs j where j.id = p.id offset 0) j
     order by j.run_next desc, v_warm and j.required_model = p_worker.current_model desc nulls last,
       j.priority, case when p_worker.rank < 0 then -j.position else j.position end
     limit p_count);

@@ -1,4 +1,5 @@
 -- Deploy qwf:functions/_pick_limited
+-- requires: schema/types
 -- requires: schema/jobs
 -- requires: schema/limits
 -- requires: schema/workers
@@ -13,20 +14,20 @@ begin;
 create function qwf._pick_limited(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_light_only boolean,
   p_places qwf.limit_slots[])
-returns bigint[]
+returns qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_limit record;
-  v_jobs bigint[] := '{}';
+  v_jobs qwf.picked[] := '{}';
 begin
   for v_limit in
     select s.limit_name as name, count(*) as places from unnest(p_places) s group by s.limit_name
   loop
     if p_light_only then
       v_jobs := v_jobs || array(
-        select j.id
+        select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name and j.light
           and qwf._fits(j, p_worker, p_now)
@@ -35,7 +36,7 @@ begin
         for no key update skip locked);
     else
       v_jobs := v_jobs || array(
-        select j.id
+        select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
         from qwf.jobs j
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name
           and qwf._fits(j, p_worker, p_now)

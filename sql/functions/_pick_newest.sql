@@ -1,4 +1,5 @@
 -- Deploy qwf:functions/_pick_newest
+-- requires: schema/types
 -- requires: schema/jobs
 -- requires: schema/workers
 -- requires: functions/_fits
@@ -14,12 +15,12 @@ begin;
 
 create function qwf._pick_newest(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_picked bigint[])
-returns bigint[]
+returns qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_jobs bigint[] := '{}';
+  v_jobs qwf.picked[] := '{}';
   v_run_next boolean := true;
   v_priority bigint := -2147483648;  -- none of a lower one is left
 begin
@@ -37,7 +38,7 @@ begin
       continue;
     end if;
     v_jobs := v_jobs || array(
-      select j.id
+      select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
       from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
         and j.run_next = v_run_next and j.priority = v_priority
@@ -51,7 +52,8 @@ begin
     v_priority := v_priority + 1;
   end loop;
   return v_jobs || qwf._pick_next(
-    p_queue, p_worker, p_now, p_count - cardinality(v_jobs), p_picked || v_jobs);
+    p_queue, p_worker, p_now, p_count - cardinality(v_jobs),
+    p_picked || array(select p.id from unnest(v_jobs) p));
 end $$;
 comment on function qwf._pick_newest(text, qwf.workers, timestamptz, int, bigint[]) is
   'Locks the newest queued jobs without a limit that fit the worker, of the first bands.';

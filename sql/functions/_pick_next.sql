@@ -1,4 +1,5 @@
 -- Deploy qwf:functions/_pick_next
+-- requires: schema/types
 -- requires: schema/jobs
 -- requires: schema/workers
 -- requires: functions/_fits
@@ -12,13 +13,13 @@ begin;
 
 create function qwf._pick_next(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_picked bigint[])
-returns bigint[]
+returns qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
-    select j.id
+    select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
       and j.id <> all (p_picked) and qwf._fits(j, p_worker, p_now)

@@ -1,4 +1,5 @@
 -- Deploy qwf:functions/_pick_warm
+-- requires: schema/types
 -- requires: schema/jobs
 -- requires: schema/workers
 -- requires: functions/_fits
@@ -11,15 +12,15 @@ begin;
 
 create function qwf._pick_warm(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int)
-returns bigint[]
+returns qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_next bigint[];
+  v_next qwf.picked[];
 begin
   v_next := array(
-    select j.id
+    select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.run_next
       and qwf._fits(j, p_worker, p_now)
@@ -27,7 +28,7 @@ begin
     limit p_count
     for no key update skip locked);
   return v_next || array(
-    select j.id
+    select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
       and j.required_model = p_worker.current_model and qwf._fits(j, p_worker, p_now)

@@ -2,17 +2,21 @@
 -- requires: schema/types
 -- requires: schema/history
 -- requires: schema/jobs
+-- requires: schema/settings
 -- requires: schema/statistics
 -- requires: functions/_tail
 -- requires: functions/_number
--- Purpose: Writes the history of attempts that just ended: attempt rows, figures, files, unusual
---   events.
+-- requires: functions/_record_unusual
+-- Purpose: Writes the history of attempts that just ended: attempt rows and figures, and what not
+--   every attempt has.
 -- Guarantees: A number that a worker garbles becomes null rather than losing the report.
 -- Called by: _conclude.
 
 begin;
 
-create function qwf._record_attempts(p_ended qwf.ended[], p_now timestamptz) returns void
+create function qwf._record_attempts(
+  p_ended qwf.ended[], p_now timestamptz, p_settings qwf.settings)
+returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -28,8 +32,8 @@ begin
     qwf._number(e.detail -> 'max_rss_bytes')::bigint,
     qwf._number(e.detail -> 'cpu_seconds')::real,
     qwf._number(e.detail -> 'gpu_peak_bytes')::bigint,
-    qwf._tail(e.detail ->> 'log_tail', s.max_log_bytes)
-  from unnest(p_ended) e cross join qwf.settings s;
+    qwf._tail(e.detail ->> 'log_tail', p_settings.max_log_bytes)
+  from unnest(p_ended) e;
 
   insert into qwf.attempt_counts (hour, queue, task, outcome, waits, runs)
   select date_bin('1 hour', p_now, 'epoch'), e.queue, e.task, e.outcome,
@@ -38,42 +42,16 @@ begin
   from unnest(p_ended) e
   group by e.queue, e.task, e.outcome;
 
-  insert into qwf.run_files (job_id, file_no, rel_path, run_id, node_id, host, kind, size_bytes)
-  select e.id, f.n, left(f.value ->> 'rel_path', 4096), e.run_id, e.node_id, e.detail ->> 'host',
-    coalesce(f.value ->> 'kind', 'file'),
-    greatest(coalesce(qwf._number(f.value -> 'size_bytes'), 0), 0)
-  from unnest(p_ended) e
-  cross join lateral jsonb_array_elements(
-    case when jsonb_typeof(e.detail -> 'files') = 'array' then e.detail -> 'files' else '[]' end)
-    with ordinality f (value, n)
-  where e.status = 'completed' and f.value ->> 'rel_path' is not null;
-
-  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
-  select p_now, e.run_id, e.id,
-    case
-      when e.status = 'cancelled' then 'cancelled'
-      when e.detail ->> 'reason' = 'lease_lapsed' then 'reclaimed'
-      when jsonb_typeof(e.detail -> 'readings') = 'object' then 'tripped'
-      else 'lost'
-    end,
-    coalesce(e.worker, session_user),
-    jsonb_strip_nulls(jsonb_build_object(
-      'attempt', e.attempt, 'reason', e.detail -> 'reason', 'signal', e.detail -> 'signal',
-      'now', e.status, 'readings', case when octet_length((e.detail -> 'readings')::text) < 4096
-        then e.detail -> 'readings' end))
-  from unnest(p_ended) e
-  where e.outcome = 'lost' or e.status = 'cancelled';
-
-  delete from qwf.cancel_requests c
-  using (
-    select r.job_id from qwf.cancel_requests r join unnest(p_ended) e on e.id = r.job_id
-    where e.status in ('completed', 'failed', 'cancelled')
-    for update of r skip locked  -- what somebody looks at just now, tick() clears away
-  ) free
-  where c.job_id = free.job_id;
+  if exists (
+    select from unnest(p_ended) e
+    where e.outcome = 'lost' or e.status = 'cancelled' or e.detail ? 'files'
+      or exists (select from qwf.cancel_requests c where c.job_id = e.id)
+  ) then
+    perform qwf._record_unusual(p_ended, p_now);
+  end if;
 end $$;
-comment on function qwf._record_attempts(qwf.ended[], timestamptz) is
-  'Writes attempts, files and unusual events of jobs whose attempt just ended.';
-revoke all on function qwf._record_attempts(qwf.ended[], timestamptz) from public;
+comment on function qwf._record_attempts(qwf.ended[], timestamptz, qwf.settings) is
+  'Writes attempts, figures, files and unusual events of jobs whose attempt just ended.';
+revoke all on function qwf._record_attempts(qwf.ended[], timestamptz, qwf.settings) from public;
 
 commit;

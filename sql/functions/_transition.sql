@@ -2,23 +2,23 @@
 -- requires: schema/types
 -- requires: schema/settings
 -- requires: functions/_backoff_seconds
--- Purpose: Where a job goes when an attempt ends: the state machine of an attempt, in one place.
+-- Purpose: Where a job goes when an attempt ends without completing: the state machine of an
+--   attempt, in one place.
 -- Guarantees: Three budgets. Errors and transient failures count against max_attempts; losses
 --   against max_losses; releases count nothing. A job that somebody stopped is never given back to
 --   the queue, and nobody is asked about it. Inlined into its caller's query.
--- Called by: _conclude.
+-- Called by: _retire.
 
 begin;
 
 create function qwf._transition(
   p_outcome text, p_stopped boolean, p_failures int, p_losses int, p_max_attempts int,
-  p_max_losses int, p_backoff jsonb, p_on_failure text)
+  p_max_losses int, p_backoff jsonb, p_on_failure text, p_settings qwf.settings)
 returns setof qwf.transition
 language sql stable rows 1
 as $$
   select
     case
-      when p_outcome = 'completed' then 'completed'
       when p_outcome = 'cancelled' or p_stopped then 'cancelled'
       when (p_outcome = 'fatal' or n.exhausted) and p_on_failure = 'ask' then 'awaiting_input'
       when p_outcome = 'fatal' or n.exhausted then 'failed'
@@ -35,25 +35,27 @@ as $$
     select
       c.failures, c.losses,
       case p_outcome
-        when 'error' then c.failures >= coalesce(p_max_attempts, s.error_attempts)
-        when 'tempfail' then c.failures >= coalesce(p_max_attempts, s.transient_attempts)
-        when 'lost' then c.losses >= coalesce(p_max_losses, s.max_losses)
+        when 'error' then c.failures >= coalesce(p_max_attempts, p_settings.error_attempts)
+        when 'tempfail' then c.failures >= coalesce(p_max_attempts, p_settings.transient_attempts)
+        when 'lost' then c.losses >= coalesce(p_max_losses, p_settings.max_losses)
         else false
       end as exhausted,
       case p_outcome
-        when 'error' then qwf._backoff_seconds(coalesce(p_backoff, s.error_backoff), c.failures)
+        when 'error'
+          then qwf._backoff_seconds(coalesce(p_backoff, p_settings.error_backoff), c.failures)
         when 'tempfail'
-          then qwf._backoff_seconds(coalesce(p_backoff, s.transient_backoff), c.failures)
+          then qwf._backoff_seconds(coalesce(p_backoff, p_settings.transient_backoff), c.failures)
       end as wait
-    from qwf.settings s
-    cross join (select
+    from (select
       p_failures + (p_outcome in ('error', 'tempfail', 'fatal'))::int as failures,
       p_losses + (p_outcome = 'lost')::int as losses) c
   ) n
 $$;
-comment on function qwf._transition(text, boolean, int, int, int, int, jsonb, text) is
+comment on function qwf._transition(
+  text, boolean, int, int, int, int, jsonb, text, qwf.settings) is
   'New state and budgets of a job whose attempt ended with the outcome; wait is in seconds, '
   'without jitter.';
-revoke all on function qwf._transition(text, boolean, int, int, int, int, jsonb, text) from public;
+revoke all on function qwf._transition(
+  text, boolean, int, int, int, int, jsonb, text, qwf.settings) from public;
 
 commit;

@@ -23,7 +23,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_free bigint[] := case
+  v_free qwf.picked[] := case
     when p_light_only then qwf._pick_light(p_queue, p_worker, p_now, p_count)
     when p_worker.rank < 0 then qwf._pick_newest(p_queue, p_worker, p_now, p_count, '{}')
     else qwf._pick_next(p_queue, p_worker, p_now, p_count, '{}') end;
@@ -58,7 +58,8 @@ begin
       cross join lateral qwf._peek(p_queue, r.name, p_worker, p_now, r.places, p_light_only) l
       where r.places > 0
       union all
-      select f.* from qwf.jobs f where f.id = any (v_free)
+      select f.* from qwf.jobs f
+      where f.id = any (array(select p.id from unnest(v_free) p))
     ) j
   )
   select c.limit_by, count(*)::int

@@ -1,4 +1,5 @@
 -- Deploy qwf:functions/claim
+-- requires: schema/types
 -- requires: schema/jobs
 -- requires: schema/limits
 -- requires: schema/workers
@@ -53,7 +54,7 @@ declare
   v_room int := claim.max_jobs;
   v_slots qwf.limit_slots[] := '{}';
   v_places qwf.limit_slots[] := '{}';
-  v_jobs bigint[];
+  v_jobs qwf.picked[];
 begin
   select
     q.paused, q.max_running, coalesce(claim.lease, q.lease, s.lease) as lease,
@@ -99,7 +100,7 @@ begin
   return query
   select * from qwf._stamp(v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
   if v_slots <> '{}' or v_places <> '{}' then
-    perform qwf._fill_slots(v_slots || v_places, v_jobs);
+    perform qwf._fill_slots(v_slots || v_places, array(select p.id from unnest(v_jobs) p));
   end if;
 end $$;
 comment on function qwf.claim(text, text, int, interval, boolean) is

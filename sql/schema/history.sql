@@ -12,8 +12,7 @@ create table qwf.job_attempts (
   queued_at timestamptz,
   started_at timestamptz,
   finished_at timestamptz not null,
-  outcome text not null check (outcome in (
-    'completed', 'error', 'fatal', 'tempfail', 'lost', 'released', 'cancelled')),
+  outcome text not null,
   reason text,
   error text,
   exit_code int,

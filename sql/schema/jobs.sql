@@ -2,8 +2,9 @@
 -- requires: schema/types
 -- requires: schema/runs
 -- One unit of work: a node of a run, or standalone. No foreign keys: a key-share lock on a run or
---   queue row for every
--- insert would make producers write shared rows (docs/adr/0003); check_invariants() looks instead.
+-- queue row for every insert would make producers write shared rows (docs/adr/0003);
+-- check_invariants() looks instead. Nor CHECKs: every claim and every finish would read and compile
+-- them (docs/adr/0013).
 -- The lease is in no index, so that renewing it stays a heap-only update.
 
 begin;
@@ -30,30 +31,30 @@ create table qwf.jobs (
   output jsonb,
   input_spec jsonb,
   guarded boolean not null default false,
-  remaining_deps int not null default 0 check (remaining_deps >= 0),
+  remaining_deps int not null default 0,
   attempt int not null default 0,
   failures int not null default 0,
   losses int not null default 0,
   retries int not null default 0,
-  max_attempts int check (max_attempts >= 1),
-  max_losses int check (max_losses >= 1),
+  max_attempts int,
+  max_losses int,
   backoff jsonb,
-  timeout interval check (timeout > '0 s'),
-  stall_timeout interval check (stall_timeout > '0 s'),
+  timeout interval,
+  stall_timeout interval,
   required_model text,
   light boolean not null default false,
-  vram_mb int check (vram_mb >= 0),
+  vram_mb int,
   requires jsonb not null default '{}',
   limit_by text,
-  on_failure text not null default 'fail' check (on_failure in ('fail', 'continue', 'ask')),
-  run_if text check (run_if = 'all_done'),
+  on_failure text not null default 'fail',
+  run_if text,
   expires_at timestamptz,
   avoid_host text,
   avoid_until timestamptz,
   parent_id bigint,
-  element int check (element >= 0),
-  elements int check (elements >= 0),
-  failed_elements int not null default 0 check (failed_elements >= 0),
+  element int,
+  elements int,
+  failed_elements int not null default 0,
   claimed_by text,
   claimed_at timestamptz,
   token uuid,
@@ -70,23 +71,7 @@ create table qwf.jobs (
   created_at timestamptz not null default clock_timestamp(),
   queued_at timestamptz,
   started_at timestamptz,
-  finished_at timestamptz,
-  constraint jobs_node check (
-    (run_id is null) = (graph_id is null)
-    and (node_idx is null) = (run_id is null or parent_id is not null)),
-  constraint jobs_element check (
-    (parent_id is null) = (element is null) and (parent_id is null or run_id is not null)),
-  constraint jobs_running check (
-    (status = 'running') = (token is not null)
-    and (status = 'running') = (lease_expires_at is not null)
-    and (status <> 'running' or (claimed_by is not null and started_at is not null))),
-  constraint jobs_terminal check (
-    (status in ('completed', 'failed', 'cancelled', 'skipped')) = (finished_at is not null)),
-  constraint jobs_queued check (
-    status <> 'queued' or (position is not null and queued_at is not null and queue is not null)),
-  constraint jobs_scheduled check (status <> 'scheduled' or run_at is not null),
-  constraint jobs_blocked check (status <> 'blocked' or run_id is not null),
-  constraint jobs_awaiting check (status <> 'awaiting_input' or input_spec is not null)
+  finished_at timestamptz
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.05);
 

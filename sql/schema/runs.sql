@@ -20,20 +20,17 @@ create table qwf.runs (
   labels jsonb not null default '{}',
   out_dir text,
   node_count int not null,
-  open_nodes int not null check (open_nodes >= 0),
-  active_nodes int not null check (active_nodes >= 0),
-  waiting_nodes int not null default 0 check (waiting_nodes >= 0),
-  failed_nodes int not null default 0 check (failed_nodes >= 0),
-  ending qwf.run_status check (ending in ('failed', 'cancelled')),
+  open_nodes int not null,
+  active_nodes int not null,
+  waiting_nodes int not null default 0,
+  failed_nodes int not null default 0,
+  ending qwf.run_status,
   error text,
   run_at timestamptz,
   deadline_at timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   started_at timestamptz,
-  finished_at timestamptz,
-  check ((status in ('completed', 'failed', 'cancelled')) = (finished_at is not null)),
-  check (status <> 'completed' or open_nodes = 0),
-  check (active_nodes + waiting_nodes <= open_nodes)
+  finished_at timestamptz
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 create unique index runs_key on qwf.runs (project, workflow, key)

@@ -43,6 +43,12 @@ create type qwf.resolution as (value jsonb, error text);
 comment on type qwf.resolution is
   'A resolved value, or the reason why a reference in it could not be resolved. One is null.';
 
+create type qwf.picked as (
+  "row" tid, id bigint, run_id bigint, inputs jsonb, error text);
+comment on type qwf.picked is
+  'A job about to be handed out, locked, and where its row is; its resolved inputs (null: as they '
+  'are), or why they cannot be resolved.';
+
 create type qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);
 comment on type qwf.report is 'One report of a worker about the end of an attempt.';
@@ -58,6 +64,14 @@ create type qwf.new_job as (
   max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
   limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean);
 comment on type qwf.new_job is 'One item of enqueue_many, read, checked and with its defaults.';
+
+create type qwf.held as (
+  "row" tid, id bigint, run_id bigint, node_id text, queue text, task text, attempt int,
+  claimed_by text, queued_at timestamptz, claimed_at timestamptz, limit_by text, run_if text,
+  parent_id bigint, on_failure text, failures int, losses int, max_attempts int, max_losses int,
+  backoff jsonb, token uuid, outcome text, output jsonb, error text, detail jsonb);
+comment on type qwf.held is
+  'A running job that is locked, where its row is, and what is reported about its attempt.';
 
 create type qwf.ended as (
   id bigint, run_id bigint, node_id text, queue text, status qwf.job_status, attempt int,

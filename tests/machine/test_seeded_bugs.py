@@ -13,7 +13,7 @@ WITHIN = 1000  # sequences; a few dozen are enough
 # function, what its text says, what it says with the bug in it
 BUGS = {
     "the token is not checked": (
-        "_conclude",
+        "_hold",
         "and b.token = r.token",
         "and b.token is not null",
     ),

@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._record_attempts(qwf.ended[], timestamptz);
+drop function qwf._record_attempts(qwf.ended[], timestamptz, qwf.settings);
 
 commit;

@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._stamp(bigint[], text, timestamptz, timestamptz, interval);
+drop function qwf._stamp(qwf.picked[], text, timestamptz, timestamptz, interval);
 
 commit;

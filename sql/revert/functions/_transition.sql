@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._transition(text, boolean, int, int, int, int, jsonb, text);
+drop function qwf._transition(text, boolean, int, int, int, int, jsonb, text, qwf.settings);
 
 commit;

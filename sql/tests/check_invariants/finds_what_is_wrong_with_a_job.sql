@@ -1,5 +1,5 @@
 begin;
-select plan(8);
+select plan(14);
 
 select qwf_test.workflow('w',
   '[{"id": "a"}, {"id": "b", "depends_on": ["a"]}, {"id": "c", "depends_on": ["a", "b"]}]');
@@ -35,6 +35,21 @@ select is(pg_temp.finds('s/b', $$
     claimed_by = 'w',
     started_at = qwf.now(), attempt = 1 where node_id = 's/b'
 $$), 'a token is made for its job', 'a token made elsewhere');
+select is(pg_temp.finds('s/c', $$ update qwf.jobs set status = 'queued', queued_at = qwf.now()
+where node_id = 's/c' $$),
+  'the columns of a job agree with its state', 'queued, but nowhere in the queue');
+select is(pg_temp.finds('s/b', $$ update qwf.jobs set lease_expires_at = qwf.now()
+where node_id = 's/b' $$),
+  'the columns of a job agree with its state', 'a lease that nobody has');
+select is(pg_temp.finds('s/a', $$ update qwf.jobs set finished_at = null where node_id = 's/a' $$),
+  'the columns of a job agree with its state', 'completed at no time');
+select is(pg_temp.finds('s/b', $$ update qwf.jobs set timeout = '-1 s' where node_id = 's/b' $$),
+  'the terms of a job make sense', 'a time limit before it starts');
+select is(pg_temp.finds('s/b', $$ update qwf.jobs set element = 1 where node_id = 's/b' $$),
+  'a job is standalone, a node, or an element', 'an element of nothing');
+select is(pg_temp.finds('s/a', $$ update qwf.job_attempts set outcome = 'fine' $$),
+  'an outcome is one that a worker can report, an outcome is written once',
+  'an outcome nobody knows');
 select alike(pg_temp.finds('s/b', 'delete from qwf.runs'), '%a node has its run%',
   'a run that is gone');
 select is(pg_temp.finds('s/b', 'select 1'), null, 'nothing else');

@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._record_attempts(qwf.ended[], timestamptz)'::regprocedure;
+select 'qwf._record_attempts(qwf.ended[], timestamptz, qwf.settings)'::regprocedure;
 
 rollback;

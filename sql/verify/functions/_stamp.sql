@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._stamp(bigint[], text, timestamptz, timestamptz, interval)'::regprocedure;
+select 'qwf._stamp(qwf.picked[], text, timestamptz, timestamptz, interval)'::regprocedure;
 
 rollback;

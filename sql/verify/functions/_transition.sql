@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._transition(text, boolean, int, int, int, int, jsonb, text)'::regprocedure;
+select 'qwf._transition(text, boolean, int, int, int, int, jsonb, text, qwf.settings)'::regprocedure;
 
 rollback;

@@ -1,0 +1,21 @@
+-- Deploy qwf:functions/_event_kind
+-- requires: schema/types
+-- Purpose: What a run has to be told about a job whose attempt just ended. Inlined.
+-- Called by: _conclude.
+
+begin;
+
+create function qwf._event_kind(p_status qwf.job_status) returns text
+language sql stable
+as $$
+  select case
+    when p_status in ('queued', 'scheduled') then 'requeued'
+    when p_status = 'awaiting_input' then 'asked'
+    else p_status::text
+  end
+$$;
+comment on function qwf._event_kind(qwf.job_status) is
+  'Kind of the event for the state that the end of an attempt brought.';
+revoke all on function qwf._event_kind(qwf.job_status) from public;
+
+commit;

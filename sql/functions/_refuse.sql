@@ -1,0 +1,63 @@
+-- Deploy qwf:functions/_refuse
+-- requires: schema/types
+-- requires: schema/jobs
+-- requires: schema/history
+-- requires: schema/statistics
+-- requires: schema/outbox
+-- requires: functions/_gate
+-- Purpose: Ends picked jobs whose references cannot be resolved: they fail, or ask.
+-- Guarantees: A refusal is an attempt with its reason, and leaves an event for the run.
+-- Locks: expects the jobs locked by the caller.
+-- Called by: _stamp.
+
+begin;
+
+create function qwf._refuse(p_picked qwf.picked[], p_worker text, p_now timestamptz)
+returns qwf.picked[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not exists (select from unnest(p_picked) p where p.error is not null) then
+    return p_picked;
+  end if;
+  with refused as (
+    update qwf.jobs j set
+      status = k.status, finished_at = case when k.status = 'failed' then p_now end,
+      input_spec = case when k.status = 'failed' then j.input_spec else qwf._gate(p.error) end,
+      last_error = p.error, resolved_inputs = null, attempt = j.attempt + 1,
+      claimed_by = p_worker, claimed_at = p_now, started_at = coalesce(j.started_at, p_now),
+      run_next = false, progress = null, progress_message = null, beat_at = null
+    from unnest(p_picked) p
+    cross join lateral (
+      select case b.on_failure when 'ask' then 'awaiting_input' else 'failed'
+        end::qwf.job_status as status
+      from qwf.jobs b where b.id = p.id offset 0) k
+    where p.error is not null and j.ctid = p.row
+    returning j.id, j.run_id, j.attempt, j.status, j.queue, j.task, j.queued_at, j.last_error
+  ), attempted as (
+    insert into qwf.job_attempts (
+      job_id, attempt, worker, queued_at, started_at, finished_at, outcome, reason, error)
+    select r.id, r.attempt, p_worker, r.queued_at, p_now, p_now, 'fatal', 'unresolved',
+      r.last_error
+    from refused r
+  ), counted as (
+    insert into qwf.attempt_counts (hour, queue, task, outcome, waits, runs)
+    select date_bin('1 hour', p_now, 'epoch'), r.queue, r.task, 'fatal',
+      array_agg(date_part('epoch', p_now - r.queued_at)::real), array_agg(0::real)
+    from refused r group by r.queue, r.task
+  )
+  insert into qwf.outbox (run_id, job_id, kind)
+  select r.run_id, r.id, case r.status when 'failed' then 'failed' else 'asked' end
+  from refused r;
+  return array(
+    select (p.row, p.id, p.run_id, p.inputs, null)::qwf.picked
+    from unnest(p_picked) with ordinality p ("row", id, run_id, inputs, error, ord)
+    where p.error is null
+    order by p.ord);
+end $$;
+comment on function qwf._refuse(qwf.picked[], text, timestamptz) is
+  'Fails those that have an error, and returns the others in the order given.';
+revoke all on function qwf._refuse(qwf.picked[], text, timestamptz) from public;
+
+commit;

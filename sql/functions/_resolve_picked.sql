@@ -1,0 +1,30 @@
+-- Deploy qwf:functions/_resolve_picked
+-- requires: schema/types
+-- requires: schema/jobs
+-- requires: functions/_resolved_inputs
+-- requires: functions/_resolution_error
+-- Purpose: Resolves the inputs of jobs about to be handed out.
+-- Guarantees: In the order given. Jobs are found by id one by one (offset 0), whatever the
+--   statistics say.
+-- Called by: _stamp.
+
+begin;
+
+create function qwf._resolve_picked(p_picked qwf.picked[]) returns qwf.picked[]
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return array(
+    select (p.row, p.id, p.run_id, r.value, qwf._resolution_error(r.error))::qwf.picked
+    from unnest(p_picked) with ordinality p ("row", id, run_id, inputs, error, ord)
+    cross join lateral (
+      select j.graph_id, j.node_idx from qwf.jobs j where j.id = p.id offset 0) j
+    left join lateral qwf._resolved_inputs(p.run_id, j.graph_id, j.node_idx) r on true
+    order by p.ord);
+end $$;
+comment on function qwf._resolve_picked(qwf.picked[]) is
+  'The jobs with their inputs resolved, or with the reason why they cannot be.';
+revoke all on function qwf._resolve_picked(qwf.picked[]) from public;
+
+commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_lock_attempts
-
-begin;
-
-drop function qwf._lock_attempts(qwf.report[]);
-
-commit;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_hold
+
+begin;
+
+select 'qwf._hold(qwf.report[])'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_retire
+
+begin;
+
+select 'qwf._retire(qwf.held[], timestamptz, qwf.settings)'::regprocedure;
+
+rollback;
