@@ -11,7 +11,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ CONFIG = """
 shared = {server} pool_mode=transaction
 own = {server} pool_mode=session pool_size=20
 [pgbouncer]
-listen_addr = 127.0.0.1
+listen_addr = {addresses}
 listen_port = {port}
 unix_socket_dir =
 auth_type = any
@@ -51,11 +51,11 @@ class Bouncer:
 
     @property
     def shared(self) -> str:
-        return self._dsn("shared")
+        return self.dsn("shared")
 
     @property
     def own(self) -> str:
-        return self._dsn("own")
+        return self.dsn("own")
 
     def restart(self) -> None:
         """As a service manager would: every client loses its connection."""
@@ -67,13 +67,14 @@ class Bouncer:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    def _dsn(self, name: str) -> str:
-        return make_conninfo("", host="127.0.0.1", port=self.port, dbname=name, user="any")
+    def dsn(self, pool: str, address: str = "127.0.0.1") -> str:
+        """Of a pool, as reached under one of its addresses."""
+        return make_conninfo("", host=address, port=self.port, dbname=pool, user="any")
 
 
 @contextlib.contextmanager
-def bouncer(dsn: str) -> Iterator[Bouncer]:
-    """A PgBouncer before the database."""
+def bouncer(dsn: str, addresses: Iterable[str] = ()) -> Iterator[Bouncer]:
+    """A PgBouncer before the database, which listens on these addresses beside 127.0.0.1."""
     if PROGRAM is None:
         pytest.skip("pgbouncer is not installed: apt-get install pgbouncer")
     given: dict[str, Any] = conninfo_to_dict(dsn)
@@ -83,7 +84,9 @@ def bouncer(dsn: str) -> Iterator[Bouncer]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    (folder / "ini").write_text(CONFIG.format(server=server, port=port, pool=POOL, folder=folder))
+    settings = {"server": server, "port": port, "pool": POOL, "folder": folder}
+    listens = ", ".join({"127.0.0.1", *addresses})
+    (folder / "ini").write_text(CONFIG.format(addresses=listens, **settings))
     user = _user(given["host"])
     if user is not None:
         for path in (folder, folder / "ini"):

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -132,10 +132,11 @@ def agents(dsn: str, home: Path) -> Iterator[StartAgent]:
     started: list[Agent] = []
 
     def start(
-        *options: str, ready: bool = True, log: Path | None = None, **environment: str
-    ) -> Agent:
+        *options: str, ready: bool = True, log: Path | None = None, inside: Sequence[str] = (),
+        **environment: str,
+    ) -> Agent:  # fmt: skip
         ready, log = ready and log is None, log or home / f"agent-{len(started)}.log"
-        command = [sys.executable, "-m", "qwf_agent", *options]
+        command = [*inside, sys.executable, "-m", "qwf_agent", *options]
         with log.open("wb") as stderr:
             process = subprocess.Popen(
                 command, cwd=home, stderr=stderr, stdin=subprocess.DEVNULL,

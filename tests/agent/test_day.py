@@ -1,5 +1,6 @@
 """A day of operations on three unequal boxes: switched off and on, drained, paused, killed,
-restarted, while work comes in. QWF_DAY_S makes it as long as one likes."""
+cut off, upgraded, while Postgres and PgBouncer are restarted and work comes in. QWF_DAY_S makes it
+as long as one likes."""
 
 from __future__ import annotations
 
@@ -9,12 +10,18 @@ import os
 import random
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness import Agent, Database, StartAgent, alive, until
+import psycopg
+from harness import Agent, Database, StartAgent, until
+from network import Box, boxes
+from psycopg.rows import dict_row
 from test_fleet import ask, completed_runs, invariants, outcomes_per_node
+
+from bouncer import Bouncer, bouncer
 
 DAY_S = float(os.environ.get("QWF_DAY_S", "20"))
 BOXES = {
@@ -23,8 +30,13 @@ BOXES = {
     "desk": ("--queue", "cpu", "--slots", "2"),
 }
 QUEUES = [("attic", "cpu"), ("attic", "gpu"), ("cellar", "gpu"), ("desk", "cpu")]
-GROWTH_MB = 60
+OLDEST = "desk"  # its agent lives all day long: its memory shows what leaks
+ASLEEP = "cellar"  # without a session of its own: it is woken by nobody, and polls
+CUT_S = (2.0, max(4.0, min(20.0, DAY_S / 20)))
+WARM_UP_S = min(60.0, DAY_S / 2)  # until memory has grown to what it takes
+GROWTH_MB = 25.0
 RECOVERY_S = 180.0
+MARK = "QWF_TEST_DAY"
 
 
 def register(base: Database) -> None:
@@ -54,27 +66,59 @@ def register(base: Database) -> None:
 class Day:
     """The boxes, and what happens to them."""
 
-    def __init__(self, dsn: str, server: Any, start: StartAgent, home: Path) -> None:
-        self.dsn, self.server = dsn, server
-        self._start, self._home = start, home
+    def __init__(
+        self, dsn: str, server: Any, pooler: Bouncer, places: dict[str, Box], start: StartAgent,
+        home: Path,
+    ) -> None:  # fmt: skip
+        self.dsn, self.server, self.pooler, self.places = dsn, server, pooler, places
+        self.mark = f"day-{os.getpid()}-{id(self)}"
         self.dice = random.Random(11)
-        self.boxes = {name: self.boot(name) for name in BOXES}
-        self.seen: set[int] = set()
+        self.cut: dict[str, float] = {}  # when the cable of a box is mended again
+        self._start, self._home = start, home
+        self._deck: list[Callable[[], str]] = []
+        self.agents = {name: self.boot(name) for name in BOXES}
+        self.events: Counter[str] = Counter()
+        self.complete = False  # everything has happened once
 
     def boot(self, name: str) -> Agent:
+        pool = "shared" if name == ASLEEP else "own"
         return self._start(
             "--app", "modelling", "--host", name, *BOXES[name], "--lease", "5", "--grace", "5",
-            "--out-root", str(self._home / "out"),
+            "--out-root", str(self._home / "out"), inside=self.places[name].inside,
+            QWF_DSN=self.pooler.dsn(pool, self.places[name].gateway), **{MARK: self.mark},
         )  # fmt: skip
 
-    def strike(self) -> str:
-        """One event of the day; everything that is down comes up again by itself or in the next."""
-        for agent in self.boxes.values():
-            self.seen |= {agent.pid, *agent.processes()}
-        event = self.dice.choice(
-            [self.switch, self.switch, self.kill_child, self.kill_agent, self.upgrade, self.restart]
+    def strike(self) -> None:
+        """One event of the day. All of them come, and then again."""
+        if not self._deck:
+            self._deck = [
+                *(self.switch, self.kill_child, self.kill_agent, self.upgrade),
+                *(self.restart, self.restart_pooler, self.cut_off),
+                *([self.switch, self.switch, self.kill_child] if self.events else []),
+            ]
+            self.dice.shuffle(self._deck)
+        self.mend()
+        self.events[self._deck.pop()()] += 1
+        self.complete = self.complete or not self._deck
+
+    def enqueue(self, number: int) -> None:
+        """A run, once, whatever becomes of the connection."""
+        workflow = self.dice.choice(["flux", "sdxl"])
+        query = (
+            "select qwf.enqueue_run(%s, context => jsonb_build_object('n', %s::int),"
+            " key => %s, once => true)"
         )
-        return event()
+        deadline = time.monotonic() + RECOVERY_S
+        while True:
+            try:
+                with psycopg.connect(
+                    self.pooler.shared, prepare_threshold=None, row_factory=dict_row
+                ) as conn:
+                    conn.execute(query, (workflow, number, str(number)))
+                return
+            except psycopg.OperationalError:
+                assert time.monotonic() < deadline, "the pooler is not there"
+                time.sleep(0.05)
 
     def switch(self) -> str:
         host, queue = self.dice.choice(QUEUES)
@@ -84,41 +128,66 @@ class Day:
             f" until => qwf.now() + interval '2 s')"
         )
         ask(self.dsn, order)
-        return f"{host} {queue} off ({policy})"
+        return f"off ({policy})"
 
     def kill_child(self) -> str:
-        name = self.dice.choice(list(BOXES))
-        for child in self.boxes[name].children()[:1]:
+        for child in self.agents[self.dice.choice(list(BOXES))].children()[:1]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-        return f"a child of {name} killed"
+        return "child killed"
 
     def kill_agent(self) -> str:
-        name = self.dice.choice(list(BOXES))
-        self.boxes[name].signal(signal.SIGKILL)
-        self.boxes[name].ended()
-        self.boxes[name] = self.boot(name)
-        return f"{name} killed"
+        name = self.mortal()
+        self.agents[name].signal(signal.SIGKILL)
+        self.agents[name].ended()
+        self.agents[name] = self.boot(name)
+        return "agent killed"
 
     def upgrade(self) -> str:
-        name = self.dice.choice(list(BOXES))
-        assert self.boxes[name].stop() == 0
-        self.boxes[name] = self.boot(name)
-        return f"{name} stopped and started anew"
+        name = self.mortal()
+        assert self.agents[name].stop() == 0
+        self.agents[name] = self.boot(name)
+        return "agent upgraded"
 
     def restart(self) -> str:
         self.server.stop_immediate()
         self.server.start()
         return "Postgres killed"
 
+    def restart_pooler(self) -> str:
+        self.pooler.restart()
+        return "PgBouncer killed"
 
-def rss_mb(pid: int) -> float:
-    text = Path(f"/proc/{pid}/statm").read_text()
+    def cut_off(self) -> str:
+        if not self.cut and self.places[OLDEST].namespace is not None:
+            name = self.dice.choice(list(BOXES))
+            self.places[name].cut()
+            self.cut[name] = time.monotonic() + self.dice.uniform(*CUT_S)
+            return "box cut off"
+        return "nobody cut off"
+
+    def mend(self, at_once: bool = False) -> None:
+        for name, when in list(self.cut.items()):
+            if at_once or time.monotonic() >= when:
+                self.places[name].mend()
+                del self.cut[name]
+
+    def mortal(self) -> str:
+        return self.dice.choice([name for name in BOXES if name not in (OLDEST, *self.cut)])
+
+    def left_over(self) -> list[str]:
+        """What still runs of all that was started this day."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if f"{MARK}={self.mark}\0".encode() in (folder / "environ").read_bytes():
+                    found.append((folder / "cmdline").read_text().replace("\0", " "))
+        return found
+
+
+def rss_mb(agent: Agent) -> float:
+    text = Path(f"/proc/{agent.pid}/statm").read_text()
     return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def wait_for_runs(dsn: str, number: int) -> None:
-    until(lambda: completed_runs(dsn) >= number, "the work to keep up")
 
 
 def test_a_day_of_operations(dsn: str, server: Any, start: StartAgent, tmp_path: Path) -> None:
@@ -126,39 +195,51 @@ def test_a_day_of_operations(dsn: str, server: Any, start: StartAgent, tmp_path:
     base.conn.execute("update qwf.settings set max_losses = 100, heartbeat = '1 s'")
     register(base)
     base.conn.close()
-    day = Day(dsn, server, start, tmp_path)
-    survivor = day.boxes["desk"].pid, rss_mb(day.boxes["desk"].pid)
-    runs, events = 0, []
-    evening = time.monotonic() + DAY_S
-    while time.monotonic() < evening:
-        workflow = day.dice.choice(["flux", "sdxl"])
-        for _ in range(8):
-            runs += 1
-            query = f"select qwf.enqueue_run('{workflow}', context => '{{\"n\": {runs}}}')"
-            ask(dsn, query)
-        wait_for_runs(dsn, runs - 24)
-        events.append(day.strike())
-        assert invariants(dsn) == [], events
+    with boxes(list(BOXES)) as places, bouncer(dsn, {b.gateway for b in places.values()}) as pooler:
+        day = Day(dsn, server, pooler, places, start, tmp_path)
+        morning = time.monotonic()
+        runs, warm_mb = 0, None
+        while time.monotonic() < morning + DAY_S or not day.complete:
+            for _ in range(8):
+                runs += 1
+                day.enqueue(runs)
+            keep_up(dsn, runs - 24)
+            day.strike()
+            assert invariants(dsn) == [], day.events
+            if warm_mb is None and time.monotonic() > morning + WARM_UP_S:
+                warm_mb = rss_mb(day.agents[OLDEST])
+        day.mend(at_once=True)
+        finish(day, runs)
+        grown_mb = rss_mb(day.agents[OLDEST]) - (warm_mb or 0.0)
+        assert warm_mb is not None
+        assert grown_mb < GROWTH_MB
+        assert [agent.stop() for agent in day.agents.values()] == [0] * len(BOXES)
+        until(lambda: not day.left_over(), f"the end of {day.left_over()}")
+    attempts = "select coalesce(outcome, '') as outcome, count(*) from qwf.job_attempts group by 1"
+    print(f"{runs} runs in {time.monotonic() - morning:.0f} s; events {dict(day.events)}; attempts",
+          {row["outcome"]: row["count"] for row in ask(dsn, attempts)},
+          f"memory of the oldest agent {warm_mb:.1f} MB + {grown_mb:.1f} MB")  # fmt: skip
 
+
+def keep_up(dsn: str, runs: int) -> None:
+    until(lambda: completed_runs(dsn) >= runs, "the work to keep up")
+
+
+def finish(day: Day, runs: int) -> None:
+    """Every run completed, every outcome there once and what it should be."""
     deadline = time.monotonic() + RECOVERY_S
-    while completed_runs(dsn) < runs:
-        assert time.monotonic() < deadline, (events, [b.said()[-3000:] for b in day.boxes.values()])
+    while completed_runs(day.dsn) < runs:
+        said = [agent.said()[-3000:] for agent in day.agents.values()]
+        assert time.monotonic() < deadline, (day.events, said)
         time.sleep(0.2)
-    assert invariants(dsn) == []
-    assert outcomes_per_node(dsn) == {1: runs * 4}
+    assert invariants(day.dsn) == []
+    assert outcomes_per_node(day.dsn) == {1: runs * 4}
     wrong = (
         "select count(*) as n from qwf.jobs j join qwf.runs r on r.id = j.run_id"
         " where j.node_id = 'draw/join'"
         " and (j.output ->> 'sum')::int is distinct from 2 * ((r.context ->> 'n')::int + 1) + 110"
     )
-    assert ask(dsn, wrong)[0]["n"] == 0
-    if survivor[0] == day.boxes["desk"].pid:
-        assert rss_mb(survivor[0]) < survivor[1] + GROWTH_MB
-    for agent in day.boxes.values():
-        day.seen |= {agent.pid, *agent.processes()}
-        assert agent.stop() == 0
-    until(lambda: not any(alive(pid) for pid in day.seen), "the end of every process")
-    print(f"{runs} runs, {len(events)} events: {', '.join(events)}")
+    assert ask(day.dsn, wrong)[0]["n"] == 0
 
 
 def test_a_fleet_shares_out_models(base: Database, start: StartAgent, tmp_path: Path) -> None:

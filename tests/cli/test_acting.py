@@ -149,7 +149,7 @@ def test_schedules_are_added_listed_switched_and_dropped(on_db: Cli, db: Db) -> 
     on_db("schedule", "add", "hourly", "--task", "ping", "--minute", "5", "--hours", "8,12")
     listed = on_db("schedules").stdout
     assert "0 3 * * * Europe/Rome" in listed
-    assert "every 00:37:00" in listed
+    assert "every 37 min" in listed
     assert "next at" in on_db("schedule", "enable", "nightly").stdout
     assert "disabled" in on_db("schedule", "disable", "nightly").stdout
     rows = {row["name"]: row for row in json.loads(on_db("schedules", "--json").stdout)}

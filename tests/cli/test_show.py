@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -173,3 +173,45 @@ def test_a_run_says_what_failed_and_that_it_cleans_up() -> None:
     ending = status([node("a/b", "failed")])
     ending["run"] |= {"ending": "failed", "failed_nodes": 1}
     assert "1 failed  failed, cleaning up" in drawn(show.run(ending), 160)
+
+
+def test_attempts_break_between_what_belongs_together() -> None:
+    now = datetime.now(timezone.utc)
+    row = {
+        "attempt": 2, "outcome": "lost", "reason": "oom",
+        "worker": "the-box-in-the-cellar:cpu:56c710b9", "queued_at": now - timedelta(seconds=5),
+        "started_at": now, "finished_at": now + timedelta(1),
+        "exit_code": None, "signal": 9, "max_rss_bytes": 3 << 30, "cpu_seconds": 7.0,
+        "gpu_peak_bytes": 5 << 30, "error": "x " * 60, "log_tail": None,
+    }  # fmt: skip
+    lines = drawn(show.attempt(row), 60).splitlines()
+    assert max(map(len, lines)) <= 60
+    whole = ("attempt 2", "waited 5.0 s", "took 24 h 00 min", "signal 9", "3.0 GiB", "5.0 GiB GPU")
+    for part in whole:
+        assert any(part in line for line in lines), part
+    assert all(line.startswith("    x") for line in lines if "x x" in line)
+
+
+def test_a_step_that_is_waited_for_is_named_once() -> None:
+    after = node("choose", "blocked", depends_on=["detect/a", "detect/b", "ask"])
+    assert "after detect, ask" in drawn(show.run(status([after])), 80)
+
+
+def test_the_worker_goes_before_the_host_is_cut() -> None:
+    row = {"host": "h" * 40, "queue": "q" * 20, "worker": "w" * 60}
+    text = drawn(show.rows(["host", "queue", "worker"], [row], ""), 80)
+    assert "h" * 40 in text
+    assert "w" not in text
+
+
+@pytest.mark.parametrize(
+    ("length", "text"),
+    [
+        (timedelta(minutes=37), "37 min"),
+        (timedelta(days=1, hours=12), "1 d 12 h"),
+        (timedelta(seconds=1.5), "1.5 s"),
+        (timedelta(0), "0 s"),
+    ],
+)
+def test_lengths_of_time_are_spelled_exactly(length: timedelta, text: str) -> None:
+    assert show.spell(length) == text

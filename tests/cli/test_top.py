@@ -106,7 +106,7 @@ def screen(pilot: Pilot[None]) -> list[str]:
 def test_everything_is_on_one_screen(fleet: Fleet, size: tuple[int, int]) -> None:
     async def look(pilot: Pilot[None]) -> None:
         for part in ("1 queued", "1 running", "box-a", "box-b", "resize", "40% page 3", "q quit",
-                     "cpu ━━━───── 43%", "gpu0 ━━━━━━━━ 97%", "vram ━━────── 25%"):  # fmt: skip
+                     "cpu ━━━─────  43%", "gpu0 ━━━━━━━━  97%", "vram ━━──────  25%"):  # fmt: skip
             await until(pilot, lambda part=part: part in "\n".join(screen(pilot)))
         lines = screen(pilot)
         assert len(lines) == size[1]

@@ -50,7 +50,7 @@ def queues(conn: session.Connection, as_json: bool) -> None:
     """
     found = session.many(conn, "select * from qwf.queue_depth order by queue")
     for row in [] if as_json else found:
-        row |= {"state": "paused" if row["paused"] else "on", "waited": row["oldest_wait"]}
+        row |= {"state": show.queue_state(row), "waited": row["oldest_wait"]}
         row["max"] = row["max_running"]
     show_list(QUEUE_COLUMNS, found, as_json, "no queues")
 

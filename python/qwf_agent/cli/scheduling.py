@@ -11,6 +11,11 @@ from qwf_agent import show
 from qwf_agent.cli import arguments, session
 from qwf_agent.cli.reading import show_list
 
+OVERVIEW = """
+select o.*, s.every
+from qwf.schedule_overview o join qwf.schedules s using (name)
+order by o.next_at, o.name
+"""
 COLUMNS = ("name", "what", "when", "state", "next", "last", "error")
 
 
@@ -23,11 +28,11 @@ def schedules(conn: session.Connection, as_json: bool) -> None:
     \b
     Example:  qwf schedules
     """
-    found = session.many(conn, "select * from qwf.schedule_overview order by next_at, name")
+    found = session.many(conn, OVERVIEW)
     for row in [] if as_json else found:
         zone = row["timezone"]
         row |= {
-            "when": row["due"] + (f" {zone}" if zone and zone != "UTC" else ""),
+            "when": _when(row) + (f" {zone}" if zone and zone != "UTC" else ""),
             "state": "on" if row["enabled"] else "disabled",
             "next": row["next_at"],
             "last": row["last_status"] and show.state(row["last_status"]).plain,
@@ -35,6 +40,10 @@ def schedules(conn: session.Connection, as_json: bool) -> None:
         }
     empty = "no schedules; make one: qwf schedule add NAME --task TASK --cron '0 3 * * *'"
     show_list(COLUMNS, found, as_json, empty)
+
+
+def _when(row: show.Row) -> str:
+    return f"every {show.spell(row['every'])}" if row["every"] else str(row["due"])
 
 
 @click.group(cls=session.Commands)

@@ -6,7 +6,19 @@ from qwf_agent.show.jobs import attempt, headline, options, question, timeline
 from qwf_agent.show.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.show.runs import board, changes, run
 from qwf_agent.show.visible import visible
-from qwf_agent.show.words import LOOKS, OVER, Row, bar, brief, duration, moment, size, state
+from qwf_agent.show.words import (
+    LOOKS,
+    OVER,
+    Row,
+    bar,
+    brief,
+    duration,
+    moment,
+    queue_state,
+    size,
+    spell,
+    state,
+)
 
 __all__ = [
     "LOOKS",
@@ -26,9 +38,11 @@ __all__ = [
     "moment",
     "options",
     "question",
+    "queue_state",
     "rows",
     "run",
     "size",
+    "spell",
     "state",
     "timeline",
     "visible",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from textwrap import indent
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -24,6 +25,29 @@ OUTCOMES = {
     "released": "queued",
 }
 HIDDEN = {"attempt", "worker", "reason", "by"}
+WIDE = 72
+GAP = "  "
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A line whose parts stay whole: where it is too long, it breaks between two of them."""
+
+    parts: Sequence[Text]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        line = Text()
+        for part in self.parts:
+            if line and line.cell_len + len(GAP) + part.cell_len > options.max_width:
+                yield line
+                line = Text()
+            line = (line + Text(GAP) if line else line) + part
+        yield line
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        sizes = [part.cell_len for part in self.parts]
+        most = sum(sizes) + len(GAP) * (len(sizes) - 1)
+        return Measurement(max(sizes), most).with_maximum(options.max_width)
 
 
 def headline(job: Row) -> Text:
@@ -46,15 +70,14 @@ def headline(job: Row) -> Text:
 
 def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> RenderableType:
     """What happened to a job, oldest first: enqueued, attempts, whatever was unusual, its end."""
-    lines: list[tuple[datetime, Text]] = [(job["created_at"], Text(f"enqueued ({job['origin']})"))]
+    lines: list[tuple[datetime, RenderableType]] = [
+        (job["created_at"], Text(f"enqueued ({job['origin']})"))
+    ]
     lines += [(row["started_at"] or row["finished_at"], _attempt_line(row)) for row in attempts]
     lines += [(row["at"], _event_line(row)) for row in events]
     if job["status"] == "running":
-        held = Text.assemble(
-            (f"attempt {job['attempt']}  ", "bold"), ("runs", LOOKS["running"][1]),
-            f"  {job['claimed_by']}",
-        )  # fmt: skip
-        lines.append((job["claimed_at"], held))
+        number, runs = Text(f"attempt {job['attempt']}", "bold"), Text("runs", LOOKS["running"][1])
+        lines.append((job["claimed_at"], Parts([number, runs, Text(job["claimed_by"] or "")])))
     if job["status"] == "scheduled":
         lines.append((job["run_at"], Text("due", "bright_black")))
     if job["finished_at"]:
@@ -69,7 +92,7 @@ def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> Render
 
 def attempt(row: Row, *, log_lines: int | None = None) -> RenderableType:
     """One finished attempt: how it ended, what it used, its error and the end of its log."""
-    lines = [Text("\n").append_text(_attempt_line(row))]
+    lines: list[RenderableType] = [Text(), _attempt_line(row)]
     printed = (row.get("log_tail") or "").rstrip()
     told = printed.splitlines()
     left_out = len(told) - log_lines if log_lines and len(told) > log_lines else 0
@@ -81,7 +104,7 @@ def attempt(row: Row, *, log_lines: int | None = None) -> RenderableType:
         if text:
             lines += [
                 Text(f"  {name}:", "bright_black"),
-                Text(indent(text.rstrip(), "    "), style),
+                Padding(Text(_without_carets(text.rstrip()), style), (0, 0, 0, 4)),
             ]
     return Group(*lines)
 
@@ -118,7 +141,7 @@ def _indented(text: str, style: str = "") -> Padding:
     return Padding(Text(text, style), (0, 0, 0, 2))
 
 
-def _attempt_line(row: Row) -> Text:
+def _attempt_line(row: Row) -> Parts:
     took = row["finished_at"] - row["started_at"] if row["started_at"] else None
     waited = (
         row["started_at"] - row["queued_at"] if row["started_at"] and row["queued_at"] else None
@@ -137,19 +160,25 @@ def _attempt_line(row: Row) -> Text:
         f"{size(row['gpu_peak_bytes'])} GPU" if row.get("gpu_peak_bytes") else None,
     ]
     outcome = row["outcome"]
-    return Text.assemble(
-        (f"attempt {row['attempt']}  ", "bold"),
-        (outcome, LOOKS[OUTCOMES.get(outcome, "queued")][1]),
-        "".join(f"  {part}" for part in parts if part),
-    )
+    number = Text(f"attempt {row['attempt']}", "bold")
+    ended = Text(outcome, LOOKS[OUTCOMES.get(outcome, "queued")][1])
+    return Parts([number, ended, *(Text(part) for part in parts if part)])
 
 
-def _event_line(row: Row) -> Text:
+def _event_line(row: Row) -> Parts:
     detail = dict(row["detail"] or {})
     why = detail.pop("reason", None)
-    rest = "  ".join(f"{key} {brief(value)}" for key, value in detail.items() if key not in HIDDEN)
-    text = Text(row["type"].replace("_", " "), "magenta").append(f"  by {row['actor']}", "default")
-    return text.append("".join(f"  {part}" for part in (why, rest) if part), "default")
+    rest = [f"{key} {brief(value)}" for key, value in detail.items() if key not in HIDDEN]
+    what = Text(row["type"].replace("_", " "), "magenta")
+    parts = [f"by {row['actor']}", why, *rest]
+    return Parts([what, *(Text(part) for part in parts if part)])
+
+
+def _without_carets(text: str) -> str:
+    """Without the lines of a traceback that underline a line too long for a terminal: broken,
+    they point at nothing."""
+    kept = (line for line in text.splitlines() if len(line) <= WIDE or line.strip(" ^~"))
+    return "\n".join(kept)
 
 
 def _long(length: timedelta) -> str:

@@ -21,6 +21,7 @@ NUMBERS = {
 }
 TIMES = {"took", "age", "waited", "seen", "due"}
 FIRM = NUMBERS | TIMES | {"status", "state", "created", "next", "version", "size"}
+SPARE = {"worker"}  # gone, as the last one, before any other column is cut
 NARROW = 12
 GAP = 2
 BRIEF = 60
@@ -68,6 +69,9 @@ def fit(
         for n, column in enumerate(columns)
     ]
     while (over := sum(wanted) + gap * (len(wanted) - 1) - room) > 0:
+        if columns[len(wanted) - 1] in SPARE:
+            wanted.pop()
+            continue
         soft = [
             n
             for n, column in enumerate(columns[: len(wanted)])
@@ -100,7 +104,7 @@ def facts(row: Row, names: Sequence[str]) -> RenderableType:
 
 def cell(name: str, value: Any) -> Text:
     """A value as it stands in a list, by the name of its column."""
-    if value is None:
+    if value is None or value == []:
         return Text("")
     if name == "status":
         return words.state(value)

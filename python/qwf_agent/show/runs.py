@@ -164,10 +164,20 @@ def _detail(node: Row, status: Row) -> Text | None:
         line = lines[-1] if lines[0].startswith("Traceback") else lines[0]
         return Text(f"{tries}{line}", "red" if node["status"] == "failed" else "")
     if node["status"] == "blocked" and node.get("depends_on"):
-        waits = [short.removeprefix(f"{node['step_id']}/") for short in node["depends_on"]]
+        waits = _waits(node)
         more = f" and {len(waits) - 3} more" if len(waits) > 3 else ""
         return Text(f"after {', '.join(waits[:3])}{more}", "bright_black")
     return Text(tries) if tries else None
+
+
+def _waits(node: Row) -> list[str]:
+    """What it comes after: nodes of its own step, and other steps as a whole."""
+    own = f"{node['step_id']}/"
+    names = (
+        name.removeprefix(own) if name.startswith(own) else name.partition("/")[0]
+        for name in node["depends_on"]
+    )
+    return list(dict.fromkeys(names))
 
 
 def _elements(node: Row) -> Text:

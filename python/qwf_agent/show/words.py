@@ -58,6 +58,23 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes:02} min" if hours < 48 else f"{hours // 24} d {hours % 24:02} h"
 
 
+def spell(length: timedelta) -> str:
+    """A length of time, exactly: `37 min`, `1 d 12 h`."""
+    rest, parts = round(length.total_seconds(), 3), []
+    for unit, worth in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        number = rest / worth if unit == "s" else rest // worth
+        rest -= number * worth
+        parts += [f"{number:g} {unit}"] if number else []
+    return " ".join(parts) or "0 s"
+
+
+def queue_state(queue: Row) -> str:
+    """How a queue is served; nobody: work waits that nobody takes."""
+    if queue["paused"]:
+        return "paused"
+    return "on" if queue["workers"] else "nobody" if queue["queued"] else "-"
+
+
 def size(number: float) -> str:
     """Bytes as a person writes them."""
     step = 0

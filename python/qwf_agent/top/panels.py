@@ -12,7 +12,7 @@ from qwf_agent import show
 from qwf_agent.show import Row
 
 BAR = 8
-LONGEST = 20  # letters of the name of a box
+LONGEST = 24  # letters of the name of a box
 MIB = 2.0**20
 SWAPPING_MB = 1024
 HOT, WARM = 0.9, 0.7
@@ -44,7 +44,7 @@ def queues(rows: Sequence[Row], lines: int) -> RenderableType:
     told = [
         {
             **row,
-            "state": _state(row),
+            "state": show.queue_state(row),
             "waited": row["oldest_wait"] or 0,
         }
         for row in rows
@@ -52,13 +52,6 @@ def queues(rows: Sequence[Row], lines: int) -> RenderableType:
     ]
     columns = ("queue", "state", "workers", "slots", "queued", "running", "waited")
     return show.rows(columns, told, "no queues")
-
-
-def _state(row: Row) -> str:
-    """Nobody: work waits that nobody takes."""
-    if row["paused"]:
-        return "paused"
-    return "on" if row["workers"] else "nobody" if row["queued"] else "-"
 
 
 def hosts(rows: Sequence[Row], workers: Sequence[Row], lines: int) -> RenderableType:
@@ -103,4 +96,4 @@ def _bar(text: Text, name: str, percent: Any) -> None:
     full = round(fraction * BAR)
     text.append(f" {name} ", "bright_black")
     text.append("━" * full, colour).append("─" * (BAR - full), "bright_black")
-    text.append(f"{fraction:4.0%}")
+    text.append(f" {fraction:4.0%}")

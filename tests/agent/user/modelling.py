@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -117,7 +118,8 @@ def paint(n: int, model: Any, status_callback: Any) -> dict[str, Any]:
 
 @app.task()
 def caption(n: int) -> dict[str, int]:
-    time.sleep(0.05)
+    """Has a program do it, in a session of its own."""
+    subprocess.run(["sleep", "0.05"], start_new_session=True, check=True)
     return {"n": n + 100}
 
 
