@@ -5,7 +5,7 @@
 -- Purpose: Cancels standalone jobs that were not started in time.
 -- Guarantees: Only what was never claimed expires; claim does not hand it out meanwhile. Bounded.
 -- Locks: overdue jobs, those that are free.
--- Called by: tick.
+-- Called by: _tick_part.
 
 begin;
 

@@ -1,17 +1,15 @@
 -- Deploy qwf:functions/_fail_overdue_runs
--- requires: schema/types
 -- requires: schema/runs
+-- requires: schema/outbox
 -- requires: schema/history
 -- requires: functions/_close_run
--- requires: functions/_take_events
--- requires: functions/_apply
 -- requires: functions/now
 -- Purpose: Fails runs that passed their deadline.
--- Guarantees: What is left of them stops as after a failed node; clean-up nodes run. Bounded; a run
---   that somebody holds is left for the next call.
--- Locks: overdue runs (by id), those that are free; then as _apply.
--- Notifies: workers that have to stop.
--- Called by: tick.
+-- Guarantees: What is left of them stops as after a failed node, and clean-up nodes run: an event
+--   says so, which the drain of the same tick applies. A run that is hard to stop holds up no other.
+--   Bounded; a run that somebody holds is left for the next call.
+-- Locks: overdue runs (by id), those that are free.
+-- Called by: _tick_part.
 
 begin;
 
@@ -24,7 +22,7 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_run record;
-  v_runs bigint[] := '{}';
+  v_count int := 0;
 begin
   for v_run in
     select r.id, r.deadline_at from qwf.runs r
@@ -39,14 +37,10 @@ begin
     insert into qwf.job_events (at, run_id, type, actor, detail)
     values (v_now, v_run.id, 'deadline', session_user,
       jsonb_build_object('deadline_at', v_run.deadline_at));
-    v_runs := v_runs || v_run.id;
+    insert into qwf.outbox (run_id, kind) values (v_run.id, 'stop');
+    v_count := v_count + 1;
   end loop;
-  if v_runs = '{}' then
-    return 0;
-  end if;
-  perform qwf._apply(qwf._take_events(v_runs)
-    || array(select (r, null, 'stop')::qwf.event from unnest(v_runs) r));
-  return cardinality(v_runs);
+  return v_count;
 end $$;
 comment on function qwf._fail_overdue_runs() is
   'Fails at most 100 runs whose deadline has passed and returns how many.';

@@ -4,7 +4,7 @@
 -- Purpose: Clears away workers that fell asleep and never woke.
 -- Guarantees: A minute is long: a sleeper says that it sleeps once a second.
 -- Locks: rows of sleepers, those that are free.
--- Called by: tick.
+-- Called by: _tick_part.
 
 begin;
 

@@ -6,7 +6,7 @@
 -- Guarantees: Every ten seconds, at once when there was more than fits one batch; never more than a
 --   tenth of the time, however many dead rows an old snapshot keeps. A hint that a clock set back
 --   has left in the future is not heeded.
--- Called by: tick.
+-- Called by: _tick_part.
 
 begin;
 

@@ -6,9 +6,9 @@
 -- requires: functions/_apply
 -- Purpose: Settles requests to cancel a job that does not run any more.
 -- Guarantees: A request that committed while the job was being given back, or had just ended, is
---   neither lost nor kept for ever.
+--   neither lost nor kept for ever. One that cannot be settled does not stop the others.
 -- Locks: requests, runs and jobs, those that are free.
--- Called by: tick.
+-- Called by: _tick_part.
 
 begin;
 
@@ -28,19 +28,25 @@ begin
     limit 100
     for no key update of c skip locked
   loop
-    if v_request.finished_at is null then
-      -- a node is changed under the lock of its run alone
-      continue when v_request.run_id is not null
-        and cardinality(qwf._lock_runs(array[v_request.run_id], false)) = 0;
-      v_kind := qwf._cancel_waiting(v_request.job_id, v_request.reason);
-      continue when v_kind is null;
-      if v_request.run_id is not null then
-        perform qwf._apply(qwf._take_events(array[v_request.run_id])
-          || array[(v_request.run_id, v_request.job_id, v_kind)::qwf.event]);
+    begin
+      if v_request.finished_at is null then
+        -- a node is changed under the lock of its run alone
+        continue when v_request.run_id is not null
+          and cardinality(qwf._lock_runs(array[v_request.run_id], false)) = 0;
+        v_kind := qwf._cancel_waiting(v_request.job_id, v_request.reason);
+        continue when v_kind is null;
+        if v_request.run_id is not null then
+          perform qwf._apply(qwf._take_events(array[v_request.run_id])
+            || array[(v_request.run_id, v_request.job_id, v_kind)::qwf.event]);
+        end if;
       end if;
-    end if;
-    delete from qwf.cancel_requests c where c.job_id = v_request.job_id;
-    v_count := v_count + 1;
+      delete from qwf.cancel_requests c where c.job_id = v_request.job_id;
+      v_count := v_count + 1;
+    exception
+      when others then
+        raise warning using message = format('job %s cannot be cancelled', v_request.job_id),
+          detail = sqlstate || ' ' || sqlerrm;
+    end;
   end loop;
   return v_count;
 end $$;

@@ -810,8 +810,9 @@ class Model:
             and run.id not in self.locked_runs
         ]
         for run in due:
+            self.touched.add(run.id)
             self._end_run(run, "failed")
-            self._apply(run, [*self._taken(run.id), (0, "stop")])
+            run.pending.append((0, "stop"))
         return len(due)
 
     def cancel_job(self, job_id: int) -> str | Refused:
