@@ -2,7 +2,7 @@
 -- requires: schema/qwf
 -- Purpose: The error of a node whose references gave no usable value, with its SQLSTATE in front.
 -- Guarantees: QW005 for a value that was found but breaks its schema, QW004 for all else.
--- Called by: _insert_elements, _open_guarded, _stamp.
+-- Called by: _insert_elements, _open_guarded, _resolve_picked.
 
 begin;
 
