@@ -6,7 +6,8 @@
 -- requires: functions/now
 -- Purpose: Fails runs that passed their deadline.
 -- Guarantees: What is left of them stops as after a failed node, and clean-up nodes run: an event
---   says so, which the drain of the same tick applies. A run that is hard to stop holds up no other.
+--   says so, which the drain of the same tick applies. A run that is hard to stop holds up no
+--   other.
 --   Bounded; a run that somebody holds is left for the next call.
 -- Locks: overdue runs (by id), those that are free.
 -- Called by: _tick_part.
