@@ -7,6 +7,7 @@ lease.
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import selectors
@@ -109,6 +110,7 @@ class Agent:
             log.error("%s", leave) if leave.code else log.info("asked to stop before it started")
             self.stop()
             return leave.code
+        gc.freeze()  # what there is now stays: looking for garbage among it costs each child a copy
         while not self.finished():
             self.wait()
             self.heed_signals()

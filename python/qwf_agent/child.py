@@ -21,7 +21,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TextIO
@@ -184,13 +184,21 @@ class Child:
         self._end.scoreboard.load(ticket)
         run = self._body(ticket, message, job, inputs, out)
         self._end.scoreboard.start(ticket)
-        result: Any = None
-        with ExitStack() as stack:
-            for context in self._tasks.around(job):
-                stack.enter_context(context)
-            result = run()
+        result = self._run_within(self._tasks.around(job), run)
         output = encode_output(result, self._setup.limits.value_bytes)
         return Outcome("completed", output, detail={"files": out.made.files()} if out.made else {})
+
+    def _run_within(
+        self, contexts: list[AbstractContextManager[object]], run: Callable[[], Any]
+    ) -> Any:
+        if not contexts:
+            return run()
+        result: Any = None
+        with ExitStack() as stack:
+            for context in contexts:
+                stack.enter_context(context)
+            result = run()
+        return result  # noqa: RET504 - a context manager may have swallowed an exception
 
     def _body(
         self, ticket: int, message: Message, job: Job, inputs: dict[str, Any], out: Out
@@ -357,8 +365,10 @@ def _open_output(fd: int) -> TextIO:
 
 def _flush_output() -> None:
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # the body closed it
+        try:  # noqa: SIM105 - once for every job
             stream.flush()
+        except (OSError, ValueError):  # the body closed it
+            pass
 
 
 def _ignore(*_: object) -> None:

@@ -11,8 +11,10 @@ from qwf_agent.settings import Settings
 from qwf_agent.vitals import Vitals
 from qwf_agent.wire import Message
 
+TOLD = ("job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir")  # a child
 
-@dataclass(eq=False)
+
+@dataclass(eq=False, slots=True)
 class Claim:
     """Times are on the monotonic clock, in seconds.
 
@@ -22,6 +24,9 @@ class Claim:
 
     job_id: int
     token: str
+    task: str
+    queue: str
+    model: str | None  # that it needs
     message: Message
     inputs: bytes
     timeout: float
@@ -38,45 +43,20 @@ class Claim:
     progress_seen: int = 0
     vitals: Vitals = field(default_factory=Vitals)
 
-    @property
-    def task(self) -> str:
-        """Name of the task."""
-        return str(self.message["task"])
-
-    @property
-    def queue(self) -> str:
-        """Name of the queue it was claimed from."""
-        return str(self.message["queue"])
-
-    @property
-    def model(self) -> str | None:
-        """Name of the model it needs."""
-        model: str | None = self.message["model"]
-        return model
-
 
 def from_row(row: Row, settings: Settings, lanes: bool) -> Claim:
     """A claim from a row of qwf.claim(); `settings` hold what the row does not say. With `lanes`,
     whatever is not light needs a card to itself."""
     timeout, stall_timeout = row["timeout"], row["stall_timeout"]
-    message = {
-        name: row[name]
-        for name in (
-            "job_id",
-            "run_id",
-            "node_id",
-            "task",
-            "queue",
-            "attempt",
-            "project",
-            "out_dir",
-        )
-    }
+    message = {name: row[name] for name in TOLD}
     message["labels"] = {} if row["labels"] in (None, "{}") else json.loads(row["labels"])
     message["model"] = row["required_model"]
     return Claim(
         row["job_id"],
         row["token"],
+        row["task"],
+        row["queue"],
+        row["required_model"],
         message,
         (row["inputs"] or "{}").encode(),
         timeout.total_seconds() if timeout else settings.timeout,

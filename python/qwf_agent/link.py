@@ -8,15 +8,14 @@ import logging
 import selectors
 import time
 from collections import deque
-from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import psycopg
 from psycopg import pq
-from psycopg.adapt import Transformer
+from psycopg.adapt import AdaptersMap, Transformer
 from psycopg.conninfo import make_conninfo
 from psycopg.pq.abc import PGconn, PGresult
+from psycopg.types.string import TextLoader
 
 from qwf_agent.db import Param, Query
 from qwf_agent.jitter import spread
@@ -25,7 +24,9 @@ log = logging.getLogger("qwf_agent")
 
 Row = dict[str, Any]
 
-JSON_OIDS, UUID_OID = (114, 3802), 2950
+AS_TEXT = AdaptersMap(psycopg.adapters)
+for _type in ("json", "jsonb", "uuid"):
+    AS_TEXT.register_loader(_type, TextLoader)
 # SQLSTATE classes: data, constraint, program limit, and the engine's own.
 BLAMES_DATA = ("22", "23", "54", "QW")
 DURABLE = (
@@ -286,23 +287,10 @@ class Link:
 
 def read_rows(result: PGresult) -> list[Row]:
     """Rows as dictionaries by column name."""
-    columns = range(result.nfields)
-    names = [(result.fname(column) or b"").decode() for column in columns]
-    loaders = [_loader(result.ftype(column)) for column in columns]
-    return [
-        {
-            name: None if (value := result.get_value(row, column)) is None else load(value)
-            for column, name, load in zip(columns, names, loaders, strict=True)
-        }
-        for row in range(result.ntuples)
-    ]
-
-
-@cache
-def _loader(oid: int) -> Callable[[bytes], Any]:
-    if oid == UUID_OID or oid in JSON_OIDS:
-        return bytes.decode
-    return Transformer().get_loader(oid, pq.Format.TEXT).load
+    names = [(result.fname(column) or b"").decode() for column in range(result.nfields)]
+    transformer = Transformer(AS_TEXT)
+    transformer.set_pgresult(result)
+    return transformer.load_rows(0, result.ntuples, lambda row: dict(zip(names, row, strict=True)))
 
 
 def _literal(param: Param, conn: PGconn) -> bytes:

@@ -48,8 +48,11 @@ class Reporter:
 
     def add(self, claim: Claim, rendered: bytes, log_tail: str = "") -> None:
         """Take what `outcome.render` made."""
-        more = {"log_tail": log_tail, "gpu_peak_bytes": claim.vitals.gpu_peak_bytes}
-        more = {name: value for name, value in more.items() if value}
+        more: dict[str, str | int] = {}
+        if log_tail:
+            more["log_tail"] = log_tail
+        if claim.vitals.gpu_peak_bytes:
+            more["gpu_peak_bytes"] = claim.vitals.gpu_peak_bytes
         self._waiting.append(Report(claim, report(claim.job_id, claim.token, rendered, more)))
 
     def claims(self) -> list[Claim]:

@@ -179,7 +179,8 @@ class Slot:
             self._first_since = claim.given_at
         self.claims.append(claim)
         self.load_s += seconds
-        self._jobs += pack({**claim.message, "ticket": claim.ticket}, claim.inputs)
+        claim.message["ticket"] = claim.ticket
+        self._jobs += pack(claim.message, claim.inputs)
         self._tickets += TICKET.pack(claim.ticket)
 
     def flush(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from qwf_agent.claim import Claim
@@ -162,12 +162,14 @@ class Slots:
         """The best slot that could take the job now: one that has its model, and the least to
         do."""
         seconds = self.pace.expected(claim.task)
-        free: Iterable[Slot] = (
+        free = [
             slot
             for slot in self.slots
             if (slot.heavy or not claim.heavy) and slot.has_room(seconds, BATCH_S)
-        )
-        return min(free, key=lambda slot: _reluctance(slot, claim), default=None)
+        ]
+        if len(free) > 1:
+            return min(free, key=lambda slot: _reluctance(slot, claim))
+        return free[0] if free else None
 
 
 def _unfitness(slot: Slot, order: Order) -> tuple[bool, bool, bool, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 
-@dataclass
+@dataclass(slots=True)
 class Vitals:
     """Times are on the monotonic clock, in seconds; memory in bytes.
 

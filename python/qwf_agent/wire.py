@@ -1,27 +1,26 @@
-"""Messages between parent and child: length-prefixed JSON, with a second JSON text beside it that
+"""Messages between parent and child, each with its length before it, and a JSON text beside it that
 is passed on unread.
 
-The second text is a job's inputs or its output: the parent never parses what user code reads or
-makes.
+The text is a job's inputs or its output: the parent never parses what user code reads or makes.
+The message itself is a dictionary of plain values, written by marshal: both ends are the same
+interpreter, and it takes a third of the time that JSON takes.
 """
 
 from __future__ import annotations
 
-import json
+import marshal
 import struct
 from collections.abc import Iterator
 from typing import Any
 
 LENGTHS = struct.Struct(">II")
 
-TO_JSON = json.JSONEncoder().encode
-
 Message = dict[str, Any]
 
 
 def pack(message: Message, value: bytes = b"") -> bytes:
     """One message as it goes over the socket."""
-    head = TO_JSON(message).encode()
+    head = marshal.dumps(message)
     return LENGTHS.pack(len(head), len(value)) + head + value
 
 
@@ -41,7 +40,7 @@ class Unpacker:
             head_end = at + LENGTHS.size + head_size
             if len(buffer) < head_end + value_size:
                 break
-            head = json.loads(buffer[at + LENGTHS.size : head_end].decode())
+            head = marshal.loads(buffer[at + LENGTHS.size : head_end])  # noqa: S302 - our own child
             value = bytes(buffer[head_end : head_end + value_size])
             at = head_end + value_size
             yield head, value
