@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
@@ -42,112 +43,148 @@ def test_a_healthy_database_has_no_problem(on_db: Cli, db: Db) -> None:
 
 
 CALL = "select qwf.enqueue('t', queue => 'cpu')"
-FAULTS: dict[str, tuple[list[str], str, str]] = {
+FAULTS: dict[str, tuple[list[str], str, str, str]] = {
     "a function was replaced": (
         ["create or replace function qwf.wake_channel(worker text) returns text language sql"
          " immutable as $$ select 'other' $$"],
         "drift", "function qwf.wake_channel does something else",
+        "qwf migrate verify",
     ),
     "a function was added": (
         ["create function qwf.mine() returns int language sql as 'select 1'",
          "revoke all on function qwf.mine() from public"],
         "drift", "function qwf.mine is not shipped",
+        "qwf migrate verify",
     ),
-    "a column was added": (["alter table qwf.jobs add mine int"], "drift", "mine is not shipped"),
+    "a column was added": (
+        ["alter table qwf.jobs add mine int"], "drift", "mine is not shipped",
+        "qwf migrate verify",
+    ),
     "a column has another type": (
         ["alter table qwf.job_attempts alter gpu_peak_bytes type numeric"],
         "drift", "gpu_peak_bytes is numeric",
+        "qwf migrate verify",
     ),
-    "an index was dropped": (["drop index qwf.jobs_due"], "drift", "index qwf.jobs_due is missing"),
+    "an index was dropped": (
+        ["drop index qwf.jobs_due"], "drift", "index qwf.jobs_due is missing",
+        "qwf migrate verify",
+    ),
     "a trigger was disabled": (
         ["alter table qwf.jobs disable trigger tg_jobs__insert"], "drift", "is disabled",
+        "qwf migrate verify",
     ),
     "a grant was taken": (
         ["revoke execute on function qwf.tick(interval) from qwf_worker"],
         "roles", "qwf_worker may not execute qwf.tick(interval)",
+        "grant execute on function qwf.tick(interval) to qwf_worker;",
     ),
     "everybody was let in": (
         ["grant execute on function qwf.reclaim(int) to public"], "roles", "everybody may execute",
+        "from public;",
     ),
     "the viewer cannot read": (
         ["revoke select on qwf.jobs from qwf_viewer"], "roles", "may not read qwf.jobs",
+        "qwf migrate grants | psql",
     ),
     "the viewer can read tokens": (
         ["grant select on all tables in schema qwf to qwf_viewer"],
         "roles", "qwf_viewer may read the tokens",
+        "qwf migrate grants | psql",
     ),
     "a heartbeat as long as the lease": (
         ["update qwf.settings set heartbeat = '30 s'"], "settings", "too long for lease 30 s",
+        "update qwf.settings set heartbeat",
     ),
     "a queue with a lease too short": (
         ["select qwf.create_queue('brief', lease => '2 s')"], "settings", "queue brief",
+        "qwf.create_queue('brief', lease",
     ),
     "autovacuum was switched off": (
         ["alter table qwf.jobs set (autovacuum_enabled = false)"],
         "vacuum", "autovacuum is off for qwf.jobs",
+        "alter table qwf.jobs reset (autovacuum_enabled);",
     ),
     "dead rows": (
         ["alter table qwf.sleepers set (autovacuum_enabled = false)",
          "insert into qwf.sleepers select 'w' || i, 'cpu' from generate_series(1, 25000) i",
          "delete from qwf.sleepers", "select pg_stat_force_next_flush()"],
         "vacuum", "qwf.sleepers has 25000 dead rows",
+        "vacuum (verbose, analyze) qwf.sleepers;",
     ),
     "nobody ticks": (
         ["select setval('qwf.last_tick', (extract(epoch from now()) * 1000)::bigint - 600000)"],
         "tick", "the last tick was 10 min 00 s ago",
+        "qwf tick --loop",
     ),
     "a lease that lapsed": (
         [CALL, "select from qwf.claim('cpu', 'w')",
          "update qwf.jobs set lease_expires_at = now() - interval '5 min'"],
         "tick", "1 job lost the lease",
+        "qwf tick --loop",
     ),
     "a schedule that was missed": (
         ["select qwf.create_schedule('s', 't', every => '1 h')",
          "update qwf.schedules set next_at = now() - interval '5 min'"],
         "tick", "schedule s was due",
+        "qwf tick --loop",
     ),
     "a poisoned event": (
         ["insert into qwf.outbox (run_id, kind, tries, error, poisoned_at)"
          " values (7, 'stop', 5, 'division by zero', now())"],
         "runs", "run 7: an event could not be applied: division by zero",
+        "qwf retry run 7",
     ),
     "an old event": (
         ["insert into qwf.outbox (run_id, kind, created_at)"
          " values (7, 'stop', now() - interval '1 h')"],
         "runs", "1 events wait to be applied",
+        "qwf tick says",
     ),
     "a rule that is broken": (
         [CALL, "update qwf.jobs set run_id = 99, graph_id = 1, node_idx = 0, node_id = 'x'"],
         "runs", "99",
+        "report it",
     ),
-    "work without a worker": ([CALL], "queues", "queue cpu: 1 job waits and no live worker"),
+    "work without a worker": (
+        [CALL], "queues", "queue cpu: 1 job waits and no live worker",
+        "qwf agent --queue cpu",
+    ),
     "work that suits nobody": (
         ["select qwf.register_worker('a', 'cpu', '{\"models\": []}')",
          "select qwf.enqueue('t', queue => 'cpu', model => 'flux')"],
         "queues", "suits no live worker",
+        "qwf why",
     ),
     "a worker gone silent": (
         ["select qwf.register_worker('box-a', 'cpu')",
          "update qwf.workers set last_seen = now() - interval '10 min'"],
         "workers", "silent for 10 min",
+        "look at box box-a",
     ),
     "a schedule that fails": (
         ["select qwf.create_schedule('s', 't', every => '1 h')",
          "update qwf.schedules set last_error = 'no such queue'"],
         "schedules", "schedule s could not enqueue: no such queue",
+        "qwf schedule add",
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(on_db: Cli, db: Db, fault: str) -> None:
-    statements, check, says = FAULTS[fault]
+    """With the next step named, which heals it where it is a statement."""
+    statements, check, says, step = FAULTS[fault]
     for statement in statements:
         db.execute(statement)
     result = on_db("doctor", "--json", "--only", check)
     assert result.exit_code == 1, result.output
-    said = found(result)[check]
-    assert any(says in what for what in said), said
+    said = [one for looked in json.loads(result.stdout) for one in looked["findings"]]
+    advice = next((one["advice"] for one in said if says in one["what"]), None)
+    assert advice is not None, said
+    assert step in advice
+    if re.fullmatch(r"[^:.]+;", advice):
+        db.execute(advice)
+        assert on_db("doctor", "--json", "--only", check).exit_code == 0
 
 
 @pytest.fixture

@@ -36,7 +36,8 @@ def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
     by_state = {state: [c for c in changes if c.state == state] for state in ("pending", "unknown")}
     if all(change.state == "pending" for change in changes):
         yield note(
-            "qwf migrate did not deploy this schema, so whether it is whole is not known here"
+            "qwf migrate did not deploy this schema, so whether it is whole is not known here",
+            "deployed with sqitch: sqitch status; what is missing shows as drift below",
         )
     elif by_state["pending"]:
         first = by_state["pending"][0].change

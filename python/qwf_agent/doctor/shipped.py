@@ -99,7 +99,7 @@ def _take(shipped: Shipped, text: str) -> None:
         shipped.types[found["name"]] = (
             _TEXT.findall(inside)
             if found["enum"]
-            else [part.split()[0] for part in inside.split(",") if part.strip()]
+            else [part.split()[0].strip('"') for part in inside.split(",") if part.strip()]
         )
     shipped.indexes |= set(_INDEX.findall(text))
     shipped.triggers |= set(_TRIGGER.findall(text))
