@@ -146,6 +146,16 @@ def test_nodes_of_a_run_cost_the_same_however_many_there_are(
     assert ended < WIDE * 30
 
 
+def test_events_that_wait_for_other_runs_cost_a_finish_nothing(
+    full: psycopg.Connection[Any],
+) -> None:
+    full.execute(
+        "insert into qwf.outbox (run_id, job_id, kind)"
+        " select g, g, 'requeued' from generate_series(1000000, 1004000) g"
+    )
+    assert worst(full, 12, lambda: finish(full, "cpu", 10)) < 10 * 60
+
+
 def test_views_read_little_more_than_they_show(full: psycopg.Connection[Any]) -> None:
     finish(full, "default", 10, "fatal")
     read = {

@@ -12,7 +12,18 @@ create function qwf._changes(p_events qwf.event[], p_opened qwf.opened[])
 returns setof qwf.node_count
 language sql stable
 as $$
-  select e.run_id, k.closed, k.active, k.waiting,
+  select e.run_id,
+    (e.kind not in ('requeued', 'asked', 'ready', 'retried', 'stop'))::int,  -- others: terminal now
+    case
+      when e.kind in ('completed', 'failed', 'cancelled', 'asked', 'ready') then -1  -- was active
+      when e.kind = 'retried' then 1
+      else 0
+    end,
+    case
+      when e.kind in ('answered', 'passed', 'aborted', 'withdrawn', 'retried') then -1  -- was asked
+      when e.kind = 'asked' then 1
+      else 0
+    end,
     case when e.kind = 'failed' then (
       select (j.on_failure = 'continue' and j.parent_id is null)::int
       from qwf.jobs j where j.id = e.job_id) else 0 end,
@@ -20,14 +31,6 @@ as $$
       select j.attempt > 0 from qwf.jobs j where j.id = e.job_id)
       else e.kind not in ('ready', 'cut', 'stop') end
   from unnest(p_events) e
-  join (values
-    ('completed', 1, -1, 0), ('failed', 1, -1, 0), ('cancelled', 1, -1, 0),  -- was active
-    ('requeued', 0, 0, 0), ('asked', 0, -1, 1), ('ready', 0, -1, 0),
-    ('answered', 1, 0, -1), ('passed', 1, 0, -1), ('aborted', 1, 0, -1),  -- waited for a person
-    ('withdrawn', 1, 0, -1), ('retried', 0, 1, -1),
-    ('cut', 1, 0, 0),  -- was blocked
-    ('stop', 0, 0, 0)
-  ) k (kind, closed, active, waiting) on k.kind = e.kind
   union all
   select o.run_id, (o.status in ('completed', 'failed', 'skipped'))::int,
     (o.status = 'queued')::int, (o.status = 'awaiting_input')::int,

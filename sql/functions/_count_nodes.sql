@@ -16,36 +16,35 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_material = off
-set enable_hashjoin = on
 set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
-  v_runs bigint[] := array(select distinct u.run_id from unnest(p_counts) u);
 begin
   update qwf.runs r set
     open_nodes = r.open_nodes - d.closed,
     active_nodes = r.active_nodes + d.active,
     waiting_nodes = r.waiting_nodes + d.waiting,
     failed_nodes = r.failed_nodes + d.failed,
-    (status, started_at, finished_at) = (
-      select k.status, case when k.status <> 'queued' then coalesce(r.started_at, v_now) end,
-        case when r.open_nodes = d.closed then v_now end
-      from (select case
-          when r.open_nodes = d.closed then coalesce(r.ending, 'completed')
-          when r.active_nodes + d.active = 0 and r.waiting_nodes + d.waiting > 0
-            then 'awaiting_input'
-          when r.status = 'queued' and not d.started then 'queued'
-          else 'running'
-        end::qwf.run_status) k (status))
+    status = k.status,
+    started_at = case when k.status <> 'queued' then coalesce(r.started_at, v_now) end,
+    finished_at = case when k.status in ('completed', 'failed', 'cancelled') then v_now end
   from (
     select u.run_id, sum(u.closed)::int as closed, sum(u.active)::int as active,
       sum(u.waiting)::int as waiting, sum(u.failed)::int as failed, bool_or(u.started) as started
     from unnest(p_counts) u
     group by u.run_id
   ) d
-  where r.id = any (v_runs)  -- by the index, whatever the statistics say
-    and r.id = d.run_id and r.finished_at is null;
+  cross join lateral (  -- offset: each by its id, whatever the statistics say
+    select b.ctid as row, case
+        when b.open_nodes = d.closed then coalesce(b.ending, 'completed')
+        when b.active_nodes + d.active = 0 and b.waiting_nodes + d.waiting > 0
+          then 'awaiting_input'
+        when b.status = 'queued' and not d.started then 'queued'
+        else 'running'
+      end::qwf.run_status as status
+    from qwf.runs b where b.id = d.run_id and b.finished_at is null offset 0) k
+  where r.ctid = k.row;
 end $$;
 comment on function qwf._count_nodes(qwf.node_count[]) is
   'Adds up changes to the counters of runs and sets the state that follows.';

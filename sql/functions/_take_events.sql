@@ -20,7 +20,8 @@ declare
 begin
   with taken as (
     delete from qwf.outbox o
-    where o.run_id = any (p_runs) and o.poisoned_at is null
+    where o.run_id = any (p_runs)
+      and coalesce(o.poisoned_at, 'infinity') = 'infinity'  -- so that outbox_due cannot answer it
     returning o.id, (o.run_id, o.job_id, o.kind)::qwf.event as event
   )
   select coalesce(array_agg(t.event order by t.id), '{}') into v_events from taken t;
