@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
@@ -190,6 +191,14 @@ def resolve_all(db: Connection) -> None:
     assert [e for (e,) in faults if not e.startswith(("unresolvable", "invalid"))] == []
 
 
+@pytest.fixture
+def registered(db: Connection) -> Connection:
+    """A session on a database where both are registered as they should be."""
+    assert register(db, "pipeline", PIPELINE) is None
+    assert register(db, "workflow", WORKFLOW) is None
+    return db
+
+
 @settings(
     max_examples=150,
     deadline=None,
@@ -197,12 +206,10 @@ def resolve_all(db: Connection) -> None:
 )
 @given(pipeline=damaged(PIPELINE), workflow=damaged(WORKFLOW), both=st.booleans())
 def test_a_definition_is_refused_or_usable(
-    db: Connection, pipeline: Any, workflow: Any, both: bool
+    registered: Connection, pipeline: Any, workflow: Any, both: bool
 ) -> None:
-    with db.transaction(force_rollback=True):
-        assert register(db, "pipeline", PIPELINE) is None
-        assert register(db, "workflow", WORKFLOW) is None
+    with registered.transaction(force_rollback=True):
         if both:
-            assert is_explained(register(db, "pipeline", pipeline))
-        assert is_explained(register(db, "workflow", workflow))
-        resolve_all(db)
+            assert is_explained(register(registered, "pipeline", pipeline))
+        assert is_explained(register(registered, "workflow", workflow))
+        resolve_all(registered)

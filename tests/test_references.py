@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 import pytest
@@ -15,7 +15,7 @@ import reference_model as model
 
 Connection = psycopg.Connection[Any]
 MANY = settings(
-    max_examples=150,
+    max_examples=250,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -53,18 +53,44 @@ def inside(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from inside(member, (*path, key))
 
 
-def paths(scope: Any) -> st.SearchStrategy[Any]:
-    """Mostly paths that lead somewhere in the scope, as lists or, where they can be, as texts."""
-    real = st.sampled_from(list(inside(scope))).map(list)
-    lost = st.lists(segments | st.integers(-2, 2), min_size=1, max_size=3)
-    longer = st.builds(lambda path, more: [*path, more], real, segments)
-    listed = st.one_of(real, real, real, longer, lost)
-    return listed | listed.map(lambda path: ".".join(str(s) for s in path)).filter(
-        lambda text: "" not in text.split(".")
-    )
+class Inside(NamedTuple):
+    """A path into a scope that is not known yet: the n-th there is, and what comes after it."""
+
+    n: int
+    more: list[Any]
 
 
-def expressions(scope: Any, inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+class Written(NamedTuple):
+    """A path as a text."""
+
+    path: Any
+
+
+# Strategies are made once, as making them costs more than drawing from them: paths into the scope
+# of a case are filled in when it has been drawn.
+places = st.integers(0, 60)
+lost = st.lists(segments | st.integers(-2, 2), min_size=1, max_size=3)
+real = st.builds(Inside, places, st.just([]))
+longer = st.builds(Inside, places, st.lists(segments, min_size=1, max_size=1))
+listed = st.one_of(real, real, real, longer, lost)
+paths = listed | st.builds(Written, listed)
+
+
+def filled(value: Any, scope: Any) -> Any:
+    """A value that was drawn, with its paths into the scope."""
+    if isinstance(value, Inside):
+        there = list(inside(scope))
+        return [*there[value.n % len(there)], *value.more]
+    if isinstance(value, Written):
+        return ".".join(str(segment) for segment in filled(value.path, scope))
+    if isinstance(value, list):
+        return [filled(member, scope) for member in value]
+    if isinstance(value, dict):
+        return {key: filled(member, scope) for key, member in value.items()}
+    return value
+
+
+def expressions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     compiled = st.builds(
         lambda first, rest: [first, *rest],
         st.lists(names, min_size=1, max_size=2) | inner.map(lambda x: x if type(x) is dict else {}),
@@ -72,10 +98,10 @@ def expressions(scope: Any, inner: st.SearchStrategy[Any]) -> st.SearchStrategy[
     )
     filters = st.dictionaries(filter_keys, st.one_of(texts, patterns, inner), max_size=2)
     froms = st.fixed_dictionaries(
-        {"$from": paths(scope) | compiled},
+        {"$from": paths | compiled},
         optional={"$default": inner, "$eq": inner | data, "$filter": filters},
     )
-    unequal = st.fixed_dictionaries({"$from": paths(scope), "$ne": inner | data})
+    unequal = st.fixed_dictionaries({"$from": paths, "$ne": inner | data})
     filtered = st.fixed_dictionaries(
         {"$from": st.just(["$list"]), "$filter": filters}, optional={"$eq": data}
     )
@@ -98,35 +124,43 @@ broken = st.one_of(
 )
 
 
-def values(scope: Any, faults: bool) -> st.SearchStrategy[Any]:
-    leaves = scalars | st.builds(lambda path: {"$from": path}, paths(scope))
+def values(faults: bool) -> st.SearchStrategy[Any]:
+    leaves = scalars | st.fixed_dictionaries({"$from": paths})
     return st.recursive(
         leaves | broken if faults else leaves,
         lambda inner: st.one_of(
             st.lists(inner, max_size=3),
             st.dictionaries(names, inner, max_size=3),
-            expressions(scope, inner),
-            expressions(scope, inner),
+            expressions(inner),
+            expressions(inner),
         ),
         max_leaves=6,
     )
 
 
+faultless, faulty = values(faults=False), values(faults=True)
+lists = st.lists(st.fixed_dictionaries({"a": texts, "label": scalars}))
+members = st.one_of(
+    st.fixed_dictionaries({"$from": listed}),
+    st.fixed_dictionaries({"$from": st.tuples(st.builds(Written, listed)).map(list)}),
+    data,
+    faultless,
+)
+inputs = st.dictionaries(names, members, max_size=3)
+
+
 @st.composite
 def cases(draw: st.DrawFn, faults: bool = False) -> tuple[Any, Any]:
     """A value and the scope to resolve it in."""
-    scope = draw(scopes)
-    scope["$list"] = draw(st.lists(st.fixed_dictionaries({"a": texts, "label": scalars})))
-    return draw(values(scope, faults)), scope
+    scope = {**draw(scopes), "$list": draw(lists)}
+    return filled(draw(faulty if faults else faultless), scope), scope
 
 
 @st.composite
 def inputs_of_nodes(draw: st.DrawFn) -> tuple[Any, Any]:
     """Inputs in the shape that resolving takes a short cut for, and the scope."""
     scope = draw(scopes)
-    plain = paths(scope).map(lambda path: {"$from": path if type(path) is list else [path]})
-    members = st.one_of(plain, plain, plain, data, values(scope, faults=False))
-    return draw(st.dictionaries(names, members, max_size=3)), scope
+    return filled(draw(inputs), scope), scope
 
 
 def asked(db: Connection, value: Any, scope: Any) -> tuple[str, Any]:
@@ -176,7 +210,7 @@ def test_folding_leaves_only_the_element_to_resolve(
     db: Connection, case: tuple[Any, Any], element: Any, place: int, more: st.DataObject
 ) -> None:
     shared, of_element = case[1], {"$item": element, "$index": place}
-    value = more.draw(values(shared | of_element, faults=True)) if place else case[0]
+    value = filled(more.draw(faulty), shared | of_element) if place else case[0]
     row = db.execute("select qwf._fold(%s, %s)", [Jsonb(value), Jsonb(shared)]).fetchone()
     assert row is not None
     kind, found = asked(db, row[0], of_element)
