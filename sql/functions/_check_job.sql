@@ -36,16 +36,21 @@ declare
       then 'backoff: a list of seconds such as [1, 5, 30], or {"base": 1, "factor": 2, "max": 600}'
   end;
   v_max int;
+  v_known boolean;
 begin
   if v_problem is not null then
     raise exception using errcode = 'QW005', message = 'invalid job', detail = p_where || v_problem,
       hint = 'correct the value and enqueue again; nothing was written';
   end if;
-  if not exists (select from qwf.queues q where q.name = p_queue) then
+  select s.max_value_bytes, exists (select from qwf.queues q where q.name = p_queue)
+    into v_max, v_known
+  from qwf.settings s;
+  if not v_known then
     perform qwf._raise_unknown_queue(p_queue, p_where);
   end if;
-  perform qwf._check_limit(p_where, p_limit_by);
-  select s.max_value_bytes into v_max from qwf.settings s;
+  if p_limit_by is not null then
+    perform qwf._check_limit(p_where, p_limit_by);
+  end if;
   if octet_length(p_args::text) > v_max then
     raise exception using errcode = 'QW005', message = 'args too large',
       detail = format('%s%s bytes, at most %s', p_where, octet_length(p_args::text), v_max),
