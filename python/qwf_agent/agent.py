@@ -196,6 +196,9 @@ class Agent:
                 self.jobs.end(slot, claim, DID_NOT_STOP)
             elif (trip := watchdogs.check(self.look(slot, claim, seconds))) is not None:
                 self.jobs.trip(slot, claim, trip)
+            elif claim.vitals.suspicion is not None:
+                readings, claim.vitals.suspicion = json.dumps(claim.vitals.suspicion), None
+                self.soft.send(db.suspect_stall(claim.job_id, claim.token, readings))
         self.release_stranded()
 
     def heartbeat(self) -> None:

@@ -127,6 +127,14 @@ def progress(job_id: int, token: str, fraction: float, message: str | None) -> Q
     )
 
 
+def suspect_stall(job_id: int, token: str, readings: str) -> Query:
+    """Writes down that a body was silent for too long but is not standing still; `readings` is a
+    JSON object."""
+    return Query(
+        "select * from qwf.suspect_stall({}, {}, {})", (job_id, token, readings), soft=True
+    )
+
+
 def finish_many(reports: bytes) -> Query:
     """Reports ends of attempts; `reports` is a JSON list."""
     return Query("select * from qwf.finish_many({})", (reports,))

@@ -99,14 +99,15 @@ def no_progress(look: Look) -> Trip | None:
     sizes = [size for _, size in vitals.still]
     moved = max(sizes) - min(sizes)
     silent = look.now - vitals.beat_at
+    readings = {**_readings(look), "ram_moved_bytes": moved, "most_gpu_percent": use}
     vitals.still.clear()
     if use > settings.idle_gpu_percent or moved > settings.idle_ram_bytes:
         log.info("job %d: silent for %.0f s, but not standing still", look.claim.job_id, silent)
+        vitals.suspicion = readings
         vitals.beat_at = look.now
         return None
     error = f"stalled: no progress reported for {silent:.0f} s, card and memory standing still"
-    readings = {"silent_s": round(silent, 1), "ram_moved_bytes": moved, "most_gpu_percent": use}
-    return Trip("stalled", error, {**_readings(look), **readings})
+    return Trip("stalled", error, readings)
 
 
 def gpu_health(look: Look) -> Trip | None:

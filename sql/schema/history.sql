@@ -51,7 +51,7 @@ create table qwf.job_events (
   job_id bigint,
   type text not null check (type in (
     'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired',
-    'deadline', 'retried', 'changed', 'worker_off', 'worker_on')),
+    'deadline', 'retried', 'changed', 'stall_suspected', 'worker_off', 'worker_on')),
   actor text not null,
   detail jsonb not null default '{}'
 );

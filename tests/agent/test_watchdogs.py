@@ -103,6 +103,8 @@ def test_a_card_that_computes_is_progress(
     job_id = base.enqueue("silent", {"file": str(file)}, queue="gpu")
     until(lambda: agent.said().count("not standing still") >= 2, "two looks at it")
     assert alive(pids_in(file)[0])
+    query = "select detail -> 'readings' from qwf.job_events where type = 'stall_suspected'"
+    assert base.one(query)["most_gpu_percent"] == 97
     card.write_text(json.dumps([[0, GIB, 16 * GIB]]))
     attempt = tripped(base, job_id, file, "stalled")
     assert attempt["gpu_peak_bytes"] == GIB

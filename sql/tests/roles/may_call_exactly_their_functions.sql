@@ -10,7 +10,7 @@ create temp table allowed (name, roles) as values
   ('result', '{qwf_producer,qwf_viewer}'), ('run_status', '{qwf_producer,qwf_viewer}'),
     ('check_invariants', '{qwf_viewer}'),
   ('claim', '{qwf_worker}'), ('heartbeat', '{qwf_worker}'), ('progress', '{qwf_worker}'),
-    ('finish', '{qwf_worker}'),
+    ('finish', '{qwf_worker}'), ('suspect_stall', '{qwf_worker}'),
   ('finish_many', '{qwf_worker}'), ('drain_outbox', '{qwf_worker}'), ('reclaim', '{qwf_worker}'),
   ('promote_due', '{qwf_worker}'), ('expire_inputs', '{qwf_worker}'),
   ('tick', '{qwf_worker}'), ('register_worker', '{qwf_worker}'), ('announce', '{qwf_worker}'),
