@@ -157,6 +157,7 @@ def test_what_a_container_is_checked_by(
     base: Database, start: StartAgent, monkeypatch: Any
 ) -> None:
     monkeypatch.setenv("QWF_DSN", base.dsn)
+    base.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
     assert run("workers", "--check", "--host", "box-a").exit_code == 1
     start(*TASKS, "--host", "box-a")
     assert run("workers", "--check", "--host", "box-a").exit_code == 0

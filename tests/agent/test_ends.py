@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PACKAGE, Agent, Database, StartAgent, alive, until
+from harness import PACKAGE, USER, Agent, Database, StartAgent, alive, until
 from proxy import proxy_to
 from psycopg.conninfo import make_conninfo
 
@@ -82,6 +82,17 @@ def test_a_killed_guardian_costs_the_agent_nothing(base: Database, start: StartA
 
 # Connections that lead nowhere -------------------------------------------------------------------
 
+IMPATIENT = """
+import qwf_agent.agent
+qwf_agent.agent.SOFT_DEADLINE_S = 1.0  # instead of ten
+"""
+
+
+def impatient(start: StartAgent, folder: Path, *options: str) -> Agent:
+    """An agent that soon gives up on a server that does not answer."""
+    (folder / "sitecustomize.py").write_text(IMPATIENT)
+    return start(*options, PYTHONPATH=os.pathsep.join(map(str, (folder, PACKAGE, USER))))
+
 
 def test_a_connection_that_leads_nowhere_is_noticed(
     base: Database, server: Any, start: StartAgent, tmp_path: Path
@@ -91,7 +102,7 @@ def test_a_connection_that_leads_nowhere_is_noticed(
     socket = f"{server.host}/.s.PGSQL.{server.port}"
     with proxy_to(socket) as proxy:
         dsn = make_conninfo(base.dsn, host="127.0.0.1", port=proxy.port)
-        start("--app", "bodies", "--dsn", dsn)
+        impatient(start, tmp_path, "--app", "bodies", "--dsn", dsn)
         file = tmp_path / "pid"
         job_id = base.enqueue("telling", {"file": str(file), "seconds": 1})
         until(file.exists)
@@ -102,12 +113,12 @@ def test_a_connection_that_leads_nowhere_is_noticed(
 
 
 def test_an_idle_connection_that_leads_nowhere_is_noticed(
-    base: Database, server: Any, start: StartAgent
+    base: Database, server: Any, start: StartAgent, tmp_path: Path
 ) -> None:
     socket = f"{server.host}/.s.PGSQL.{server.port}"
     with proxy_to(socket) as proxy:
         dsn = make_conninfo(base.dsn, host="127.0.0.1", port=proxy.port)
-        start("--app", "bodies", "--dsn", dsn)
+        impatient(start, tmp_path, "--app", "bodies", "--dsn", dsn)
         base.ended(base.enqueue("noop"))
         proxy.freeze()
         assert base.ended(base.enqueue("noop"))["status"] == "completed"
