@@ -4,7 +4,7 @@
 -- requires: functions/_peek
 -- Purpose: How long the job has waited that is the next in claim order for a worker.
 -- Guarantees: Looks, and locks nothing. Limited jobs count that a place was found for.
--- Called by: _pick.
+-- Called by: _pick, _wanted_places.
 
 begin;
 
@@ -15,9 +15,15 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return p_now - least(
-    (select j.queued_at from qwf._peek(p_queue, null, p_worker, p_now, 1, false) j),
-    (select min(j.queued_at) from qwf.jobs j where j.id = any (p_limited)));
+  return (
+    select p_now - j.queued_at
+    from (
+      select u.* from qwf._peek(p_queue, null, p_worker, p_now, 1, false) u
+      union all
+      select l.* from qwf.jobs l where l.id = any (p_limited)
+    ) j
+    order by j.run_next desc, j.priority, j.position
+    limit 1);
 end $$;
 comment on function qwf._head_waited(text, qwf.workers, timestamptz, bigint[]) is
   'Time since the first job that the worker could take was queued; null: there is none.';

@@ -1,7 +1,9 @@
 -- Deploy qwf:functions/_wanted_places
 -- requires: schema/jobs
 -- requires: schema/limits
+-- requires: schema/settings
 -- requires: schema/workers
+-- requires: functions/_head_waited
 -- requires: functions/_peek
 -- requires: functions/_pick_light
 -- requires: functions/_pick_newest
@@ -50,8 +52,7 @@ begin
       where s.limit_name = l.name and s.slot <= l.max_running and s.job_id is null
       limit p_count + a.above) s) f
   ), candidate as (
-    select j.limit_by, j.run_next, j.priority, j.position,
-      coalesce(j.required_model = p_worker.current_model, false) as warm
+    select j.id, j.limit_by, j.run_next, j.priority, j.position, j.required_model as model
     from (
       select l.*
       from room r
@@ -61,11 +62,17 @@ begin
       select f.* from qwf.jobs f
       where f.id = any (array(select p.id from unnest(v_free) p))
     ) j
+  ), preferred (model) as (  -- as _pick will
+    select p_worker.current_model
+    from qwf.settings s
+    where p_worker.current_model is not null and not p_light_only
+      and qwf._head_waited(p_queue, p_worker, p_now, array(
+        select c.id from candidate c where c.limit_by is not null)) < s.affinity_max_wait
   )
   select c.limit_by, count(*)::int
   from (
-    select * from candidate d
-    order by d.run_next desc, d.warm desc, d.priority,
+    select d.limit_by from candidate d left join preferred p on true
+    order by d.run_next desc, d.model = p.model desc nulls last, d.priority,
       case when p_worker.rank < 0 then -d.position else d.position end
     limit p_count
   ) c

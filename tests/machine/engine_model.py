@@ -37,6 +37,9 @@ ATTEMPTS = {"error": 1, "tempfail": 4}
 BACKOFF = {"error": [1, 5, 30], "tempfail": [60, 300, 900]}
 LOSSES = 3
 QUEUES = {"cpu", "gpu", "default"}
+AVOID = timedelta(minutes=5)
+STALE = timedelta(seconds=30)
+AFFINITY = timedelta(seconds=60)
 LIMITS = {"one": 1, "two": 2}
 DECISIONS = {"retry": "retried", "skip": "passed", "abort": "aborted"}
 
@@ -81,6 +84,30 @@ STANDALONE = Node("", ())
 
 
 @dataclass
+class Worker:
+    """One that has registered on the queue cpu; None announces nothing."""
+
+    host: str
+    seen: datetime
+    tasks: list[str] | None = None
+    models: list[str] | None = None
+    vram: int | None = None
+    labels: dict[str, Json] = field(default_factory=dict)
+    overflow: bool = False
+    model: str | None = None  # the one that is loaded
+    stopped: bool = False
+
+    def could_run(self, job: Job) -> bool:
+        node = job.node
+        return (
+            (self.tasks is None or job.task in self.tasks)
+            and (node.model is None or self.models is None or node.model in self.models)
+            and (node.vram is None or self.vram is None or node.vram <= self.vram)
+            and node.requires.items() <= self.labels.items()
+        )
+
+
+@dataclass
 class Job:
     id: int
     status: str
@@ -101,6 +128,8 @@ class Job:
     losses: int = 0
     run_next: bool = False
     place: tuple[Any, ...] = ()  # when it became queued; equal ones are in any order
+    queued_at: datetime | None = None  # when it last became queued
+    avoids: tuple[str, datetime] | None = None  # a host that lost it, and until when
     run_at: datetime | None = None
     jittered: bool = True  # whether run_at is what the database drew
     token: str | None = None
@@ -151,7 +180,9 @@ class Model:
     reports: dict[str, Report] = field(default_factory=dict)  # by token
     paused: set[str] = field(default_factory=set)
     room: int | None = None  # max_running of the queue cpu
-    off: set[str] = field(default_factory=set)  # workers that are switched off
+    limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))
+    workers: dict[str, Worker] = field(default_factory=dict)  # by id
+    off: dict[str, datetime | None] = field(default_factory=dict)  # hosts, until when
     unnamed: int = 0  # elements whose id the database has not told yet count down from 0
     locked_jobs: frozenset[int] = frozenset()  # by a transaction somebody has open
     locked_runs: frozenset[int] = frozenset()
@@ -169,7 +200,9 @@ class Model:
         priority: int,
         expires: timedelta | None,
         got: int,
-    ) -> int:
+    ) -> int | Refused:
+        if node.limit is not None and node.limit not in self.limits:
+            return NOT_FOUND
         holder = self._key_holder(node.name, key)
         if holder is not None:
             return holder
@@ -198,8 +231,10 @@ class Model:
         run_at: datetime | None,
         got: int,
         jobs: dict[str, int],
-    ) -> int:
+    ) -> int | Refused:
         """`jobs` is the job of each node, as the database says."""
+        if not self._has_limits(workflow):
+            return NOT_FOUND
         holder = self._run_key_holder(workflow, key)
         if holder is not None:
             return holder
@@ -225,6 +260,9 @@ class Model:
         self._apply(run, first)
         return run.id
 
+    def _has_limits(self, workflow: str) -> bool:
+        return all(n.limit is None or n.limit in self.limits for n in expand(workflow))
+
     def _time(self, workflow: str) -> timedelta:
         return timedelta(seconds=DEADLINES[workflow])
 
@@ -247,7 +285,7 @@ class Model:
             self._queue(job)
 
     def _queue(self, job: Job, front: bool = False, among: Any = ()) -> None:
-        job.status = "queued"
+        job.status, job.queued_at = "queued", self.now
         job.place = (not front, self.turn, among)
 
     # working
@@ -265,24 +303,10 @@ class Model:
 
         `picked` are the jobs that are not queued any more afterwards, `tokens` those handed out.
         """
-        free = [
-            job
-            for job in self.jobs.values()
-            if job.status == "queued" and job.queue == queue and job.id not in self.locked_jobs
-        ]
-        free = [
-            j for j in free if not (j.expires_at and j.expires_at <= self.now and not j.attempt)
-        ]
-        if queue in self.paused or worker in self.off:
-            free = []
+        free = self._claimable(queue, worker)
         came = list(tokens)  # among equals, the choice is the database's
-        free.sort(
-            key=lambda j: (
-                j.order(),
-                j.id not in picked,
-                came.index(j.id) + 1 if j.id in came else 0,
-            )
-        )
+        free.sort(key=lambda j: (j.id not in picked, came.index(j.id) + 1 if j.id in came else 0))
+        self._put_in_order(free, self.workers.get(worker))
         taken: list[Job] = []
         for job in free:
             if len(taken) < max_jobs and self._has_room(job, taken):
@@ -310,12 +334,56 @@ class Model:
             handed.append((job.id, job.attempt, inputs))
         return handed
 
+    def _claimable(self, queue: str, name: str) -> list[Job]:
+        """Queued jobs that the worker may be handed; one that never registered does anything,
+        but has no labels."""
+        worker = self.workers.get(name)
+        if queue in self.paused or (worker is not None and self.is_off(worker.host)):
+            return []
+        return [
+            job
+            for job in self.jobs.values()
+            if job.status == "queued"
+            and job.queue == queue
+            and job.id not in self.locked_jobs
+            and (job.attempt or not job.expires_at or job.expires_at > self.now)
+            and (worker or Worker("", self.now)).could_run(job)
+            and not (worker is not None and self._avoids(job, worker.host))
+        ]
+
+    def _avoids(self, job: Job, host: str) -> bool:
+        """It was lost there not long ago, and somebody else could take it."""
+        if job.avoids is None or job.avoids[0] != host or job.avoids[1] <= self.now:
+            return False
+        return any(
+            other.host != host
+            and not other.stopped
+            and other.seen > self.now - STALE
+            and job.queue == "cpu"
+            and not self.is_off(other.host)
+            and other.could_run(job)
+            for other in self.workers.values()
+        )
+
+    def _put_in_order(self, jobs: list[Job], worker: Worker | None) -> None:
+        """The order in which a worker takes them, keeping that of equals."""
+        jobs.sort(key=lambda j: j.place, reverse=worker is not None and worker.overflow)
+        warm = None if worker is None else worker.model
+        head = min(jobs, key=lambda j: j.order(), default=None)
+        if head is not None and head.queued_at and self.now - head.queued_at >= AFFINITY:
+            warm = None
+        jobs.sort(key=lambda j: (not j.run_next, warm not in (None, j.node.model), j.priority))
+
+    def is_off(self, host: str) -> bool:
+        until = self.off.get(host)
+        return host in self.off and (until is None or until > self.now)
+
     def _has_room(self, job: Job, taken: list[Job]) -> bool:
         """Whether the limits let it run beside what runs and what was just taken."""
         running = [j for j in self.jobs.values() if j.status == "running"] + taken
         full = self.room is not None and sum(j.queue == "cpu" for j in running) >= self.room
         limit = job.node.limit
-        if limit is not None and sum(j.node.limit == limit for j in running) >= LIMITS[limit]:
+        if limit is not None and sum(j.node.limit == limit for j in running) >= self.limits[limit]:
             return False
         return job.queue != "cpu" or not full
 
@@ -349,8 +417,13 @@ class Model:
                 outputs[name] = job.output  # of what was let go: null
         return {**outputs, "$context": run.context}
 
-    def heartbeat(self, tokens: Iterable[str], lease: timedelta | None) -> dict[str, str]:
+    def heartbeat(
+        self, worker: str, tokens: Iterable[str], lease: timedelta | None, stats: Json
+    ) -> dict[str, str]:
         """Verdict for each token; none for a job that somebody has locked."""
+        if (beating := self.workers.get(worker)) and not beating.stopped:
+            beating.seen = self.now
+            beating.model = stats.get("current_model", beating.model)
         verdicts = {}
         for token in tokens:
             job = self._holder(token)
@@ -409,6 +482,8 @@ class Model:
         return [job.id for job in lapsed]
 
     def deregister_worker(self, worker: str) -> None:
+        if worker in self.workers:
+            self.workers[worker].stopped = True
         held = [j for j in self.jobs.values() if j.status == "running" and j.worker == worker]
         self._conclude([Report(j.id, str(j.token), "released") for j in held])
 
@@ -437,6 +512,8 @@ class Model:
         outcome = report.outcome
         job.failures += outcome in ("error", "tempfail", "fatal")
         job.losses += outcome == "lost"
+        if outcome == "lost" and job.worker in self.workers:
+            job.avoids = (self.workers[job.worker].host, self.now + AVOID)
         if outcome == "completed":
             self._close(job, "completed")
             job.output, job.failed = report.output, False
@@ -858,6 +935,8 @@ class Model:
             return answer if isinstance(answer, Refused) else None
         if job.status not in ("failed", "cancelled"):
             return WRONG_STATE
+        if job.node.limit is not None and job.node.limit not in self.limits:
+            return NOT_FOUND
         if not job.once and self._key_holder(job.task, job.key) is not None:
             return KEY_TAKEN
         self._renew(job)
@@ -871,7 +950,7 @@ class Model:
             return NOT_FOUND
         if run.live or any(self.jobs[job_id].status not in OVER for job_id in run.nodes.values()):
             return WRONG_STATE
-        if name is not None and name not in run.nodes:
+        if not self._has_limits(run.workflow) or (name is not None and name not in run.nodes):
             return NOT_FOUND
         again = self.to_retry(run, name)
         if not again:
@@ -946,7 +1025,7 @@ class Model:
     def _renew(self, job: Job) -> None:
         job.failures = job.losses = 0
         job.failed = job.wanted_dead = job.stuck = False
-        job.finished_at = job.run_at = job.expires_at = None
+        job.finished_at = job.run_at = job.expires_at = job.avoids = None
 
     def run_next(self, job_id: int) -> Refused | None:
         job = self._waiting(job_id)
@@ -988,6 +1067,43 @@ class Model:
         if job.status not in ("queued", "scheduled") or job_id in self.locked_jobs:
             return WRONG_STATE
         return job
+
+    # workers and those who look after them
+
+    def switch(self, host: str, state: str, until: datetime | None) -> Refused | None:
+        if until is not None and until <= self.now:
+            return INVALID
+        self.off.pop(host, None)
+        if state == "off":
+            self.off[host] = until
+        return None
+
+    def suspend_worker(self, name: str) -> bool | Refused:
+        """The order of a person stands."""
+        worker = self.workers.get(name)
+        if worker is None or worker.stopped:
+            return NOT_FOUND
+        if self.is_off(worker.host):
+            return False
+        self.off[worker.host] = self.now + timedelta(minutes=5)
+        return True
+
+    def pause(self, queue: str, paused: bool) -> Refused | None:
+        if queue not in QUEUES:
+            return UNKNOWN_QUEUE
+        self.paused = self.paused | {queue} if paused else self.paused - {queue}
+        return None
+
+    def drop_limit(self, name: str) -> Refused | None:
+        if name == "queue:cpu" and self.room is not None:
+            self.room = None
+            return None
+        if name not in self.limits:
+            return NOT_FOUND
+        if any(j.node.limit == name and j.status not in OVER for j in self.jobs.values()):
+            return WRONG_STATE
+        del self.limits[name]
+        return None
 
     # what time brings about
 
@@ -1034,6 +1150,8 @@ class Model:
             del self.jobs[job_id]
         for token in [t for t, report in self.reports.items() if report.job in gone]:
             del self.reports[token]
+        for name in [n for n, worker in self.workers.items() if worker.seen < old]:
+            del self.workers[name]
         return len(runs), len(jobs)
 
     def settle_requests(self) -> int:

@@ -12,21 +12,34 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import psycopg
-from engine_model import LIMITS, LIVE_RUN, OVER, Diverged, Model, Refused, Report, require
+from engine_model import (
+    ACTIVE,
+    LIMITS,
+    LIVE_RUN,
+    OVER,
+    Diverged,
+    Model,
+    Refused,
+    Report,
+    Worker,
+    require,
+)
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from psycopg.types.json import Jsonb
-from workflows import WORKFLOWS, Node, definitions
+from workflows import FAST, WORKFLOWS, Node, definitions
 
 Json = Any
 START = datetime(2030, 1, 1, tzinfo=timezone.utc)
 JITTER = 0.1
-MAX_RUNS, MAX_JOBS = 4, 6  # of one sequence
-WORKERS = ("w1", "w2")
+MAX_RUNS, MAX_JOBS, MAX_WORKERS = 4, 6, 3  # of one sequence
+WORKERS = ("w1", "w2")  # who never register
+HOSTS = ("h1", "h2")
 
 # A clock that sessions set, and a switch that makes opening a node fail.
 REPLACE_CLOCK = """
@@ -47,7 +60,8 @@ TABLES = (
 RESET = f"""
 {";".join(f"delete from qwf.{table}" for table in TABLES)};
 update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
-update qwf.limit_slots set job_id = null where job_id is not null;
+delete from qwf.limit_slots; delete from qwf.limits;
+{";".join(f"select qwf.create_limit('{name}', {count})" for name, count in LIMITS.items())};
 select setval('qwf.next_fold', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
   setval('qwf.caught_up', 0),
   setval('qwf.jobs_id_seq', 1, false), setval('qwf.runs_id_seq', 1, false);
@@ -59,6 +73,8 @@ select j.id, j.run_id, j.status::text, j.queue, j.priority, j.run_next, j.attemp
   case when j.status = 'running' then j.claimed_by end,
   j.output, case when j.status <> 'cancelled' then j.last_error is not null end,
   array(select a.outcome from qwf.job_attempts a where a.job_id = j.id order by a.attempt),
+  case when j.status in ('queued', 'scheduled', 'running') then j.avoid_host end,
+  case when j.status in ('queued', 'scheduled', 'running') then j.avoid_until end,
   case when j.status = 'scheduled' then j.run_at end, j.claimed_by
 from qwf.jobs j
 """
@@ -67,9 +83,17 @@ select r.id, r.status::text, r.priority, r.error is not null, r.finished_at is n
   case when r.finished_at is null then r.ending::text end
 from qwf.runs r
 """
+FLEET = """
+select w.id, w.current_model, w.stopped_at is not null, w.last_seen,
+  qwf.desired_state(w.host, 'cpu') = 'off'
+from qwf.workers w
+union all
+select l.name, l.max_running::text, null, null, null from qwf.limits l
+"""
 EVENTS = """
 select o.run_id, coalesce(o.job_id, 0), o.kind from qwf.outbox o where o.poisoned_at is null
 """
+BROKEN = "select * from qwf.check_invariants()"
 
 
 class Session:
@@ -103,10 +127,13 @@ class Session:
         self.rows("select set_config('qwf_test.now', %s, false)", now.isoformat())
 
     def compare(self) -> None:
-        """Assert that the model's jobs, runs and events are those of the database."""
+        """Assert that the database holds what the model holds, and that it is healthy."""
         model = self.model
         self.name_elements()
-        found = {row[0]: row for row in self.rows(JOBS)}
+        with self.conn.pipeline():  # one round trip
+            cursors = [self.conn.execute(q) for q in (JOBS, RUNS, FLEET, EVENTS, BROKEN)]
+        jobs, runs, fleet, events, broken = (cursor.fetchall() for cursor in cursors)
+        found = {row[0]: row for row in jobs}
         require(set(found) == set(model.jobs), "jobs there are", set(found), set(model.jobs))
         for job_id, row in found.items():
             job = model.jobs[job_id]
@@ -127,6 +154,7 @@ class Session:
                 job.output,
                 job.failed if job.status != "cancelled" else None,
                 job.attempts,
+                *((job.avoids if job.status in ACTIVE else None) or (None, None)),
             )
             require(row[: len(wanted)] == wanted, f"job {job.node.name} is, is to be", row, wanted)
             if job.status == "scheduled":
@@ -142,11 +170,17 @@ class Session:
             )
             for r in model.runs.values()
         }
-        runs = set(self.rows(RUNS))
-        require(runs == wanted_runs, "runs are, are to be", runs, wanted_runs)
-        events = sorted(self.rows(EVENTS))
+        require(set(runs) == wanted_runs, "runs are, are to be", runs, wanted_runs)
+        wanted_fleet: set[Any] = {
+            (name, w.model, w.stopped, w.seen, model.is_off(w.host))
+            for name, w in model.workers.items()
+        }
+        limits = {**model.limits, **({"queue:cpu": model.room} if model.room else {})}
+        wanted_fleet |= {(name, str(count), None, None, None) for name, count in limits.items()}
+        require(set(fleet) == wanted_fleet, "workers and limits are", fleet, wanted_fleet)
         wanted_events = sorted((r.id, *e) for r in model.runs.values() for e in r.pending)
-        require(events == wanted_events, "events are, are to be", events, wanted_events)
+        require(sorted(events) == wanted_events, "events are, are to be", events, wanted_events)
+        require(not broken, "an invariant is violated", broken)
 
     def name_elements(self) -> None:
         """Learn the ids of elements that were made."""
@@ -197,6 +231,17 @@ later = st.none() | st.none() | st.sampled_from([15.5, 0.0]).map(lambda s: timed
 values = st.sampled_from(["yes", "no", 7, "retry", "skip", "abort"])
 MEDDLING = ["cancel_job", "cancel_run", "retry_job", "retry_run", "retry_run", "run_next"]
 MEDDLING += ["change_job", "pause", "deregister_worker"]
+MANAGING = ["switch", "switch", "suspend_worker", "create_limit", "drop_limit", "limit_queue"]
+INFO: list[Json] = [  # what workers say about themselves
+    {},
+    {"labels": FAST},
+    {"labels": FAST, "rank": -1},
+    {"tasks": ["t"], "vram_mb": 50},
+    {"models": ["m"], "current_model": "m"},
+    {"models": ["m", "n"], "current_model": "n", "vram_mb": 200, "labels": FAST},
+]
+# model, MiB of VRAM, labels
+NEEDS: list[Any] = [("m", None, {}), ("n", 100, {}), ("m", 100, FAST), (None, None, FAST)]
 CHORES = ["lapse", "promote_due", "promote_due", "drain_outbox", "tick", "tick", "prune"]
 HOLDING = ["lock", "lock", "answer", "cancel", "claim", "finish"]
 CHANGES = [  # priority, queue, seconds from now
@@ -240,13 +285,8 @@ class Machine(RuleBasedStateMachine):
         self.fine = False
         self.main.model.turn += 1
         yield self.main
-        self._check()
-        self.fine = True
-
-    def _check(self) -> None:
         self.main.compare()
-        broken = self.main.rows("select * from qwf.check_invariants()")
-        require(not broken, "an invariant is violated", broken)
+        self.fine = True
 
     def _set_now(self, now: datetime) -> None:
         self.main.set_now(now)
@@ -317,6 +357,7 @@ class Machine(RuleBasedStateMachine):
         limit=st.sampled_from([None, None, "one", "two"]),
         on_failure=st.sampled_from(["fail", "ask"]),
         expires=st.sampled_from([None, None, timedelta(seconds=20.25)]),
+        needs=st.sampled_from([(None, None, {})] * 3 + NEEDS),
     )
     def enqueue(
         self,
@@ -330,17 +371,12 @@ class Machine(RuleBasedStateMachine):
         limit: str | None,
         on_failure: str,
         expires: timedelta | None,
+        needs: tuple[str | None, int | None, Json],
     ) -> None:
         with self.step() as main:
+            model, vram, requires = needs
             key = None if self.opened else key  # else it might wait for the open transaction
             run_at = None if wait is None else main.model.now + wait
-            got = main.one(
-                "select qwf.enqueue(%s, queue => 'cpu', key => %s, once => %s, run_at => %s,"
-                " max_attempts => %s, backoff => %s, priority => %s, limit_by => %s,"
-                " on_failure => %s, expires => %s)",
-                *(task, key, once, run_at, attempts, backoff and Jsonb(backoff), priority),
-                *(limit, on_failure, expires),
-            )
             node = Node(
                 task,
                 (),
@@ -348,25 +384,33 @@ class Machine(RuleBasedStateMachine):
                 backoff=backoff,
                 limit=limit,
                 on_failure=on_failure,
+                model=model,
+                vram=vram,
+                requires=requires,
             )
-            wanted = main.model.enqueue(node, key, once, run_at, priority, expires, got)
-            require(got == wanted, "enqueue answers", got, wanted)
+            enqueue(main, node, priority, key, once, run_at, expires)
 
     # working
 
-    @rule(worker=st.sampled_from(WORKERS), count=st.sampled_from([1, 1, 2, 5]), lease=leases)
-    def claim(self, worker: str, count: int, lease: timedelta | None) -> None:
+    @rule(worker=numbers, count=st.sampled_from([1, 1, 2, 5]), lease=leases)
+    def claim(self, worker: int, count: int, lease: timedelta | None) -> None:
         with self.step() as main:
-            claim(main, worker, count, lease)
+            claim(main, self._worker(worker), count, lease)
+
+    def _worker(self, number: int) -> str:
+        """One that may claim. Which limited job comes when for one that has a model or takes the
+        newest is open, and so is whether what somebody has locked is the head of the queue."""
+        named = self.model.workers
+        if self._contended():
+            named = {n: w for n, w in named.items() if w.model is None and not w.overflow}
+        return str(pick([*named, *WORKERS], number))
 
     @precondition(lambda self: self.jobs("queued"))
-    @rule(
-        worker=st.sampled_from(WORKERS), count=st.sampled_from([1, 2, 5]), output=outputs, jam=jams
-    )
-    def work(self, worker: str, count: int, output: Json, jam: bool) -> None:
+    @rule(worker=numbers, count=st.sampled_from([1, 2, 5]), output=outputs, jam=jams)
+    def work(self, worker: int, count: int, output: Json, jam: bool) -> None:
         """What workers do most of the time."""
         with self.step() as main:
-            claimed = claim(main, worker, count)
+            claimed = claim(main, self._worker(worker), count)
         if claimed:
             with self.step() as main:
                 done = [self._report(job_id, "completed", output) for job_id in claimed]
@@ -408,22 +452,77 @@ class Machine(RuleBasedStateMachine):
             if outcome != how:
                 finish(main, [Report(report.job, report.token, outcome, {"y": 9})])
 
+    @precondition(lambda self: self.jobs("queued") and not self.opened)
+    @rule(how=st.sampled_from(["lost", "lost", "released"]), apart=st.sampled_from([7, 31]))
+    def lose(self, how: str, apart: int) -> None:
+        """A host loses a job, or gives it back; then it asks for one again, and so does another."""
+        with self.step() as main:
+            worker, other = (self._registered(host, {}) for host in HOSTS)
+            finish(main, [self._report(job_id, how, None) for job_id in claim(main, worker, 1)])
+            self._set_now(
+                main.model.now + timedelta(seconds=apart)
+            )  # is the other one still alive?
+            claim(main, worker, 1)
+            claim(main, other, 1)
+
+    @precondition(lambda self: len(self.model.jobs) < MAX_JOBS + 6 and not self._contended())
+    @rule(apart=st.sampled_from([7, 67]), priority=st.sampled_from([50, 100]))
+    def keep_warm(self, apart: int, priority: int) -> None:
+        """Somebody with a model loaded finds work for it, behind other work or before it."""
+        with self.step() as main:
+            worker = self._registered("h1", {"models": ["m"], "current_model": "m"})
+            enqueue(main, Node("t", ()))
+            self._set_now(main.model.now + timedelta(seconds=apart))
+            main.model.turn += 1
+            enqueue(main, Node("u", (), model="m"), priority)
+            claim(main, worker, 1)
+
+    @precondition(lambda self: len(self.model.jobs) < MAX_JOBS + 6 and not self.opened)
+    @rule(number=numbers)
+    def lower(self, number: int) -> None:
+        """A queue is limited, and the limit lowered under what runs, of which one ends."""
+        with self.step() as main:
+            limit_queue(main, 3)
+            for _ in range(4):
+                enqueue(main, Node("t", ()), 50)
+            claim(main, "w1", 3)
+            limit_queue(main, 1)
+            if held := self.held():
+                finish(main, [self._report(pick(held, number), "completed", {"y": 1})])
+            claim(main, "w1", 1)
+            if number % 2:
+                drop_limit(main, "queue:cpu")
+
+    def _registered(self, host: str, info: Json) -> str:
+        """A worker of the host that says this of itself, and no more."""
+        wanted = worker_saying(host, self.model.now, info)
+        for name, worker in self.model.workers.items():
+            if replace(worker, seen=wanted.seen) == wanted:
+                return name
+        return register_worker(self.main, host, info)
+
     def _late_reports(self) -> list[Report]:
         """Reports about attempts that have ended; only those about jobs that run again, if any."""
         reports = list(self.model.reports.values())
         return [r for r in reports if self.model.jobs[r.job].status == "running"] or reports
 
-    @precondition(lambda self: self.model.reports or self.jobs("running"))
-    @rule(worker=st.sampled_from(WORKERS), some=st.lists(numbers, max_size=3), lease=leases)
-    def beat(self, worker: str, some: list[int], lease: timedelta | None) -> None:
+    @precondition(lambda self: self.model.reports or self.jobs("running") or self.model.workers)
+    @rule(
+        worker=numbers,
+        some=st.lists(numbers, max_size=3),
+        lease=leases,
+        loaded=st.sampled_from([{}, {}, {"current_model": "m"}, {"current_model": None}]),
+    )
+    def beat(self, worker: int, some: list[int], lease: timedelta | None, loaded: Json) -> None:
         """A heartbeat, and progress for one of the tokens."""
         with self.step() as main:
             known = {str(job.token): job.id for job in main.model.jobs.values() if job.token}
             known.update((report.token, report.job) for report in self._late_reports())
-            tokens = list(dict.fromkeys(pick(known, n) for n in some))
-            query = "select token::text, verdict from qwf.heartbeat(%s, %s::uuid[], %s)"
-            got: Any = dict(main.rows(query, worker, tokens, lease))
-            wanted: Any = main.model.heartbeat(tokens, lease)
+            tokens = list(dict.fromkeys(pick(known, n) for n in some if known))
+            name = pick([*main.model.workers, *WORKERS], worker)
+            query = "select token::text, verdict from qwf.heartbeat(%s, %s::uuid[], %s, %s)"
+            got: Any = dict(main.rows(query, name, tokens, lease, Jsonb(loaded)))
+            wanted: Any = main.model.heartbeat(name, tokens, lease, loaded)
             require(got == wanted, "heartbeat answers", got, wanted)
             for token in tokens[:1]:
                 got = main.one("select qwf.progress(%s, %s, 0.5, 'half')", known[token], token)
@@ -494,15 +593,55 @@ class Machine(RuleBasedStateMachine):
         require((got or None) == wanted, "change_job answers", got, wanted)
 
     def _pause(self, main: Session, number: int, which: int) -> None:
-        pause(main, "cpu", number % 3 == 0)
+        pause(main, "none" if number == 0 else "cpu", number % 3 == 0)
 
     def _deregister_worker(self, main: Session, number: int, which: int) -> None:
         if not any(
             main.model.jobs[job_id].status == "running" for job_id in main.model.locked_jobs
         ):
-            worker = pick(WORKERS, number)
+            worker = pick([*main.model.workers, *WORKERS], number)
             main.rows("select qwf.deregister_worker(%s)", worker)
             main.model.deregister_worker(worker)
+
+    # workers and those who look after them
+
+    @precondition(lambda self: len(self.model.workers) < MAX_WORKERS)
+    @rule(host=st.sampled_from(HOSTS), info=st.sampled_from(INFO))
+    def register_worker(self, host: str, info: Json) -> None:
+        with self.step() as main:
+            register_worker(main, host, info)
+
+    @rule(act=st.sampled_from(MANAGING), number=numbers, which=numbers)
+    def manage(self, act: str, number: int, which: int) -> None:
+        with self.step() as main:
+            getattr(self, "_" + act)(main, number, which)
+
+    def _switch(self, main: Session, number: int, which: int) -> None:
+        host, state = pick(HOSTS, number), pick(("off", "off", "on"), which)
+        policy, seconds = pick(("hard", "drain", "pause"), which), pick((None, 20.5, 0), number)
+        until = None if seconds is None else main.model.now + timedelta(seconds=seconds)
+        query = "select qwf.worker_control(%s, 'cpu', %s, %s, until => %s)::text"
+        got = main.one(query, host, state, policy, until) or None
+        wanted = main.model.switch(host, state, until)
+        require(got == wanted, "worker_control answers", got, wanted)
+
+    def _suspend_worker(self, main: Session, number: int, which: int) -> None:
+        worker = pick([*main.model.workers, "w1"], number)
+        got = main.one("select qwf.suspend_worker(%s, 'it only fails')", worker)
+        wanted = main.model.suspend_worker(worker)
+        require(got == wanted, "suspend_worker answers", got, wanted)
+
+    def _create_limit(self, main: Session, number: int, which: int) -> None:
+        name, count = pick((*LIMITS, "three"), number), 1 + which % 3
+        main.rows("select qwf.create_limit(%s, %s)", name, count)
+        main.model.limits[name] = count
+
+    def _drop_limit(self, main: Session, number: int, which: int) -> None:
+        drop_limit(main, pick((*LIMITS, "three", "queue:cpu"), number))
+
+    def _limit_queue(self, main: Session, number: int, which: int) -> None:
+        if not self.opened:  # else what is being claimed just now may not count
+            limit_queue(main, 1 + which % 3)
 
     # time
 
@@ -570,9 +709,14 @@ class Machine(RuleBasedStateMachine):
                 report = self._report(pick(self.jobs("running"), number), outcome, {"y": 1})
                 self._open(lambda other: finish(other, [report]))
 
+    def _contended(self) -> bool:
+        """Whether something other than order decides who gets which job."""
+        return self._limited() or bool(set(self.jobs("queued")) & self.model.locked_jobs)
+
     def _limited(self) -> bool:
         """Then a claim may lock more than it takes."""
-        return any(self.model.jobs[job_id].node.limit for job_id in self.jobs("queued"))
+        limits = any(self.model.jobs[job_id].node.limit for job_id in self.jobs("queued"))
+        return limits or self.model.room is not None
 
     def _open(self, act: Callable[[Session], Any]) -> None:
         before = self.model.fork()
@@ -612,16 +756,18 @@ class Machine(RuleBasedStateMachine):
                 self._let_go(True)
         main = self.main
         pause(main, "cpu", False)
+        drop_limit(main, "queue:cpu")
+        able = register_worker(main, "another", {"labels": FAST})
         for _ in range(60):
             self.model.turn += 1
             tick(main)
             live = any(job.status not in OVER for job in self.model.jobs.values())
             if not live and not any(run.live for run in self.model.runs.values()):
-                self._check()
+                main.compare()
                 return
             for job_id in self.jobs("running"):
                 finish(main, [self._report(job_id, "completed", {"y": 1, "z": 1})])
-            claimed = claim(main, "w2", 100) + claim(main, "w2", 100, queue="gpu")
+            claimed = claim(main, able, 100) + claim(main, able, 100, queue="gpu")
             if claimed:
                 finish(
                     main,
@@ -632,7 +778,7 @@ class Machine(RuleBasedStateMachine):
                 answer_job(main, asked[0], "yes" if question else "skip")
             elif self.jobs("scheduled"):
                 self._promote_due(main)
-        self._check()
+        main.compare()
         raise Diverged(f"it does not end: {self.model}")
 
 
@@ -660,14 +806,31 @@ def enqueue_run(
         once,
         run_at,
     )
-    jobs = dict(
-        s.rows(
-            "select node_id, id from qwf.jobs where run_id = %s and parent_id is null order by id",
-            got,
-        )
-    )
+    query = "select node_id, id from qwf.jobs where run_id = %s and parent_id is null order by id"
+    jobs = {} if isinstance(got, Refused) else dict(s.rows(query, got))
     wanted = s.model.enqueue_run(workflow, context, priority, key, once, run_at, got, jobs)
     require(got == wanted, "enqueue_run answers", got, wanted)
+
+
+def enqueue(
+    s: Session,
+    node: Node,
+    priority: int = 100,
+    key: str | None = None,
+    once: bool = False,
+    run_at: datetime | None = None,
+    expires: timedelta | None = None,
+) -> None:
+    got = s.one(
+        "select qwf.enqueue(%s, queue => 'cpu', key => %s, once => %s, run_at => %s,"
+        " max_attempts => %s, backoff => %s, priority => %s, limit_by => %s, on_failure => %s,"
+        " expires => %s, model => %s, vram_mb => %s, requires => %s)",
+        *(node.name, key, once, run_at, node.max_attempts, node.backoff and Jsonb(node.backoff)),
+        *(priority, node.limit, node.on_failure, expires, node.model, node.vram),
+        Jsonb(node.requires),
+    )
+    wanted = s.model.enqueue(node, key, once, run_at, priority, expires, got)
+    require(got == wanted, "enqueue answers", got, wanted)
 
 
 def claim(
@@ -698,9 +861,11 @@ def finish(s: Session, reports: list[Report], jam: bool = False) -> None:
         }
         for r in reports
     ]
-    s.rows("select set_config('qwf_test.jam', %s, false)", "on" if jam else "")
+    if jam:
+        s.rows("select set_config('qwf_test.jam', 'on', false)")
     got = s.rows("select job_id, verdict, pending from qwf.finish_many(%s)", json.dumps(said))
-    s.rows("select set_config('qwf_test.jam', '', false)")
+    if jam:
+        s.rows("select set_config('qwf_test.jam', '', false)")
     s.model.jammed = jam
     wanted = s.model.finish_many(reports)
     s.model.jammed = False
@@ -740,8 +905,42 @@ def cancel_job(s: Session, job_id: int) -> None:
 
 
 def pause(s: Session, queue: str, paused: bool) -> None:
-    s.rows("update qwf.queues set paused = %s where name = %s", paused, queue)
-    s.model.paused = s.model.paused | {queue} if paused else s.model.paused - {queue}
+    function = "pause_queue" if paused else "resume_queue"
+    got = s.one(f"select qwf.{function}(%s)::text", queue) or None
+    wanted = s.model.pause(queue, paused)
+    require(got == wanted, f"{function} answers", got, wanted)
+
+
+def register_worker(s: Session, host: str, info: Json) -> str:
+    """The id of the worker."""
+    name = str(s.one("select qwf.register_worker(%s, 'cpu', %s)", host, Jsonb(info)))
+    require(name not in s.model.workers, "the id of a worker is new", name)
+    s.model.workers[name] = worker_saying(host, s.model.now, info)
+    return name
+
+
+def worker_saying(host: str, now: datetime, info: Json) -> Worker:
+    return Worker(
+        host,
+        now,
+        info.get("tasks"),
+        info.get("models"),
+        info.get("vram_mb"),
+        info.get("labels", {}),
+        info.get("rank", 0) < 0,
+        info.get("current_model"),
+    )
+
+
+def limit_queue(s: Session, count: int) -> None:
+    s.rows("select qwf.create_queue('cpu', max_running => %s)", count)
+    s.model.room = count
+
+
+def drop_limit(s: Session, name: str) -> None:
+    got = s.one("select qwf.drop_limit(%s)::text", name) or None
+    wanted = s.model.drop_limit(name)
+    require(got == wanted, "drop_limit answers", got, wanted)
 
 
 def reclaim(s: Session) -> None:

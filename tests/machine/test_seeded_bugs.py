@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from state_machine import machine_on, prepare
 
-WITHIN = 1000  # sequences; a few dozen are enough
+WITHIN = 300  # sequences; a few dozen are enough
 # function, what its text says, what it says with the bug in it
 BUGS = {
     "the token is not checked": (
@@ -41,6 +41,26 @@ BUGS = {
         "_dispatch",
         "v_error := sqlstate || ' ' || sqlerrm;",
         "v_left := null;",
+    ),
+    "a worker that is off is handed jobs": (
+        "claim",
+        "qwf.desired_state(v_worker.host, claim.queue) = 'off'",
+        "false",
+    ),
+    "a job goes back to the host that lost it": (
+        "_fits",
+        "or not qwf._another_takes(p_job, p_now)",
+        "or true",
+    ),
+    "jobs above a lowered limit do not count": (
+        "_lock_slots",
+        "a.slot > l.max_running",
+        "false",
+    ),
+    "a loaded model is preferred for ever": (
+        "_pick",
+        "< (select s.affinity_max_wait from qwf.settings s)",
+        "is not null",
     ),
 }
 

@@ -27,6 +27,9 @@ class Node:
     on_failure: str = "fail"
     cleans_up: bool = False
     limit: str | None = None
+    model: str | None = None
+    vram: int | None = None
+    requires: Json = field(default_factory=dict)
     max_attempts: int | None = None
     max_losses: int | None = None
     backoff: Json = None
@@ -59,6 +62,7 @@ SKIP = ref("skip", **{"$default": False})  # of the run's context
 RETRY = {"max_attempts": 2, "backoff": [10]}
 CLEANUP = {"run_if": "all_done"}
 GO_ON, ASK = {"on_failure": "continue"}, {"on_failure": "ask"}
+FAST = {"fast": True}
 LIST = ref("a.list", **{"$default": [1, 2, 3]})
 
 WORKFLOWS: dict[str, list[Json]] = {
@@ -93,7 +97,7 @@ WORKFLOWS: dict[str, list[Json]] = {
             ],
         )
     ],
-    "loose": [pipe("s", nodes=[node("a"), node("b"), node("c")])],
+    "loose": [pipe("s", nodes=[node("a"), node("b", requires=FAST), node("c", limit_by="one")])],
     "skips": [
         pipe("first", skip_if=SKIP),
         pipe(
@@ -172,6 +176,7 @@ WORKFLOWS: dict[str, list[Json]] = {
                     "a",
                     map=LIST,
                     inputs={"x": ref("item"), "n": ref("index"), "y": ref("a.y")},
+                    limit_by="two",
                 ),
                 node("c", "m", inputs={"all": ref("m")}),
             ],
@@ -282,6 +287,8 @@ def expand(workflow: str) -> list[Node]:
                     min_success=n.get("min_success"),
                     on_failure=n.get("on_failure", "fail"),
                     cleans_up="run_if" in n,
+                    limit=n.get("limit_by"),
+                    requires=n.get("requires", {}),
                     max_attempts=retry.get("max_attempts"),
                     max_losses=retry.get("max_losses"),
                     backoff=retry.get("backoff"),
