@@ -156,6 +156,7 @@ def test_an_agent_finds_the_server_that_takes_writes(base: Database, start: Star
 def test_what_a_container_is_checked_by(
     base: Database, start: StartAgent, monkeypatch: Any
 ) -> None:
+    base.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
     monkeypatch.setenv("QWF_DSN", base.dsn)
     base.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
     assert run("workers", "--check", "--host", "box-a").exit_code == 1

@@ -85,6 +85,22 @@ def test_an_agent_with_a_session_of_its_own_is_woken(
     until(lambda: outcome(base) == {"completed": 1}, "the job to be done")
 
 
+def test_an_agent_that_shares_connections_is_woken_through_a_session(
+    bouncer: Bouncer, base: Database, start: StartAgent
+) -> None:
+    """Transaction mode for claims and reports, session mode for LISTEN."""
+    options = ("--poll", "600", "--listen-dsn", bouncer.own)
+    agent = start(*TASKS, *options, QWF_DSN=bouncer.shared)
+    until(lambda: base.one("select count(*) from qwf.sleepers") == 1, "the agent to fall asleep")
+    enqueue_through(bouncer.shared, 1)
+    until(lambda: outcome(base) == {"completed": 1}, "the job to be done")
+    bouncer.restart()
+    until(lambda: base.one("select count(*) from qwf.sleepers") == 1, "it to fall asleep again")
+    base.conn.execute("update qwf.settings set tick = '2 s'")
+    until(lambda: "settings of default have changed" in agent.said(), "it to hear again")
+    assert agent.stop() == 0
+
+
 def test_an_agent_that_shares_connections_polls_and_claims_and_reports(
     bouncer: Bouncer, base: Database, start: StartAgent
 ) -> None:

@@ -104,6 +104,8 @@ class Misconfigured(click.ClickException):
 @option("--project", "Run jobs of this project only.", metavar="NAME")
 @click.option("--dsn", metavar="URL",
               help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or what `qwf up` started.")
+@option("--listen-dsn", "Where to LISTEN, if the database is reached through a pool by "
+        "transaction. Default: with everything else.", metavar="URL")
 @option("--out-root", "Where bodies write. Default: ~/.qwf/out.", type=FOLDER, metavar="DIR")
 @option("--grace", "How long bodies may finish after SIGTERM.", type=SECONDS, metavar="SECONDS")
 @option("--fresh", "Fork a new child for every job.", is_flag=True)
@@ -149,6 +151,8 @@ def read_options(given: dict[str, Any]) -> Options:
     if commands is not None and not commands.is_dir():
         raise config.ConfigError(f"--allow-commands {commands}: no such folder")
     given["dsn"] = config.find_dsn(given["dsn"])
+    if given["listen_dsn"] is not None:
+        given["listen_dsn"] = config.checked(given["listen_dsn"], "--listen-dsn")
     given["queues"] = tuple(dict.fromkeys(given["queues"])) or ("default",)
     given["labels"] = tuple(_label(label) for label in given["labels"])
     given["host"] = given["host"] or socket.gethostname()

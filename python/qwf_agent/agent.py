@@ -81,6 +81,9 @@ class Agent:
         self.selector = selectors.DefaultSelector()
         self.signals = Signals(self.selector)
         self.soft = Link(options.dsn, name, self.selector, SOFT_DEADLINE_S)
+        self.ears = self.soft  # what LISTENs: a session of its own behind a pool by transaction
+        if options.listen_dsn is not None:
+            self.ears = Link(options.listen_dsn, name, self.selector, SOFT_DEADLINE_S)
         self.durable = Link(options.dsn, name, self.selector, DURABLE_DEADLINE_S)
         self.reporter = Reporter(self.durable)
         self.progress = ProgressSender(self.soft)
@@ -133,6 +136,8 @@ class Agent:
         self.soft.step(self.now)
         if self.soft.mutes > mutes:
             self.durable.hurry(SOFT_DEADLINE_S)  # what happened to one happened to the other, too
+        if self.ears is not self.soft:
+            self.ears.step(self.now)
         self.durable.step(self.now)
         until = self.next_at() if until is None else until
         if self.reporter.busy() and self.slots.all_have_work():
@@ -141,8 +146,8 @@ class Agent:
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()
         self.now = time.monotonic()
-        while self.soft.notifications:
-            notification = self.soft.notifications.popleft()
+        while self.ears.notifications:
+            notification = self.ears.notifications.popleft()
             for worker in self.workers:
                 worker.told(notification)
 
@@ -353,7 +358,7 @@ class Agent:
         elif worker.control.forgotten and not self.draining and self.durable.up:
             log.warning("the database has forgotten worker %s: registering again", worker.id)
             info = json.dumps(registration(self.options, self.announced))
-            self.rejoining[worker] = worker.rejoin(self.durable, self.options.host, info)
+            self.rejoining[worker] = worker.rejoin(self.durable, self.ears, self.options.host, info)
 
     # Starting.
 
@@ -367,7 +372,7 @@ class Agent:
                 MISCONFIGURED,
                 f"the database has schema version {version}, this agent speaks {__version__}",
             )
-        self.soft.listen(CHANNEL)
+        self.ears.listen(CHANNEL)
         for queue in self.options.queues:
             self.workers.append(self.register(queue, give_up_at))
         slots = make_slots(
@@ -417,7 +422,7 @@ class Agent:
         host, worker_info = self.options.host, json.dumps(info)
         worker_id = self.ask(db.register_worker(host, queue, worker_info), give_up_at)
         channel = self.ask(db.wake_channel(worker_id), give_up_at)
-        self.soft.listen(channel)
+        self.ears.listen(channel)
         control = Control(worker_id, host, queue, settings.heartbeat, self.soft)
         lanes = queue in self.options.gpu_queues
         reader = SettingsReader(queue, self.options.poll, self.soft, self.now)
@@ -437,6 +442,7 @@ class Agent:
         """When the loop has something to do, if nothing happens before."""
         times = [
             self.soft.next_at(),
+            self.ears.next_at(),
             self.durable.next_at(),
             self.now + (LOOK_S if self.slots.busy() else IDLE_S),
         ]
@@ -471,6 +477,7 @@ class Agent:
         for slot in self.slots:
             slot.kill()
         self.soft.close()
+        self.ears.close()
         for worker in self.workers:
             call = self.durable.send(db.deregister_worker(worker.id))
             while not call.done and time.monotonic() < self.give_up_at:

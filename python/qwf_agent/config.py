@@ -58,10 +58,10 @@ def find_dsn(flag: str | None = None) -> str:
     variable must not make a private, empty queue. Raises ConfigError.
     """
     if flag is not None:
-        return _checked(flag, "--dsn")
+        return checked(flag, "--dsn")
     for variable in ("QWF_DSN", "DATABASE_URL"):
         if os.environ.get(variable):
-            return _checked(os.environ[variable], variable)
+            return checked(os.environ[variable], variable)
     places = {
         key: os.environ[variable] for variable, key in PLACES.items() if os.environ.get(variable)
     }
@@ -69,7 +69,7 @@ def find_dsn(flag: str | None = None) -> str:
         return make_conninfo("", **places)
     configured = load_toml().get("dsn")
     if configured is not None:
-        return _checked(str(configured), "dsn in qwf.toml")
+        return checked(str(configured), "dsn in qwf.toml")
     left_by_up = address(home())
     if left_by_up is None:
         raise ConfigError(WAY_OUT)
@@ -98,8 +98,9 @@ def _toml_path() -> Path | None:
     return next((d / "qwf.toml" for d in (here, *here.parents) if (d / "qwf.toml").is_file()), None)
 
 
-def _checked(dsn: str, source: str) -> str:
-    """`dsn` as libpq reads it, without the driver that SQLAlchemy writes (postgresql+psycopg://)."""
+def checked(dsn: str, source: str) -> str:
+    """`dsn` as libpq reads it, without the driver that SQLAlchemy writes (postgresql+psycopg://);
+    `source` says where it stands. Raises ConfigError."""
     plain = re.sub(r"^postgres(ql)?\+\w+://", "postgresql://", dsn.strip())
     try:
         if not conninfo_to_dict(plain):

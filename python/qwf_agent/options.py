@@ -33,6 +33,7 @@ class Options:
     vram_mb: int | None = None
     max_rss: int | None = None
     cgroup: Path | None = None
+    listen_dsn: str | None = None
 
     @property
     def gpu_queues(self) -> frozenset[str]:

@@ -153,7 +153,7 @@ class Worker:
             return {}
         return {row["token"]: row["verdict"] for row in call.rows}
 
-    def rejoin(self, durable: Link, host: str, info: str) -> Iterator[None]:
+    def rejoin(self, durable: Link, ears: Link, host: str, info: str) -> Iterator[None]:
         """Register anew, under a new id; to be gone through step by step."""
         registering = durable.send(db.register_worker(host, self.queue, info))
         while not registering.done:
@@ -163,7 +163,7 @@ class Worker:
             yield
         if registering.failure is None and naming.failure is None:
             self.id, self.channel = registering.value(), naming.value()
-            self._link.listen(self.channel)
+            ears.listen(self.channel)
             every_s, policy = self.settings.heartbeat, self.control.policy
             self.control = Control(self.id, host, self.queue, every_s, self._link)
             self.control.policy = policy  # until it is told otherwise

@@ -31,7 +31,7 @@ BOXES = {
 }
 QUEUES = [("attic", "cpu"), ("attic", "gpu"), ("cellar", "gpu"), ("desk", "cpu")]
 OLDEST = "desk"  # its agent lives all day long: its memory shows what leaks
-ASLEEP = "cellar"  # without a session of its own: it is woken by nobody, and polls
+POLLING = "cellar"  # without a session of its own: it is woken by nobody
 CUT_S = (2.0, max(4.0, min(20.0, DAY_S / 20)))
 WARM_UP_S = min(60.0, DAY_S / 2)  # until memory has grown to what it takes
 GROWTH_MB = 25.0
@@ -81,11 +81,13 @@ class Day:
         self.complete = False  # everything has happened once
 
     def boot(self, name: str) -> Agent:
-        pool = "shared" if name == ASLEEP else "own"
+        address = self.places[name].gateway
+        shared, own = (self.pooler.dsn(pool, address) for pool in ("shared", "own"))
+        dsns = {"QWF_DSN": shared, "QWF_LISTEN_DSN": own} if name == OLDEST else {"QWF_DSN": own}
         return self._start(
             "--app", "modelling", "--host", name, *BOXES[name], "--lease", "5", "--grace", "5",
             "--out-root", str(self._home / "out"), inside=self.places[name].inside,
-            QWF_DSN=self.pooler.dsn(pool, self.places[name].gateway), **{MARK: self.mark},
+            **({"QWF_DSN": shared} if name == POLLING else dsns), **{MARK: self.mark},
         )  # fmt: skip
 
     def strike(self) -> None:
