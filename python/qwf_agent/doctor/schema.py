@@ -48,7 +48,7 @@ def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
     if by_state["unknown"]:
         yield problem(
             f"{len(by_state['unknown'])} deployed changes are unknown here: a newer qwf did it",
-            "upgrade qwf on this box: pip install --upgrade qwf",
+            "install that version of qwf on this box",
         )
 
 
