@@ -48,6 +48,7 @@ LOOK_S = 0.2  # longest wait while bodies run: how late a watchdog may be
 IDLE_S = 1.0
 GATHER_S = 0.001
 TICK_AGE = 0.7  # of the time between two, which varies by a quarter: a lone agent does all
+SELDOM = 4  # times the interval between ticks
 LAST_WORDS_S = 10.0  # for reports to get through once the bodies have ended
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
 DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
@@ -226,6 +227,8 @@ class Agent:
         the others."""
         for worker in self.workers:
             self.slots.backlog.extend(worker.claimed(self.now))
+            if worker.take_echo_request():
+                self.durable.send(db.echo(worker.id))
         held_up = self.draining or self.reporter.is_behind()
         room = NO_ROOM if held_up else self.slots.room(self.now)
         for worker in self.workers:
@@ -275,7 +278,10 @@ class Agent:
             call, self.ticking = self.ticking, None
             if call.failure is not None and not call.failure.lost:
                 log.warning("tick failed: %s", call.failure)
-            due_s = json.loads(call.value() or "{}").get("next_due_s")
+            done = json.loads(call.value() or "{}")
+            due_s = done.get("next_due_s")
+            if done.get("ran") is False:  # another agent does it: see now and then that it does
+                self.tick_at = self.now + spread(SELDOM * self.workers[0].settings.tick)
             if due_s:
                 self.tick_at = min(self.tick_at, self.now + max(0.01, float(due_s)))
         if self.ticking is None and self.now >= self.tick_at and self.durable.up:

@@ -99,6 +99,11 @@ def wake(worker: str) -> Query:
     return Query("select * from qwf.wake({})", (worker,), soft=True)
 
 
+def echo(worker: str) -> Query:
+    """Has the worker hear something, if its connection lets it."""
+    return Query("select * from qwf.echo({})", (worker,))
+
+
 def claim(
     queue: str, worker: str, max_jobs: int, lease: float | None, light_only: bool = False
 ) -> Query:

@@ -103,6 +103,7 @@ class Link:
         self._deadline_s = deadline_s
         self._selector = selector
         self.up = False
+        self.connects = 0  # how many connections there have been
         self.trouble: Failure | None = None
         self.notifications: deque[Notification] = deque()
         self._channels: list[str] = []
@@ -198,6 +199,7 @@ class Link:
     def _greet(self, conn: PGconn) -> None:
         conn.nonblocking = 1
         self.up, self.trouble, self._wait_s = True, None, RETRY_S[0]
+        self.connects += 1
         self._watch(conn, selectors.EVENT_READ)
         for channel in self._channels:
             self.send(Query(f'listen "{channel}"'))

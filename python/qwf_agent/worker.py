@@ -18,7 +18,8 @@ from qwf_agent.slots import NO_ROOM, Room
 log = logging.getLogger("qwf_agent")
 
 RECHECK_S = (0.005, 0.025, 0.1)  # after falling asleep: a wake-up may have crossed with it
-SAY_AGAIN_S = 3.5  # said with the next poll: the database forgets a sleeper after five seconds
+SAID_S = 4.8  # the database forgets a sleeper after five seconds
+RAREST_POLL_S = 3.5  # with its jitter less than that
 TROUBLE_S = 1.0  # pause after a call that failed
 
 
@@ -27,7 +28,7 @@ class Worker:
 
     Invariant: at most one claim and one heartbeat are under way. It is asleep, as far as the
     database knows, only after a claim found nothing, and until one finds something or the agent
-    has no room.
+    has no room. While it hears no notifications, it looks at every poll.
     """
 
     def __init__(
@@ -58,7 +59,10 @@ class Worker:
         self._asleep = False
         self._log_wanted = False
         self._light_only = False
-        self._said_at = 0.0
+        self._said_at = self._asleep_at = 0.0
+        self._hears = False  # notifications come through this connection
+        self._echoed_in = 0  # the connection that was tried
+        self._wants_echo = False
         self._rechecks: list[float] = []
         self._look_at = 0.0
         self._beat_at = 0.0
@@ -118,6 +122,14 @@ class Worker:
             self.beat_soon()
         elif notification.channel == self.channel and notification.payload == "log":
             self._log_wanted = True
+        elif notification.channel == self.channel and notification.payload == "echo":
+            self._hears = True
+
+    def take_echo_request(self) -> bool:
+        """Whether it is still to be found out if notifications come: to be asked for on another
+        connection, as a pool may let this one hear itself."""
+        wanted, self._wants_echo = self._wants_echo, False
+        return wanted
 
     def take_log_request(self) -> bool:
         """Whether somebody has begun to follow a log since last asked."""
@@ -168,7 +180,7 @@ class Worker:
             self.control = Control(self.id, host, self.queue, every_s, self._link)
             self.control.policy = policy  # until it is told otherwise
             self.circuit = Circuit(self.id, self.control, self._link)
-            self._asleep = False
+            self._asleep, self._echoed_in = False, 0
 
     def next_at(self, room: int) -> float:
         """When there is something to do, if nothing happens before."""
@@ -185,18 +197,27 @@ class Worker:
     def _plan(self, found: bool, now: float) -> None:
         """When to look again: at once while there is work, and once more after falling asleep;
         then ever later."""
+        if self._echoed_in != self._link.connects:  # LISTEN has gone before this answer
+            self._echoed_in, self._hears, self._wants_echo = self._link.connects, False, True
         if found:
             self._wake()
             self._look_at = now
         elif not self._asleep:
             self._rechecks = list(RECHECK_S)
+            self._asleep_at = now
             self._sleep(now)
             self._look_at = now
         else:
-            poll = spread(self.settings.poll)
-            self._look_at = now + (self._rechecks.pop(0) if self._rechecks else poll)
-            if now >= self._said_at + SAY_AGAIN_S:
+            wait = self._rechecks.pop(0) if self._rechecks else spread(self._poll_s(now))
+            self._look_at = now + wait
+            if self._look_at > self._said_at + SAID_S:
                 self._sleep(now)
+
+    def _poll_s(self, now: float) -> float:
+        """How long to sleep: the setting; the longer nothing has come, the longer, as wake-ups
+        bring the work, and ticks wake those whom they missed."""
+        quiet_s = now - self._asleep_at if self._hears else 0.0
+        return max(self.settings.poll, min(RAREST_POLL_S, quiet_s / 10))
 
     def _sleep(self, now: float) -> None:
         self._asleep, self._said_at = True, now
@@ -204,5 +225,5 @@ class Worker:
 
     def _wake(self) -> None:
         if self._asleep:
-            self._asleep = False
+            self._asleep, self._look_at = False, 0.0
             self._link.send(db.wake(self.id))

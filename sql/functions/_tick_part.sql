@@ -7,6 +7,7 @@
 -- requires: functions/expire_inputs
 -- requires: functions/_fail_overdue_runs
 -- requires: functions/drain_outbox
+-- requires: functions/_wake_overlooked
 -- requires: functions/_forget_sleepers
 -- requires: functions/_keep_statistics
 -- requires: functions/prune
@@ -31,6 +32,7 @@ begin
     when 'expired' then qwf._expire_jobs() + qwf.expire_inputs()
     when 'overdue' then qwf._fail_overdue_runs()
     when 'drained' then qwf.drain_outbox()
+    when 'woken' then qwf._wake_overlooked()
     when 'forgotten' then qwf._forget_sleepers()
     when 'folded' then qwf._keep_statistics()
     when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p)

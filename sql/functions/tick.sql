@@ -4,7 +4,8 @@
 -- requires: functions/_next_due_s
 -- requires: functions/now
 -- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, fires
---   schedules, expires, drains leftover events, folds statistics, prunes.
+--   schedules, expires, drains leftover events, wakes whom a wake-up missed, folds statistics,
+--   prunes.
 -- Guarantees: Safe to call from anywhere, any number of times at once: an advisory try-lock lets
 --   one caller do the work. When no tick has finished for ten seconds (a caller hangs in a
 --   transaction), the next goes on without it. Every part is bounded, and one that fails does not
@@ -25,7 +26,7 @@ as $$
 #variable_conflict use_column
 declare
   v_parts text[] := array['reclaimed', 'promoted', 'fired', 'cancelled', 'expired', 'overdue',
-    'drained', 'forgotten', 'folded', 'pruned'];
+    'drained', 'woken', 'forgotten', 'folded', 'pruned'];
   v_caught_up timestamptz := (select to_timestamp(c.last_value / 1000.0) from qwf.caught_up c);
   v_now timestamptz := qwf.now();  -- read after it: what another notes meanwhile is not the future
   v_fresh boolean := coalesce(v_caught_up between v_now - tick.max_age and v_now, false);

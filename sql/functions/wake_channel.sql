@@ -13,7 +13,7 @@ as $$
 $$;
 comment on function qwf.wake_channel(text) is
   'Channel a worker LISTENs on. Payload: the queue that has work, cancel when it should send a '
-  'heartbeat now, or log when somebody follows one of its logs.';
+  'heartbeat now, log when somebody follows one of its logs, or the echo it asked for.';
 revoke all on function qwf.wake_channel(text) from public;
 call qwf._allow('qwf.wake_channel(text)', 'qwf_worker');
 

@@ -34,6 +34,15 @@ def test_the_poll_finds_what_woke_nobody(base: Database, start: StartAgent) -> N
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
 
 
+def test_a_tick_finds_what_woke_nobody_before_the_poll_does(
+    base: Database, start: StartAgent
+) -> None:
+    start("--app", "bodies", "--poll", "600")
+    until(lambda: asleep(base) == 1)
+    base.conn.execute("alter table qwf.jobs disable trigger user")
+    assert base.ended(base.enqueue("noop"))["status"] == "completed"
+
+
 def test_a_busy_agent_is_no_sleeper(base: Database, start: StartAgent, tmp_path: Path) -> None:
     start("--app", "bodies", "--queue", "default", "--queue", "cpu")
     until(lambda: asleep(base) == 2, "both workers to fall asleep")

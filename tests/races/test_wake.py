@@ -188,3 +188,22 @@ def test_a_job_that_a_rival_is_taking_wakes_nobody(race: Race) -> None:
     assert claim(race, worker=worker(race, "{}")) == []
     assert heard(sleeper) == []
     rival.rollback()
+
+
+def test_a_tick_wakes_for_work_whose_wake_up_got_lost(race: Race) -> None:
+    """The one who was woken has died; who sleeps beside it is told within a tick."""
+    race.rows("select qwf.sleep('dead', 'cpu')")
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    sleeper = asleep(race, "alive")
+    race.rows("update qwf.jobs set queued_at = queued_at - interval '1 s'")
+    race.rows("select qwf.tick()")
+    assert heard(sleeper) == ["cpu"]
+    assert len(claim(race, 2)) == 1
+    race.rows("select qwf.tick()")
+    assert heard(sleeper) == []
+
+
+def test_an_echo_is_heard_by_the_worker_it_names(race: Race) -> None:
+    one, other = asleep(race, "one"), asleep(race, "other")
+    race.rows("select qwf.echo('one')")
+    assert (heard(one), heard(other)) == (["echo"], [])

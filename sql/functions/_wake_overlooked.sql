@@ -1,0 +1,63 @@
+-- Deploy qwf:functions/_wake_overlooked
+-- requires: schema/jobs
+-- requires: schema/queues
+-- requires: schema/workers
+-- requires: functions/_fits
+-- requires: functions/wake_channel
+-- requires: functions/now
+-- Purpose: Wakes sleepers for work that lies there though they could take it: their wake-up got
+--   lost, or it is time that made them fit. So sleepers need not look often, each for itself.
+-- Guarantees: At most two sleepers of a queue, at random: one may have died. A job that was queued
+--   a moment ago has woken somebody already. Looks at the first jobs of each queue; a job that
+--   waits for something else, like a limit, costs two looks a second.
+-- Notifies: the channels of the sleepers.
+-- Called by: _tick_part.
+
+begin;
+
+create function qwf._wake_overlooked() returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_count int;
+begin
+  perform pg_notify(qwf.wake_channel(chosen.worker), q.name)
+  from qwf.queues q
+  cross join lateral (
+    select asleep.worker
+    from (
+      (select j as job from qwf.jobs j
+        where j.queue = q.name and j.status = 'queued' and j.limit_by is null
+        order by j.run_next desc, j.priority, j.position limit 16)
+      union all
+      (select j from qwf.jobs j
+        where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 16)
+    ) head
+    cross join lateral (
+      select s.worker
+      from qwf.sleepers s left join qwf.workers w on w.id = s.worker
+      where s.queue = q.name and s.since > v_now - interval '5 s'
+        and qwf._fits(head.job, w, v_now)
+      order by random()
+      limit 2
+    ) asleep
+    where (head.job).queued_at < v_now - interval '0.2 s'
+    limit 2
+  ) chosen
+  where not q.paused
+    and exists (select from qwf.sleepers s where s.queue = q.name);
+  get diagnostics v_count = row_count;
+  return v_count;
+end $$;
+comment on function qwf._wake_overlooked() is
+  'Sends a NOTIFY to at most two sleepers of each queue whose first jobs they could take; returns '
+  'how many.';
+revoke all on function qwf._wake_overlooked() from public;
+
+commit;

@@ -1,0 +1,24 @@
+-- Deploy qwf:functions/echo
+-- requires: functions/wake_channel
+-- Purpose: Lets a worker find out whether notifications reach it.
+-- Guarantees: Nothing else is said or written. Call it from another session than the one that
+--   LISTENs: behind a pool by transaction a session may hear itself, and nobody else.
+-- Notifies: the worker's own channel, payload echo.
+-- Called by: agents, once for each connection.
+
+begin;
+
+create function qwf.echo(worker text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  perform pg_notify(qwf.wake_channel(echo.worker), 'echo');
+end $$;
+comment on function qwf.echo(text) is
+  'Sends echo on the channel of the worker: one that hears it may poll seldom while it sleeps.';
+revoke all on function qwf.echo(text) from public;
+call qwf._allow('qwf.echo(text)', 'qwf_worker');
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/echo
+
+begin;
+
+drop function qwf.echo(text);
+
+commit;

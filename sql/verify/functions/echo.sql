@@ -1,0 +1,7 @@
+-- Verify qwf:functions/echo
+
+begin;
+
+select 'qwf.echo(text)'::regprocedure;
+
+rollback;
