@@ -112,13 +112,12 @@ def attempt(row: Row, *, log_lines: int | None = None) -> RenderableType:
 def question(row: Row) -> RenderableType:
     """A question that waits for a person: what is asked, the options, and how to answer."""
     node = row["node_id"]
-    head = Text.assemble(
-        (f"run {row['run_id']}  " if node else f"job {row['job_id']}  ", "bold"),
-        f"{row['workflow']}  {node}  " if node else f"{row.get('task') or ''}  ",
-    )
-    age = duration(seconds(row["age"]))
-    head.append(f"{row['widget'] or 'input'}, {age} old", "bright_black")
-    lines: list[RenderableType] = [head]
+    names = [f"run {row['run_id']}", row["workflow"], node] if node else [f"job {row['job_id']}"]
+    age = Text(f"{row['widget'] or 'input'}, {duration(seconds(row['age']))} old", "bright_black")
+    task = [] if node or not row.get("task") else [Text(row["task"])]
+    first, *others = (Text(name) for name in names)
+    first.stylize("bold")
+    lines: list[RenderableType] = [Parts([first, *others, *task, age])]
     if row.get("prompt"):
         lines.append(_indented(row["prompt"], "magenta"))
     if row["spec"].get("error"):

@@ -16,12 +16,15 @@ STATES = (
     *("completed", "failed", "cancelled", "skipped", "running", "awaiting_input"),
     *("queued", "scheduled", "blocked"),
 )
+ASKED = 2
 QUIET = ("completed", "blocked", "skipped", "queued", "cancelled", "scheduled")
 
 
 def run(status: Row, max_lines: int | None = None) -> RenderableType:
     """A run as a tree of steps and nodes; of one taller than max_lines only what is going on."""
-    lines: list[RenderableType] = [headline(status), nodes(status, max_lines and max_lines - 3)]
+    asked = _answers(status)
+    room = max_lines and max_lines - 3 - len(asked)
+    lines: list[RenderableType] = [headline(status), nodes(status, room), *asked]
     error = status["run"].get("error")
     if error:
         lines.append(Text(f"error: {error}", "red"))
@@ -57,9 +60,7 @@ def nodes(status: Row, max_lines: int | None = None) -> RenderableType:
     for step, group in groupby(shown, key=lambda node: node["step_id"]):
         members = list(group)
         if [node["node_id"] for node in members] == [step]:
-            table.add_row(
-                Text("  ").append_text(_name(members[0], step)), *_cells(members[0], status)
-            )
+            table.add_row(Text("  ").append_text(_name(members[0], step)), *_cells(members[0]))
             continue
         table.add_row(Text(f"  {step}", "bold"))
         for node in members:
@@ -67,7 +68,7 @@ def nodes(status: Row, max_lines: int | None = None) -> RenderableType:
             name = Text.assemble((branch, "bright_black")).append_text(
                 _name(node, node["node_id"].removeprefix(f"{step}/"))
             )
-            table.add_row(name, *_cells(node, status))
+            table.add_row(name, *_cells(node))
     if not left_out:
         return table
     rest = ", ".join(f"{count} {status}" for status, count in sorted(left_out.items()))
@@ -109,7 +110,9 @@ def _more(node: Row, status: Row) -> str:
     """Time and detail of a node for a plain line; how far it is changes too often for one."""
     ended = node.get("finished_at") and node.get("seconds") is not None
     took = f"  {duration(node['seconds'])}" if ended else ""
-    detail = _detail(node, status) if node["status"] != "running" else None
+    detail = _detail(node) if node["status"] != "running" else None
+    if node["status"] == "awaiting_input":
+        detail = _answer(status, node)
     return f"{took}  {detail.plain}" if detail else took
 
 
@@ -143,17 +146,15 @@ def _name(node: Row, name: str) -> Text:
     return Text.assemble((f"{sign} ", colour), name)
 
 
-def _cells(node: Row, status: Row) -> tuple[Text, Text, Text]:
+def _cells(node: Row) -> tuple[Text, Text, Text]:
     seconds = node.get("seconds")
     shown = _state(node)
     colour = LOOKS.get(shown, ("", ""))[1]
     took = Text(duration(seconds) if seconds is not None else "", "bright_black")
-    return Text(shown.replace("_", " "), colour), took, _detail(node, status) or Text()
+    return Text(shown.replace("_", " "), colour), took, _detail(node) or Text()
 
 
-def _detail(node: Row, status: Row) -> Text | None:
-    if node["status"] == "awaiting_input":
-        return Text(f"qwf answer {status['run']['id']} {node['node_id']} VALUE", "magenta")
+def _detail(node: Row) -> Text | None:
     if node["status"] == "running" and node.get("progress") is not None:
         return bar(node["progress"]).append(f" {node.get('message') or ''}")
     if node.get("elements") and node["status"] in {"blocked", "completed"}:
@@ -168,6 +169,16 @@ def _detail(node: Row, status: Row) -> Text | None:
         more = f" and {len(waits) - 3} more" if len(waits) > 3 else ""
         return Text(f"after {', '.join(waits[:3])}{more}", "bright_black")
     return Text(tries) if tries else None
+
+
+def _answers(status: Row) -> list[Text]:
+    """How to answer the first questions of a run: each on a line of its own, to be copied."""
+    asked = [node for node in status["nodes"] if node["status"] == "awaiting_input"]
+    return [_answer(status, node) for node in asked[:ASKED]]
+
+
+def _answer(status: Row, node: Row) -> Text:
+    return Text(f"qwf answer {status['run']['id']} {node['node_id']} VALUE", "magenta")
 
 
 def _waits(node: Row) -> list[str]:
