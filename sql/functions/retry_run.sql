@@ -2,9 +2,9 @@
 -- requires: schema/runs
 -- requires: schema/jobs
 -- requires: schema/history
+-- requires: schema/outbox
 -- requires: schema/graphs
 -- requires: functions/_lock_runs
--- requires: functions/_take_events
 -- requires: functions/_nodes_to_retry
 -- requires: functions/_check_limits
 -- requires: functions/_maps_to_resume
@@ -57,8 +57,8 @@ begin
         v_run.id, v_run.status),
       hint = 'name a node to run again from there: select qwf.retry_run(run, ''step/node'')';
   end if;
-  -- about a run that is over: they change nothing any more
-  perform qwf._take_events(array[v_run.id]);
+  -- about a run that is over: they change nothing any more, those that were given up neither
+  delete from qwf.outbox o where o.run_id = v_run.id;
   v_resumed := qwf._maps_to_resume(v_jobs, retry_run.from_node);
   perform qwf._resume_maps(v_resumed, retry_run.from_node);
   perform qwf._reset_nodes(array(select unnest(v_jobs) except select unnest(v_resumed)));
