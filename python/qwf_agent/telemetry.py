@@ -26,6 +26,7 @@ PATIENCE_S = 3.0  # an answer that takes longer is none
 FRESH_S = 5.0  # what was seen of a card is believed for so long
 HUNG_S = 60.0  # a sampler that says nothing for so long is replaced
 FORK_AGAIN_S = 5.0
+LEAVE_S = 1.0  # longest wait for its end: a driver may hold it in the kernel, for ever
 
 
 class Sample(NamedTuple):
@@ -97,9 +98,11 @@ class Telemetry:
             self._lock = -1
         if self._pid >= 0:
             self._drop()
+            give_up_at = time.monotonic() + LEAVE_S
             with suppress(ChildProcessError):
                 os.kill(self._pid, signal.SIGKILL)
-                os.waitpid(self._pid, 0)
+                while not os.waitpid(self._pid, os.WNOHANG)[0] and time.monotonic() < give_up_at:
+                    time.sleep(0.005)
 
     def _fork(self, now: float) -> None:
         self._fork_at = now + FORK_AGAIN_S

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import selectors
 import signal
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
 from harness import DRIVER, Database, StartAgent, until
 
-from qwf_agent import gpu
+from qwf_agent import gpu, telemetry
 
 GIB = 1 << 30
 # What those who listen to the system this one follows expect of a sample.
@@ -86,6 +90,26 @@ def test_a_sampler_that_dies_is_replaced(base: Database, start: StartAgent) -> N
 
 
 @pytest.mark.usefixtures("often")
+def test_a_sampler_that_cannot_be_killed_keeps_nobody_from_leaving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A driver may hold it in the kernel, where no signal reaches it."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(telemetry, "LEAVE_S", 0.05)
+    selector = selectors.DefaultSelector()
+    measuring = telemetry.Telemetry(selector, "box", "dsn")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(telemetry.sampler, "serve", lambda *_: signal.pause())
+        link = SimpleNamespace(up=False)
+        measuring.step(time.monotonic(), True, 5.0, link)  # type: ignore[arg-type]
+        (pid,) = psutil.Process().children()
+        patch.setattr(telemetry.os, "kill", lambda *_: None)
+        measuring.close()
+        assert pid.is_running()
+    pid.kill()
+    pid.wait()
+
+
 def test_a_parked_host_still_says_how_busy_it_is(base: Database, start: StartAgent) -> None:
     base.conn.execute("select qwf.worker_control('box', 'default', 'off')")
     agent = start("--app", "bodies", "--host", "box")

@@ -256,6 +256,27 @@ def test_loading_is_waited_for(
     assert ("out of memory" in result.stderr) == bool(error)
 
 
+@pytest.mark.parametrize("late", ["nobody took it up", "who took it up has died"])
+def test_loading_is_not_waited_for_in_vain(
+    on_db: Cli, db: Db, connect: Callable[[], Db], late: str
+) -> None:
+    model_box(db)
+    side = connect()
+    old = "update qwf.model_requests set requested_at = now() - interval '5 min', taken_by = %s"
+    taken = "gone" if "died" in late else None
+
+    def pass_time() -> None:
+        while not side.execute(f"{old} returning id", (taken,)).fetchall():
+            pass
+
+    helper = threading.Thread(target=pass_time, daemon=True)
+    helper.start()
+    result = on_db("worker", "load", "flux", "--host", "box-a", "--wait")
+    helper.join(30)
+    assert result.exit_code == 1
+    assert "qwf workers" in result.stderr
+
+
 def test_a_failed_job_that_asks_is_answered(on_db: Cli, db: Db) -> None:
     jobs = [on_db("enqueue", "send", "--on-failure", "ask").stdout.strip() for _ in range(3)]
     fails(db)
@@ -285,6 +306,10 @@ def test_limits_are_created_listed_and_dropped(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.cancel_job(id) from qwf.jobs where status = 'queued'")
     assert on_db("limit", "drop", "mail").exit_code == 1  # two still run
     assert on_db("queue", "create", "cpu", "--max-running", "1").exit_code == 0
+    for _ in range(3):
+        assert on_db("enqueue", "send", "--queue", "cpu").exit_code == 0
+    (_, row) = json.loads(on_db("limits", "--json").stdout)
+    assert (row["name"], row["queued"]) == ("queue:cpu", 3)
     assert on_db("limit", "drop", "queue:cpu").exit_code == 0
     assert on_db("enqueue", "send", "--limit-by", "nowhere").exit_code == 1
 

@@ -91,13 +91,9 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "roles", "qwf_viewer may read the tokens",
         "qwf migrate grants | psql",
     ),
-    "a heartbeat as long as the lease": (
-        ["update qwf.settings set heartbeat = '30 s'"], "settings", "too long for lease 30 s",
-        "update qwf.settings set heartbeat",
-    ),
-    "a queue with a lease too short": (
-        ["select qwf.create_queue('brief', lease => '2 s')"], "settings", "queue brief",
-        "qwf.create_queue('brief', lease",
+    "a heartbeat as long as a worker may be silent": (
+        ["update qwf.settings set heartbeat = '30 s'"], "settings", "shorter than two heartbeats",
+        "update qwf.settings set worker_stale",
     ),
     "autovacuum was switched off": (
         ["alter table qwf.jobs set (autovacuum_enabled = false)"],

@@ -89,6 +89,15 @@ def test_the_log_is_printed_as_it_was(on_db: Cli, db: Db, failed: str) -> None:
     assert "has not started" in on_db("logs", waiting).stderr
 
 
+def test_a_job_that_waits_for_ever_is_shown(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.enqueue('later', run_at => 'infinity')")
+    shown = on_db("job", 1)
+    assert shown.exit_code == 0, shown.stderr
+    assert "it waits for infinity" in shown.stdout
+    assert json.loads(on_db("job", 1, "--json").stdout)["job"]["run_at"] == "infinity"
+    assert on_db("jobs").exit_code == 0
+
+
 def test_following_a_log_ends_with_the_job(on_db: Cli, db: Db, connect: Callable[[], Db]) -> None:
     job = on_db("enqueue", "send").stdout.strip()
     side = connect()

@@ -31,10 +31,21 @@ order by f.host, f.queue, f.started_at
 LIMITS = """
 select l.name, l.max_running, count(s.job_id) as running, l.created_at,
   array_remove(array_agg(s.job_id order by s.job_id), null) as jobs,
-  (select count(*) from qwf.jobs j where j.status = 'queued' and j.limit_by = l.name) as queued
+  (select count(*) from qwf.jobs j
+    where j.status = 'queued' and l.name in (j.limit_by, 'queue:' || j.queue)) as queued
 from qwf.limits l left join qwf.limit_slots s on s.limit_name = l.name
 group by l.name
 order by l.name
+"""
+# Open while somebody may still take it up, or has and lives.
+REQUEST = """
+select r.answered_at, r.error, r.answered_at is null and case
+  when r.taken_by is null then r.requested_at > qwf.now() - interval '5 min'
+  else exists (
+    select from qwf.fleet f
+    where f.worker = r.taken_by and f.state not in ('dead', 'stopped')) end as open
+from qwf.model_requests r
+where r.id = %s
 """
 
 
@@ -237,16 +248,15 @@ def _request(
     if not wait:
         click.echo(f"{what}, asked")
         return
-    answer = "select answered_at, error from qwf.model_requests where id = %s"
     try:
-        while (
-            not (found := session.many(conn, answer, (row["id"],))) or not found[0]["answered_at"]
-        ):
+        while (found := session.many(conn, REQUEST, (row["id"],))[0])["open"]:
             time.sleep(watching.EVERY)
     except KeyboardInterrupt:
         session.fail("interrupted; the request stands", "qwf workers", session.INTERRUPTED)
-    if found[0]["error"]:
-        session.fail(f"{what} failed", details=found[0]["error"].splitlines())
+    if found["answered_at"] is None:
+        session.fail(f"{what}: no worker has done it", "does it live, and is it on? qwf workers")
+    if found["error"]:
+        session.fail(f"{what} failed", details=found["error"].splitlines())
     click.echo(f"{what}, done")
 
 
@@ -292,7 +302,7 @@ def create_limit(conn: session.Connection, name: str, max_running: int) -> None:
 @click.argument("name")
 @session.database
 def drop_limit(conn: session.Connection, name: str) -> None:
-    """Remove a limit; jobs that name it are not held up any more."""
+    """Remove a limit that no unfinished job names; queue:NAME lifts that of a queue."""
     session.call(conn, "drop_limit", name=name)
     click.echo(f"limit {name} is gone")
 

@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 import psycopg
 from psycopg import sql
+from psycopg.abc import Buffer
 from psycopg.rows import DictRow, dict_row
+from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import Jsonb
 from rich.console import Console, RenderableType
 
 from qwf_agent import config, embedded
 from qwf_agent.show.visible import Terminal, visible
+from qwf_agent.show.words import ENDLESS
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -72,6 +75,14 @@ class RunOrJob(Commands):
         return super().resolve_command(ctx, args)
 
 
+class Moments(TimestamptzLoader):
+    """Times, infinity among them: that of a job that waits for ever."""
+
+    def load(self, data: Buffer) -> datetime:
+        """The time that the server has sent."""
+        return ENDLESS.get(bytes(data).decode()) or super().load(data)
+
+
 def connect(dsn: str | None, *, notices: bool = True) -> Connection:
     """A connection in autocommit; what the server notes goes to standard error."""
     conn = psycopg.connect(
@@ -82,6 +93,7 @@ def connect(dsn: str | None, *, notices: bool = True) -> Connection:
         connect_timeout=10,
         prepare_threshold=None,  # a prepared statement belongs to one server behind PgBouncer
     )
+    conn.adapters.register_loader("timestamptz", Moments)
     if notices:
         conn.add_notice_handler(_notice)
     return conn
@@ -263,7 +275,7 @@ def _complain(message: str, details: Sequence[str] = (), hint: str | None = None
 def _json(value: object) -> object:
     """Times as ISO texts, lengths of time as seconds, numerics as numbers."""
     if isinstance(value, datetime):
-        return value.isoformat()
+        return next((name for name, when in ENDLESS.items() if when == value), value.isoformat())
     if isinstance(value, timedelta):
         return value.total_seconds()
     return float(value) if isinstance(value, Decimal) else str(value)

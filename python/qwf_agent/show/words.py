@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from rich.text import Text
@@ -36,6 +36,11 @@ FLEET_LOOKS = {
 }
 OVER = {"completed", "failed", "cancelled"}
 BAR = 12
+# Times as the database has them that no calendar has.
+ENDLESS = {
+    "infinity": datetime.max.replace(tzinfo=timezone.utc),
+    "-infinity": datetime.min.replace(tzinfo=timezone.utc),
+}
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
@@ -95,6 +100,8 @@ def bar(fraction: float, width: int = BAR) -> Text:
 
 def moment(when: datetime) -> str:
     """A time in the zone of whoever reads it; without the date where it is today."""
+    if when in ENDLESS.values():
+        return "never" if when == ENDLESS["infinity"] else "always"
     there = when.astimezone()
     today = there.date() == datetime.now().astimezone().date()
     return there.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
