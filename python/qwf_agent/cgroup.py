@@ -71,7 +71,7 @@ class Groups:
 
     def __init__(self, base: Path, max_bytes: int | None) -> None:
         """Raises OSError where the group cannot be used."""
-        self.prefix = f"qwf-{os.getpid()}-"
+        self.prefix = f"qwf-{os.getpid()}-{os.urandom(4).hex()}-"  # pids come again
         self.base = base
         self._max_bytes = max_bytes
         self._made = 0
@@ -95,7 +95,7 @@ class Groups:
 
     def _forget_the_dead(self) -> None:
         """Give back what agents before this one have left, where nothing is in it."""
-        for folder in self.base.glob("qwf-*-*"):
+        for folder in self.base.glob("qwf-*-*-*"):
             if not Path("/proc", folder.name.split("-")[1]).exists():
                 with suppress(OSError):
                     folder.rmdir()
@@ -125,7 +125,7 @@ def own_group() -> Path | None:
     """The group of the agent this process belongs to, with its children; None where it has none of
     its own."""
     found = _own_folder()
-    if found is not None and re.fullmatch(r"qwf-\d+-agent", found.name):
+    if found is not None and re.fullmatch(r"qwf-\d+-\w+-agent", found.name):
         return found.parent
     return None if found in MOUNTS and not (found / "memory.current").exists() else found
 
