@@ -166,7 +166,8 @@ class Child:
         if ticket in self._cancelled:
             return Outcome("cancelled")
         try:
-            return self._call(ticket, message, json.loads(inputs.decode()))
+            given = {} if inputs == b"{}" else json.loads(inputs.decode())
+            return self._call(ticket, message, given)
         except BaseException as error:
             return of_exception(error, self._setup.limits.error_bytes, self._setup.gpu)
         finally:
@@ -181,7 +182,8 @@ class Child:
             message["run_id"], message["node_id"], message["project"], message["labels"],
         )  # fmt: skip
         out = Out(job, message["out_dir"], self._setup.out_root)
-        self._end.scoreboard.load(ticket)
+        if message["model"] is not None or not self._tasks.has_loaded(job.task):
+            self._end.scoreboard.load(ticket)
         run = self._body(ticket, message, job, inputs, out)
         self._end.scoreboard.start(ticket)
         result = self._run_within(self._tasks.around(job), run)
