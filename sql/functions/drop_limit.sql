@@ -8,7 +8,8 @@
 -- Guarantees: Not while unfinished jobs name it, which would wait for ever. That of a queue
 --   (queue:NAME) goes at once: its jobs are limited no more. Waits for no claim: a slot that is
 --   held or locked goes with its job.
--- Locks: the limit; its free slots, those that nobody has locked; the queue's row.
+-- Locks: the queue's row, as create_queue does; the limit; its free slots, those that nobody has
+--   locked.
 -- Notifies: sleepers of the queue that is limited no more.
 -- Raises: QW001 no such limit, QW002 unfinished jobs name it.
 -- Called by: administrators.
@@ -24,6 +25,7 @@ declare
   v_queue text := substring(drop_limit.name from '^queue:(.*)$');
   v_jobs bigint;
 begin
+  perform from qwf.queues q where q.name = v_queue for no key update;
   perform from qwf.limits l where l.name = drop_limit.name for update;
   if not found then
     raise exception using errcode = 'QW001', message = 'no such limit',

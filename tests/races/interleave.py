@@ -111,11 +111,16 @@ class Session:
 
     def waits(self) -> None:
         """Return when the started statement waits for a lock; fail if it ends instead."""
+        if self.rests():
+            assert self._running is not None
+            raise AssertionError(f"it did not wait: {self._running.result()}")
+
+    def rests(self) -> bool:
+        """Return when the started statement waits for a lock or has ended; whether it has."""
         assert self._running is not None
         query = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
         until(lambda: self._running.done() or self._watch(query, self.pid))  # type: ignore[union-attr]
-        if self._running.done():
-            raise AssertionError(f"it did not wait: {self._running.result()}")
+        return self._running.done()
 
     def ends(self) -> list[Row]:
         """Rows of the started statement, or its exception."""

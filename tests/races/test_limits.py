@@ -249,6 +249,23 @@ def test_the_limit_of_a_queue_is_lifted_and_set_again_under_an_open_claim(race: 
     race.healthy()
 
 
+def test_a_queue_is_limited_while_its_limit_is_lifted(race: Race) -> None:
+    """Both wait for somebody: they must not wait for each other then."""
+    race.rows("select qwf.create_queue('cpu', max_running => 3)")
+    somebody, lifts, limits = race.session(), race.session(), race.session()
+    somebody.begin()
+    somebody.rows("select from qwf.limits for update")
+    lifts.start("select qwf.drop_limit('queue:cpu')")
+    lifts.waits()
+    limits.start("select qwf.create_queue('cpu', max_running => 2)")
+    limits.waits()
+    somebody.commit()
+    lifts.ends()
+    limits.ends()
+    assert race.one("select max_running from qwf.limits") == 2
+    race.healthy()
+
+
 def test_limits_hold_at_every_moment_under_random_work(race: Race) -> None:
     """Claims of all sizes, every outcome, claims taken back, and a limit that goes up and down."""
     race.rows("select qwf.create_limit('api', 3), qwf.create_limit('disk', 2)")
