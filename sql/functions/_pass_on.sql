@@ -18,11 +18,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if not exists (
+  if current_setting('qwf.floors', true) <> '' or not exists (
     select from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
   ) then
-    return;
+    return;  -- nothing there; or what was claimed would have to be walked past: see _keep_floor
   end if;
   perform pg_notify(qwf.wake_channel(chosen.worker), p_queue)
   from (

@@ -3,9 +3,13 @@
 -- requires: schema/jobs
 -- requires: schema/workers
 -- requires: functions/_fits
+-- requires: functions/_floor
+-- requires: functions/_keep_floor
+-- requires: functions/_pick_above
 -- Purpose: Picks jobs in claim order: run_next, priority, first in first out.
 -- Guarantees: One walk along jobs_claim, with the settings of claim, whatever the statistics say.
---   Jobs this claim picked before are passed over: skip locked does not skip one's own locks.
+--   Jobs this claim picked before are passed over: skip locked does not skip one's own locks. Where
+--   a held snapshot keeps what was claimed in the index, the walk begins at a floor (_keep_floor).
 -- Locks: queued jobs, those that are free.
 -- Called by: _pick, _pick_newest, _wanted_places.
 
@@ -17,8 +21,20 @@ returns qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_floor qwf.floor;
+  v_jobs qwf.picked[];
+  v_began timestamptz;
 begin
-  return array(
+  if current_setting('qwf.floors', true) <> '' then
+    v_floor := qwf._floor(p_queue);
+    v_jobs := qwf._pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
+    if v_jobs <> '{}' then
+      return v_jobs;
+    end if;
+  end if;
+  v_began := clock_timestamp();
+  v_jobs := array(
     select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
@@ -26,6 +42,12 @@ begin
     order by j.run_next desc, j.priority, j.position
     limit p_count
     for no key update skip locked);
+  if clock_timestamp() > v_began + interval '3 ms'
+    and pg_stat_get_dead_tuples('qwf.jobs'::regclass) > 10000
+  then
+    perform qwf._keep_floor(p_queue);
+  end if;
+  return v_jobs;
 end $$;
 comment on function qwf._pick_next(text, qwf.workers, timestamptz, int, bigint[]) is
   'Locks the next queued jobs without a limit that fit the worker.';

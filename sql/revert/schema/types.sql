@@ -10,6 +10,7 @@ drop type qwf.held;
 drop type qwf.new_job;
 drop type qwf.transition;
 drop type qwf.report;
+drop type qwf.floor;
 drop type qwf.picked;
 drop type qwf.resolution;
 drop type qwf.problem;

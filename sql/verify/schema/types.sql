@@ -10,6 +10,7 @@ select null::qwf.report_verdict;
 select null::qwf.problem;
 select null::qwf.resolution;
 select null::qwf.picked;
+select null::qwf.floor;
 select null::qwf.report;
 select null::qwf.transition;
 select null::qwf.new_job;

@@ -1,0 +1,27 @@
+-- Deploy qwf:functions/_floor
+-- requires: schema/types
+-- requires: functions/_keep_floor
+-- Purpose: Where this session may begin to look for queued jobs of a queue.
+-- Guarantees: At most a second old: what committed late, below it, is found by then.
+-- Called by: _pick_next.
+
+begin;
+
+create function qwf._floor(p_queue text) returns qwf.floor
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_floor qwf.floor := jsonb_populate_record(
+    null::qwf.floor, current_setting('qwf.floors')::jsonb -> p_queue);
+begin
+  if v_floor.until < clock_timestamp() then
+    return qwf._keep_floor(p_queue);
+  end if;
+  return v_floor;
+end $$;
+comment on function qwf._floor(text) is
+  'Priority and position below which nothing was queued a moment ago; null: unknown.';
+revoke all on function qwf._floor(text) from public;
+
+commit;

@@ -1,0 +1,59 @@
+-- Deploy qwf:functions/_pick_above
+-- requires: schema/types
+-- requires: schema/jobs
+-- requires: schema/workers
+-- requires: functions/_fits
+-- Purpose: Picks jobs in claim order from a floor on, and what can have come before it since.
+-- Guarantees: Walks along jobs_claim. Before the floor come run_next and lower priorities: in these
+--   parts of the index there is as much as went that way. What is given back to the front of the
+--   floor's own priority is found when the floor is looked for again, within a second.
+-- Locks: queued jobs, those that are free.
+-- Called by: _pick_next.
+
+begin;
+
+create function qwf._pick_above(
+  p_floor qwf.floor, p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int,
+  p_picked bigint[])
+returns qwf.picked[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_part record;
+  v_jobs qwf.picked[] := '{}';
+begin
+  if p_floor is null then
+    return v_jobs;
+  end if;
+  for v_part in
+    select * from (values
+      (1, true, -2147483648, -9223372036854775808, 2147483647),
+      (2, false, -2147483648, -9223372036854775808, p_floor.priority::bigint - 1),
+      (3, false, p_floor.priority, p_floor.position, 2147483647)
+    ) part (nth, run_next, priority, "position", up_to)
+    order by part.nth
+  loop
+    v_jobs := v_jobs || array(
+      select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
+      from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+        and j.run_next = v_part.run_next
+        and (j.priority, j.position) >= (v_part.priority, v_part.position)
+        and j.priority <= v_part.up_to
+        and j.id <> all (p_picked) and qwf._fits(j, p_worker, p_now)
+      order by j.priority, j.position
+      limit p_count - cardinality(v_jobs)
+      for no key update skip locked);
+    exit when cardinality(v_jobs) = p_count;
+  end loop;
+  return v_jobs;
+end $$;
+comment on function qwf._pick_above(
+  qwf.floor, text, qwf.workers, timestamptz, int, bigint[]) is
+  'Locks the next queued jobs without a limit that fit the worker, not looking below the floor for '
+  'what has been there before.';
+revoke all on function qwf._pick_above(
+  qwf.floor, text, qwf.workers, timestamptz, int, bigint[]) from public;
+
+commit;

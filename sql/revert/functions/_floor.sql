@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_floor
+
+begin;
+
+drop function qwf._floor(text);
+
+commit;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_floor
+
+begin;
+
+select 'qwf._floor(text)'::regprocedure;
+
+rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_keep_floor
+
+begin;
+
+select 'qwf._keep_floor(text)'::regprocedure;
+
+rollback;
