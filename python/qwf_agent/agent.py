@@ -79,6 +79,7 @@ class Agent:
         name = f"qwf agent {options.host} {','.join(options.queues)}"
         self.options = options
         self.announced = announced
+        self.info = json.dumps(registration(options, announced))
         self.selector = selectors.DefaultSelector()
         self.signals = Signals(self.selector)
         self.soft = Link(options.dsn, name, self.selector, SOFT_DEADLINE_S)
@@ -244,6 +245,7 @@ class Agent:
             if worker.take_settings(self.now):
                 log.info("the settings of %s have changed", worker.queue)
                 configure(self.slots, self.options, worker.settings, self.guardian.mark)
+            worker.announce(self.info, self.durable)
             if worker.control.step(self.now):
                 self.turn(worker)
             for order in worker.control.orders():
@@ -351,10 +353,7 @@ class Agent:
                 other.retire()
         self.announced = self.announced._replace(tasks=said[0], models=said[1])
         log.info("its code has changed: it has the tasks %s now", ", ".join(said[0]) or "none")
-        info = json.dumps(registration(self.options, self.announced))
-        for worker in self.workers:
-            self.durable.send(db.announce(worker.id, info))
-            worker.look_soon()
+        self.info = json.dumps(registration(self.options, self.announced))
 
     def rejoin(self, worker: Worker) -> None:
         """Register again where the database has lost the worker's row."""
@@ -363,8 +362,9 @@ class Agent:
                 del self.rejoining[worker]
         elif worker.control.forgotten and not self.draining and self.durable.up:
             log.warning("the database has forgotten worker %s: registering again", worker.id)
-            info = json.dumps(registration(self.options, self.announced))
-            self.rejoining[worker] = worker.rejoin(self.durable, self.ears, self.options.host, info)
+            self.rejoining[worker] = worker.rejoin(
+                self.durable, self.ears, self.options.host, self.info
+            )
 
     # Starting.
 
@@ -424,9 +424,8 @@ class Agent:
     def register(self, queue: str, give_up_at: float) -> Worker:
         """Announce this process as a worker on the queue."""
         settings = read_settings(self.ask(db.agent_settings(queue), give_up_at), self.options.poll)
-        info = registration(self.options, self.announced)
-        host, worker_info = self.options.host, json.dumps(info)
-        worker_id = self.ask(db.register_worker(host, queue, worker_info), give_up_at)
+        host = self.options.host
+        worker_id = self.ask(db.register_worker(host, queue, self.info), give_up_at)
         channel = self.ask(db.wake_channel(worker_id), give_up_at)
         self.ears.listen(channel)
         control = Control(worker_id, host, queue, settings.heartbeat, self.soft)
@@ -434,7 +433,7 @@ class Agent:
         reader = SettingsReader(queue, self.options.poll, self.soft, self.now)
         return Worker(
             worker_id, channel, queue, settings, self.soft, self.options.lease, lanes, control,
-            reader,
+            reader, self.info,
         )  # fmt: skip
 
     def spawn(self, slot: Slot) -> None:

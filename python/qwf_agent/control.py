@@ -59,6 +59,8 @@ class Control:
     def step(self, now: float) -> bool:
         """Ask, if it is time to; whether an answer has changed anything."""
         changed = self._take_answer()
+        if changed and not self.on:
+            self._ask_at = min(self._ask_at, now + OFF_ASK_S)
         self._take_requests()
         if self._asking is None and self._taking is None and now >= self._ask_at and self._link.up:
             self._ask_at = now + (self.every_s if self.on else min(OFF_ASK_S, self.every_s))

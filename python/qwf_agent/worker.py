@@ -42,6 +42,7 @@ class Worker:
         lanes: bool,
         control: Control,
         reader: SettingsReader,
+        info: str,
     ) -> None:
         self.id = worker_id
         self.channel = channel
@@ -52,6 +53,8 @@ class Worker:
         self.reader = reader
         self.circuit = Circuit(worker_id, control, link)
         self.asked = NO_ROOM  # jobs asked for by the claim under way
+        self._info: str | None = info  # what it has announced
+        self._announcing: Call | None = None
         self._link = link
         self._lease = lease
         self._claiming: Call | None = None
@@ -76,6 +79,17 @@ class Worker:
         self.beat_soon()
         self.look_soon()
         return True
+
+    def announce(self, info: str, durable: Link) -> None:
+        """Let the database know what this agent can do, where that has changed."""
+        call = self._announcing
+        if call is not None and call.done:
+            self._announcing = None
+            self.look_soon()
+            if call.failure is not None and call.failure.lost:
+                self._info = None  # it may not have heard
+        if self._announcing is None and info != self._info and durable.up:
+            self._info, self._announcing = info, durable.send(db.announce(self.id, info))
 
     def look(self, room: Room, asked: Room, now: float, alone: bool) -> None:
         """Claim as much of the agent's `room` as nobody has `asked` for, if it is time to. Without
@@ -167,6 +181,7 @@ class Worker:
 
     def rejoin(self, durable: Link, ears: Link, host: str, info: str) -> Iterator[None]:
         """Register anew, under a new id; to be gone through step by step."""
+        self._info, self._announcing = info, None
         registering = durable.send(db.register_worker(host, self.queue, info))
         while not registering.done:
             yield

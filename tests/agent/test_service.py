@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from harness import DEADLINE_S, PACKAGE, Database, StartAgent, until
 
+from servers import Server
+
 
 @pytest.fixture
 def listener(tmp_path: Path) -> Iterator[socket.socket]:
@@ -120,6 +122,24 @@ def test_a_task_that_comes_with_new_code_is_announced(
     write(package / "more.py", 3)
     assert base.ended(job_id)["output"] == {"version": 3}
     assert base.one("select tasks from qwf.workers") == ["more", "work"]
+
+
+def test_what_new_code_brings_is_announced_when_the_database_is_back(
+    dsn: str, server: Server, start: StartAgent, tmp_path: Path
+) -> None:
+    package = tmp_path / "mine"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    path = f"{PACKAGE}{os.pathsep}{tmp_path}"
+    agent = start("--nodes", "mine", "--reload", PYTHONPATH=path)
+    until(agent.children, "its child")
+    server.stop_immediate()
+    write(package / "more.py", 3)
+    until(lambda: "the tasks more now" in agent.said(), "the agent to see it")
+    server.start()
+    base = Database(dsn)
+    with base.conn:
+        assert base.ended(base.enqueue("more"))["output"] == {"version": 3}
 
 
 def test_after_a_hangup_the_tasks_of_the_new_code_are_announced(
