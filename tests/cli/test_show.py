@@ -85,6 +85,15 @@ def test_an_error_keeps_its_last_line_only() -> None:
     assert "Traceback" not in drawn(show.run(EVERY_STATE), 160)
 
 
+def test_an_error_of_blanks_is_drawn_as_well() -> None:
+    assert "✗ a" in drawn(show.run(status([node("a", "failed", error=" \n")])), 80)
+
+
+@pytest.mark.parametrize(("label", "text"), [(7, "7"), (None, "null"), ("two\nlines", "two lines")])
+def test_a_label_may_be_anything(label: Any, text: str) -> None:
+    assert show.brief({"id": 1, "label": label, "score": 3}) == f"{text}  score 3"
+
+
 def test_markup_in_data_is_plain_text() -> None:
     odd = status([node("a/b", "failed", error="[bold]x[/bold] [/nothing]")])
     assert "[bold]x[/bold] [/nothing]" in drawn(show.run(odd), 160)

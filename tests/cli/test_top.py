@@ -219,6 +219,17 @@ def test_a_job_is_shown_in_full(fleet: Fleet) -> None:
     drive(fleet, SIZES[0], look)
 
 
+def test_what_lies_deep_in_a_job_does_not_steer_the_terminal(fleet: Fleet, db: Db) -> None:
+    label = Jsonb({"id": 1, "label": "a\x1b[2Jb\x9bc"})
+    db.execute("update qwf.jobs set output = %s where status = 'failed'", (label,))
+
+    async def look(pilot: Pilot[None]) -> None:
+        await pilot.press("2", "enter")
+        await until(pilot, lambda: "a\u241b[2Jb\ufffdc" in "\n".join(screen(pilot)))
+
+    drive(fleet, SIZES[1], look)
+
+
 def test_the_selected_row_stays_selected_while_others_come_and_go(fleet: Fleet, db: Db) -> None:
     async def look(pilot: Pilot[None]) -> None:
         db.execute("select from qwf.claim('cpu', 'psql', 1)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qwf_agent.show.jobs import attempt, headline, options, question, timeline
 from qwf_agent.show.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.show.runs import board, changes, run
-from qwf_agent.show.visible import visible
+from qwf_agent.show.visible import Visible, visible
 from qwf_agent.show.words import (
     LOOKS,
     OVER,
@@ -13,6 +13,7 @@ from qwf_agent.show.words import (
     bar,
     brief,
     duration,
+    gist,
     moment,
     queue_state,
     size,
@@ -25,6 +26,7 @@ __all__ = [
     "NUMBERS",
     "OVER",
     "Row",
+    "Visible",
     "attempt",
     "bar",
     "board",
@@ -34,6 +36,7 @@ __all__ = [
     "duration",
     "facts",
     "fit",
+    "gist",
     "headline",
     "moment",
     "options",

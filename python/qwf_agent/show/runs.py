@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from qwf_agent.show.words import LOOKS, OVER, Row, bar, duration, state
+from qwf_agent.show.words import LOOKS, OVER, Row, bar, duration, gist, state
 
 STATES = (
     *("completed", "failed", "cancelled", "skipped", "running", "awaiting_input"),
@@ -161,9 +161,7 @@ def _detail(node: Row) -> Text | None:
         return _elements(node)
     tries = f"attempt {node['attempt']}  " if (node.get("attempt") or 0) > 1 else ""
     if node.get("error") and node["status"] != "completed":
-        lines = str(node["error"]).strip().splitlines()
-        line = lines[-1] if lines[0].startswith("Traceback") else lines[0]
-        return Text(f"{tries}{line}", "red" if node["status"] == "failed" else "")
+        return Text(f"{tries}{gist(node['error'])}", "red" if node["status"] == "failed" else "")
     if node["status"] == "blocked" and node.get("depends_on"):
         waits = _waits(node)
         more = f" and {len(waits) - 3} more" if len(waits) > 3 else ""

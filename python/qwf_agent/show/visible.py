@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.segment import Segment
 
 # Control characters become their pictures; C1 controls and what turns the direction of text, a box.
@@ -18,6 +20,19 @@ def visible(text: str) -> str:
     return text.translate(_STEERING)
 
 
+@dataclass(frozen=True)
+class Visible:
+    """Content made visible, for a screen that is not drawn through a Terminal."""
+
+    content: RenderableType
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from _made_visible(console.render(self.content, options))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self.content)
+
+
 class Terminal(Console):
     """A console whose colours and moves are its own: none come from the texts it prints."""
 
@@ -25,5 +40,9 @@ class Terminal(Console):
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         """What `renderable` prints, made visible."""
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else segment._replace(text=visible(segment.text))
+        return _made_visible(super().render(renderable, options))
+
+
+def _made_visible(segments: Iterable[Segment]) -> Iterator[Segment]:
+    for segment in segments:
+        yield segment if segment.control else segment._replace(text=visible(segment.text))

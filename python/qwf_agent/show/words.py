@@ -112,6 +112,12 @@ def seconds(value: Any) -> float:
     return value.total_seconds() if isinstance(value, timedelta) else float(value)
 
 
+def gist(error: str) -> str:
+    """The line of an error that says most: the last of a traceback, else the first."""
+    lines = error.strip().splitlines() or [""]
+    return lines[-1] if lines[0].startswith("Traceback") else lines[0]
+
+
 def brief(value: Any) -> str:
     """Any value in one line."""
     if isinstance(value, str):
@@ -119,5 +125,5 @@ def brief(value: Any) -> str:
     if isinstance(value, dict) and "id" in value and "label" in value:
         rest = {key: item for key, item in value.items() if key not in {"id", "label"}}
         rest = dict(sorted(rest.items(), key=lambda pair: isinstance(pair[1], list | dict)))
-        return "  ".join([value["label"], *(f"{key} {brief(rest[key])}" for key in rest)])
+        return "  ".join([brief(value["label"]), *(f"{key} {brief(rest[key])}" for key in rest)])
     return json.dumps(value, ensure_ascii=False, default=str)

@@ -144,7 +144,8 @@ class Top(App[None]):
             head.append("frozen", "reverse")
         self.query_one("#headline", Static).update(head)
         self.query_one("#queues", Static).update(panels.queues(seen.queues, lines))
-        self.query_one("#hosts", Static).update(panels.hosts(seen.hosts, seen.workers, lines + 2))
+        boxes = panels.hosts(seen.hosts, seen.workers, lines + 2)
+        self.query_one("#hosts", Static).update(show.Visible(boxes))
         for name, rows in (
             ("running", seen.running),
             ("failed", seen.failed),

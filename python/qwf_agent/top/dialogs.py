@@ -46,7 +46,7 @@ class Answer(ModalScreen[str | None]):
         """The question, its options, and where to type."""
         with Vertical(classes="dialog"):
             with VerticalScroll(classes="question"):
-                yield Static(show.question(self._asked))
+                yield Static(show.Visible(show.question(self._asked)))
             yield Input(placeholder="#1, true, text or JSON; Enter sends, Esc leaves it open")
 
     def on_mount(self) -> None:
@@ -73,5 +73,5 @@ class Details(ModalScreen[None]):
         with Vertical(classes="dialog details"):
             with VerticalScroll() as scroll:
                 scroll.can_focus = True
-                yield Static(self._content)
+                yield Static(show.Visible(self._content))
             yield Static("Esc  back", classes="quiet", markup=False)

@@ -151,6 +151,6 @@ def _read(conn: session.Connection, query: LiteralString, params: tuple[Any, ...
 def reason(error: BaseException) -> str:
     """An error in a line or two, with what to do where the database says it."""
     if not isinstance(error, psycopg.Error):
-        return str(error) or type(error).__name__
+        return visible(str(error)) or type(error).__name__
     lines = [error.diag.message_primary or str(error).strip(), error.diag.message_hint]
-    return "\n".join(line for line in lines if line)
+    return visible("\n".join(line for line in lines if line))

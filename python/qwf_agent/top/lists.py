@@ -48,9 +48,7 @@ def _running(row: Row) -> Cells:
 
 
 def _failed(row: Row) -> Cells:
-    lines = (row["error"] or "").strip().splitlines() or [""]
-    line = lines[-1] if lines[0].startswith("Traceback") else lines[0]
-    ended = Text(show.moment(row["finished_at"]))
+    ended, line = Text(show.moment(row["finished_at"])), show.gist(row["error"] or "")
     return [*_what(row), ended, show.cell("tries", row["attempt"]), Text(line, "red")]
 
 
