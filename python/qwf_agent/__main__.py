@@ -124,9 +124,10 @@ def command(verbose: bool, **given: Any) -> int:
     """Run jobs from the queues, each in a child process.
 
     \b
-    Stop it with SIGTERM: it finishes what runs and gives the rest back. SIGHUP renews its children.
-    Exit codes: 0 asked to stop, 69 no database, 77 no card for its models, 78 configuration or
-    schema.
+    Stop it with SIGTERM: it finishes what runs and gives the rest back.
+    SIGHUP renews its children.
+    Exit codes: 0 asked to stop · 69 no database · 77 no card for its models
+                78 configuration or schema
     """
     start_log(verbose)
     try:

@@ -218,7 +218,7 @@ def _metrics(group: Group, rows: Sequence[dict[str, Any]]) -> Iterator[Metric]:
 )
 @session.dsn_option
 def metrics(listen: str | None, dsn: str | None) -> None:
-    """Print figures of the whole fleet as Prometheus reads them, or serve them.
+    """Print or serve figures of the fleet for Prometheus.
 
     One for the whole fleet is enough: everything is read from the database.
 

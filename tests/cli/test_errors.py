@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,22 @@ def test_every_command_has_help_with_an_example(qwf: Cli) -> None:
         assert f"  {name} " in top
         if name not in ("version", "agent"):
             assert "Example:" in qwf(name, "--help").stdout, name
+
+
+def helps(of: click.Command, words: list[str]) -> Iterator[tuple[str, str]]:
+    """Every line of the help of a command and those below it."""
+    said = CliRunner().invoke(command, [*words, "--help"], terminal_width=80).stdout
+    yield from ((" ".join(words), line) for line in said.splitlines())
+    if isinstance(of, click.Group):
+        for name in of.list_commands(click.Context(of)):
+            below = of.get_command(click.Context(of), name)
+            assert below is not None
+            yield from helps(below, [*words, name])
+
+
+def test_help_fits_80_columns_and_is_not_cut() -> None:
+    lines = [(words, line) for words, line in helps(command, []) if "Usage:" not in line]
+    assert [one for one in lines if len(one[1]) > 80 or one[1].endswith("...")] == []
 
 
 HEAVY = ("qwf_agent.agent", "qwf_agent.child", "yoyo", "numpy", "textual", "prometheus_client")

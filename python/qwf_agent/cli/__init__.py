@@ -79,9 +79,9 @@ def qwf() -> None:
     \b
     Exit codes: 0 fine · 1 refused or failed · 2 wrong usage · 69 no database
                 78 configuration or schema · 130 interrupted
-                run --watch, submit --wait, logs -f and wait: 0 completed, 1 failed, 2 cancelled,
-                124 out of time
-    Completion: eval "$(_QWF_COMPLETE=bash_source qwf)"     (zsh_source, fish_source)
+    run --watch, submit --wait, logs -f and wait:
+                0 completed · 1 failed · 2 cancelled · 124 out of time
+    Completion: eval "$(_QWF_COMPLETE=bash_source qwf)"  (zsh_source, fish_source)
     """
 
 

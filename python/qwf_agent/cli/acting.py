@@ -83,7 +83,7 @@ def cancel_run(
 @click.argument("ids", type=session.ID, nargs=-1, metavar="[JOB...]")
 @arguments.of_task
 @arguments.of_queue
-@click.option("--status", type=click.Choice(OPEN), help="Only jobs in this state.")
+@arguments.of_status("jobs", OPEN)
 @arguments.of_project
 @arguments.since
 @reason

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -128,6 +128,14 @@ since = click.option(
 )  # fmt: skip
 yes = click.option("--yes", is_flag=True, help="Do not ask.")
 dry_run = click.option("--dry-run", is_flag=True, help="Only say which ones.")
+
+
+def of_status(what: str, states: Sequence[str]) -> Callable[[F], F]:
+    """Option --status."""
+    return click.option(
+        "--status", type=click.Choice(states), metavar="STATE",
+        help=f"Only {what} in this state: {', '.join(states)}.",
+    )  # fmt: skip
 
 
 def limit(default: int) -> Callable[[F], F]:

@@ -105,7 +105,7 @@ def enqueue(
     """Enqueue one job of TASK and print its id.
 
     \b
-    Example:  qwf enqueue send_email --args '{"to": "ada@example.org"}' --max-attempts 3
+    Example:  qwf enqueue send_email --args '{"to": "ada@example.org"}'
     Then:     qwf job ID
     """
     job = session.call(
@@ -213,7 +213,9 @@ def run(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Start a run of workflow NAME (or NAME@VERSION) and print its id.
+    """Start a run of workflow NAME and print its id.
+
+    NAME@VERSION is a version that is not the newest.
 
     \b
     Example:  qwf run streetview_inspect --set photo.path=/data/street.jpg --watch

@@ -124,7 +124,7 @@ def resume(conn: session.Connection, name: str) -> None:
 def workers(
     conn: session.Connection, everyone: bool, host: str | None, check: bool, as_json: bool
 ) -> None:
-    """List the workers: where they are, what they do, whether they live.
+    """List the workers: where they are and what they do.
 
     \b
     Example:  qwf workers
@@ -145,7 +145,7 @@ def workers(
 
 @click.group(cls=session.Commands)
 def worker() -> None:
-    """Switch the workers of a box on and off, load and unload models.
+    """Switch workers on and off, load and unload models.
 
     It holds across restarts, and takes effect in under a second. HOST is this box where none is
     given; --all means every queue the box serves.
@@ -186,7 +186,7 @@ def on(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **mor
 @until
 @switch
 def off(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
-    """Stop at once: bodies are killed, their jobs go back to the front for other boxes."""
+    """Stop at once: kill bodies, and hand their jobs to others."""
     _order(conn, words, everywhere, "off", "hard", "off: bodies are killed and handed back", **more)
 
 
@@ -229,7 +229,7 @@ def load(conn: session.Connection, model: str, **more: Any) -> None:
 @wait
 @session.database
 def unload(conn: session.Connection, model: str | None, **more: Any) -> None:
-    """Unload MODEL on a box, or whatever it has loaded, and free the memory."""
+    """Unload MODEL on a box, or whatever it has loaded."""
     _request(conn, "unload", model, **more)
 
 
@@ -293,7 +293,10 @@ def limit() -> None:
 @click.argument("max_running", type=click.IntRange(1), metavar="N")
 @session.database
 def create_limit(conn: session.Connection, name: str, max_running: int) -> None:
-    """Create limit NAME of N jobs at once, or change it; what runs goes on."""
+    """Create limit NAME of N jobs at once, or change it.
+
+    What runs goes on.
+    """
     session.call(conn, "create_limit", name=name, max_running=max_running)
     click.echo(f"limit {name}: {max_running} at once")
 
@@ -302,7 +305,10 @@ def create_limit(conn: session.Connection, name: str, max_running: int) -> None:
 @click.argument("name")
 @session.database
 def drop_limit(conn: session.Connection, name: str) -> None:
-    """Remove a limit that no unfinished job names; queue:NAME lifts that of a queue."""
+    """Remove a limit that no unfinished job names.
+
+    queue:NAME lifts that of a queue.
+    """
     session.call(conn, "drop_limit", name=name)
     click.echo(f"limit {name} is gone")
 

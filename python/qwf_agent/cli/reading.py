@@ -62,7 +62,7 @@ order by r.id desc limit %(limit)s
 
 
 @click.command()
-@click.option("--status", type=click.Choice(arguments.RUN_STATES), help="Only runs in this state.")
+@arguments.of_status("runs", arguments.RUN_STATES)
 @arguments.of_workflow
 @arguments.of_project
 @arguments.since
@@ -112,7 +112,7 @@ def show(conn: session.Connection, run: int, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--status", type=click.Choice(arguments.JOB_STATES), help="Only jobs in this state.")
+@arguments.of_status("jobs", arguments.JOB_STATES)
 @arguments.of_queue
 @arguments.of_task
 @arguments.of_project
@@ -146,7 +146,7 @@ def jobs(
 @session.json_option
 @session.database
 def job(conn: session.Connection, job: int, attempt: int | None, as_json: bool) -> None:
-    """Show a JOB: what happened to it, errors, the end of its log, output, files.
+    """Show a JOB: what happened to it, errors, log, files.
 
     \b
     Example:  qwf job 345

@@ -51,7 +51,7 @@ def schedule() -> None:
     """Make tasks and workflows recur.
 
     \b
-    Example:  qwf schedule add nightly --workflow report --cron '0 3 * * *' --timezone Europe/Rome
+    Example:  qwf schedule add nightly --workflow report --cron '0 3 * * *'
               qwf schedule add ping --task ping --every 37min
     """
 
@@ -115,7 +115,7 @@ def drop(conn: session.Connection, name: str) -> None:
 @click.argument("name")
 @session.database
 def enable(conn: session.Connection, name: str) -> None:
-    """Let a schedule fire again; times that passed meanwhile are not missed."""
+    """Let a schedule fire again; what passed meanwhile is over."""
     _enable(conn, name, True)
 
 

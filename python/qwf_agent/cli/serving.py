@@ -74,7 +74,8 @@ def migrate() -> None:
 
     \b
     Example:  qwf migrate deploy --dsn postgresql://user@host/database
-    Without qwf:  qwf migrate sql | psql DATABASE     or: sqitch deploy in `qwf migrate path`
+    Without qwf:  qwf migrate sql | psql DATABASE
+                  sqitch deploy, in the folder that `qwf migrate path` prints
     """
 
 
@@ -173,7 +174,9 @@ def sql(plan: Path | None) -> None:
 
 @migrate.command("grants")
 def grants() -> None:
-    """Print what gives the four roles their rights, for a database that was there before them.
+    """Print what gives the four roles their rights.
+
+    For a database that was there before them.
 
     \b
     Example:  qwf migrate grants | psql mydatabase

@@ -40,7 +40,7 @@ def tick(conn: session.Connection, loop: bool, as_json: bool) -> None:
 @session.json_option
 @session.database
 def prune(conn: session.Connection, as_json: bool) -> None:
-    """Delete what has been over for longer than the retention, all of it, at once.
+    """Delete all that is older than the retention, at once.
 
     Ticks do it bit by bit, so there is seldom a need. How long things are kept: qwf.settings, and
     the queue.

@@ -22,11 +22,12 @@ SIGNS = {"fine": ("✓", "green"), "note": ("i", "cyan"), "problem": ("✗", "re
 @click.command()
 @session.dsn_option
 @click.option(
-    "--only", type=click.Choice(list(checks.CHECKS)), multiple=True, help="Only these checks."
-)
+    "--only", type=click.Choice(list(checks.CHECKS)), multiple=True, metavar="CHECK",
+    help=f"Only these checks, of {', '.join(checks.CHECKS)}.",
+)  # fmt: skip
 @session.json_option
 def doctor(dsn: str | None, only: tuple[str, ...], as_json: bool) -> None:
-    """Look for everything that is known to go wrong, and say what to do.
+    """Look for all that is known to go wrong; say what to do.
 
     It changes nothing. Exit 0 when there is no problem (notes do not count), 1 when there is.
 

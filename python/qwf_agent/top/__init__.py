@@ -17,7 +17,7 @@ from qwf_agent.cli import session
     help="How often to look.",
 )  # fmt: skip
 def top(dsn: str | None, every: float) -> None:
-    """Watch queues, boxes, running jobs, failures and questions, live.
+    """Watch queues, boxes, jobs, failures and questions live.
 
     The keys for what is selected stand at the bottom: switch workers on and off, cancel, retry,
     answer.
