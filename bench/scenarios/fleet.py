@@ -13,7 +13,7 @@ from bench.results import Sample
 from bench.scenario import scenario
 from bench.server import Server
 
-SETTLE_S = 40.0  # idle agents look ever more rarely for 35 s
+SETTLE_S = 45.0  # idle agents look ever more rarely
 
 
 @scenario("fleet", rounds=1)

@@ -362,9 +362,7 @@ class Agent:
                 del self.rejoining[worker]
         elif worker.control.forgotten and not self.draining and self.durable.up:
             log.warning("the database has forgotten worker %s: registering again", worker.id)
-            self.rejoining[worker] = worker.rejoin(
-                self.durable, self.ears, self.options.host, self.info
-            )
+            self.rejoining[worker] = worker.rejoin(self.durable, self.options.host, self.info)
 
     # Starting.
 
@@ -432,8 +430,8 @@ class Agent:
         lanes = queue in self.options.gpu_queues
         reader = SettingsReader(queue, self.options.poll, self.soft, self.now)
         return Worker(
-            worker_id, channel, queue, settings, self.soft, self.options.lease, lanes, control,
-            reader, self.info,
+            worker_id, channel, queue, settings, self.soft, self.ears, self.options.lease, lanes,
+            control, reader, self.info,
         )  # fmt: skip
 
     def spawn(self, slot: Slot) -> None:

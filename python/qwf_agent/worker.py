@@ -18,8 +18,9 @@ from qwf_agent.slots import NO_ROOM, Room
 log = logging.getLogger("qwf_agent")
 
 RECHECK_S = (0.005, 0.025, 0.1)  # after falling asleep: a wake-up may have crossed with it
-SAID_S = 4.8  # the database forgets a sleeper after five seconds
-RAREST_POLL_S = 3.5  # with its jitter less than that
+SAY_AGAIN_S = 3.6  # with its jitter: the database forgets a sleeper after five seconds
+RAREST_POLL_S = 15.0
+ECHO_AGAIN_S = 30.0
 TROUBLE_S = 1.0  # pause after a call that failed
 
 
@@ -38,6 +39,7 @@ class Worker:
         queue: str,
         settings: Settings,
         link: Link,
+        ears: Link,
         lease: float | None,
         lanes: bool,
         control: Control,
@@ -56,15 +58,16 @@ class Worker:
         self._info: str | None = info  # what it has announced
         self._announcing: Call | None = None
         self._link = link
+        self._ears = ears  # what LISTENs
         self._lease = lease
         self._claiming: Call | None = None
         self._beating: Call | None = None
         self._asleep = False
         self._log_wanted = False
         self._light_only = False
-        self._said_at = self._asleep_at = 0.0
-        self._hears = False  # notifications come through this connection
-        self._echoed_in = 0  # the connection that was tried
+        self._say_at = self._asleep_at = 0.0
+        self._heard_in = 0  # the last connection through which an echo came
+        self._echo_at = 0.0
         self._wants_echo = False
         self._rechecks: list[float] = []
         self._look_at = 0.0
@@ -97,6 +100,8 @@ class Worker:
         if room.total <= 0 or not self.control.on:
             self._wake()
             return
+        if self._asleep and now >= self._say_at and self._link.up:
+            self._sleep(now)
         left = Room(room.total - asked.total, room.heavy - asked.heavy)
         light_only = self.lanes and left.heavy <= 0
         if self._light_only and not light_only:
@@ -137,11 +142,11 @@ class Worker:
         elif notification.channel == self.channel and notification.payload == "log":
             self._log_wanted = True
         elif notification.channel == self.channel and notification.payload == "echo":
-            self._hears = True
+            self._heard_in = self._ears.connects
 
     def take_echo_request(self) -> bool:
         """Whether it is still to be found out if notifications come: to be asked for on another
-        connection, as a pool may let this one hear itself."""
+        connection, as a pool may let one hear itself."""
         wanted, self._wants_echo = self._wants_echo, False
         return wanted
 
@@ -179,7 +184,7 @@ class Worker:
             return {}
         return {row["token"]: row["verdict"] for row in call.rows}
 
-    def rejoin(self, durable: Link, ears: Link, host: str, info: str) -> Iterator[None]:
+    def rejoin(self, durable: Link, host: str, info: str) -> Iterator[None]:
         """Register anew, under a new id; to be gone through step by step."""
         self._info, self._announcing = info, None
         registering = durable.send(db.register_worker(host, self.queue, info))
@@ -190,20 +195,26 @@ class Worker:
             yield
         if registering.failure is None and naming.failure is None:
             self.id, self.channel = registering.value(), naming.value()
-            ears.listen(self.channel)
+            self._ears.listen(self.channel)
             every_s, policy = self.settings.heartbeat, self.control.policy
             self.control = Control(self.id, host, self.queue, every_s, self._link)
             self.control.policy = policy  # until it is told otherwise
             self.circuit = Circuit(self.id, self.control, self._link)
-            self._asleep, self._echoed_in = False, 0
+            self._asleep, self._heard_in, self._echo_at = False, 0, 0.0
 
     def next_at(self, room: int) -> float:
         """When there is something to do, if nothing happens before."""
         beat = self._beat_at if self._beating is None else float("inf")
         looks = self._claiming is None and room > 0 and self.control.on and not self.circuit.canary
         look = self._look_at if looks else float("inf")
-        times = (beat, look, self.control.next_at(), self.reader.next_at())
+        say = self._say_at if self._asleep else float("inf")
+        times = (beat, look, say, self.control.next_at(), self.reader.next_at())
         return min(times) if self._link.up else float("inf")
+
+    @property
+    def _hears(self) -> bool:
+        """Whether notifications are known to come through the connection there is."""
+        return self._ears.up and self._heard_in == self._ears.connects
 
     @property
     def _beat_s(self) -> float:
@@ -212,8 +223,8 @@ class Worker:
     def _plan(self, found: bool, now: float) -> None:
         """When to look again: at once while there is work, and once more after falling asleep;
         then ever later."""
-        if self._echoed_in != self._link.connects:  # LISTEN has gone before this answer
-            self._echoed_in, self._hears, self._wants_echo = self._link.connects, False, True
+        if not self._hears and now >= self._echo_at:
+            self._wants_echo, self._echo_at = True, now + ECHO_AGAIN_S
         if found:
             self._wake()
             self._look_at = now
@@ -225,8 +236,6 @@ class Worker:
         else:
             wait = self._rechecks.pop(0) if self._rechecks else spread(self._poll_s(now))
             self._look_at = now + wait
-            if self._look_at > self._said_at + SAID_S:
-                self._sleep(now)
 
     def _poll_s(self, now: float) -> float:
         """How long to sleep: the setting; the longer nothing has come, the longer, as wake-ups
@@ -235,7 +244,7 @@ class Worker:
         return max(self.settings.poll, min(RAREST_POLL_S, quiet_s / 10))
 
     def _sleep(self, now: float) -> None:
-        self._asleep, self._said_at = True, now
+        self._asleep, self._say_at = True, now + spread(SAY_AGAIN_S)
         self._link.send(db.sleep(self.id, self.queue))
 
     def _wake(self) -> None:

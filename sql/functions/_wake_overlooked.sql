@@ -7,9 +7,10 @@
 -- requires: functions/now
 -- Purpose: Wakes sleepers for work that lies there though they could take it: their wake-up got
 --   lost, or it is time that made them fit. So sleepers need not look often, each for itself.
--- Guarantees: At most two sleepers of a queue, at random: one may have died. A job that was queued
---   a moment ago has woken somebody already. Looks at the first jobs of each queue; a job that
---   waits for something else, like a limit, costs two looks a second.
+-- Guarantees: At most two sleepers of a queue, at random, as one may have died: of sixteen, for the
+--   first jobs of the queue, so that it costs no more where nobody can take them. A job that was
+--   queued a moment ago has woken somebody already. One that waits for something else, like a
+--   limit, costs two looks a second.
 -- Notifies: the channels of the sleepers.
 -- Called by: _tick_part.
 
@@ -34,20 +35,20 @@ begin
     from (
       (select j as job from qwf.jobs j
         where j.queue = q.name and j.status = 'queued' and j.limit_by is null
-        order by j.run_next desc, j.priority, j.position limit 16)
+        order by j.run_next desc, j.priority, j.position limit 64)
       union all
       (select j from qwf.jobs j
-        where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 16)
+        where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 64)
     ) head
-    cross join lateral (
-      select s.worker
+    cross join (
+      select s.worker, w as registered
       from qwf.sleepers s left join qwf.workers w on w.id = s.worker
       where s.queue = q.name and s.since > v_now - interval '5 s'
-        and qwf._fits(head.job, w, v_now)
       order by random()
-      limit 2
+      limit 16
     ) asleep
     where (head.job).queued_at < v_now - interval '0.2 s'
+      and qwf._fits(head.job, asleep.registered, v_now)
     limit 2
   ) chosen
   where not q.paused

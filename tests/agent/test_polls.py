@@ -58,19 +58,18 @@ def worker(link: EmptyLink) -> Worker:
     values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | {"poll": 1.0}
     quiet = SimpleNamespace(on=True, next_at=lambda: float("inf"), told=lambda _: None, every_s=0.0)
     return Worker(
-        "w", "mine", "cpu", Settings(**values), cast("Any", link), None, False,
-        cast("Any", quiet), cast("Any", quiet),
+        "w", "mine", "cpu", Settings(**values), cast("Any", link), cast("Any", link), None, False,
+        cast("Any", quiet), cast("Any", quiet), "{}",
     )  # fmt: skip
 
 
 def test_a_worker_that_hears_its_wake_ups_looks_ever_more_rarely(
     link: EmptyLink, worker: Worker
 ) -> None:
-    idle_for(200, link, worker, hears=True)
+    idle_for(400, link, worker, hears=True)
     gaps = [after - before for before, after in pairwise(link.times("claim"))]
     assert max(gaps[4:10]) < 1.5
-    assert min(gaps[-20:]) > 2
-    assert max(gaps) < FORGOTTEN_S
+    assert 10 < min(gaps[-5:]) < max(gaps[-5:]) < 20
 
 
 def test_one_that_may_not_hear_them_looks_every_second(link: EmptyLink, worker: Worker) -> None:
