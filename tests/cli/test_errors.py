@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -267,3 +272,18 @@ def test_the_agent_refuses_to_start_without_anything_to_run(on_db: Cli) -> None:
     result = on_db("agent", "--queue", "cpu")
     assert result.exit_code == 78
     assert "--nodes" in result.stderr
+
+
+def test_errors_are_broken_between_words(dsn: str) -> None:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    subprocess.run(
+        [*ENTRY, "show", "999"], env={**environment, "QWF_DSN": dsn}, stderr=theirs, check=False
+    )
+    os.close(theirs)
+    with open(ours, "rb", buffering=0) as terminal:
+        said = re.sub(r"\x1b\[[0-9;]*m", "", terminal.read(4096).decode()).split("\r\n")
+    assert max(map(len, said)) <= 60
+    assert said[0] == "error: no such run"
+    assert said[-2].strip() == "qwf.run_overview"

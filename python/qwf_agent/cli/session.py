@@ -7,6 +7,7 @@ import getpass
 import json
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -264,12 +265,23 @@ def _first(error: psycopg.Error) -> str:
 def _complain(message: str, details: Sequence[str] = (), hint: str | None = None) -> None:
     colours = False if os.environ.get("NO_COLOR") else None  # None: where there is a terminal
     click.secho("error: ", fg="red", bold=True, err=True, nl=False, color=colours)
-    click.echo(visible(message), err=True)
+    click.echo(_broken(message, "error: "), err=True)
     for line in details:
-        click.echo(f"  {visible(line)}", err=True)
+        click.echo(f"  {_broken(line, '  ')}", err=True)
     if hint:
         click.secho("hint: ", fg="cyan", err=True, nl=False, color=colours)
-        click.echo(visible(hint), err=True)
+        click.echo(_broken(hint, "hint: "), err=True)
+
+
+def _broken(text: str, before: str) -> str:
+    """A text in lines that fit the terminal, where there is one, below each other after what
+    stands `before` it; no word is broken, for it may be a command to copy."""
+    text = visible(text)
+    if not sys.stderr.isatty() or "\n" in text:
+        return text
+    width = os.get_terminal_size(sys.stderr.fileno()).columns - len(before)
+    lines = textwrap.wrap(text, max(20, width), break_long_words=False, break_on_hyphens=False)
+    return f"\n{' ' * len(before)}".join(lines)
 
 
 def _json(value: object) -> object:
