@@ -142,8 +142,9 @@ class Agent:
             self.ears.step(self.now)
         self.durable.step(self.now)
         until = self.next_at() if until is None else until
-        if self.reporter.busy() and self.slots.all_have_work():
-            time.sleep(GATHER_S)  # nothing can be done with one more answer: let some come together
+        if self.reporter.busy() and (work_s := self.slots.work_s()):
+            # nothing can be done with one more answer: let some come together
+            time.sleep(min(GATHER_S, work_s / 2))
         self.systemd.alive(self.now)
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()

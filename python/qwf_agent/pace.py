@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-BATCH_S = 0.1  # work that one slot should hold
+BATCH_S = 0.1  # work that one claim should bring a slot
 SMOOTHING = 0.1
 
 
 class Pace:
     """Moving averages of body times, over all tasks and per task.
 
-    Invariant: `batch`, the number of jobs a slot should hold, is 1 until bodies have shown to be
-    short, at most doubles each time that many have ended, and drops at once when one was long.
+    Invariant: `batch`, the number of jobs one claim should bring a slot, is 1 until bodies have
+    shown to be short, at most doubles each time that many have ended, and drops at once when one
+    was long.
     """
 
     def __init__(self, most: int) -> None:
@@ -32,6 +33,11 @@ class Pace:
         elif self._ended >= self.batch:
             self.batch = min(wanted, self.batch * 2)
             self._ended = 0
+
+    @property
+    def hold(self) -> int:
+        """How many jobs a slot should hold: while it does those of one claim, the next is made."""
+        return self.batch if self.batch == 1 else 2 * self.batch
 
     def expected(self, task: str) -> float:
         """Seconds a body of this task is expected to take; a task never seen counts as long."""

@@ -90,9 +90,9 @@ class Slots:
         """Whether a body has run so long that it is worth measuring."""
         return any(slot.claims and slot.running_for(now) > LONG_S for slot in self.slots)
 
-    def all_have_work(self) -> bool:
-        """Whether every child has at least a job behind the one it runs."""
-        return all(len(slot.claims) > 1 for slot in self.slots)
+    def work_s(self) -> float:
+        """How long every child has work, as far as that is known: 0 where one runs its last job."""
+        return min((s.load_s if len(s.claims) > 1 else 0.0 for s in self.slots), default=0.0)
 
     def room(self, now: float) -> Room:
         """How many jobs to claim now."""
@@ -154,9 +154,10 @@ class Slots:
     def _room(self, slots: list[Slot], waiting: int, now: float) -> int:
         """Room of these slots. While all their children have work, only once half of what they
         should hold is done."""
-        room = sum(slot.room(self.pace.batch, now) for slot in slots) - waiting
+        room = sum(slot.room(self.pace.hold, now) for slot in slots) - waiting
         hungry = any(slot.ready and not slot.claims for slot in slots)
-        return max(0, room) if hungry or 2 * room >= self.pace.batch * len(slots) else 0
+        enough = hungry or 2 * room >= self.pace.hold * len(slots)
+        return max(0, min(room, self.pace.batch * len(slots))) if enough else 0
 
     def _slot_for(self, claim: Claim) -> Slot | None:
         """The best slot that could take the job now: one that has its model, and the least to

@@ -53,12 +53,13 @@ def test_long_jobs_are_claimed_one_at_a_time(base: Database, start: StartAgent) 
 
 def test_batches_grow_while_bodies_are_short_and_shrink_at_once() -> None:
     pace = Pace(500)
-    assert pace.batch == 1
+    assert pace.batch == pace.hold == 1, "none is claimed behind one that may be long"
     sizes = []
     for _ in range(3000):
         pace.saw("t", 0.0001)
         sizes.append(pace.batch)
     assert sizes[-1] == 500
+    assert pace.hold == 1000, "the next batch is claimed while one is done"
     assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
     pace.saw("t", 60)
     assert pace.batch == 1
