@@ -24,7 +24,7 @@ begin
     ) then
       return null;
     end if;
-    return (p_backoff -> least(greatest(p_failures, 1) - 1, v_last))::double precision;
+    return round((p_backoff -> least(greatest(p_failures, 1) - 1, v_last))::numeric, 6);
   elsif jsonb_typeof(p_backoff) = 'object' then
     if p_backoff - '{base,factor,max}'::text[] <> '{}' or not p_backoff ? 'base' or exists (
       select from jsonb_each(p_backoff) e
@@ -33,11 +33,11 @@ begin
     ) then
       return null;
     end if;
-    v_base := (p_backoff -> 'base')::double precision;
-    v_factor := greatest(coalesce((p_backoff -> 'factor')::double precision, 2), 1);
+    v_base := round((p_backoff -> 'base')::numeric, 6);
+    v_factor := greatest(coalesce((p_backoff -> 'factor')::numeric, 2), 1);
     return least(
       v_base * v_factor ^ least(p_failures - 1, 24 / log(greatest(v_factor, 1.1)::numeric)),
-      coalesce((p_backoff -> 'max')::double precision, 31536000));
+      coalesce(round((p_backoff -> 'max')::numeric, 6), 31536000));
   end if;
   return null;
 end $$;

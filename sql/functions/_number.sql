@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/_number
 -- requires: schema/qwf
 -- Purpose: A number a worker reported, or null where it is none.
--- Guarantees: Never raises, whatever was sent.
+-- Guarantees: Never raises, whatever was sent; rounded to millionths, so that a real takes it too.
 -- Called by: _complete, _retire, _record_attempts, _record_unusual, report_metrics.
 
 begin;
@@ -10,7 +10,7 @@ create function qwf._number(p_value jsonb, p_limit numeric default 9e15) returns
 language sql immutable
 as $$
   select case when jsonb_typeof(p_value) = 'number' then
-    case when abs(p_value::numeric) <= p_limit then p_value::numeric end
+    case when abs(p_value::numeric) <= p_limit then round(p_value::numeric, 6) end
   end
 $$;
 comment on function qwf._number(jsonb, numeric) is

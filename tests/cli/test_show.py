@@ -94,6 +94,15 @@ def test_a_label_may_be_anything(label: Any, text: str) -> None:
     assert show.brief({"id": 1, "label": label, "score": 3}) == f"{text}  score 3"
 
 
+@pytest.mark.parametrize("reason", [5, None, {"why": "x"}, ["a"], ""])
+def test_the_reason_of_an_event_may_be_anything(reason: Any) -> None:
+    now = datetime.now(timezone.utc)
+    detail = {"reason": reason, "now": "queued"}
+    event = {"at": now, "type": "lost", "actor": "w", "detail": detail}
+    job = {"created_at": now, "origin": "x", "status": "queued", "finished_at": None}
+    assert "lost  by w" in drawn(show.timeline(job, [], [event]), 120)
+
+
 def test_markup_in_data_is_plain_text() -> None:
     odd = status([node("a/b", "failed", error="[bold]x[/bold] [/nothing]")])
     assert "[bold]x[/bold] [/nothing]" in drawn(show.run(odd), 160)

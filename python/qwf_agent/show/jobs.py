@@ -166,7 +166,7 @@ def _attempt_line(row: Row) -> Parts:
 
 def _event_line(row: Row) -> Parts:
     detail = dict(row["detail"] or {})
-    why = detail.pop("reason", None)
+    why = brief(detail.pop("reason", None) or "")  # a worker may have sent anything
     rest = [f"{key} {brief(value)}" for key, value in detail.items() if key not in HIDDEN]
     what = Text(row["type"].replace("_", " "), "magenta")
     parts = [f"by {row['actor']}", why, *rest]

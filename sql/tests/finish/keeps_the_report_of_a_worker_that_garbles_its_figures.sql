@@ -1,5 +1,5 @@
 begin;
-select plan(1);
+select plan(2);
 
 select qwf.enqueue('a');
 select qwf_test.attempt('a', 'fatal', error => 'boom', detail => '{
@@ -11,6 +11,11 @@ select results_eq($$
 $$, $$
   values ('fatal', 'boom', null::int, null::int, null::bigint, null::real, null::bigint)
 $$, 'what is no number is null');
+
+select qwf.enqueue('b');
+select qwf_test.attempt('b', 'fatal', detail => '{"cpu_seconds": 1e-300}');
+select is(max(cpu_seconds), 0::real, 'what is next to nothing is nothing')
+from qwf.job_attempts;
 
 select * from finish();
 rollback;
