@@ -43,7 +43,8 @@ begin
     queue = case when j.queue is null then null else coalesce(change_job.queue, j.queue) end,
     run_at = coalesce(change_job.run_at, j.run_at),
     status = case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
-    position = case when v_later then null else coalesce(j.position, qwf._next_position()) end,
+    position = case when v_later then null when j.status = 'queued' then j.position
+      else qwf._next_position() end,
     -- kept where it is later now: an element that had a place under max_parallel keeps it
     queued_at = case when not v_later and j.status = 'scheduled' then v_now
       when v_later then j.queued_at else coalesce(j.queued_at, v_now) end

@@ -29,7 +29,8 @@ begin
     run_at = case when j.guarded and j.attempt = 0 and j.status = 'scheduled'
       then qwf.now() else j.run_at end,
     status = case when j.guarded and j.attempt = 0 then j.status else 'queued' end,
-    position = coalesce(j.position, qwf._next_position()),
+    -- what waits to be tried again has no place any more, nor one at the front
+    position = case when j.status = 'queued' then j.position else qwf._next_position() end,
     queued_at = case when j.status = 'scheduled' then qwf.now() else j.queued_at end
   where j.id = v_job.id;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)

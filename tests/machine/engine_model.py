@@ -355,15 +355,19 @@ class Model:
         """It was lost there not long ago, and somebody else could take it."""
         if job.avoids is None or job.avoids[0] != host or job.avoids[1] <= self.now:
             return False
-        return any(
-            other.host != host
-            and not other.stopped
-            and other.seen > self.now - STALE
-            and job.queue == "cpu"
-            and not self.is_off(other.host)
-            and other.could_run(job)
-            for other in self.workers.values()
-        )
+        others = [w for w in self.live_workers(job.queue) if w.host != host]
+        return any(other.could_run(job) for other in others)
+
+    def live_workers(self, queue: str | None) -> list[Worker]:
+        """Those that have been heard of lately and are on; all serve the queue cpu."""
+        return [
+            worker
+            for worker in self.workers.values()
+            if queue == "cpu"
+            and not worker.stopped
+            and worker.seen > self.now - STALE
+            and not self.is_off(worker.host)
+        ]
 
     def _put_in_order(self, jobs: list[Job], worker: Worker | None) -> None:
         """The order in which a worker takes them, keeping that of equals."""
@@ -372,7 +376,13 @@ class Model:
         head = min(jobs, key=lambda j: j.order(), default=None)
         if head is not None and head.queued_at and self.now - head.queued_at >= AFFINITY:
             warm = None
-        jobs.sort(key=lambda j: (not j.run_next, warm not in (None, j.node.model), j.priority))
+        jobs.sort(key=lambda j: (self._affinity(j, warm), j.priority))
+
+    def _affinity(self, job: Job, warm: str | None) -> int:
+        """Among what a person has put first, no model is preferred."""
+        if job.run_next:
+            return 0
+        return 1 if warm in (None, job.node.model) else 2
 
     def is_off(self, host: str) -> bool:
         until = self.off.get(host)

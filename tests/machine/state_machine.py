@@ -17,6 +17,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import psycopg
+import reading
 from engine_model import (
     ACTIVE,
     LIMITS,
@@ -242,7 +243,7 @@ INFO: list[Json] = [  # what workers say about themselves
 ]
 # model, MiB of VRAM, labels
 NEEDS: list[Any] = [("m", None, {}), ("n", 100, {}), ("m", 100, FAST), (None, None, FAST)]
-CHORES = ["lapse", "promote_due", "promote_due", "drain_outbox", "tick", "tick", "prune"]
+CHORES = ["read", "lapse", "promote_due", "promote_due", "drain_outbox", "tick", "tick", "prune"]
 HOLDING = ["lock", "lock", "answer", "cancel", "claim", "finish"]
 CHANGES = [  # priority, queue, seconds from now
     (50, None, None),
@@ -410,9 +411,8 @@ class Machine(RuleBasedStateMachine):
     def work(self, worker: int, count: int, output: Json, jam: bool) -> None:
         """What workers do most of the time."""
         with self.step() as main:
-            claimed = claim(main, self._worker(worker), count)
-        if claimed:
-            with self.step() as main:
+            if claimed := claim(main, self._worker(worker), count):
+                main.model.turn += 1
                 done = [self._report(job_id, "completed", output) for job_id in claimed]
                 finish(main, done, jam)
 
@@ -647,8 +647,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(by=jumps)
     def jump(self, by: timedelta) -> None:
-        with self.step() as main:
-            self._set_now(main.model.now + by)
+        self._set_now(self.model.now + by)
 
     @rule(act=st.sampled_from(CHORES))
     def chore(self, act: str) -> None:
@@ -674,6 +673,9 @@ class Machine(RuleBasedStateMachine):
     def _drain_outbox(self, main: Session) -> None:
         got, wanted = main.one("select qwf.drain_outbox()"), main.model.drain_outbox()
         require(got == wanted, "drain_outbox answers", got, wanted)
+
+    def _read(self, main: Session) -> None:
+        reading.compare(main.rows, main.model)
 
     def _tick(self, main: Session) -> None:
         tick(main)
