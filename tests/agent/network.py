@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-NET = "10.213.{box}.{end}"  # this host is end 1 of every cable
+NET = "10.213.{cable}.{end}"  # this host is end 1 of every cable
 
 
 @dataclass
@@ -44,18 +44,25 @@ def boxes(names: Sequence[str]) -> Iterator[dict[str, Box]]:
     made = {name: Box(name) for name in names}
     try:
         with contextlib.suppress(OSError, subprocess.CalledProcessError):
-            made = {name: _make(name, number) for number, name in enumerate(names)}
+            cables = _free_cables()
+            made = {name: _make(name, number, next(cables)) for number, name in enumerate(names)}
         yield made
     finally:
         for number in range(len(names)):
             _drop(number)
 
 
-def _make(name: str, number: int) -> Box:
+def _free_cables() -> Iterator[int]:
+    """Numbers of networks that nobody uses, another run of these tests for one."""
     if os.getuid() != 0 or shutil.which("nsenter") is None:
         raise OSError("namespaces are for root")
+    used = _run("ip", "-oneline", "-4", "address")
+    return (n for n in range(256) if NET.format(cable=n, end=1) not in used)
+
+
+def _make(name: str, number: int, network: int) -> Box:
     space, cable = f"{_prefix()}{number}", f"{_prefix()}v{number}"
-    host, box = (NET.format(box=number, end=end) for end in (1, 2))
+    host, box = (NET.format(cable=network, end=end) for end in (1, 2))
     _run("ip", "netns", "add", space)
     _run("ip", "link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", space)
     _run("ip", "address", "add", f"{host}/30", "dev", cable)
@@ -78,5 +85,5 @@ def _prefix() -> str:
     return f"q{os.getpid()}"
 
 
-def _run(*words: str) -> None:
-    subprocess.run(words, check=True, capture_output=True)
+def _run(*words: str) -> str:
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
