@@ -3,7 +3,7 @@
 -- Purpose: The job a token was made for.
 -- Guarantees: Inverse of _new_token; a token made up elsewhere gives some id, whose row will not
 --   carry that token.
--- Called by: heartbeat, _job_invariants.
+-- Called by: heartbeat, _row_invariants.
 
 begin;
 

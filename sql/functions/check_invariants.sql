@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/check_invariants
 -- requires: functions/_run_invariants
 -- requires: functions/_job_invariants
+-- requires: functions/_row_invariants
 -- requires: functions/_limit_invariants
 -- requires: schema/roles
 -- Purpose: Looks whether the database is healthy.
@@ -18,6 +19,8 @@ as $$
   select * from qwf._run_invariants()
   union all
   select * from qwf._job_invariants()
+  union all
+  select * from qwf._row_invariants()
   union all
   select * from qwf._limit_invariants()
 $$;
