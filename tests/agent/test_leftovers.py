@@ -91,6 +91,32 @@ def test_groups_are_given_back(base: Database, start: StartAgent, folder: Path) 
     until(lambda: groups_in(folder) == [], "the guardian")
 
 
+def test_what_dead_agents_have_left_is_given_back(
+    base: Database, start: StartAgent, folder: Path
+) -> None:
+    (folder / "qwf-99999999-abcd-1").mkdir()
+    start("--app", "bodies", "--cgroup", str(folder))
+    assert "qwf-99999999-abcd-1" not in groups_in(folder)
+
+
+def test_an_agent_uses_the_group_that_systemd_has_left_to_it(
+    base: Database, start: StartAgent, tmp_path: Path, folder: Path
+) -> None:
+    try:
+        os.setxattr(folder, "user.delegate", b"1")
+    except OSError as error:
+        pytest.skip(f"control groups take no attributes here: {error}")
+    enter = f'echo $$ > {folder}/cgroup.procs; exec "$@"'
+    agent = start("--app", "bodies", inside=("sh", "-c", enter, "sh"))
+    own, one = groups_in(folder)[::-1]
+    assert own.endswith("-agent")
+    assert str(agent.pid) in (folder / own / "cgroup.procs").read_text().split()
+    _, pids = left_by(base, "leaving_a_fork", tmp_path)
+    assert {str(pid) for pid in pids} <= set((folder / one / "cgroup.procs").read_text().split())
+    agent.process.kill()
+    gone(pids)
+
+
 def test_a_group_that_cannot_be_used_is_a_reason_not_to_start(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
