@@ -56,6 +56,11 @@ class Control:
         if notification.channel == CHANNEL and notification.payload == self._payload:
             self._ask_at = 0.0
 
+    def hurry(self, until: float) -> None:
+        """Ask now what would be asked until then."""
+        if self._ask_at < until:
+            self._ask_at = 0.0
+
     def step(self, now: float) -> bool:
         """Ask, if it is time to; whether an answer has changed anything."""
         changed = self._take_answer()

@@ -66,6 +66,7 @@ class Worker:
         self._log_wanted = False
         self._light_only = False
         self._say_at = self._asleep_at = 0.0
+        self.said_at = 0.0  # that it sleeps
         self._heard_in = 0  # the last connection through which an echo came
         self._echo_at = 0.0
         self._wants_echo = False
@@ -102,6 +103,7 @@ class Worker:
             return
         if self._asleep and now >= self._say_at and self._link.up:
             self._sleep(now)
+            self._hurry(now)
         left = Room(room.total - asked.total, room.heavy - asked.heavy)
         light_only = self.lanes and left.heavy <= 0
         if self._light_only and not light_only:
@@ -243,8 +245,17 @@ class Worker:
         quiet_s = now - self._asleep_at if self._hears else 0.0
         return max(self.settings.poll, min(RAREST_POLL_S, quiet_s / 10))
 
+    def _hurry(self, now: float) -> None:
+        """Do now what is due before it is next up: a server process that has just been woken takes
+        a fraction of the time for it."""
+        if self._beat_at < self._say_at:
+            self._beat_at = now
+        if self._hears and self._look_at < self._say_at:
+            self._look_at = now
+        self.control.hurry(self._say_at)
+
     def _sleep(self, now: float) -> None:
-        self._asleep, self._say_at = True, now + spread(SAY_AGAIN_S)
+        self._asleep, self.said_at, self._say_at = True, now, now + spread(SAY_AGAIN_S)
         self._link.send(db.sleep(self.id, self.queue))
 
     def _wake(self) -> None:
