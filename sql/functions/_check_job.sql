@@ -27,7 +27,7 @@ declare
       then 'requires: a JSON object of labels'
     when jsonb_typeof(coalesce(p_labels, '{}')) <> 'object' then 'labels: a JSON object'
     when p_max_attempts < 1 then 'max_attempts: at least 1'
-    when p_timeout <= '0 s' then 'timeout: positive'
+    when p_timeout <= '0 s' or p_timeout > '366 days' then 'timeout: positive, at most a year'
     when p_vram_mb < 0 then 'vram_mb: not negative'
     when p_on_failure not in ('fail', 'ask')
       then 'on_failure: fail or ask; nothing hangs on a standalone job that could continue'

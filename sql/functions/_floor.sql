@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/_floor
 -- requires: schema/types
 -- requires: functions/_keep_floor
+-- requires: functions/now
 -- Purpose: Where this session may begin to look for queued jobs of a queue.
 -- Guarantees: At most a second old: what committed late, below it, is found by then.
 -- Called by: _pick_next.
@@ -15,7 +16,8 @@ declare
   v_floor qwf.floor := jsonb_populate_record(
     null::qwf.floor, current_setting('qwf.floors')::jsonb -> p_queue);
 begin
-  if v_floor.until < clock_timestamp() then
+  -- far ahead: the clock has been set back
+  if v_floor.until not between qwf.now() and qwf.now() + interval '1 min' then
     return qwf._keep_floor(p_queue);
   end if;
   return v_floor;

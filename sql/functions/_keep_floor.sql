@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/_keep_floor
 -- requires: schema/types
 -- requires: schema/jobs
+-- requires: functions/now
 -- Purpose: Remembers where the queued jobs of a queue begin, so that claims of this session need
 --   not walk past what was claimed before: while somebody holds a snapshot, vacuum leaves that in
 --   the index.
@@ -15,7 +16,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_began timestamptz := clock_timestamp();
+  v_began timestamptz := qwf.now();
   v_floors jsonb :=
     coalesce(nullif(current_setting('qwf.floors', true), ''), '{}')::jsonb - p_queue;
   v_floor qwf.floor;
@@ -25,8 +26,8 @@ begin
   where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
   order by j.priority, j.position
   limit 1;
-  if found and clock_timestamp() > v_began + interval '1 ms' then
-    v_floor.until := clock_timestamp() + interval '1 s';
+  if found and qwf.now() > v_began + interval '1 ms' then
+    v_floor.until := qwf.now() + interval '1 s';
     v_floors := v_floors || jsonb_build_object(p_queue, to_jsonb(v_floor));
   else
     v_floor := null;

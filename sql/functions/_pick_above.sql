@@ -4,9 +4,9 @@
 -- requires: schema/workers
 -- requires: functions/_fits
 -- Purpose: Picks jobs in claim order from a floor on, and what can have come before it since.
--- Guarantees: Walks along jobs_claim. Before the floor come run_next and lower priorities: in these
---   parts of the index there is as much as went that way. What is given back to the front of the
---   floor's own priority is found when the floor is looked for again, within a second.
+-- Guarantees: Walks along jobs_claim. Before the floor come run_next, lower priorities, and what
+--   was given back to the front (below position 0): in these parts of the index there is as much as
+--   went that way.
 -- Locks: queued jobs, those that are free.
 -- Called by: _pick_next.
 
@@ -28,10 +28,10 @@ begin
   end if;
   for v_part in
     select * from (values
-      (1, true, -2147483648, -9223372036854775808, 2147483647),
-      (2, false, -2147483648, -9223372036854775808, p_floor.priority::bigint - 1),
-      (3, false, p_floor.priority, p_floor.position, 2147483647)
-    ) part (nth, run_next, priority, "position", up_to)
+      (1, true, -2147483648, -9223372036854775808, 2147483648, 0),
+      (2, false, -2147483648, -9223372036854775808, p_floor.priority, 0),
+      (3, false, p_floor.priority, p_floor.position, 2147483648, 0)
+    ) part (nth, run_next, priority, "position", to_priority, to_position)
     order by part.nth
   loop
     v_jobs := v_jobs || array(
@@ -40,7 +40,7 @@ begin
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
         and j.run_next = v_part.run_next
         and (j.priority, j.position) >= (v_part.priority, v_part.position)
-        and j.priority <= v_part.up_to
+        and (j.priority, j.position) < (v_part.to_priority, v_part.to_position)
         and j.id <> all (p_picked) and qwf._fits(j, p_worker, p_now)
       order by j.priority, j.position
       limit p_count - cardinality(v_jobs)

@@ -6,6 +6,7 @@
 -- requires: functions/_floor
 -- requires: functions/_keep_floor
 -- requires: functions/_pick_above
+-- requires: functions/now
 -- Purpose: Picks jobs in claim order: run_next, priority, first in first out.
 -- Guarantees: One walk along jobs_claim, with the settings of claim, whatever the statistics say.
 --   Jobs this claim picked before are passed over: skip locked does not skip one's own locks. Where
@@ -33,7 +34,7 @@ begin
       return v_jobs;
     end if;
   end if;
-  v_began := clock_timestamp();
+  v_began := qwf.now();
   v_jobs := array(
     select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
     from qwf.jobs j
@@ -42,7 +43,7 @@ begin
     order by j.run_next desc, j.priority, j.position
     limit p_count
     for no key update skip locked);
-  if clock_timestamp() > v_began + interval '3 ms'
+  if qwf.now() > v_began + interval '3 ms'
     and pg_stat_get_dead_tuples('qwf.jobs'::regclass) > 10000
   then
     perform qwf._keep_floor(p_queue);

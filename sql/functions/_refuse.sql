@@ -25,16 +25,17 @@ begin
     update qwf.jobs j set
       status = k.status, finished_at = case when k.status = 'failed' then p_now end,
       input_spec = case when k.status = 'failed' then j.input_spec else qwf._gate(p.error) end,
+      queued_at = case when k.status = 'failed' then k.queued_at else p_now end,
       last_error = p.error, resolved_inputs = null, attempt = j.attempt + 1,
       claimed_by = p_worker, claimed_at = p_now, started_at = coalesce(j.started_at, p_now),
       run_next = false, progress = null, progress_message = null, beat_at = null
     from unnest(p_picked) p
     cross join lateral (
       select case b.on_failure when 'ask' then 'awaiting_input' else 'failed'
-        end::qwf.job_status as status
+        end::qwf.job_status as status, b.queued_at
       from qwf.jobs b where b.id = p.id offset 0) k
     where p.error is not null and j.ctid = p.row
-    returning j.id, j.run_id, j.attempt, j.status, j.queue, j.task, j.queued_at, j.last_error
+    returning j.id, j.run_id, j.attempt, j.status, j.queue, j.task, k.queued_at, j.last_error
   ), attempted as (
     insert into qwf.job_attempts (
       job_id, attempt, worker, queued_at, started_at, finished_at, outcome, reason, error)

@@ -9,7 +9,7 @@ create table qwf.queues (
   paused boolean not null default false,
   max_running int check (max_running >= 1),
   lease interval check (lease between '1 s' and '1 day'),
-  timeout interval check (timeout > '0 s'),
+  timeout interval check (timeout > '0 s' and timeout <= '366 days'),
   retention interval check (retention > '0 s'),
   created_at timestamptz not null default clock_timestamp()
 );

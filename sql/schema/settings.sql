@@ -11,7 +11,7 @@ create table qwf.settings (
   heartbeat interval not null default '10 s' check (heartbeat > '0 s'),
   poll interval not null default '1 s' check (poll > '0 s'),
   tick interval not null default '1 s' check (tick > '0 s'),
-  timeout interval not null default '1 h' check (timeout > '0 s'),
+  timeout interval not null default '1 h' check (timeout > '0 s' and timeout <= '366 days'),
   cancel_grace interval not null default '10 s' check (cancel_grace >= '0 s'),
   stop_grace interval not null default '60 s' check (stop_grace >= '0 s'),
   worker_stale interval not null default '30 s' check (worker_stale > '0 s'),
