@@ -303,3 +303,10 @@ def test_the_makefile_explains_itself() -> None:
     ).stdout
     for target in ("demo", "test", "lint", "up", "down", "deploy", "revert", "verify"):
         assert re.search(rf"^\s*{target}\s", said, re.MULTILINE), target
+
+
+def test_decisions_are_numbered_from_one() -> None:
+    files = sorted((ROOT / "docs" / "adr").glob("*.md"))
+    titles = [file.read_text(encoding="utf-8").partition(".")[0] for file in files]
+    assert titles == [f"# {number}" for number in range(1, len(files) + 1)]
+    assert [int(file.name[:4]) for file in files] == list(range(1, len(files) + 1))
