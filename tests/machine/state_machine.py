@@ -725,6 +725,10 @@ class Machine(RuleBasedStateMachine):
         self.other.model = before.fork()
         self.other.rows("begin")
         act(self.other)
+        if self.other.conn.info.transaction_status == psycopg.pq.TransactionStatus.INERROR:
+            self.other.rows("rollback")  # it was refused
+            self._set_now(self.model.now)
+            return
         self.other.compare()
         self.model.lock(before, self.other.model)
         self.opened = before
