@@ -48,6 +48,7 @@ LOOK_S = 0.2  # longest wait while bodies run: how late a watchdog may be
 IDLE_S = 1.0
 GATHER_S = 0.001
 TICK_AGE = 0.7  # of the time between two, which varies by a quarter: a lone agent does all
+STALE_AGE = 2.5  # then whoever ticked does no more; one agent that goes on doing it costs least
 SELDOM, EARLY_S = 4, 2.0  # how often to see whether others tick, in ticks; how early it may be
 LAST_WORDS_S = 10.0  # for reports to get through once the bodies have ended
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
@@ -292,7 +293,8 @@ class Agent:
         link = self.tick_link() if self.ticking is None else None
         if link is not None and link.up:
             self.tick_at = self.now + spread(self.workers[0].settings.tick)
-            self.ticking = link.send(db.tick(TICK_AGE * self.workers[0].settings.tick))
+            age = STALE_AGE if self.others_tick else TICK_AGE
+            self.ticking = link.send(db.tick(age * self.workers[0].settings.tick))
 
     def tick_link(self) -> Link | None:
         """The link to tick over, if it is time to. To see whether others do, that of a worker that

@@ -43,6 +43,19 @@ def test_a_tick_finds_what_woke_nobody_before_the_poll_does(
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
 
 
+def test_another_agent_ticks_when_the_one_that_did_has_died(
+    base: Database, start: StartAgent
+) -> None:
+    base.conn.execute("update qwf.settings set tick = '0.1 s'")
+    agents = [start("--app", "bodies", "--queue", "cpu") for _ in range(3)]
+    until(lambda: asleep(base) == 3, "the agents to fall asleep")
+    job = base.enqueue("noop")
+    assert base.one("select count(*) from qwf.claim('default', 'lost', 1, '1 s')") == 1
+    for agent in agents[:2]:
+        agent.process.kill()
+    until(lambda: base.one("select status from qwf.jobs where id = %s", job) == "queued")
+
+
 def test_a_busy_agent_is_no_sleeper(base: Database, start: StartAgent, tmp_path: Path) -> None:
     start("--app", "bodies", "--queue", "default", "--queue", "cpu")
     until(lambda: asleep(base) == 2, "both workers to fall asleep")
