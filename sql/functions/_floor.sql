@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/_floor
 -- requires: schema/types
+-- requires: schema/workers
 -- requires: functions/_keep_floor
 -- requires: functions/now
 -- Purpose: Where this session may begin to look for queued jobs of a queue.
@@ -8,7 +9,8 @@
 
 begin;
 
-create function qwf._floor(p_queue text) returns qwf.floor
+create function qwf._floor(p_queue text, p_worker qwf.workers, p_now timestamptz)
+returns qwf.floor
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -16,14 +18,17 @@ declare
   v_floor qwf.floor := jsonb_populate_record(
     null::qwf.floor, current_setting('qwf.floors')::jsonb -> p_queue);
 begin
-  -- far ahead: the clock has been set back
-  if v_floor.until not between qwf.now() and qwf.now() + interval '1 min' then
-    return qwf._keep_floor(p_queue);
+  -- far ahead: the clock has been set back; of another worker: they share sessions of a pool
+  if v_floor.until not between qwf.now() and qwf.now() + interval '1 min'
+    or v_floor.until is not null and v_floor.worker is distinct from p_worker.id
+  then
+    return qwf._keep_floor(p_queue, p_worker, p_now);
   end if;
   return v_floor;
 end $$;
-comment on function qwf._floor(text) is
-  'Priority and position below which nothing was queued a moment ago; null: unknown.';
-revoke all on function qwf._floor(text) from public;
+comment on function qwf._floor(text, qwf.workers, timestamptz) is
+  'Priority and position below which nothing that fits the worker was queued a moment ago; null: '
+  'unknown.';
+revoke all on function qwf._floor(text, qwf.workers, timestamptz) from public;
 
 commit;

@@ -1,17 +1,20 @@
 -- Deploy qwf:functions/_keep_floor
 -- requires: schema/types
 -- requires: schema/jobs
+-- requires: schema/workers
+-- requires: functions/_fits
 -- requires: functions/now
--- Purpose: Remembers where the queued jobs of a queue begin, so that claims of this session need
---   not walk past what was claimed before: while somebody holds a snapshot, vacuum leaves that in
---   the index.
+-- Purpose: Remembers where the queued jobs of a queue that fit the worker begin, so that claims of
+--   this session need not walk past what was claimed before: while somebody holds a snapshot,
+--   vacuum leaves that in the index.
 -- Guarantees: A hint of a second's life, in a setting of the session: no row, no lock, nothing
 --   shared. Forgotten once there is little to walk past.
 -- Called by: _pick_next, _floor.
 
 begin;
 
-create function qwf._keep_floor(p_queue text) returns qwf.floor
+create function qwf._keep_floor(p_queue text, p_worker qwf.workers, p_now timestamptz)
+returns qwf.floor
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -24,10 +27,12 @@ begin
   select j.priority, greatest(j.position, 0) into v_floor.priority, v_floor.position
   from qwf.jobs j
   where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
+    and qwf._fits(j, p_worker, p_now)
   order by j.priority, j.position
   limit 1;
   if found and qwf.now() > v_began + interval '1 ms' then
     v_floor.until := qwf.now() + interval '1 s';
+    v_floor.worker := p_worker.id;
     v_floors := v_floors || jsonb_build_object(p_queue, to_jsonb(v_floor));
   else
     v_floor := null;
@@ -36,9 +41,9 @@ begin
     'qwf.floors', case when v_floors = '{}' then '' else v_floors::text end, false);
   return v_floor;
 end $$;
-comment on function qwf._keep_floor(text) is
-  'The first queued job of the queue as a floor for the next second; null where it was found at '
-  'once.';
-revoke all on function qwf._keep_floor(text) from public;
+comment on function qwf._keep_floor(text, qwf.workers, timestamptz) is
+  'The first queued job of the queue that fits the worker as a floor for the next second; null '
+  'where it was found at once.';
+revoke all on function qwf._keep_floor(text, qwf.workers, timestamptz) from public;
 
 commit;

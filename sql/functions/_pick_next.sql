@@ -28,7 +28,7 @@ declare
   v_began timestamptz;
 begin
   if current_setting('qwf.floors', true) <> '' then
-    v_floor := qwf._floor(p_queue);
+    v_floor := qwf._floor(p_queue, p_worker, p_now);
     v_jobs := qwf._pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
     if v_jobs <> '{}' then
       return v_jobs;
@@ -46,7 +46,7 @@ begin
   if qwf.now() > v_began + interval '3 ms'
     and pg_stat_get_dead_tuples('qwf.jobs'::regclass) > 10000
   then
-    perform qwf._keep_floor(p_queue);
+    perform qwf._keep_floor(p_queue, p_worker, p_now);
   end if;
   return v_jobs;
 end $$;

@@ -49,9 +49,10 @@ comment on type qwf.picked is
   'A job about to be handed out, locked, and where its row is; its resolved inputs (null: as they '
   'are), or why they cannot be resolved.';
 
-create type qwf.floor as (priority int, "position" bigint, until timestamptz);
+create type qwf.floor as (priority int, "position" bigint, until timestamptz, worker text);
 comment on type qwf.floor is
-  'Where the queued jobs of a queue began a moment ago, and until when that may be trusted.';
+  'Where the queued jobs of a queue that fit a worker began a moment ago, and until when that may '
+  'be trusted.';
 
 create type qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);

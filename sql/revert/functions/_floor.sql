@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._floor(text);
+drop function qwf._floor(text, qwf.workers, timestamptz);
 
 commit;

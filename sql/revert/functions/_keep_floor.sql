@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._keep_floor(text);
+drop function qwf._keep_floor(text, qwf.workers, timestamptz);
 
 commit;

@@ -1,5 +1,5 @@
 begin;
-select plan(12);
+select plan(14);
 
 create function pg_temp.take(p_most int) returns text language sql as $$
   select string_agg(c.task, ' ' order by c.ord)
@@ -17,6 +17,7 @@ create function pg_temp.give_back(p_task text) returns text language sql as $$
   select qwf.finish(j.id, j.token, 'released') from qwf.jobs j where j.task = p_task
 $$;
 select qwf.enqueue(task, queue => 'cpu') from unnest('{a,b,c,d,e,f}'::text[]) task;
+select qwf.register_worker('box', 'cpu');
 select pg_temp.keep('c', '50 s');
 select qwf.enqueue('urgent', queue => 'cpu', priority => 5),
   qwf.enqueue('idle', queue => 'cpu', priority => 500),
@@ -45,6 +46,18 @@ select qwf.enqueue(task, queue => 'cpu') from unnest('{i,j}'::text[]) task;
 select pg_temp.keep('j', '1 h');
 select is(pg_temp.take(1), 'h', 'a floor of a clock that has been set back counts for nothing');
 select is(current_setting('qwf.floors'), '', 'and is forgotten, too');
+select pg_temp.keep('j', '50 s'),
+  set_config('qwf.floors', jsonb_set(current_setting('qwf.floors')::jsonb, '{cpu,worker}', '"x"')
+    ::text, false);
+select is(pg_temp.take(1), 'i', 'nor does the floor of another worker');
+
+select qwf.enqueue('unfit', queue => 'cpu', priority => 1, requires => '{"disk": "nvme"}');
+create sequence pg_temp.moment;
+create or replace function qwf.now() returns timestamptz language sql volatile as
+  $$ select timestamptz '2030-01-01' + nextval('pg_temp.moment') * interval '2 ms' $$;
+select results_eq(
+  $$ select f.priority, f.worker from qwf.workers w, qwf._keep_floor('cpu', w, qwf.now()) f $$,
+  $$ select 100, w.id from qwf.workers w $$, 'a floor is a job that fits the worker');
 
 select * from finish();
 rollback;

@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._floor(text)'::regprocedure;
+select 'qwf._floor(text, qwf.workers, timestamptz)'::regprocedure;
 
 rollback;

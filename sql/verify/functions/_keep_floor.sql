@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._keep_floor(text)'::regprocedure;
+select 'qwf._keep_floor(text, qwf.workers, timestamptz)'::regprocedure;
 
 rollback;
