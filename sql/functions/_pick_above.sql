@@ -28,23 +28,36 @@ begin
   end if;
   for v_part in
     select * from (values
-      (1, true, -2147483648, -9223372036854775808, 2147483648, 0),
-      (2, false, -2147483648, -9223372036854775808, p_floor.priority, 0),
-      (3, false, p_floor.priority, p_floor.position, 2147483648, 0)
-    ) part (nth, run_next, priority, "position", to_priority, to_position)
+      (1, true, -2147483648, -9223372036854775808, 2147483647),
+      (2, false, -2147483648, -9223372036854775808, p_floor.priority::bigint - 1),
+      (3, false, p_floor.priority, null, p_floor.priority),
+      (4, false, p_floor.priority, p_floor.position, 2147483647)
+    ) part (nth, run_next, priority, "position", up_to)
     order by part.nth
   loop
-    v_jobs := v_jobs || array(
-      select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
-      from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
-        and j.run_next = v_part.run_next
-        and (j.priority, j.position) >= (v_part.priority, v_part.position)
-        and (j.priority, j.position) < (v_part.to_priority, v_part.to_position)
-        and j.id <> all (p_picked) and qwf._fits(j, p_worker, p_now)
-      order by j.priority, j.position
-      limit p_count - cardinality(v_jobs)
-      for no key update skip locked);
+    if v_part.position is null then  -- equal: the comparison of a row would not end the walk
+      v_jobs := v_jobs || array(
+        select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
+        from qwf.jobs j
+        where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+          and not j.run_next and j.priority = p_floor.priority and j.position < 0
+          and j.id <> all (p_picked) and qwf._fits(j, p_worker, p_now)
+        order by j.position
+        limit p_count - cardinality(v_jobs)
+        for no key update skip locked);
+    else
+      v_jobs := v_jobs || array(
+        select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
+        from qwf.jobs j
+        where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+          and j.run_next = v_part.run_next
+          and (j.priority, j.position) >= (v_part.priority, v_part.position)
+          and j.priority <= v_part.up_to
+          and j.id <> all (p_picked) and qwf._fits(j, p_worker, p_now)
+        order by j.priority, j.position
+        limit p_count - cardinality(v_jobs)
+        for no key update skip locked);
+    end if;
     exit when cardinality(v_jobs) = p_count;
   end loop;
   return v_jobs;
