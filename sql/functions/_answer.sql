@@ -7,12 +7,13 @@
 -- requires: functions/_answer_problems
 -- requires: functions/_raise_problems
 -- requires: functions/_decide
+-- requires: functions/_is_doomed
 -- requires: functions/now
 -- Purpose: Takes an answer: checks it, keeps it, and lets its job go on.
 -- Guarantees: An answer that does not fit changes nothing.
 -- Locks: expects the job's run locked by the caller, or the job where it has none.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW002 not waiting for an answer, QW005 a value that does not fit.
+-- Raises: QW002 not waiting for an answer (any more), QW005 a value that does not fit.
 -- Called by: submit_input, answer_job.
 
 begin;
@@ -24,11 +25,14 @@ as $$
 declare
   v_value jsonb := coalesce(p_value, 'null');
 begin
-  if p_job.status is distinct from 'awaiting_input' then
+  if p_job.status is distinct from 'awaiting_input'
+    or qwf._is_doomed(p_job.run_id, p_job.run_if, p_job.parent_id)
+  then
     raise exception using errcode = 'QW002',
       message = case
         when p_job.status = 'blocked' then 'not asked yet'
         when p_job.status = 'completed' and p_job.queue is null then 'already answered'
+        when p_job.status = 'awaiting_input' then 'nothing is left to decide it for'
         else 'not waiting for an answer'
       end,
       detail = format('%s is %s', coalesce(

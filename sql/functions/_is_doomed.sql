@@ -4,7 +4,7 @@
 -- Purpose: Whether a node or element has nothing left to do it for.
 -- Guarantees: Reads committed state; takes no lock. A clean-up node outlives the end of the others,
 --   not that of its run; an element does not outlive its map.
--- Called by: _is_stopped, _lock_stoppable, _stop_nodes, _apply.
+-- Called by: _answer, _is_stopped, _lock_stoppable, _stop_nodes, _apply.
 
 begin;
 
