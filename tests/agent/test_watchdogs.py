@@ -157,7 +157,7 @@ def test_gpu_health_does_not_look_at_light_jobs_or_where_there_is_no_card(
     start("--app", "bodies", "--queue", "gpu", "--gpu", "none")
     job_id = base.enqueue("telling", {"file": str(tmp_path / "f"), "seconds": 3}, queue="gpu")
     assert base.ended(job_id)["status"] == "completed"
-    assert len(base.attempts(job_id)) == 1
+    assert "lost" not in {attempt["outcome"] for attempt in base.attempts(job_id)}
 
 
 def test_a_driver_that_hangs_keeps_no_watchdog_waiting(
