@@ -1,5 +1,5 @@
 begin;
-select plan(12);
+select plan(14);
 
 create function pg_temp.take(p_most int) returns text language sql as $$
   select string_agg(c.task, ' ' order by c.ord)
@@ -56,6 +56,11 @@ create or replace function qwf.now() returns timestamptz language sql volatile a
 select results_eq(
   $$ select f.priority, f.worker from qwf.workers w, qwf._keep_floor('cpu', w, qwf.now()) f $$,
   $$ select 100, w.id from qwf.workers w $$, 'a floor is a job that fits the worker');
+create or replace function qwf.now() returns timestamptz language sql volatile as
+  $$ select timestamptz '2030-01-01' $$;
+select is((select f.until from qwf.workers w, qwf._keep_floor('cpu', w, qwf.now()) f), null,
+  'where it is found at once there is none');
+select is(current_setting('qwf.floors'), '', 'and the one there was is forgotten');
 
 select * from finish();
 rollback;
