@@ -133,7 +133,7 @@ def test_a_report_of_progress_ends_the_grace(
 @pytest.mark.parametrize(
     ("settings", "use"),
     [
-        ("gpu_health_window = '0.5 s', model_load_grace = '0 s'", 50),
+        ("gpu_health_window = '0.5 s', model_load_grace = '1 s'", 50),
         ("gpu_health_window = '0.5 s'", 0),  # within the grace
     ],
 )
