@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(7);
 
 create function pg_temp.why(p_node text) returns text language sql as $$
   select string_agg(w, '; ') from qwf.why_not(qwf_test.job(p_node)) w $$;
@@ -19,6 +19,15 @@ select is(pg_temp.why('s/tidy'), 'it depends on s/sum, which is blocked; it runs
 select qwf_test.claim(), qwf.cancel_job(qwf_test.job('s/each[0]'));
 select matches(pg_temp.why('s/each[0]'), 'it runs: worker w, attempt 1, .*, and is to be cancelled',
   'a running job that somebody wants stopped');
+select qwf_test.workflow('stopped', '[
+  {"id": "m", "map": [1, 2], "inputs": {"n": {"$from": "item"}}, "min_success": 1},
+  {"id": "clean", "depends_on": ["m"], "run_if": "all_done"}]');
+select qwf.enqueue_run('stopped');
+select qwf.run_next(qwf_test.job('s/m[0]'));
+select qwf_test.claim(), qwf.cancel_job(qwf_test.job('s/m'));
+select is(pg_temp.why('s/clean'),
+  'it depends on s/m, which is cancelled (elements yet to stop: 1); it runs once that '
+  'has ended', 'clean-up after a map that has ended before its elements');
 select qwf_test.question('text', '{"prompt": "What?", "expires": "1 h"}');
 select matches(pg_temp.why('ask'), 'it waits for a person to answer: What\? until ', 'a question');
 
