@@ -6,7 +6,8 @@
 -- requires: schema/outbox
 -- requires: functions/_gate
 -- Purpose: Ends picked jobs whose references cannot be resolved: they fail, or ask.
--- Guarantees: A refusal is an attempt with its reason, and leaves an event for the run.
+-- Guarantees: A refusal is an attempt with its reason, and leaves an event for the run. Who is
+--   asked is not offered to retry: what the job refers to stays as it is.
 -- Locks: expects the jobs locked by the caller.
 -- Called by: _stamp.
 
@@ -24,7 +25,8 @@ begin
   with refused as (
     update qwf.jobs j set
       status = k.status, finished_at = case when k.status = 'failed' then p_now end,
-      input_spec = case when k.status = 'failed' then j.input_spec else qwf._gate(p.error) end,
+      input_spec = case
+        when k.status = 'failed' then j.input_spec else qwf._gate(p.error, false) end,
       queued_at = case when k.status = 'failed' then k.queued_at else p_now end,
       last_error = p.error, resolved_inputs = null, attempt = j.attempt + 1,
       claimed_by = p_worker, claimed_at = p_now, started_at = coalesce(j.started_at, p_now),

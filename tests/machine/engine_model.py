@@ -323,6 +323,7 @@ class Model:
             except reference_model.ReferenceFault:
                 job.attempts.append("fatal")
                 self._fail(job)
+                job.stuck = job.status == "awaiting_input"
                 assert job.run is not None
                 kind = "asked" if job.status == "awaiting_input" else "failed"
                 self.runs[job.run].pending.append((job.id, kind))
