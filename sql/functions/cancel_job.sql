@@ -12,7 +12,7 @@
 -- Purpose: Cancels a job; cancelling a node cancels its run.
 -- Guarantees: Waiting work is cancelled in the caller's transaction. A running job gets a request
 --   in a table of its own: its row is never locked here, so that its worker can finish it
---   meanwhile; whoever ends it first wins.
+--   meanwhile; whoever ends it first wins. Asking again changes nothing, and is not told twice.
 -- Locks: the run, for a node; the job, if it is free and does not run.
 -- Notifies: the worker, for a running job.
 -- Raises: QW001 for no such job, QW002 for a job that has ended otherwise.
@@ -58,11 +58,12 @@ begin
   insert into qwf.cancel_requests (job_id, requested_by, reason, requested_at)
   values (v_job.id, session_user, cancel_job.reason, qwf.now())
   on conflict do nothing;
-  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
-  values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested', session_user,
-    jsonb_build_object('reason', cancel_job.reason));
-  if v_job.claimed_by is not null then
-    perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'cancel');
+  if found then  -- not where somebody has asked already
+    insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+    values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested', session_user,
+      jsonb_build_object('reason', cancel_job.reason));
+    perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'cancel')
+    where v_job.claimed_by is not null;
   end if;
   return 'requested';
 end $$;
