@@ -4,11 +4,15 @@
 -- requires: schema/history
 -- requires: schema/statistics
 -- requires: schema/outbox
+-- requires: schema/limits
 -- requires: functions/_gate
+-- requires: functions/_wake_waiting
 -- Purpose: Ends picked jobs whose references cannot be resolved: they fail, or ask.
 -- Guarantees: A refusal is an attempt with its reason, and leaves an event for the run. Who is
---   asked is not offered to retry: what the job refers to stays as it is.
+--   asked is not offered to retry: what the job refers to stays as it is. The places it would have had wait for
+--   somebody else, who is woken.
 -- Locks: expects the jobs locked by the caller.
+-- Notifies: sleepers of the queues where jobs wait for the places.
 -- Called by: _stamp.
 
 begin;
@@ -53,6 +57,12 @@ begin
   insert into qwf.outbox (run_id, job_id, kind)
   select r.run_id, r.id, case r.status when 'failed' then 'failed' else 'asked' end
   from refused r;
+  perform qwf._wake_waiting(l.name, count(*)::int)
+  from unnest(p_picked) p
+  join qwf.jobs j on j.id = p.id
+  join qwf.limits l on l.name in (j.limit_by, 'queue:' || j.queue)
+  where p.error is not null
+  group by l.name;
   return array(
     select (p.row, p.id, p.run_id, p.inputs, null)::qwf.picked
     from unnest(p_picked) with ordinality p ("row", id, run_id, inputs, error, ord)

@@ -4,7 +4,7 @@
 -- requires: functions/_wake
 -- Purpose: Wakes sleepers of the queues where jobs wait for places of a limit.
 -- Notifies: as many sleepers of each such queue as there are places.
--- Called by: _release_slots, _store_limit.
+-- Called by: _refuse, _release_slots, _store_limit.
 
 begin;
 
