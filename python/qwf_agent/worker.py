@@ -114,6 +114,7 @@ class Worker:
             share = min(share, 1 if alone else 0)
         if share > 0 and self._claiming is None and now >= self._look_at and self._link.up:
             self.asked = Room(share, share if self.lanes and not light_only else 0)
+            self._look_at = float("inf")
             self._claiming = self._link.send(
                 db.claim(self.queue, self.id, share, self._lease, light_only)
             )
@@ -158,7 +159,7 @@ class Worker:
         return wanted
 
     def look_soon(self) -> None:
-        """There may be work."""
+        """There may be work. A claim under way may have looked before it came: look again."""
         self._look_at = 0.0
 
     def beat_due(self, now: float) -> bool:
@@ -223,8 +224,8 @@ class Worker:
         return min(self.settings.heartbeat, (self._lease or self.settings.lease) / 3)
 
     def _plan(self, found: bool, now: float) -> None:
-        """When to look again: at once while there is work, and once more after falling asleep;
-        then ever later."""
+        """When to look again: at once while there is work, when it was told to while it looked, and
+        once more after falling asleep; then ever later."""
         if not self._hears and now >= self._echo_at:
             self._wants_echo, self._echo_at = True, now + ECHO_AGAIN_S
         if found:
@@ -237,7 +238,7 @@ class Worker:
             self._look_at = now
         else:
             wait = self._rechecks.pop(0) if self._rechecks else spread(self._poll_s(now))
-            self._look_at = now + wait
+            self._look_at = min(self._look_at, now + wait)
 
     def _poll_s(self, now: float) -> float:
         """How long to sleep: the setting; the longer nothing has come, the longer, as wake-ups

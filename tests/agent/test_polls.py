@@ -25,12 +25,15 @@ class EmptyLink:
         self.up = True
         self.connects = 1
         self.now = 1000.0
+        self.answers = True
+        self.calls: list[Call] = []
         self.sent: list[tuple[float, str]] = []
 
     def send(self, query: Query) -> Call:
         self.sent.append((self.now, query.text))
         call = Call(query)
-        call.done = True
+        call.done = self.answers
+        self.calls.append(call)
         return call
 
     def times(self, function: str) -> list[float]:
@@ -107,6 +110,22 @@ def test_work_makes_it_look_often_again(link: EmptyLink, worker: Worker) -> None
     looks = [at for at in link.times("claim") if at >= begun]
     assert looks[0] == begun
     assert max(after - before for before, after in pairwise(looks)) < 1.5
+
+
+def test_a_wake_up_during_a_look_that_finds_nothing_makes_it_look_again(
+    link: EmptyLink, worker: Worker
+) -> None:
+    idle_for(100, link, worker, hears=True)
+    worker.look_soon()
+    link.answers = False
+    worker.look(Room(1, 1), NO_ROOM, link.now, True)
+    worker.told(Notification("mine", "cpu"))
+    for call in link.calls:
+        call.done = True
+    link.answers = True
+    before = len(link.times("claim"))
+    idle_for(0.002, link, worker, hears=True)
+    assert len(link.times("claim")) > before
 
 
 def test_it_beats_when_it_is_up_anyway(link: EmptyLink, worker: Worker) -> None:
