@@ -9,8 +9,8 @@
 -- requires: functions/_wake_waiting
 -- Purpose: Ends picked jobs whose references cannot be resolved: they fail, or ask.
 -- Guarantees: A refusal is an attempt with its reason, and leaves an event for the run. Who is
---   asked is not offered to retry: what the job refers to stays as it is. The places it would have had wait for
---   somebody else, who is woken.
+--   asked is not offered to retry: what the job refers to stays as it is. The places it would have
+--   had are for somebody else, who is woken.
 -- Locks: expects the jobs locked by the caller.
 -- Notifies: sleepers of the queues where jobs wait for the places.
 -- Called by: _stamp.
