@@ -13,7 +13,7 @@
 --   with the elements, not with elements times outputs. The counters of the run grow by the
 --   elements here.
 -- Locks: expects the run locked by the caller.
--- Notifies: sleepers of the queue, through tg_jobs__insert.
+-- Notifies: sleepers of the queue.
 -- Called by: _open_guarded.
 
 begin;

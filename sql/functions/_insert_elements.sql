@@ -6,13 +6,14 @@
 -- requires: functions/_resolution_error
 -- requires: functions/_gate
 -- requires: functions/_next_position
+-- requires: functions/_wake
 -- requires: functions/now
 -- Purpose: Writes the jobs of a map, one for each element of its list.
 -- Guarantees: Inputs are stored resolved. An element whose references cannot be resolved has failed
 --   from the start, or asks; it takes no place under max_parallel. Those beyond that are blocked,
 --   and opened in order as others end.
 -- Locks: expects the run locked by the caller.
--- Notifies: sleepers of the queue, through tg_jobs__insert.
+-- Notifies: sleepers of the queue.
 -- Called by: _expand_map.
 
 begin;
@@ -70,6 +71,8 @@ begin
   from qwf.jobs j left join inserted i on true
   where j.id = p_map
   group by j.run_id;
+  perform qwf._wake(j.queue, v_count.active) from qwf.jobs j
+  where j.id = p_map and v_count.active > 0;
   return v_count;
 end $$;
 comment on function qwf._insert_elements(bigint, jsonb, jsonb) is

@@ -4,9 +4,11 @@
 -- requires: schema/graphs
 -- requires: functions/_next_position
 -- requires: functions/_apply
+-- requires: functions/_wake
 -- Purpose: Writes the jobs of a new run, one for each node of its graph.
 -- Guarantees: Nodes without dependencies are queued, or scheduled for run_at; a guarded one is
 --   looked at now, or when due.
+-- Notifies: sleepers of the queues that got work.
 -- Called by: enqueue_run.
 
 begin;
@@ -19,6 +21,7 @@ declare
   v_run qwf.runs;
   v_later boolean;
   v_first qwf.event[];
+  v_queues text[];
 begin
   select r.* into v_run from qwf.runs r where r.id = p_run_id;
   v_later := coalesce(v_run.run_at > p_now, false);
@@ -49,10 +52,15 @@ begin
         end::qwf.job_status as status) k
     where n.graph_id = v_run.graph_id
     order by n.idx
-    returning j.id, j.status, j.remaining_deps
+    returning j.id, j.status, j.remaining_deps, j.queue
   )
-  select array_agg((p_run_id, i.id, 'ready')::qwf.event) into v_first
-  from inserted i where i.status = 'blocked' and i.remaining_deps = 0;
+  select
+    array_agg((p_run_id, i.id, 'ready')::qwf.event)
+      filter (where i.status = 'blocked' and i.remaining_deps = 0),
+    array_agg(i.queue) filter (where i.status = 'queued')
+    into v_first, v_queues
+  from inserted i;
+  perform qwf._wake(q, count(*)::int) from unnest(v_queues) q group by q;
   perform qwf._apply(v_first);
 end $$;
 comment on function qwf._insert_nodes(bigint, timestamptz) is

@@ -2,7 +2,7 @@
 -- requires: schema/jobs
 -- Purpose: The standalone job that holds a key.
 -- Guarantees: Answers from the index jobs_key alone; null where nobody holds it now.
--- Called by: enqueue, _ids_of_taken_keys.
+-- Called by: _insert_jobs.
 
 begin;
 

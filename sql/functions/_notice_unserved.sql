@@ -1,7 +1,5 @@
 -- Deploy qwf:functions/_notice_unserved
--- requires: schema/workers
--- requires: schema/settings
--- requires: functions/now
+-- requires: schema/qwf
 -- Purpose: Tells a producer that nobody would run the work.
 -- Guarantees: A notice only: the work waits until a worker comes.
 -- Called by: enqueue, enqueue_many.
@@ -13,16 +11,11 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if not exists (
-    select from qwf.workers w cross join qwf.settings s
-    where w.queue = p_queue and w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
-  ) then
-    raise notice using message = format('no live worker serves queue %I', p_queue),
-      hint = format('the job waits until one does: python -m qwf_agent --queue %s', p_queue);
-  end if;
+  raise notice using message = format('no live worker serves queue %I', p_queue),
+    hint = format('the job waits until one does: python -m qwf_agent --queue %s', p_queue);
 end $$;
 comment on function qwf._notice_unserved(text) is
-  'Raises a notice when no live worker serves the queue.';
+  'Raises a notice that no live worker serves the queue.';
 revoke all on function qwf._notice_unserved(text) from public;
 
 commit;

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/_read_jobs
 -- requires: schema/types
 -- requires: functions/_check_job
--- requires: functions/_check_key
+-- requires: functions/_look_up_queue
 -- Purpose: Reads and checks the list that enqueue_many is given.
--- Guarantees: Every item has its defaults and passes the checks of enqueue.
+-- Guarantees: Every item has its defaults and passes the checks of enqueue; a queue is looked up
+--   once for all its items in a row.
 -- Raises: QW001, QW005, QW006, naming the item.
 -- Called by: enqueue_many.
 
@@ -15,6 +16,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_item record;
+  v_job qwf.new_job;
+  v_where text;
+  v_name text;  -- of the queue that was looked up last
+  v_queue record;
   v_jobs qwf.new_job[] := array[]::qwf.new_job[];
   v_known text[] := ('{task,args,queue,priority,run_at,key,max_attempts,backoff,timeout,model,'
     'vram_mb,requires,limit_by,on_failure,expires,project,labels,once}')::text[];
@@ -41,20 +46,20 @@ begin
       max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
       limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean)
   loop
-    perform qwf._check_key(format('[%s].', v_item.ord), 'key', v_item.key),
-      qwf._check_key(format('[%s].', v_item.ord), 'project', v_item.project);
-    perform qwf._check_job(
-      format('[%s].', v_item.ord), v_item.task, coalesce(v_item.args, '{}'),
-      coalesce(v_item.queue, 'default'), v_item.backoff, v_item.requires, v_item.labels,
-      v_item.max_attempts, v_item.timeout, v_item.vram_mb, v_item.limit_by, v_item.on_failure,
-      v_item.expires);
-    v_jobs := v_jobs || (
+    v_job := (
       v_item.ord, v_item.task, coalesce(v_item.args, '{}'), coalesce(v_item.queue, 'default'),
       coalesce(v_item.priority, 100), v_item.run_at, v_item.key, v_item.max_attempts,
       v_item.backoff, v_item.timeout, v_item.model, v_item.vram_mb,
       coalesce(v_item.requires, '{}'), v_item.limit_by, coalesce(v_item.on_failure, 'fail'),
       v_item.expires, coalesce(v_item.project, ''),
       coalesce(v_item.labels, '{}'), coalesce(v_item.once, false))::qwf.new_job;
+    v_where := format('[%s].', v_job.ord);
+    if v_job.queue is distinct from v_name then
+      v_queue := qwf._look_up_queue(v_job.queue, v_where);
+      v_name := v_job.queue;
+    end if;
+    perform qwf._check_job(v_job, v_where, v_queue.max_value_bytes);
+    v_jobs := v_jobs || v_job;
   end loop;
   return v_jobs;
 exception

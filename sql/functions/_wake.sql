@@ -23,6 +23,9 @@ as $$
 declare
   v_now timestamptz := qwf.now();
 begin
+  if not exists (select from qwf.sleepers s where s.queue = p_queue) then
+    return;  -- the usual case in a busy fleet, and cheaper to see than to sort
+  end if;
   perform pg_notify(qwf.wake_channel(picked.worker), p_queue)
   from (
     select asleep.worker

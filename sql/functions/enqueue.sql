@@ -1,17 +1,19 @@
 -- Deploy qwf:functions/enqueue
+-- requires: schema/types
+-- requires: schema/roles
 -- requires: schema/jobs
--- requires: schema/workers
+-- requires: functions/_look_up_queue
 -- requires: functions/_check_job
+-- requires: functions/_insert_jobs
 -- requires: functions/_next_position
--- requires: functions/_job_with_key
+-- requires: functions/_wake
 -- requires: functions/_notice_unserved
--- requires: functions/_check_key
 -- requires: functions/now
 -- Purpose: Enqueues one standalone job in the caller's transaction.
 -- Guarantees: The job exists exactly when that transaction commits. With a key that is taken,
 --   returns the job that has it.
 -- Locks: none but the key's; two transactions that enqueue the same key wait for each other.
--- Notifies: one sleeper of the queue, through tg_jobs__insert.
+-- Notifies: one sleeper of the queue.
 -- Raises: QW001 unknown limit, QW005 invalid value, QW006 unknown queue.
 -- Called by: producers.
 
@@ -33,42 +35,42 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  v_id bigint;
   v_now timestamptz := qwf.now();
   v_later boolean := coalesce(enqueue.run_at > v_now, false);
+  v_queue record := qwf._look_up_queue(enqueue.queue, '');
+  v_job qwf.new_job := (
+    null, enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
+    enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
+    enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
+    coalesce(enqueue.on_failure, 'fail'), enqueue.expires, coalesce(enqueue.project, ''),
+    coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false))::qwf.new_job;
+  v_id bigint;
 begin
-  perform qwf._check_key('', 'key', enqueue.key), qwf._check_key('', 'project', enqueue.project);
-  perform qwf._check_job(
-    '', enqueue.task, enqueue.args, enqueue.queue, enqueue.backoff, enqueue.requires,
-    enqueue.labels, enqueue.max_attempts, enqueue.timeout, enqueue.vram_mb, enqueue.limit_by,
-    enqueue.on_failure, enqueue.expires);
-  loop
+  perform qwf._check_job(v_job, '', v_queue.max_value_bytes);
+  if v_job.key is not null then
+    v_id := (qwf._insert_jobs(array[v_job]))[1];
+  else  -- what needs no look for its key is spared that
     insert into qwf.jobs as j (
-      task, inputs, queue, priority, status, run_at, position, queued_at, key, once,
-      max_attempts, backoff, timeout, required_model, vram_mb, requires, limit_by, on_failure,
-      expires_at, project, labels, created_at)
+      task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
+      backoff, timeout, required_model, vram_mb, requires, limit_by, on_failure, expires_at,
+      project, labels, created_at)
     values (
-      enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
+      v_job.task, v_job.args, v_job.queue, v_job.priority,
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
-      enqueue.run_at,
+      v_job.run_at,
       case when not v_later then qwf._next_position() end,
       case when not v_later then v_now end,
-      enqueue.key, coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.backoff,
-      enqueue.timeout, enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'),
-      enqueue.limit_by, coalesce(enqueue.on_failure, 'fail'),
-      greatest(enqueue.run_at, v_now) + enqueue.expires,
-      coalesce(enqueue.project, ''), coalesce(enqueue.labels, '{}'), v_now)
-    on conflict (project, task, key)
-      where key is not null
-        and (once or status in ('scheduled', 'queued', 'running', 'awaiting_input'))
-      do nothing
+      v_job.once, v_job.max_attempts, v_job.backoff, v_job.timeout, v_job.model, v_job.vram_mb,
+      v_job.requires, v_job.limit_by, v_job.on_failure,
+      greatest(v_job.run_at, v_now) + v_job.expires, v_job.project, v_job.labels, v_now)
     returning j.id into v_id;
-    exit when v_id is not null;
-    v_id := qwf._job_with_key(coalesce(enqueue.project, ''), enqueue.task, enqueue.key);
-    exit when v_id is not null;
-    -- it ended between the two statements: the key is free, insert again
-  end loop;
-  perform qwf._notice_unserved(enqueue.queue);
+    if not v_later then
+      perform qwf._wake(v_job.queue, 1);
+    end if;
+  end if;
+  if not v_queue.served then
+    perform qwf._notice_unserved(v_job.queue);
+  end if;
   return v_id;
 end $$;
 comment on function qwf.enqueue(

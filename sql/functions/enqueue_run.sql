@@ -15,7 +15,7 @@
 -- Guarantees: The run and all its nodes exist exactly when that transaction commits, as the
 --   definitions are now. With a key that is taken, returns the run that has it. Touches no row that
 --   others share.
--- Notifies: sleepers of the queues of the first nodes, through tg_jobs__insert.
+-- Notifies: sleepers of the queues of the first nodes.
 -- Raises: QW001 unknown workflow or limit, QW003 a definition that does not compile, QW005 a
 --   context that does not fit.
 -- Called by: producers.

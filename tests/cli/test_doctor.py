@@ -70,7 +70,7 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "qwf migrate verify",
     ),
     "a trigger was disabled": (
-        ["alter table qwf.jobs disable trigger tg_jobs__insert"], "drift", "is disabled",
+        ["alter table qwf.jobs disable trigger tg_jobs__trouble"], "drift", "is disabled",
         "qwf migrate verify",
     ),
     "a grant was taken": (

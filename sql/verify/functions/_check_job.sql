@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._check_job(text, text, jsonb, text, jsonb, jsonb, jsonb, int, interval, int, text, text, interval)'::regprocedure;
+select 'qwf._check_job(qwf.new_job, text, int)'::regprocedure;
 
 rollback;

@@ -1,0 +1,36 @@
+-- Deploy qwf:functions/_look_up_queue
+-- requires: schema/queues
+-- requires: schema/settings
+-- requires: schema/workers
+-- requires: functions/_raise_unknown_queue
+-- requires: functions/now
+-- Purpose: What a producer has to know of a queue, in one look.
+-- Raises: QW006 for an unknown queue.
+-- Called by: enqueue, enqueue_many, _read_jobs.
+
+begin;
+
+create function qwf._look_up_queue(
+  p_queue text, p_where text, out max_value_bytes int, out served boolean)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := qwf.now();
+begin
+  select s.max_value_bytes, exists (
+    select from qwf.workers w
+    where w.queue = p_queue and w.stopped_at is null and w.last_seen > v_now - s.worker_stale)
+    into max_value_bytes, served
+  from qwf.queues q cross join qwf.settings s
+  where q.name = p_queue;
+  if not found then
+    perform qwf._raise_unknown_queue(p_queue, p_where);
+  end if;
+end $$;
+comment on function qwf._look_up_queue(text, text) is
+  'How large arguments may be, and whether a live worker serves the queue; QW006 where there is no '
+  'such queue, with p_where in front of the detail.';
+revoke all on function qwf._look_up_queue(text, text) from public;
+
+commit;

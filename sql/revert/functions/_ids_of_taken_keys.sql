@@ -1,7 +1,0 @@
--- Revert qwf:functions/_ids_of_taken_keys
-
-begin;
-
-drop function qwf._ids_of_taken_keys(qwf.new_job[], bigint[]);
-
-commit;
