@@ -7,7 +7,8 @@
 --   try-locks, which end with the transaction. Nobody asleep: no NOTIFY. Where several workers fell
 --   asleep within the last four milliseconds, which is a hungry fleet, these count as woken: they
 --   look again of themselves after five, and a NOTIFY in every commit would make the producers
---   queue up for its lock. A wake that gets lost costs the sleeper one poll.
+--   queue up for its lock. One that says again that it sleeps does not look, and is no such worker
+--   (see sleep). A wake that gets lost costs the sleeper one poll.
 -- Locks: advisory (7177, hash of the worker), tried only.
 -- Notifies: the channel of each sleeper picked.
 -- Called by: whatever makes a job claimable.

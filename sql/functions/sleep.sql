@@ -8,7 +8,8 @@
 -- Purpose: Registers a worker as asleep on a queue.
 -- Guarantees: Whoever makes work for the queue after this commits wakes it. Claim once more after
 --   it committed: work that came between the empty claim and this wakes nobody. A row older than
---   five seconds is ignored: say it again while asleep.
+--   five seconds is ignored: say it again while asleep. Who says it again does not count among
+--   those who have just fallen asleep, whom _wake leaves alone as they are about to look.
 -- Locks: the worker's own row in sleepers.
 -- Raises: QW006 for an unknown queue.
 -- Called by: agents that found a queue empty.
@@ -27,7 +28,7 @@ begin
   perform qwf._check_key('', 'worker', sleep.worker);
   insert into qwf.sleepers as s (worker, queue, since)
   values (sleep.worker, sleep.queue, qwf.now())
-  on conflict (queue, worker) do update set since = excluded.since;
+  on conflict (queue, worker) do update set since = excluded.since - interval '4 ms';
   return qwf.wake_channel(sleep.worker);
 end $$;
 comment on function qwf.sleep(text, text) is

@@ -1,0 +1,15 @@
+begin;
+select plan(2);
+
+select qwf_test.set_now('2026-01-01');
+select qwf.sleep('a', 'default'), qwf.sleep('b', 'default'), qwf.sleep('c', 'cpu');
+select qwf_test.travel('3 s');
+select qwf.sleep('a', 'default'), qwf.sleep('b', 'default'), qwf.sleep('c', 'cpu');
+select qwf.enqueue('one');
+select ok(qwf_test.woken() ~ '^[ab]$', 'neither is about to look: one is woken');
+select qwf.sleep('d', 'cpu');
+select qwf.enqueue('one', queue => 'cpu');
+select ok(qwf_test.woken() ~ 'd', 'nor do they make a hungry fleet of one that is');
+
+select * from finish();
+rollback;
