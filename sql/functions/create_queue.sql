@@ -33,13 +33,13 @@ begin
   end if;
   if create_queue.lease not between '1 s' and '1 day'
     or create_queue.timeout <= '0 s' or create_queue.timeout > '366 days'
-    or create_queue.retention <= '0 s'
+    or create_queue.retention <= '0 s' or create_queue.retention > '1000 years'
     or create_queue.max_running not between 1 and 10000 then
     raise exception using errcode = 'QW005', message = 'value out of range',
       detail = format('lease %s, timeout %s, retention %s, max_running %s', create_queue.lease,
         create_queue.timeout, create_queue.retention, create_queue.max_running),
-      hint = 'a lease is one second to one day, timeout and retention are positive, '
-        'a timeout is at most a year, max_running is 1 to 10000';
+      hint = 'a lease is one second to one day, timeout and retention are positive, a timeout is '
+        'at most a year, a retention at most 1000 years, max_running is 1 to 10000';
   end if;
   insert into qwf.queues as q (name, lease, timeout, retention, max_running)
   values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention,

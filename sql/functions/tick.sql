@@ -15,6 +15,7 @@
 --   is a hint that no transaction holds back, so it counts only where it lies in the past, and is
 --   not given while a part may have left some of its work.
 -- Locks: advisory (7178, 0), tried only; then as the parts do.
+-- Raises: QW005 for an age that is negative or more than a year.
 -- Called by: agents about once a second, qwf tick, cron.
 
 begin;
@@ -29,7 +30,7 @@ declare
     'drained', 'woken', 'forgotten', 'folded', 'pruned'];
   v_caught_up timestamptz := (select to_timestamp(c.last_value / 1000.0) from qwf.caught_up c);
   v_now timestamptz := qwf.now();  -- read after it: what another notes meanwhile is not the future
-  v_fresh boolean := coalesce(v_caught_up between v_now - tick.max_age and v_now, false);
+  v_fresh boolean;
   v_due_s numeric;
   v_locked boolean;
   v_ran boolean;
@@ -38,6 +39,12 @@ declare
   v_count int;
   v_most int := 0;
 begin
+  if tick.max_age not between '0 s' and '366 days' then
+    raise exception using errcode = 'QW005', message = 'not an age',
+      detail = format('max_age %s', tick.max_age),
+      hint = 'give at most 366 days, or null to have all of it done';
+  end if;
+  v_fresh := coalesce(v_caught_up between v_now - tick.max_age and v_now, false);
   if v_fresh then
     v_due_s := qwf._next_due_s(v_caught_up);
     if v_due_s is distinct from 0 then
@@ -75,7 +82,7 @@ end $$;
 comment on function qwf.tick(interval) is
   'Reclaims, promotes, fires schedules, expires, drains and prunes, each bounded; returns what '
   'was done, and in how many seconds the next job or schedule is due. With max_age it only queues '
-  'and fires what is due where all of it was done that recently.';
+  'and fires what is due where all of it was done that recently; QW005 for an age that is none.';
 revoke all on function qwf.tick(interval) from public;
 call qwf._allow('qwf.tick(interval)', 'qwf_worker');
 

@@ -10,7 +10,7 @@ create table qwf.queues (
   max_running int check (max_running >= 1),
   lease interval check (lease between '1 s' and '1 day'),
   timeout interval check (timeout > '0 s' and timeout <= '366 days'),
-  retention interval check (retention > '0 s'),
+  retention interval check (retention > '0 s' and retention <= '1000 years'),
   created_at timestamptz not null default clock_timestamp()
 );
 insert into qwf.queues (name) values ('cpu'), ('gpu'), ('default');

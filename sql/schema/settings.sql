@@ -38,7 +38,13 @@ create table qwf.settings (
   max_error_bytes int not null default 262144 check (max_error_bytes > 0),
   max_log_bytes int not null default 65536 check (max_log_bytes > 0),
   retention interval not null default '30 days' check (retention > '0 s'),
-  notify_events boolean not null default false
+  notify_events boolean not null default false,
+  -- the clock, so much earlier or later, is still a time
+  constraint waits_are_short check (greatest(heartbeat, poll, tick, metrics) <= '1 day'),
+  constraint times_are_in_reach check (
+    greatest(cancel_grace, stop_grace, worker_stale, affinity_max_wait, avoid_host, stall_timeout,
+      gpu_health_window, model_load_grace, model_idle, metrics_keep) <= '366 days'
+    and retention <= '1000 years')
 );
 insert into qwf.settings default values;
 

@@ -1,5 +1,5 @@
 begin;
-select plan(5);
+select plan(6);
 
 select throws_ok($$ select qwf.create_queue('q', lease => '0.5 s') $$, 'QW005', null,
   'a lease nobody can renew');
@@ -9,6 +9,8 @@ select throws_ok($$ select qwf.create_queue('q', timeout => '367 days') $$, 'QW0
   'more than a year to run');
 select throws_ok($$ select qwf.create_queue('q', retention => '-1 day') $$, 'QW005', null,
   'gone before it came');
+select throws_ok($$ select qwf.create_queue('q', retention => '1001 years') $$, 'QW005', null,
+  'what would be kept from before there were years');
 select qwf_test.explains($$ select qwf.create_queue('q', lease => '0.5 s') $$, '%00:00:00.5%',
   'the error names it');
 

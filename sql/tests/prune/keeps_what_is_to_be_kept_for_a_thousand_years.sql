@@ -1,0 +1,15 @@
+-- As long as a retention may be; what the other queues hold is pruned all the same.
+begin;
+select plan(2);
+
+select throws_ok($$ update qwf.queues set retention = '1001 years' where name = 'gpu' $$, '23514',
+  null, 'no longer');
+select qwf.create_queue('gpu', retention => '1000 years');
+select qwf.enqueue('a', queue => 'gpu'), qwf.enqueue('b', queue => 'cpu');
+select qwf_test.attempt('a'), qwf_test.attempt('b');
+select qwf_test.travel('40 days');
+select qwf.prune();
+select results_eq('select task from qwf.jobs', array['a'], 'the other is gone');
+
+select * from finish();
+rollback;
