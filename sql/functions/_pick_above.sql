@@ -23,9 +23,6 @@ declare
   v_part record;
   v_jobs qwf.picked[] := '{}';
 begin
-  if p_floor is null then
-    return v_jobs;
-  end if;
   for v_part in
     select * from (values
       (1, true, -2147483648, -9223372036854775808, 2147483647),

@@ -29,9 +29,8 @@ declare
 begin
   if current_setting('qwf.floors', true) <> '' then
     v_floor := qwf._floor(p_queue, p_worker, p_now);
-    v_jobs := qwf._pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
-    if v_jobs <> '{}' then
-      return v_jobs;
+    if v_floor.until is not null then
+      return qwf._pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
     end if;
   end if;
   v_began := qwf.now();

@@ -1,5 +1,5 @@
 begin;
-select plan(14);
+select plan(19);
 
 create function pg_temp.take(p_most int) returns text language sql as $$
   select string_agg(c.task, ' ' order by c.ord)
@@ -29,35 +29,55 @@ select count(pg_temp.give_back(task)) from unnest('{c,urgent}'::text[]) task;
 select is(pg_temp.take(3), 'urgent c d', 'what is given back to the front is not left behind');
 select is(pg_temp.take(2), 'e f', 'then the jobs from the floor on, and none before');
 select is(pg_temp.take(3), 'idle', 'higher priorities come after');
-select is(pg_temp.take(1), 'a', 'where there is nothing, it looks below');
+select is(pg_temp.take(1), null, 'while it counts nobody looks below');
 
 select qwf.enqueue('g', queue => 'cpu');
 select pg_temp.keep('g', '-1 s');
-select is(pg_temp.take(1), 'b', 'a floor that has lapsed counts for nothing');
+select is(pg_temp.take(1), 'a', 'a floor that has lapsed counts for nothing');
 select set_config('qwf.floors',
   '{"gpu": {"priority": 1, "position": 1, "until": "2999-01-01"}}', false);
-select is(pg_temp.take(1), 'g', 'the floor of another queue is none');
+select is(pg_temp.take(1), 'b', 'the floor of another queue is none');
 
 select pg_temp.give_back('b'), qwf.enqueue('h', queue => 'cpu');
 select pg_temp.keep('b', '50 s');
 select is(pg_temp.take(1), 'b', 'nor is it left behind where the floor was found there');
 select qwf.enqueue(task, queue => 'cpu') from unnest('{i,j}'::text[]) task;
 select pg_temp.keep('j', '1 h');
-select is(pg_temp.take(1), 'h', 'a floor of a clock that has been set back counts for nothing');
+select is(pg_temp.take(1), 'g', 'a floor of a clock that has been set back counts for nothing');
 select pg_temp.keep('j', '50 s'),
   set_config('qwf.floors', jsonb_set(current_setting('qwf.floors')::jsonb, '{cpu,worker}', '"x"')
     ::text, false);
-select is(pg_temp.take(1), 'i', 'nor does the floor of another worker');
+select is(pg_temp.take(1), 'h', 'nor does the floor of another worker');
 
 select qwf.enqueue('unfit', queue => 'cpu', priority => 1, requires => '{"disk": "nvme"}');
 create sequence pg_temp.moment;
+create function pg_temp.clock() returns timestamptz language sql volatile as
+  $$ select timestamptz '2030-01-01'
+    + currval('pg_temp.moment') * current_setting('my.step')::interval $$;
 create or replace function qwf.now() returns timestamptz language sql volatile as
-  $$ select timestamptz '2030-01-01' + nextval('pg_temp.moment') * interval '2 ms' $$;
-select results_eq(
-  $$ select f.priority, f.worker from qwf.workers w, qwf._keep_floor('cpu', w, qwf.now()) f $$,
+  $$ select timestamptz '2030-01-01'
+    + nextval('pg_temp.moment') * current_setting('my.step')::interval $$;
+create function pg_temp.found(p_queue text, p_step text)
+returns table (priority int, "position" bigint, worker text, counts_for interval)
+language sql volatile as $$
+  select set_config('my.step', p_step, false);
+  select f.priority, f.position, f.worker, f.until - pg_temp.clock()
+  from qwf.workers w, qwf._keep_floor(p_queue, w, null) f
+$$;
+select results_eq($$ select f.priority, f.worker from pg_temp.found('cpu', '2 ms') f $$,
   $$ select 100, w.id from qwf.workers w $$, 'a floor is a job that fits the worker');
-create or replace function qwf.now() returns timestamptz language sql volatile as
-  $$ select timestamptz '2030-01-01' $$;
+select is((select f.counts_for from pg_temp.found('cpu', '2 ms') f), '0.1 s',
+  'found quickly, it counts for a tenth of a second');
+select is((select f.counts_for from pg_temp.found('cpu', '30 ms') f), '0.6 s',
+  'else for twenty times as long as that took');
+select is((select f.counts_for from pg_temp.found('cpu', '3 s') f), '1 s',
+  'and at most for a second');
+select results_eq($$ select f.priority, f.position from pg_temp.found('gpu', '2 ms') f $$,
+  $$ select 100, last_value from qwf.job_position $$, 'that of an empty queue is its end');
+select set_config('qwf.floors', '{"gpu": {"priority": 7}}', false);
+select is((select f.priority from pg_temp.found('gpu', '2 ms') f), 7,
+  'where what was there had its priority');
+select set_config('my.step', '0', false), set_config('qwf.floors', '{"cpu": {}}', false);
 select is((select f.until from qwf.workers w, qwf._keep_floor('cpu', w, qwf.now()) f), null,
   'where it is found at once there is none');
 select is(current_setting('qwf.floors'), '', 'and the one there was is forgotten');
