@@ -7,9 +7,9 @@
 -- Purpose: Remembers where the queued jobs of a queue that fit the worker begin, so that claims of
 --   this session need not walk past what was claimed before: while somebody holds a snapshot,
 --   vacuum leaves that in the index.
--- Guarantees: A hint in a setting of the session: no row, no lock, nothing shared. It lives twenty
---   times as long as it took to find, a tenth of a second to a second, so that little of a session's
---   time goes into walks. Forgotten once there is little to walk past.
+-- Guarantees: A hint in a setting of the session: no row, no lock, nothing shared. It counts for
+--   twenty times as long as it took to find, a tenth of a second to a second, so that little of a
+--   session's time goes into walks. Forgotten once there is little to walk past.
 -- Called by: _pick_next, _floor.
 
 begin;
