@@ -3,6 +3,5 @@
 begin;
 
 drop trigger tg_queues__update on qwf.queues;
-drop function qwf.tg_queues__update();
 
 commit;

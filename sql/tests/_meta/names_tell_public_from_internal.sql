@@ -1,6 +1,6 @@
 -- Style rule 6: people call public functions by argument name; internal ones are marked as such.
 begin;
-select plan(4);
+select plan(5);
 
 select is_empty($$
   select p.oid::regprocedure, a.name
@@ -29,14 +29,21 @@ select is_empty($$
 $$, 'no number is part of a name');
 
 select is_empty($$
-  select t.tgrelid::regclass, p.proname
-  from pg_trigger t
-  join pg_proc p on p.oid = t.tgfoid
-  join pg_class c on c.oid = t.tgrelid
+  select t.tgrelid::regclass, t.tgname
+  from pg_trigger t join pg_class c on c.oid = t.tgrelid
   where c.relnamespace = 'qwf'::regnamespace
     and not t.tgisinternal
-    and not starts_with(p.proname, 'tg_' || c.relname || '__')
-$$, 'a trigger function is called tg_<table>__<event>');
+    and not starts_with(t.tgname, 'tg_' || c.relname || '__')
+$$, 'a trigger is called tg_<table>__<event>');
+
+select is_empty($$
+  select p.oid::regprocedure
+  from pg_proc p
+  where p.pronamespace = 'qwf'::regnamespace and p.prorettype = 'trigger'::regtype
+    and not exists (
+      select from pg_trigger t
+      where t.tgfoid = p.oid and starts_with(t.tgname, p.proname))
+$$, 'and a trigger function after one of the triggers that call it');
 
 select * from finish();
 rollback;

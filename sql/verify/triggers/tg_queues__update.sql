@@ -2,7 +2,6 @@
 
 begin;
 
-select 'qwf.tg_queues__update()'::regprocedure;
 select 1 / count(*) from pg_catalog.pg_trigger t
 where t.tgname = 'tg_queues__update' and t.tgrelid = 'qwf.queues'::regclass;
 
