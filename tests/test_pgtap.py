@@ -27,6 +27,12 @@ FILES = sorted(p for p in TESTS.rglob("*.sql") if "_support" not in p.parts)
 WHEEL = ["18", "16"]
 INSTALLED = sorted(p.name for p in DEBIAN.glob("*") if p.name not in WHEEL and int(p.name) >= 15)
 SERVERS = ["given"] if os.environ.get("QWF_TEST_DSN") else [*WHEEL, *INSTALLED]
+OLDEST = "15"
+MISSING = {OLDEST} - {*SERVERS} if SERVERS[1:] else set()
+SKIPPED = [
+    pytest.param(name, marks=pytest.mark.skip(reason=f"Postgres {name} is not installed"))
+    for name in MISSING
+]
 
 
 @pytest.fixture(scope="session")
@@ -69,15 +75,20 @@ def session(shared: str) -> Iterator[psycopg.Connection[Any]]:
         yield conn
 
 
-@pytest.mark.parametrize("pgtap_server", SERVERS, indirect=True)
+@pytest.mark.parametrize("pgtap_server", [*SERVERS, *SKIPPED], indirect=True)
 @pytest.mark.parametrize("file", FILES, ids=[str(f.relative_to(TESTS))[:-4] for f in FILES])
 def test_sql(file: Path, pgtap_server: NoopExecutor, session: psycopg.Connection[Any]) -> None:
-    text = file.read_text(encoding="utf-8")
+    problems = fault(session, file.read_text(encoding="utf-8"))
+    assert not problems, "\n".join([str(file), *problems])
+
+
+def fault(session: psycopg.Connection[Any], text: str) -> list[str]:
+    """What is wrong when the text of a file is executed; nothing, when it passed."""
     lines, error = run(session, f"set statement_timeout = '60s'; {text}")
     problems = judge(lines) + ([error] if error else [])
     if session.info.transaction_status != TransactionStatus.IDLE and not error:
         problems.append("the file ends inside its transaction: rollback is missing")
-    assert not problems, "\n".join([str(file), *problems])
+    return problems
 
 
 def run(session: psycopg.Connection[Any], script: str) -> tuple[list[str], str | None]:
@@ -100,7 +111,7 @@ def run(session: psycopg.Connection[Any], script: str) -> tuple[list[str], str |
 def judge(lines: list[str]) -> list[str]:
     """What is wrong with the TAP output of a file; nothing, when it passed."""
     plans = [int(m[1]) for line in lines if (m := re.fullmatch(r"1\.\.(\d+)", line))]
-    results = [line for line in lines if re.match(r"(not )?ok\b", line)]
+    results = [line for line in lines if re.match(r"(not )?ok \d", line)]
     problems = []
     if len(plans) != 1 or not results:
         problems.append(f"{len(plans)} plans and {len(results)} tests: a file has one and some")
@@ -123,7 +134,40 @@ def judge(lines: list[str]) -> list[str]:
         (["1..0"], 1),
         ([], 1),
         (["ok 1 - without a plan"], 1),
+        (["1..2", "ok 1 - it does", "ok"], 1),
     ],
 )
 def test_the_runner_sees_what_is_wrong(lines: list[str], wrong: int) -> None:
     assert len(judge(lines)) == wrong
+
+
+PASSES = "begin; select plan(1); select pass('it does'); select * from finish(); rollback;"
+
+
+@pytest.mark.parametrize("pgtap_server", SERVERS[:1], indirect=True)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("plan(1)", "plan(2)"), "2 tests planned, 1 run"),
+        (("pass('it does');", "pass('it does'); select pass('more');"), "1 tests planned, 2 run"),
+        (("plan(1)", "1"), "a test without a plan"),
+        (("pass(", "fail("), "not ok 1 - it does"),
+        (("pass('it does')", "1 / 0"), "division by zero"),
+        (("pass('it does')", "'ok'"), "1 plans and 0 tests"),
+        (("rollback;", ""), "rollback is missing"),
+    ],
+)
+def test_a_file_that_is_wrong_fails(
+    pgtap_server: NoopExecutor,
+    session: psycopg.Connection[Any],
+    change: tuple[str, str],
+    said: str,
+) -> None:
+    assert fault(session, PASSES) == []
+    assert said in "\n".join(fault(session, PASSES.replace(*change)))
+
+
+def test_every_file_is_one_that_is_run() -> None:
+    """None has another ending, or lies where it is taken for a helper."""
+    here = {p for p in TESTS.rglob("*") if p.is_file()}
+    assert here - set(FILES) == set((TESTS / "_support").glob("*.sql"))
