@@ -29,9 +29,9 @@ GROUPS = {
     "Producers": """enqueue_run enqueue enqueue_many run_status result submit_input answer_job
         cancel_run cancel_job retry_run retry_job run_next change_job""",
     "Workers": """version now agent_settings register_worker announce worker_orders claim
-        heartbeat progress suspect_stall finish finish_many sleep wake wake_channel echo
-        deregister_worker take_model_requests answer_model_request suspend_worker report_metrics
-        followed_logs report_log""",
+        heartbeat progress suspect_stall finish finish_many sleep stay_asleep wake wake_channel
+        echo deregister_worker take_model_requests answer_model_request suspend_worker
+        report_metrics followed_logs report_log""",
     "Engine": """tick drain_outbox reclaim promote_due fire_schedules expire_inputs prune resolve
         check_invariants""",
     "Control and reading": """create_queue pause_queue resume_queue create_limit drop_limit

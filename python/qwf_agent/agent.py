@@ -38,7 +38,7 @@ from qwf_agent.slots import NO_ROOM, Room, Slots
 from qwf_agent.systemd import Systemd
 from qwf_agent.telemetry import Telemetry
 from qwf_agent.watchdogs import Look
-from qwf_agent.worker import Worker
+from qwf_agent.worker import SELDOM, STALE_AGE, Worker
 
 log = logging.getLogger("qwf_agent")
 
@@ -48,8 +48,6 @@ LOOK_S = 0.2  # longest wait while bodies run: how late a watchdog may be
 IDLE_S = 1.0
 GATHER_S = 0.001
 TICK_AGE = 0.7  # of the time between two, which varies by a quarter: a lone agent does all
-STALE_AGE = 2.5  # then whoever ticked does no more; one agent that goes on doing it costs least
-SELDOM, EARLY_S = 4, 2.0  # how often to see whether others tick, in ticks; how early it may be
 LAST_WORDS_S = 10.0  # for reports to get through once the bodies have ended
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
 DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
@@ -290,19 +288,14 @@ class Agent:
                 self.tick_at = self.now + spread(SELDOM * self.workers[0].settings.tick)
             if due_s:
                 self.tick_at = min(self.tick_at, self.now + max(0.01, float(due_s)))
-        link = self.tick_link() if self.ticking is None else None
-        if link is not None and link.up:
+        for worker in self.workers:
+            wanted_s = worker.take_tick_in_s()
+            if wanted_s is not None and self.others_tick:
+                self.tick_at = self.now + wanted_s  # a sleeper hears of it, which spares a look
+        if self.ticking is None and self.now >= self.tick_at and self.durable.up:
             self.tick_at = self.now + spread(self.workers[0].settings.tick)
-            age = STALE_AGE if self.others_tick else TICK_AGE
-            self.ticking = link.send(db.tick(age * self.workers[0].settings.tick))
-
-    def tick_link(self) -> Link | None:
-        """The link to tick over, if it is time to. To see whether others do, that of a worker that
-        says something anyway is cheaper, and a little early does not matter."""
-        said = self.others_tick and any(worker.said_at == self.now for worker in self.workers)
-        if said and self.now + EARLY_S >= self.tick_at:
-            return self.soft
-        return self.durable if self.now >= self.tick_at else None
+            age = STALE_AGE if self.others_tick else TICK_AGE  # one that goes on costs least
+            self.ticking = self.durable.send(db.tick(age * self.workers[0].settings.tick))
 
     # What the steps need.
 

@@ -12,13 +12,14 @@ log = logging.getLogger("qwf_agent")
 
 CHANNEL = "worker_control"
 OFF_ASK_S = 1.0  # how often to ask while off: its time may end without anybody saying so
+HEARD_AGAIN = 1.5  # times how often it asks: by then a sleeper has heard again
 NO_SUCH = "QW001"
 UNKNOWN = "unknown"
 
 
 class Control:
-    """Asks the database what a worker is to do: when it is told that this has changed, and with
-    each heartbeat.
+    """Asks the database what a worker is to do: when it is told that this has changed, and about
+    as often as it beats, unless it hears then that there is nothing.
 
     Invariant: `policy` is how it is off, as the database last said; None when on. Before the first
     answer it is off.
@@ -60,6 +61,12 @@ class Control:
         """Ask now what would be asked until then."""
         if self._ask_at < until:
             self._ask_at = 0.0
+
+    def heard(self, registered: bool, ordered: bool, now: float) -> None:
+        """What the database says while the worker sleeps: whether it knows it, and whether there is
+        something to ask for."""
+        self.forgotten = not registered
+        self._ask_at = 0.0 if ordered else now + HEARD_AGAIN * self.every_s
 
     def step(self, now: float) -> bool:
         """Ask, if it is time to; whether an answer has changed anything."""

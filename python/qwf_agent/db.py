@@ -94,6 +94,16 @@ def sleep(worker: str, queue: str) -> Query:
     return Query("select * from qwf.sleep({}, {})", (worker, queue), soft=True)
 
 
+def stay_asleep(worker: str, queue: str, stats: str, max_age: float) -> Query:
+    """Says that the worker, which holds no job, lives and sleeps on; what awaits it: registered,
+    ordered, sleepers, tick_in_s. `max_age` is that of a tick, `stats` as of a heartbeat."""
+    return Query(
+        "select * from qwf.stay_asleep({}, {}, {}, {})",
+        (worker, queue, stats, _interval(max_age)),
+        soft=True,
+    )
+
+
 def wake(worker: str) -> Query:
     """Says that the worker is awake, so that wake-ups go to others."""
     return Query("select * from qwf.wake({})", (worker,), soft=True)

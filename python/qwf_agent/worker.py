@@ -18,8 +18,12 @@ from qwf_agent.slots import NO_ROOM, Room
 log = logging.getLogger("qwf_agent")
 
 RECHECK_S = (0.005, 0.025, 0.1)  # after falling asleep: a wake-up may have crossed with it
-SAY_AGAIN_S = 3.6  # with its jitter: the database forgets a sleeper after five seconds
+SAY_AGAIN_S = 10.0  # with its jitter: the database forgets a sleeper after fifteen seconds
 RAREST_POLL_S = 15.0
+POLL_SHARE = 1 / 3  # of the time in which nothing has come
+SELDOM = 4  # ticks: how often an agent that does not tick sees whether others do
+CROWD = 10  # sleepers of a fleet that together see it in every tick
+STALE_AGE = 2.5  # ticks: then whoever ticked does no more
 ECHO_AGAIN_S = 30.0
 TROUBLE_S = 1.0  # pause after a call that failed
 
@@ -27,9 +31,10 @@ TROUBLE_S = 1.0  # pause after a call that failed
 class Worker:
     """One queue's claims, sleep and heartbeats, over the link for calls that commit softly.
 
-    Invariant: at most one claim and one heartbeat are under way. It is asleep, as far as the
-    database knows, only after a claim found nothing, and until one finds something or the agent
-    has no room. While it hears no notifications, it looks at every poll.
+    Invariant: at most one claim and one heartbeat are under way; the heartbeat of a sleeper without
+    jobs is that it stays asleep. It is asleep, as far as the database knows, only after a claim
+    found nothing, and until one finds something or the agent has no room. While it hears no
+    notifications, it looks at every poll.
     """
 
     def __init__(
@@ -62,11 +67,13 @@ class Worker:
         self._lease = lease
         self._claiming: Call | None = None
         self._beating: Call | None = None
+        self._staying: Call | None = None
+        self._sleepers = 0  # of the fleet
+        self._tick_in_s: float | None = None
         self._asleep = False
         self._log_wanted = False
         self._light_only = False
         self._say_at = self._asleep_at = 0.0
-        self.said_at = 0.0  # that it sleeps
         self._heard_in = 0  # the last connection through which an echo came
         self._echo_at = 0.0
         self._wants_echo = False
@@ -101,9 +108,8 @@ class Worker:
         if room.total <= 0 or not self.control.on:
             self._wake()
             return
-        if self._asleep and now >= self._say_at and self._link.up:
-            self._sleep(now)
-            self._hurry(now)
+        if self._claiming is None and not self._hears:
+            self._look_at = min(self._look_at, now + self.settings.poll)
         left = Room(room.total - asked.total, room.heavy - asked.heavy)
         light_only = self.lanes and left.heavy <= 0
         if self._light_only and not light_only:
@@ -163,21 +169,35 @@ class Worker:
         self._look_at = 0.0
 
     def beat_due(self, now: float) -> bool:
-        """Whether it is time to renew the leases."""
-        return self._beating is None and now >= self._beat_at and self._link.up
+        """Whether it is time to renew the leases, or to say again that it sleeps."""
+        at = min(self._beat_at, self._say_at) if self._asleep else self._beat_at
+        return self._beating is None and self._staying is None and now >= at and self._link.up
 
     def beat_soon(self) -> None:
         """Something has changed that the database should know at once."""
         self._beat_at = 0.0
 
     def beat(self, claims: Iterable[Claim], stats: str, now: float) -> None:
-        """Renew the leases of those that came from this queue, and say how things stand."""
+        """Renew the leases of those that came from this queue, and say how things stand. What is
+        due soon is done along with it: a server process that has just been woken takes a fraction
+        of the time for it."""
         tokens = [claim.token for claim in claims if claim.queue == self.queue]
-        self._beating = self._link.send(db.heartbeat(self.id, tokens, self._lease, stats))
-        self._beat_at = now + self._beat_s
+        if self._asleep and not tokens:
+            max_age = STALE_AGE * self.settings.tick
+            self._say_at = self._beat_at = now + self._stay_s
+            self._staying = self._link.send(db.stay_asleep(self.id, self.queue, stats, max_age))
+        else:
+            self._beat_at = now + self._beat_s
+            self._beating = self._link.send(db.heartbeat(self.id, tokens, self._lease, stats))
+            if self._asleep:
+                self._sleep(now)
+                self.control.hurry(self._say_at)
+        if self._asleep and self._hears and self._look_at < self._say_at:
+            self._look_at = now
 
     def verdicts(self, now: float) -> dict[str, str]:
         """Verdict by token from a heartbeat that has come back, once."""
+        self._take_awaited(now)
         call = self._beating
         if call is None or not call.done:
             return {}
@@ -186,6 +206,12 @@ class Worker:
             self._beat_at = now + min(TROUBLE_S, self._beat_s)
             return {}
         return {row["token"]: row["verdict"] for row in call.rows}
+
+    def take_tick_in_s(self) -> float | None:
+        """In how many seconds a tick is wanted, once after the database has said so; not later than
+        it should have said it again."""
+        seconds, self._tick_in_s = self._tick_in_s, None
+        return seconds
 
     def rejoin(self, durable: Link, host: str, info: str) -> Iterator[None]:
         """Register anew, under a new id; to be gone through step by step."""
@@ -203,14 +229,16 @@ class Worker:
             self.control = Control(self.id, host, self.queue, every_s, self._link)
             self.control.policy = policy  # until it is told otherwise
             self.circuit = Circuit(self.id, self.control, self._link)
-            self._asleep, self._heard_in, self._echo_at = False, 0, 0.0
+            self._asleep, self._staying = False, None
+            self._heard_in, self._echo_at = 0, 0.0
 
     def next_at(self, room: int) -> float:
         """When there is something to do, if nothing happens before."""
-        beat = self._beat_at if self._beating is None else float("inf")
+        beating = self._beating is not None or self._staying is not None
+        beat = float("inf") if beating else self._beat_at
         looks = self._claiming is None and room > 0 and self.control.on and not self.circuit.canary
         look = self._look_at if looks else float("inf")
-        say = self._say_at if self._asleep else float("inf")
+        say = self._say_at if self._asleep and not beating else float("inf")
         times = (beat, look, say, self.control.next_at(), self.reader.next_at())
         return min(times) if self._link.up else float("inf")
 
@@ -222,6 +250,28 @@ class Worker:
     @property
     def _beat_s(self) -> float:
         return min(self.settings.heartbeat, (self._lease or self.settings.lease) / 3)
+
+    @property
+    def _stay_s(self) -> float:
+        """How long to sleep without a word: the more share in seeing that somebody ticks, the
+        longer."""
+        ticks = max(SELDOM, self._sleepers / CROWD)
+        return min(self._beat_s, spread(min(SAY_AGAIN_S, ticks * self.settings.tick)))
+
+    def _take_awaited(self, now: float) -> None:
+        """What the database has answered to a sleeper."""
+        call = self._staying
+        if call is None or not call.done:
+            return
+        self._staying = None
+        if call.failure or not call.rows:
+            self._beat_at = now + min(TROUBLE_S, self._beat_s)
+            return
+        awaited = call.rows[0]
+        self.control.heard(awaited["registered"], bool(awaited["ordered"]), now)
+        self._sleepers = awaited["sleepers"]
+        due_s, again_s = awaited["tick_in_s"], 2 * (self._say_at - now)
+        self._tick_in_s = again_s if due_s is None else min(again_s, float(due_s))
 
     def _plan(self, found: bool, now: float) -> None:
         """When to look again: at once while there is work, when it was told to while it looked, and
@@ -244,19 +294,10 @@ class Worker:
         """How long to sleep: the setting; the longer nothing has come, the longer, as wake-ups
         bring the work, and ticks wake those whom they missed."""
         quiet_s = now - self._asleep_at if self._hears else 0.0
-        return max(self.settings.poll, min(RAREST_POLL_S, quiet_s / 10))
-
-    def _hurry(self, now: float) -> None:
-        """Do now what is due before it is next up: a server process that has just been woken takes
-        a fraction of the time for it."""
-        if self._beat_at < self._say_at:
-            self._beat_at = now
-        if self._hears and self._look_at < self._say_at:
-            self._look_at = now
-        self.control.hurry(self._say_at)
+        return max(self.settings.poll, min(RAREST_POLL_S, quiet_s * POLL_SHARE))
 
     def _sleep(self, now: float) -> None:
-        self._asleep, self.said_at, self._say_at = True, now, now + spread(SAY_AGAIN_S)
+        self._asleep, self._say_at = True, now + self._stay_s
         self._link.send(db.sleep(self.id, self.queue))
 
     def _wake(self) -> None:

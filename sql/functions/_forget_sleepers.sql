@@ -2,7 +2,7 @@
 -- requires: schema/workers
 -- requires: functions/now
 -- Purpose: Clears away workers that fell asleep and never woke.
--- Guarantees: A minute is long: a sleeper says that it sleeps once a second.
+-- Guarantees: A minute is long: a sleeper says that it sleeps every few seconds.
 -- Locks: rows of sleepers, those that are free.
 -- Called by: _tick_part.
 

@@ -5,7 +5,7 @@
 -- Purpose: How long agents may sleep before time brings work.
 -- Guarantees: Two index look-ups. A schedule that was due by p_since, when schedules were last
 --   fired, waits for its last work, not for time.
--- Called by: tick.
+-- Called by: stay_asleep, tick.
 
 begin;
 

@@ -38,7 +38,7 @@ begin
       select s.worker
       from qwf.sleepers s
       left join qwf.workers w on w.id = s.worker
-      where s.queue = p_queue and s.since > p_now - interval '5 s'
+      where s.queue = p_queue and s.since > p_now - interval '15 s'
         and s.since < (head.job).queued_at and s.worker is distinct from p_worker.id
         and qwf._fits(head.job, w, p_now)
       limit 1

@@ -33,7 +33,7 @@ begin
     from (
       select s.worker, count(*) filter (where s.since > v_now - interval '4 ms') over () as fresh
       from qwf.sleepers s
-      where s.queue = p_queue and s.since > v_now - interval '5 s'
+      where s.queue = p_queue and s.since > v_now - interval '15 s'
       order by s.since desc  -- one that died asleep is never the freshest for long
       limit 64
     ) asleep

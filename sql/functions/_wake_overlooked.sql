@@ -43,7 +43,7 @@ begin
     cross join (
       select s.worker, w as registered
       from qwf.sleepers s left join qwf.workers w on w.id = s.worker
-      where s.queue = q.name and s.since > v_now - interval '5 s'
+      where s.queue = q.name and s.since > v_now - interval '15 s'
       order by random()
       limit 16
     ) asleep

@@ -49,6 +49,9 @@ begin
     for no key update skip locked
   ) free
   where w.id = free.id;
+  if heartbeat.tokens = '{}' then
+    return;
+  end if;
 
   return query
   with asked as materialized (

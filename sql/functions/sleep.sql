@@ -8,7 +8,7 @@
 -- Purpose: Registers a worker as asleep on a queue.
 -- Guarantees: Whoever makes work for the queue after this commits wakes it. Claim once more after
 --   it committed: work that came between the empty claim and this wakes nobody. A row older than
---   five seconds is ignored: say it again while asleep. Who says it again does not count among
+--   fifteen seconds is ignored: say it again while asleep. Who says it again does not count among
 --   those who have just fallen asleep, whom _wake leaves alone as they are about to look.
 -- Locks: the worker's own row in sleepers.
 -- Raises: QW006 for an unknown queue.
@@ -33,8 +33,8 @@ begin
 end $$;
 comment on function qwf.sleep(text, text) is
   'Registers the worker as asleep on the queue and returns the channel it has to LISTEN on. Claim '
-  'once more afterwards, and say it again at least every five seconds while asleep; QW006 for an '
-  'unknown queue.';
+  'once more afterwards, and say it again at least every ten seconds while asleep, with sleep or '
+  'stay_asleep; QW006 for an unknown queue.';
 revoke all on function qwf.sleep(text, text) from public;
 call qwf._allow('qwf.sleep(text, text)', 'qwf_worker');
 

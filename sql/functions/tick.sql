@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/tick
 -- requires: schema/clock
+-- requires: functions/_caught_up
 -- requires: functions/_tick_part
 -- requires: functions/_next_due_s
 -- requires: functions/now
@@ -28,9 +29,9 @@ as $$
 declare
   v_parts text[] := array['reclaimed', 'promoted', 'fired', 'cancelled', 'expired', 'overdue',
     'drained', 'woken', 'forgotten', 'folded', 'pruned'];
-  v_caught_up timestamptz := (select to_timestamp(c.last_value / 1000.0) from qwf.caught_up c);
-  v_now timestamptz := qwf.now();  -- read after it: what another notes meanwhile is not the future
-  v_fresh boolean;
+  v_caught_up timestamptz := qwf._caught_up(tick.max_age);
+  v_fresh boolean := v_caught_up is not null;
+  v_now timestamptz := qwf.now();
   v_due_s numeric;
   v_locked boolean;
   v_ran boolean;
@@ -39,12 +40,6 @@ declare
   v_count int;
   v_most int := 0;
 begin
-  if tick.max_age not between '0 s' and '366 days' then
-    raise exception using errcode = 'QW005', message = 'not an age',
-      detail = format('max_age %s', tick.max_age),
-      hint = 'give at most 366 days, or null to have all of it done';
-  end if;
-  v_fresh := coalesce(v_caught_up between v_now - tick.max_age and v_now, false);
   if v_fresh then
     v_due_s := qwf._next_due_s(v_caught_up);
     if v_due_s is distinct from 0 then

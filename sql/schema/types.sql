@@ -30,6 +30,13 @@ comment on type qwf.lease_verdict is
   'Answer to a heartbeat for one token: ok (renewed), cancel (stop the body), lost (not yours any '
   'more).';
 
+create type qwf.awaited as (
+  registered boolean, ordered boolean, sleepers int, tick_in_s numeric);
+comment on type qwf.awaited is
+  'Answer to a worker that stays asleep: whether it is registered; whether worker_orders or '
+  'take_model_requests have something for it; how many workers sleep; in how many seconds a tick '
+  'is wanted (0: now, null: not for anything known).';
+
 create type qwf.report_verdict as (job_id bigint, verdict text, pending boolean);
 comment on type qwf.report_verdict is
   'Answer to one report: ok or lost; pending says that consequences were left in the outbox: call '

@@ -1,21 +1,24 @@
 """How often a worker looks for work while nothing comes. The clock is the test's own, and the link
-answers every call at once, with nothing."""
+answers every call at once, with nothing but what awaits a sleeper."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from qwf_agent.claim import Claim
+from qwf_agent.control import Control
 from qwf_agent.db import Query
 from qwf_agent.link import Call, Notification
 from qwf_agent.settings import Settings
 from qwf_agent.slots import NO_ROOM, Room
 from qwf_agent.worker import Worker
 
-FORGOTTEN_S = 5.0  # by the database, where a sleeper is not heard of for so long
+FORGOTTEN_S = 15.0  # by the database, where a sleeper is not heard of for so long
 
 
 class EmptyLink:
@@ -28,24 +31,36 @@ class EmptyLink:
         self.answers = True
         self.calls: list[Call] = []
         self.sent: list[tuple[float, str]] = []
+        self.awaited = {"registered": True, "ordered": False, "sleepers": 1, "tick_in_s": None}
 
     def send(self, query: Query) -> Call:
         self.sent.append((self.now, query.text))
         call = Call(query)
         call.done = self.answers
         self.calls.append(call)
+        if "qwf.stay_asleep(" in query.text:
+            call.rows = [self.awaited]
+        elif "qwf.worker_orders(" in query.text:
+            call.rows = [{"state": "on"}]
         return call
 
     def times(self, function: str) -> list[float]:
         return [at for at, text in self.sent if f"qwf.{function}(" in text]
 
 
-def idle_for(seconds: float, link: EmptyLink, worker: Worker, hears: bool) -> None:
+def idle_for(
+    seconds: float,
+    link: EmptyLink,
+    worker: Worker,
+    hears: bool,
+    holds: Sequence[Claim] = (),
+) -> None:
     until = link.now + seconds
     while link.now < until:
         if worker.beat_due(link.now):
-            worker.beat([], "{}", link.now)
+            worker.beat(holds, "{}", link.now)
         worker.verdicts(link.now)
+        worker.control.step(link.now)
         worker.look(Room(1, 1), NO_ROOM, link.now, True)
         assert worker.claimed(link.now) == []
         if worker.take_echo_request() and hears:
@@ -60,45 +75,99 @@ def link() -> EmptyLink:
 
 @pytest.fixture
 def worker(link: EmptyLink) -> Worker:
-    values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | {"poll": 1.0}
-    quiet = SimpleNamespace(
-        on=True, next_at=lambda: float("inf"), told=lambda _: None, hurry=lambda _: None
-    )
+    times = {"poll": 1.0, "tick": 1.0, "heartbeat": 10.0, "lease": 30.0}
+    values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | times
+    control = Control("w", "box", "cpu", values["heartbeat"], cast("Any", link))
+    control.step(link.now)
+    assert control.step(link.now)
+    assert control.on
+    link.sent.clear()
+    quiet = SimpleNamespace(next_at=lambda: float("inf"), told=lambda _: None)
     return Worker(
         "w", "mine", "cpu", Settings(**values), cast("Any", link), cast("Any", link), None, False,
-        cast("Any", quiet), cast("Any", quiet), "{}",
+        control, cast("Any", quiet), "{}",
     )  # fmt: skip
+
+
+def gaps(times: list[float]) -> list[float]:
+    return [after - before for before, after in pairwise(times)]
 
 
 def test_a_worker_that_hears_its_wake_ups_looks_ever_more_rarely(
     link: EmptyLink, worker: Worker
 ) -> None:
     idle_for(400, link, worker, hears=True)
-    gaps = [after - before for before, after in pairwise(link.times("claim"))]
-    assert max(gaps[4:10]) < 1.5
-    assert 6 < min(gaps[-5:]) < max(gaps[-5:]) < 20
+    waits = gaps(link.times("claim"))
+    assert max(waits[4:8]) < 1.5
+    assert 6 < min(waits[-5:]) < max(waits[-5:]) < 20
 
 
 def test_one_that_may_not_hear_them_looks_every_second(link: EmptyLink, worker: Worker) -> None:
     idle_for(200, link, worker, hears=False)
-    assert max(after - before for before, after in pairwise(link.times("claim"))) < 1.5
+    assert max(gaps(link.times("claim"))) < 1.5
 
 
 @pytest.mark.parametrize("hears", [True, False])
-def test_it_is_never_forgotten_as_a_sleeper(link: EmptyLink, worker: Worker, hears: bool) -> None:
+@pytest.mark.parametrize("sleepers", [1, 1000])
+def test_one_call_says_that_it_lives_and_sleeps_on(
+    link: EmptyLink, worker: Worker, hears: bool, sleepers: int
+) -> None:
+    link.awaited["sleepers"] = sleepers
+    idle_for(10, link, worker, hears)
+    link.sent.clear()
     idle_for(200, link, worker, hears)
-    said = link.times("sleep")
-    assert max(after - before for before, after in pairwise(said)) < FORGOTTEN_S
-    assert len(said) < 80
+    said = gaps(link.times("stay_asleep"))
+    assert max(said) <= worker.settings.heartbeat
+    assert min(said[1:]) > (7 if sleepers > 100 else 2.9)
+    assert not [text for _, text in link.sent if "stay_asleep" not in text and "claim" not in text]
+
+
+@pytest.mark.parametrize("hears", [True, False])
+def test_it_is_never_forgotten_as_a_sleeper_while_it_holds_jobs(
+    link: EmptyLink, worker: Worker, hears: bool
+) -> None:
+    held = cast("Claim", SimpleNamespace(queue="cpu", token="t"))
+    idle_for(200, link, worker, hears, [held])
+    said, beats = link.times("sleep"), link.times("heartbeat")
+    assert link.times("stay_asleep") == []
+    assert max(gaps(said)) < FORGOTTEN_S
+    assert max(gaps(beats)) <= worker.settings.heartbeat
+    assert len(beats) < len(said) + 2, "both at once"
+
+
+def test_a_sleeper_asks_for_orders_when_there_are_some(link: EmptyLink, worker: Worker) -> None:
+    idle_for(10, link, worker, hears=True)
+    link.sent.clear()
+    idle_for(60, link, worker, hears=True)
+    assert link.times("worker_orders") == link.times("take_model_requests") == []
+    link.awaited["ordered"] = True
+    idle_for(10, link, worker, hears=True)
+    assert len(link.times("worker_orders")) == len(link.times("take_model_requests")) > 0
+    link.awaited["registered"] = False
+    idle_for(10, link, worker, hears=True)
+    assert worker.control.forgotten
+
+
+def test_it_passes_on_when_a_tick_is_wanted(link: EmptyLink, worker: Worker) -> None:
+    idle_for(20, link, worker, hears=True)
+    idle, _ = worker.take_tick_in_s(), link.sent.clear()
+    assert worker.take_tick_in_s() is None
+    idle_for(20, link, worker, hears=True)
+    assert idle is not None
+    assert idle > max(gaps(link.times("stay_asleep"))), "by then it has heard again"
+    for due_s in (0.0, 0.5):
+        link.awaited["tick_in_s"] = due_s
+        idle_for(11, link, worker, hears=True)
+        assert worker.take_tick_in_s() == due_s
 
 
 def test_over_a_new_connection_it_finds_out_anew(link: EmptyLink, worker: Worker) -> None:
     idle_for(100, link, worker, hears=True)
     link.connects += 1
     first = len(link.times("claim"))
+    begun = link.now
     idle_for(20, link, worker, hears=False)
-    again = link.times("claim")[first + 1 :]
-    assert max(after - before for before, after in pairwise(again)) < 1.5
+    assert max(gaps([begun, *link.times("claim")[first:]])) < 1.5
 
 
 def test_work_makes_it_look_often_again(link: EmptyLink, worker: Worker) -> None:
@@ -106,10 +175,10 @@ def test_work_makes_it_look_often_again(link: EmptyLink, worker: Worker) -> None
     worker.look(NO_ROOM, NO_ROOM, link.now, True)
     assert link.times("wake") == [link.now]
     begun = link.now
-    idle_for(5, link, worker, hears=True)
+    idle_for(3, link, worker, hears=True)
     looks = [at for at in link.times("claim") if at >= begun]
     assert looks[0] == begun
-    assert max(after - before for before, after in pairwise(looks)) < 1.5
+    assert max(gaps(looks)) < 1.5
 
 
 def test_a_wake_up_during_a_look_that_finds_nothing_makes_it_look_again(
@@ -126,10 +195,3 @@ def test_a_wake_up_during_a_look_that_finds_nothing_makes_it_look_again(
     before = len(link.times("claim"))
     idle_for(0.002, link, worker, hears=True)
     assert len(link.times("claim")) > before
-
-
-def test_it_beats_when_it_is_up_anyway(link: EmptyLink, worker: Worker) -> None:
-    idle_for(200, link, worker, hears=True)
-    said, beats = link.times("sleep"), link.times("heartbeat")
-    assert len(beats) >= 200 / 20
-    assert all(min(abs(at - beat) for at in said) < 0.01 for beat in beats[1:])

@@ -60,7 +60,7 @@ async function work(worker, settings) {
       if (jobs.length > 0 || room <= 0) {
         if (asleepSince) await ask(`select from ${softly}, qwf.wake($1)`, worker); // wake others instead
         asleepSince = null;
-      } else if (!asleepSince || Date.now() > asleepSince + 2000) { // the database forgets it after 5 s
+      } else if (!asleepSince || Date.now() > asleepSince + 5000) { // the database forgets it after 15 s
         await ask(`select from ${softly}, qwf.sleep($1, $2)`, worker, queue);
         if (!asleepSince) rechecks = [0, 5, 25, 100]; // what came just before woke nobody
         asleepSince = Date.now();

@@ -72,7 +72,7 @@ class Worker
       @said_at = nil
       return start
     end
-    if @said_at.nil? || now > @said_at + 2 # the database forgets a sleeper after 5 s
+    if @said_at.nil? || now > @said_at + 5 # the database forgets a sleeper after 15 s
       ask("select from #{SOFTLY}, qwf.sleep($1, $2)", @id, @queue)
       @rechecks = [0, 0.005, 0.025, 0.1] if @said_at.nil? # what came just before woke nobody
       @said_at = now

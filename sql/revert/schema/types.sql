@@ -15,6 +15,7 @@ drop type qwf.picked;
 drop type qwf.resolution;
 drop type qwf.problem;
 drop type qwf.report_verdict;
+drop type qwf.awaited;
 drop type qwf.lease_verdict;
 drop type qwf.claimed_job;
 drop type qwf.run_status;

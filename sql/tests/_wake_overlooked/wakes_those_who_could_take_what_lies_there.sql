@@ -9,7 +9,7 @@ select qwf_test.travel('0.3 s');
 select is(qwf._wake_overlooked(), 2, 'a moment later somebody is missing, for either job');
 select qwf.claim('gpu', 'b', 1);
 select is(qwf._wake_overlooked(), 1, 'whether there is a limit or not');
-select qwf_test.travel('5 s');
+select qwf_test.travel('15 s');
 select is(qwf._wake_overlooked(), 0, 'who has not been heard of is not asleep');
 
 select * from finish();

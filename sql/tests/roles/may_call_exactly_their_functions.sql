@@ -15,7 +15,7 @@ create temp table allowed (name, roles) as values
   ('promote_due', '{qwf_worker}'), ('expire_inputs', '{qwf_worker}'),
   ('tick', '{qwf_worker}'), ('register_worker', '{qwf_worker}'), ('announce', '{qwf_worker}'),
   ('deregister_worker', '{qwf_worker}'), ('agent_settings', '{qwf_worker}'),
-    ('sleep', '{qwf_worker}'),
+    ('sleep', '{qwf_worker}'), ('stay_asleep', '{qwf_worker}'),
   ('wake', '{qwf_worker}'), ('echo', '{qwf_worker}'), ('wake_channel', '{qwf_worker}'),
   ('run_next', '{qwf_producer}'), ('change_job', '{qwf_producer}'), ('retry_job', '{qwf_producer}'),
   ('retry_run', '{qwf_producer}'), ('fire_schedules', '{qwf_worker}'), ('create_schedule', '{}'),

@@ -6,6 +6,7 @@ select null::qwf.job_status;
 select null::qwf.run_status;
 select null::qwf.claimed_job;
 select null::qwf.lease_verdict;
+select null::qwf.awaited;
 select null::qwf.report_verdict;
 select null::qwf.problem;
 select null::qwf.resolution;

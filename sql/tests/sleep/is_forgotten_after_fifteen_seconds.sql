@@ -4,9 +4,9 @@ select plan(1);
 
 select qwf_test.set_now(qwf.now());
 select qwf.sleep('gone', 'default');
-select qwf_test.travel('4 s');
+select qwf_test.travel('9 s');
 select qwf.sleep('there', 'default');
-select qwf_test.travel('2 s');
+select qwf_test.travel('7 s');
 select count(*) from qwf.enqueue_many('[{"task": "a"}, {"task": "b"}]');
 select is(qwf_test.woken(), 'there', 'only who still sleeps is woken');
 
