@@ -11,9 +11,12 @@ begin;
 create function qwf._why_blocked(p_job qwf.jobs) returns setof text
 language sql stable
 as $$
-  select format('its run is about to end as %s: only clean-up nodes still run', r.ending)
+  select case when r.finished_at is null
+      then format('its run is about to end as %s: only clean-up nodes still run', r.ending)
+      else format('its run is over, %s: it is to be cancelled', r.status) end
   from qwf.runs r
-  where r.id = p_job.run_id and r.ending is not null and p_job.run_if is null
+  where r.id = p_job.run_id
+    and (r.finished_at is not null or (r.ending is not null and p_job.run_if is null))
   union all
   select format('it depends on %s, which is %s%s%s', d.node_id, d.status,
     case when d.finished_at is not null and d.elements is not null and d.remaining_deps > 0
@@ -31,19 +34,24 @@ as $$
     p_job.elements)
   where p_job.elements is not null
   union all
-  select format('map %s runs %s elements at once, and as many do', m.node_id, n.max_parallel)
+  select case when m.finished_at is null
+      then format('map %s runs %s elements at once, and as many do', m.node_id, n.max_parallel)
+      else format('map %s is over, %s: it is to be cancelled', m.node_id, m.status) end
   from qwf.jobs m
   join qwf.graph_nodes n on n.graph_id = m.graph_id and n.idx = m.node_idx
-  where m.id = p_job.parent_id and n.max_parallel is not null
+  where m.id = p_job.parent_id and (m.finished_at is not null or n.max_parallel is not null)
   union all
-  select format('%s events of its run wait to be applied%s: select qwf.drain_outbox()', count(*),
-    coalesce(', the last error was ' || max(o.error), ''))
+  select format('%s events of its run %s', count(*), case when o.poisoned_at is null
+      then 'wait to be applied' || coalesce(', the last error was ' || max(o.error), '')
+        || ': select qwf.drain_outbox()'
+      else format('were given up: %s: retry_run() begins again without them', max(o.error)) end)
   from qwf.outbox o
   where o.run_id = p_job.run_id
-  having count(*) > 0
+  group by o.poisoned_at
 $$;
 comment on function qwf._why_blocked(qwf.jobs) is
-  'Unsatisfied dependencies of a node, elements of a map, and events not applied yet.';
+  'Unsatisfied dependencies of a node, elements of a map, events not applied yet, and ends of runs '
+  'and maps that have yet to reach it.';
 revoke all on function qwf._why_blocked(qwf.jobs) from public;
 
 commit;

@@ -8,7 +8,8 @@
 -- requires: functions/_why_blocked
 -- requires: functions/now
 -- Purpose: Says why a job is not running, in words a person acts on.
--- Guarantees: One line for each reason; the nearest miss among the workers is named.
+-- Guarantees: One line for each reason, and one at least; the nearest miss among the workers is
+--   named.
 -- Raises: QW001 for no such job.
 -- Called by: people, qwf why.
 
@@ -43,6 +44,9 @@ begin
         case when v_job.queue is null then ' until ' || v_job.expires_at end);
     when 'blocked' then
       return query select * from qwf._why_blocked(v_job);
+      if not found then  -- which no healthy database comes to
+        return next 'nothing it waits for is known: select * from qwf.check_invariants()';
+      end if;
     when 'queued' then
       return query select * from qwf._why_unclaimed(v_job, v_now);
     else
