@@ -29,7 +29,10 @@ declare
     when p_job.vram_mb < 0 then 'vram_mb: not negative'
     when p_job.on_failure not in ('fail', 'ask')
       then 'on_failure: fail or ask; nothing hangs on a standalone job that could continue'
-    when p_job.expires <= '0 s' then 'expires: positive'
+    when p_job.run_at >= '10000-01-01' and isfinite(p_job.run_at)
+      then 'run_at: before the year 10000, or infinity'
+    when p_job.expires <= '0 s' or p_job.expires > '1000 years'
+      then 'expires: positive, at most 1000 years'
     when p_job.backoff is not null and qwf._backoff_seconds(p_job.backoff, 1) is null
       then 'backoff: a list of seconds such as [1, 5, 30], or {"base": 1, "factor": 2, "max": 600}'
   end;

@@ -6,7 +6,8 @@
 
 begin;
 
-create function qwf._check_run(p_context jsonb, p_labels jsonb) returns void
+create function qwf._check_run(p_context jsonb, p_labels jsonb, p_run_at timestamptz)
+returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,6 +21,11 @@ begin
         coalesce(jsonb_typeof(p_context), 'null'), jsonb_typeof(p_labels)),
       hint = 'for example: select qwf.enqueue_run(''greet'', context => ''{"who": "Ada"}'')';
   end if;
+  if p_run_at >= '10000-01-01' and isfinite(p_run_at) then
+    raise exception using errcode = 'QW005', message = 'run_at is too far away',
+      detail = format('run_at: %s', p_run_at),
+      hint = 'give a time before the year 10000, or infinity to wait for change_job';
+  end if;
   select s.max_value_bytes into v_max from qwf.settings s;
   if octet_length(p_context::text) > v_max then
     raise exception using errcode = 'QW005', message = 'context too large',
@@ -27,8 +33,8 @@ begin
       hint = 'put large data in a file or table and pass where it is';
   end if;
 end $$;
-comment on function qwf._check_run(jsonb, jsonb) is
+comment on function qwf._check_run(jsonb, jsonb, timestamptz) is
   'Raises QW005 for a context or labels that are no objects, or too large.';
-revoke all on function qwf._check_run(jsonb, jsonb) from public;
+revoke all on function qwf._check_run(jsonb, jsonb, timestamptz) from public;
 
 commit;

@@ -41,7 +41,7 @@ declare
 begin
   perform qwf._check_key('', 'key', enqueue_run.key),
     qwf._check_key('', 'project', enqueue_run.project);
-  perform qwf._check_run(enqueue_run.context, enqueue_run.labels);
+  perform qwf._check_run(enqueue_run.context, enqueue_run.labels, enqueue_run.run_at);
   v_graph := qwf._graph_for(enqueue_run.workflow);
   perform qwf._check_limits(v_graph);
   perform qwf._raise_problems('QW005', 'the context does not fit the workflow',

@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._check_run(jsonb, jsonb);
+drop function qwf._check_run(jsonb, jsonb, timestamptz);
 
 commit;

@@ -1,5 +1,5 @@
 begin;
-select plan(7);
+select plan(11);
 
 select throws_ok($$ select qwf.enqueue('mail', max_attempts => 0) $$, 'QW005', 'invalid job',
   'no try');
@@ -13,6 +13,14 @@ select throws_ok($$ select qwf.enqueue('mail', requires => '["gpu"]') $$, 'QW005
   'no labels');
 select throws_ok($$ select qwf.enqueue('mail', labels => '7') $$, 'QW005', 'invalid job',
   'no tags');
+select throws_ok($$ select qwf.enqueue('mail', expires => '1000000 years') $$, 'QW005',
+  'invalid job', 'later than any calendar');
+select throws_ok($$ select qwf.enqueue('mail', run_at => '290000-01-01', expires => '900 years') $$,
+  'QW005', 'invalid job', 'nor a sum of two');
+select throws_ok($$ select qwf.enqueue_many('[{"task": "t", "expires": "1000000 years"}]') $$,
+  'QW005', 'invalid job', 'nor in a list');
+select lives_ok($$ select qwf.enqueue('mail', run_at => 'infinity', expires => '9 years') $$,
+  'what waits for ever may');
 select qwf_test.explains($$ select qwf.enqueue('mail', max_attempts => 0) $$, 'max_attempts:%',
   'the error names it');
 

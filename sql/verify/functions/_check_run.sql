@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._check_run(jsonb, jsonb)'::regprocedure;
+select 'qwf._check_run(jsonb, jsonb, timestamptz)'::regprocedure;
 
 rollback;
