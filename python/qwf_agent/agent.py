@@ -231,8 +231,7 @@ class Agent:
             self.slots.backlog.extend(worker.claimed(self.now))
             if worker.take_echo_request():
                 self.durable.send(db.echo(worker.id))
-        held_up = self.draining or self.reporter.is_behind()
-        room = NO_ROOM if held_up else self.slots.room(self.now)
+        room = self.room()
         for worker in self.workers:
             others = [other.asked for other in self.workers if other is not worker]
             asked = Room(sum(a.total for a in others), sum(a.heavy for a in others))
@@ -298,6 +297,12 @@ class Agent:
             self.ticking = self.durable.send(db.tick(age * self.workers[0].settings.tick))
 
     # What the steps need.
+
+    def room(self) -> Room:
+        """How many jobs to claim now."""
+        if self.draining or self.reporter.is_behind():
+            return NO_ROOM
+        return self.slots.room(self.now, any(worker.found_all for worker in self.workers))
 
     def job_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
         """Have its worker draw its conclusions."""
@@ -456,10 +461,10 @@ class Agent:
             self.durable.next_at(),
             self.now + (LOOK_S if self.slots.busy() else IDLE_S),
         ]
-        room = NO_ROOM if self.draining else self.slots.room(self.now)
         times += [self.systemd.next_at(), self.logs.next_at()]
         times.append(self.telemetry.next_at(self.slots.any_long(self.now)))
-        times += [worker.next_at(room.total) for worker in self.workers]
+        room = self.room().total
+        times += [worker.next_at(room) for worker in self.workers]
         return min(times + ([self.tick_at] if self.durable.up and self.ticking is None else []))
 
     # Stopping.

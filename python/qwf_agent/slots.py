@@ -11,6 +11,7 @@ from qwf_agent.pace import BATCH_S, Pace
 from qwf_agent.slot import Order, Slot
 
 LONG_S = 1.0
+AHEAD_S = 0.01  # work that a child has left when the next claim is due; behind it a job may wait
 
 
 class Room(NamedTuple):
@@ -94,12 +95,13 @@ class Slots:
         """How long every child has work, as far as that is known: 0 where one runs its last job."""
         return min((s.load_s if len(s.claims) > 1 else 0.0 for s in self.slots), default=0.0)
 
-    def room(self, now: float) -> Room:
-        """How many jobs to claim now."""
+    def room(self, now: float, more: bool) -> Room:
+        """How many jobs to claim now. Unless there are `more` in the queues than were asked for,
+        none that would have to wait here while another agent may be idle."""
         waiting = sum(1 for claim in self.backlog if claim.heavy)
         return Room(
-            self._room(self.slots, len(self.backlog), now),
-            self._room([slot for slot in self.slots if slot.heavy], waiting, now),
+            self._room(self.slots, len(self.backlog), now, more),
+            self._room([slot for slot in self.slots if slot.heavy], waiting, now, more),
         )
 
     def order(self, order: Order) -> None:
@@ -151,9 +153,11 @@ class Slots:
         """The claim with this token, if it is here."""
         return next((claim for claim in self.claims() if claim.token == token), None)
 
-    def _room(self, slots: list[Slot], waiting: int, now: float) -> int:
+    def _room(self, slots: list[Slot], waiting: int, now: float, more: bool) -> int:
         """Room of these slots. While all their children have work, only once half of what they
-        should hold is done."""
+        should hold is done; and where no more waits, only for one that will soon have none."""
+        if not more and waiting >= sum(slot.ready and slot.load_s <= AHEAD_S for slot in slots):
+            return 0
         room = sum(slot.room(self.pace.hold, now) for slot in slots) - waiting
         hungry = any(slot.ready and not slot.claims for slot in slots)
         enough = hungry or 2 * room >= self.pace.hold * len(slots)

@@ -60,6 +60,7 @@ class Worker:
         self.reader = reader
         self.circuit = Circuit(worker_id, control, link)
         self.asked = NO_ROOM  # jobs asked for by the claim under way
+        self.found_all = False  # that its last claim asked for: there may be more
         self._info: str | None = info  # what it has announced
         self._announcing: Call | None = None
         self._link = link
@@ -130,6 +131,7 @@ class Worker:
         call = self._claiming
         if call is None or not call.done:
             return []
+        self.found_all = 0 < self.asked.total <= len(call.rows)
         self._claiming, self.asked = None, NO_ROOM
         if call.failure:
             self._look_at = now + spread(TROUBLE_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -38,6 +39,18 @@ def test_what_it_cannot_start_soon_goes_to_another_agent(
     for job_id in ids:
         job = base.ended(job_id)
         assert (job["status"], job["losses"], job["failures"]) == ("completed", 0, 0)
+
+
+def test_a_job_is_left_to_others_while_it_would_wait_here(
+    base: Database, start: StartAgent
+) -> None:
+    start("--app", "bodies")
+    base.ended([base.enqueue("noop") for _ in range(60)][-1])  # it takes many at a time
+    until(lambda: base.one("select count(*) from qwf.sleepers") == 1)
+    first = base.enqueue("sleeping", {"seconds": 0.15})
+    until(lambda: base.job(first)["status"] == "running")
+    second = base.ended(base.enqueue("noop"))
+    assert second["started_at"] - base.job(first)["started_at"] >= timedelta(seconds=0.15)
 
 
 def test_long_jobs_are_claimed_one_at_a_time(base: Database, start: StartAgent) -> None:
