@@ -44,9 +44,9 @@ begin
   select distinct j.run_id, 'stop'
   from qwf.jobs j
   where j.run_id = any (p_runs)
-    -- an older snapshot may show a node running that has been given back since
     and (j.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
-      or current_setting('transaction_isolation') <> 'read committed')
+      -- an older snapshot may show a node running that has been given back since
+      or (j.status = 'running' and current_setting('transaction_isolation') <> 'read committed'))
     and qwf._is_doomed(j.run_id, j.run_if, j.parent_id)
     and not exists (
       select from qwf.outbox o

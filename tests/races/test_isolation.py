@@ -57,6 +57,23 @@ def test_a_run_that_fails_from_an_old_snapshot_keeps_no_node(race: Race, isolati
 
 
 @STRICT
+def test_a_run_that_was_stopped_in_strict_sessions_leaves_nothing_to_do(
+    race: Race, isolation: str
+) -> None:
+    """Nobody looks at it again at every tick, for ever."""
+    run = race.run("pair")
+    agent = race.session(default_transaction_isolation=isolation)
+    held = claim(agent)
+    agent.rows("select qwf.cancel_run(%s)", run)
+    agent.rows("select qwf.tick()")
+    assert race.rows("select kind from qwf.outbox") == [("stop",)]  # its body still runs
+    finish(agent, *held, outcome="cancelled")
+    agent.rows("select qwf.tick()")
+    assert race.rows("select kind from qwf.outbox") == []
+    race.healthy()
+
+
+@STRICT
 def test_siblings_that_finish_from_old_snapshots_open_the_fan_in(
     race: Race, isolation: str
 ) -> None:
