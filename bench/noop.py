@@ -31,5 +31,8 @@ def stamp() -> dict[str, float]:
 
 
 @app.task("nap")
-def nap(seconds: float) -> None:
+def nap(seconds: float) -> dict[str, float]:
+    """The same, and then it takes a while."""
+    started = time.time()
     time.sleep(seconds)
+    return {"started": started}

@@ -71,7 +71,8 @@ def latencies(server: Server, systems: list[System], samples: int) -> Iterator[S
     for system in systems:
         with server.database(system.deploy) as base, tempfile.TemporaryDirectory() as folder:
             if system is QWF:
-                found = idle(base, system.workers(base, 1, 500), 1, samples)
+                asked = idle(base, system.workers(base, 1, 500), 1, samples)
+                found = [delay.whole for delay in asked]
             else:
                 file = Path(folder) / "seconds"
                 with system.workers(base, 1, 500 if system is GRAPHILE else 10, file):

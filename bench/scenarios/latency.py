@@ -1,4 +1,13 @@
-"""How long an idle fleet takes from an enqueue to the start of the body, and a busy one."""
+"""How long an idle fleet takes from an enqueue to the start of the body, and a busy one.
+
+The time begins before the call of enqueue, whose commit waits for the disk: a disk that is slow to
+flush, now and then, makes the tail. So what passes after that call is there besides.
+
+How busy an agent is says its rate while many jobs wait, taken just before on the same machine:
+what else a job costs, and whatever runs beside it, is work, too. Jobs then come at random at that
+part of this rate, whether or not earlier ones have started, in the same order every time; so
+queueing theory knows how long they wait (half a service time times load / (1 - load), on average).
+"""
 
 from __future__ import annotations
 
@@ -6,25 +15,46 @@ import random
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from typing import NamedTuple
 
 import click
 
 from bench.claimers import serve_all
-from bench.measure import percentiles, until
+from bench.measure import drained, percentiles, until
 from bench.processes import agents, forked
 from bench.results import Sample
 from bench.scenario import scenario
 from bench.server import Database, Server
 
 STARTED = """
-    select (output ->> 'started')::float8
-    from qwf.jobs where id = any (%s) and finished_at is not null order by id
+    select id, (output ->> 'started')::float8
+    from qwf.jobs where id = any (%s) and finished_at is not null
 """
 ASLEEP = "select count(*) >= %s from qwf.sleepers"
+NAP = "select qwf.enqueue('nap', '{\"seconds\": 0.005}')"
+NAPS = """
+    select count(*) from qwf.enqueue_many((
+      select jsonb_agg('{"task": "nap", "args": {"seconds": 0.005}}'::jsonb)
+      from generate_series(1, %s)))
+"""
+
+
+class Asked(NamedTuple):
+    """When an enqueue was called, and when it returned."""
+
+    at: float
+    returned: float
+
+
+class Delay(NamedTuple):
+    """Seconds to the start of the body: in all, and of these after the enqueue had returned."""
+
+    whole: float
+    after: float
 
 
 @scenario("latency", rounds=1)
-@click.option("--samples", default=200, show_default=True)
+@click.option("--samples", default=200, show_default=True, help="Of an idle fleet; busy: x 10.")
 @click.option("--claimers", default=20, show_default=True, help="Of the large idle fleet.")
 @click.option("--load", default=0.8, show_default=True, help="Of the agent in the busy case.")
 def latency(server: Server, samples: int, claimers: int, load: float) -> Iterator[Sample]:
@@ -35,55 +65,66 @@ def latency(server: Server, samples: int, claimers: int, load: float) -> Iterato
     with server.database() as base:
         found = idle(base, forked(1, serve_all, base.dsn, claimers), claimers, samples)
     yield sample(f"idle, {claimers} claimers", found)
-    with server.database() as base:
-        found = busy(base, samples, load)
-    yield sample(f"agent at {load:.0%} load", found)
+    with server.database() as base, agents(base.dsn, 1):
+        rate = capacity(base, samples)
+        found = busy(base, 10 * samples, load * rate)
+    yield sample(f"agent at {load:.0%} load", found, service=1000 / rate)
 
 
-def sample(figure: str, seconds: list[float]) -> Sample:
+def sample(figure: str, delays: list[Delay], **more: float) -> Sample:
     """p50, and the others besides."""
-    ranks = percentiles(seconds)
-    return Sample("latency", figure, ranks.pop("p50"), "ms", more=ranks)
+    ranks = percentiles([delay.whole for delay in delays])
+    after = percentiles([delay.after for delay in delays])
+    more = {"after_enqueue_p50": after["p50"], "after_enqueue_p99": after["p99"], **more}
+    return Sample("latency", figure, ranks.pop("p50"), "ms", more=ranks | more)
 
 
 def idle(
     base: Database, fleet: AbstractContextManager[object], size: int, samples: int
-) -> list[float]:
-    """Seconds from before the enqueue to the start of the body, while all sleep."""
+) -> list[Delay]:
+    """Delays while all sleep."""
     with fleet:
         until(lambda: base.value(ASLEEP, size), "sleepers")
         time.sleep(0.5)
-        asked = {}
+        asked: dict[int, Asked] = {}
         for _ in range(samples):
-            at = time.time()
-            asked[int(base.value("select qwf.enqueue('stamp')"))] = at
+            ask(base, "select qwf.enqueue('stamp')", asked)
             time.sleep(0.03 + 0.03 * random.random())
         return delays(base, asked)
 
 
-def busy(base: Database, samples: int, load: float) -> list[float]:
-    """The same with one agent that naps of 5 ms keep busy for that part of its time."""
-    nap_s = 0.005
-    with agents(base.dsn, 1):
-        until(lambda: base.value(ASLEEP, 1), "a sleeper")
-        asked: dict[int, float] = {}
-        next_at = time.monotonic()
-        while len(asked) < samples:
-            base.value(
-                "select qwf.enqueue('nap', jsonb_build_object('seconds', %s::float8))", nap_s
-            )
-            next_at += random.expovariate(load / nap_s)
-            if random.random() < 0.1:
-                at = time.time()
-                asked[int(base.value("select qwf.enqueue('stamp')"))] = at
-            time.sleep(max(0.0, next_at - time.monotonic()))
-        return delays(base, asked)
+def capacity(base: Database, jobs: int) -> float:
+    """Naps of 5 ms that the agent does in a second while there are many, once it knows how short
+    they are."""
+    for some in (jobs, 2 * jobs):
+        base.value(NAPS, some)
+        rate = drained(base, some)
+    return rate
 
 
-def delays(base: Database, asked: dict[int, float]) -> list[float]:
-    """Seconds from asking to starting, once all have ended."""
-    ids = list(asked)
+def busy(base: Database, samples: int, rate: float) -> list[Delay]:
+    """Delays while so many naps come in a second."""
+    until(lambda: base.value(ASLEEP, 1), "a sleeper")
+    gaps = random.Random(1)
+    asked: dict[int, Asked] = {}
+    next_at = time.monotonic()
+    for _ in range(samples):
+        time.sleep(max(0.0, next_at - time.monotonic()))
+        next_at += gaps.expovariate(rate)
+        ask(base, NAP, asked)
+    return delays(base, asked)
+
+
+def ask(base: Database, enqueue: str, asked: dict[int, Asked]) -> None:
+    """Enqueue a job and note when."""
+    at = time.time()
+    job = int(base.value(enqueue))
+    asked[job] = Asked(at, time.time())
+
+
+def delays(base: Database, asked: dict[int, Asked]) -> list[Delay]:
+    """Those of all these jobs, once they have ended."""
     unfinished = "select not exists (select from qwf.jobs where finished_at is null)"
     until(lambda: base.value(unfinished), "the end of all jobs")
-    started = [row[0] for row in base.conn.execute(STARTED, (ids,)).fetchall()]
-    return [at - asked[job] for at, job in zip(started, sorted(ids), strict=True)]
+    started = dict(base.conn.execute(STARTED, (list(asked),)).fetchall())
+    return [Delay(started[job] - one.at, started[job] - one.returned) for job, one in asked.items()]
