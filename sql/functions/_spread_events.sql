@@ -2,8 +2,10 @@
 -- requires: schema/outbox
 -- requires: functions/_count_failed_drain
 -- requires: functions/now
--- Purpose: Has runs drained one after another whose events together outlast a statement timeout.
--- Guarantees: Only a run that outlasts it alone counts a try; no run waits behind another for ever.
+-- Purpose: Halves a batch of runs whose events together outlast a statement timeout.
+-- Guarantees: Only a run that outlasts it alone counts a try; no run waits behind another for ever:
+--   the later half waits as long again as its oldest event has, which in the end is longer than the
+--   time from one drain to the next, however rarely they come.
 -- Locks: expects the runs locked by the caller.
 -- Called by: drain_outbox.
 
@@ -22,12 +24,20 @@ begin
     perform qwf._count_failed_drain(p_runs[1], '57014', 'it took longer than statement_timeout');
     return;
   end if;
-  update qwf.outbox o set next_try_at = v_now + (k.n - 1) * interval '100 ms'
-  from unnest(p_runs) with ordinality k (run_id, n)
+  update qwf.outbox o set
+    next_try_at = v_now + case when k.n * 2 > cardinality(p_runs)
+      then greatest(v_now - k.since, interval '1 s') else interval '0 s' end
+  from (
+    select u.run_id, u.n, (
+        select min(w.created_at) from qwf.outbox w
+        where w.run_id = u.run_id and coalesce(w.poisoned_at, 'infinity') = 'infinity') as since
+    from unnest(p_runs) with ordinality u (run_id, n)
+  ) k
   where o.run_id = k.run_id and o.poisoned_at is null;
 end $$;
 comment on function qwf._spread_events(bigint[]) is
-  'Makes the events of these runs due one run after another; counts a try where it is one run.';
+  'Makes half of the events of these runs due now and the others later; counts a try where it is '
+  'one run.';
 revoke all on function qwf._spread_events(bigint[]) from public;
 
 commit;
