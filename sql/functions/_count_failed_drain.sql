@@ -20,8 +20,9 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_error text := p_sqlstate || ' ' || p_error;
-  -- a deadlock or serialization failure is somebody else's doing: not counted
-  v_counted boolean := left(p_sqlstate, 2) <> '40';
+  -- a deadlock, a serialization failure, a lock that is held and a full disk are none of the run's
+  -- doing: not counted
+  v_counted boolean := left(p_sqlstate, 2) <> '40' and p_sqlstate not in ('53100', '55P03');
 begin
   update qwf.outbox o set
     tries = o.tries + v_counted::int, error = v_error,
