@@ -3,6 +3,7 @@
 -- requires: schema/workers
 -- requires: schema/settings
 -- requires: functions/_misfits
+-- requires: views/switched_off
 -- Purpose: What keeps the live workers of a queue from taking a job, the nearest miss first.
 -- Called by: _why_unclaimed.
 
@@ -17,11 +18,10 @@ as $$
   cross join qwf.settings s
   cross join lateral (
     select qwf._misfits(p_job, w, p_now) || array(
-      select format('%s is switched off (%s) by %s%s%s', w.host, c.stop_policy, c.requested_by,
-        coalesce(' until ' || c.until, ''), coalesce(', because: ' || c.reason, ''))
-      from qwf.worker_controls c
-      where c.host_label = w.host and c.queue = w.queue and c.desired_state = 'off'
-        and (c.until is null or c.until > p_now)) as misfits
+      select format('%s is switched off (%s) by %s%s%s', w.host, o.stop_policy, o.requested_by,
+        coalesce(' until ' || o.until, ''), coalesce(', because: ' || o.reason, ''))
+      from qwf.switched_off o
+      where o.host = w.host and o.queue = w.queue) as misfits
   ) m
   where w.queue = p_job.queue and w.stopped_at is null and w.last_seen > p_now - s.worker_stale
   order by cardinality(m.misfits), w.host, w.id

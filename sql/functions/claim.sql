@@ -6,7 +6,6 @@
 -- requires: schema/queues
 -- requires: schema/settings
 -- requires: functions/_check_claim
--- requires: functions/desired_state
 -- requires: functions/_lock_slots
 -- requires: functions/_lock_places
 -- requires: functions/_pick
@@ -16,6 +15,7 @@
 -- requires: functions/_wake
 -- requires: functions/_pass_on
 -- requires: functions/now
+-- requires: views/switched_off
 -- Purpose: Hands queued jobs to a worker: the one way from queued to running.
 -- Guarantees: A job is handed to one worker: the rows are locked as they are picked, and stamped at
 --   once. What is limited takes its places first, so that rivals that have not committed count.
@@ -60,21 +60,22 @@ begin
     q.paused, q.max_running, coalesce(claim.lease, q.lease, s.lease) as lease,
     coalesce(q.timeout, s.timeout) as timeout,
     (select true from qwf.jobs j  -- limit 1: a plan of exists may read all of them
-      where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 1) as limited
+      where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 1) as limited,
+    exists (select from qwf.switched_off o where o.host = w.host and o.queue = q.name) as off,
+    w as worker  -- not registered: nothing is filtered
     into v_terms
-  from qwf.queues q cross join qwf.settings s
+  from qwf.queues q
+  cross join qwf.settings s
+  left join qwf.workers w on w.id = claim.worker
   where q.name = claim.queue;
   if not found then
     perform qwf._raise_unknown_queue(claim.queue);
   end if;
   perform qwf._check_claim(claim.worker, claim.max_jobs, v_terms.lease);
-  -- not registered: nothing is filtered
-  select w.* into v_worker from qwf.workers w where w.id = claim.worker;
-  if v_terms.paused or (
-    v_worker.host is not null and qwf.desired_state(v_worker.host, claim.queue) = 'off'
-  ) then
+  if v_terms.paused or v_terms.off then
     return;
   end if;
+  v_worker := v_terms.worker;
 
   if v_terms.max_running is not null then
     v_slots := qwf._lock_slots('queue:' || claim.queue, v_room);

@@ -1,7 +1,6 @@
 -- Deploy qwf:functions/desired_state
--- requires: schema/workers
 -- requires: schema/roles
--- requires: functions/now
+-- requires: views/switched_off
 -- Purpose: Whether a host should serve a queue.
 -- Guarantees: No row means on; so does an off whose time has passed.
 -- Called by: people, agents, and the walks of claim.
@@ -15,9 +14,8 @@ as $$
 #variable_conflict use_column
 begin
   return case when exists (
-    select from qwf.worker_controls c
-    where c.host_label = desired_state.host and c.queue = desired_state.queue
-      and c.desired_state = 'off' and (c.until is null or c.until > qwf.now())
+    select from qwf.switched_off o
+    where o.host = desired_state.host and o.queue = desired_state.queue
   ) then 'off' else 'on' end;
 end $$;
 comment on function qwf.desired_state(text, text) is

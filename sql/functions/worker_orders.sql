@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/worker_orders
 -- requires: schema/workers
 -- requires: schema/roles
--- requires: functions/now
+-- requires: views/switched_off
 -- Purpose: What a worker is ordered to do: serve its queue, or stop, and how.
 -- Guarantees: One row, always; on for a worker that nobody ordered anything or nobody registered.
 -- Called by: agents, at start, on a NOTIFY on worker_control, and with every heartbeat.
@@ -16,11 +16,10 @@ as $$
 #variable_conflict use_column
 begin
   return query
-  select c.desired_state, c.stop_policy, c.requested_by, c.reason, c.until
+  select 'off', o.stop_policy, o.requested_by, o.reason, o.until
   from qwf.workers w
-  join qwf.worker_controls c on c.host_label = w.host and c.queue = w.queue
-  where w.id = worker_orders.worker and c.desired_state = 'off'
-    and (c.until is null or c.until > qwf.now());
+  join qwf.switched_off o on o.host = w.host and o.queue = w.queue
+  where w.id = worker_orders.worker;
   if not found then
     state := 'on';
     return next;

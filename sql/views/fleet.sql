@@ -3,6 +3,7 @@
 -- requires: schema/jobs
 -- requires: schema/settings
 -- requires: functions/now
+-- requires: views/switched_off
 -- Purpose: Every worker of late: where it is, what it does, whether it lives.
 
 begin;
@@ -14,15 +15,14 @@ select
   case
     when w.stopped_at is not null then 'stopped'
     when w.last_seen <= qwf.now() - s.worker_stale then 'dead'
-    when c.desired_state = 'off' then 'off'
+    when o.host is not null then 'off'
     when r.running > 0 then 'busy'
     else 'idle'
   end as state,
-  c.reason, c.until, qwf.now() - w.last_seen as last_seen, w.started_at
+  o.reason, o.until, qwf.now() - w.last_seen as last_seen, w.started_at
 from qwf.workers w
 cross join qwf.settings s
-left join qwf.worker_controls c on c.host_label = w.host and c.queue = w.queue
-  and c.desired_state = 'off' and (c.until is null or c.until > qwf.now())
+left join qwf.switched_off o on o.host = w.host and o.queue = w.queue
 cross join lateral (
   select count(*) as running from qwf.jobs j where j.claimed_by = w.id and j.status = 'running'
 ) r

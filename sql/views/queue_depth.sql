@@ -4,6 +4,7 @@
 -- requires: schema/workers
 -- requires: schema/settings
 -- requires: functions/now
+-- requires: views/switched_off
 -- Purpose: What waits and runs in each queue, and who serves it.
 
 begin;
@@ -40,9 +41,7 @@ cross join lateral (
   from qwf.workers w cross join qwf.settings s
   where w.queue = q.name and w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
     and not exists (
-      select from qwf.worker_controls c
-      where c.host_label = w.host and c.queue = w.queue and c.desired_state = 'off'
-        and (c.until is null or c.until > qwf.now()))
+      select from qwf.switched_off o where o.host = w.host and o.queue = w.queue)
 ) w;
 comment on view qwf.queue_depth is
   'Queues with what waits and runs: select * from qwf.queue_depth.';

@@ -3,6 +3,7 @@
 -- requires: schema/workers
 -- requires: schema/settings
 -- requires: functions/now
+-- requires: views/switched_off
 -- Purpose: Queued jobs that no live worker of their queue would take.
 -- Guarantees: The filter is that of claim, written out: a function in a view takes the right of the
 --   reader to call it, and readers may call no internal one.
@@ -24,9 +25,7 @@ where j.status = 'queued'
       and (j.vram_mb is null or w.vram_mb is null or j.vram_mb <= w.vram_mb)
       and w.labels @> j.requires
       and not exists (
-        select from qwf.worker_controls c
-        where c.host_label = w.host and c.queue = w.queue and c.desired_state = 'off'
-          and (c.until is null or c.until > qwf.now())))
+        select from qwf.switched_off o where o.host = w.host and o.queue = w.queue))
 order by j.queued_at;
 comment on view qwf.unassignable_jobs is
   'Queued jobs that nobody alive and switched on would take; select qwf.why_not(id) says why.';

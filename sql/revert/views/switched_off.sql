@@ -1,0 +1,7 @@
+-- Revert qwf:views/switched_off
+
+begin;
+
+drop view qwf.switched_off;
+
+commit;

@@ -1,0 +1,22 @@
+-- Deploy qwf:views/switched_off
+-- requires: schema/workers
+-- requires: functions/now
+-- Purpose: What people have switched off and is off now: the one place that knows when that ends.
+
+begin;
+
+create view qwf.switched_off as
+select c.host_label as host, c.queue, c.stop_policy, c.requested_by, c.reason, c.until
+from qwf.worker_controls c
+where c.desired_state = 'off' and (c.until is null or c.until > qwf.now());
+comment on view qwf.switched_off is
+  'Hosts that do not serve a queue for now: select * from qwf.switched_off.';
+comment on column qwf.switched_off.host is 'Box that is off.';
+comment on column qwf.switched_off.queue is 'For which queue.';
+comment on column qwf.switched_off.stop_policy is
+  'What became of the jobs it ran: hard (killed), drain or pause.';
+comment on column qwf.switched_off.requested_by is 'Who switched it off.';
+comment on column qwf.switched_off.reason is 'Why; null: nobody said.';
+comment on column qwf.switched_off.until is 'When it comes on by itself; null: never.';
+
+commit;
