@@ -1,12 +1,12 @@
 -- Deploy qwf:functions/report_metrics
 -- requires: schema/metrics
--- requires: schema/settings
+-- requires: functions/_send_metrics
 -- requires: schema/roles
 -- requires: functions/_number
 -- requires: functions/now
 -- Purpose: Takes a sample of how busy a host is, keeps it for some minutes, and passes it on.
--- Guarantees: What is no number becomes null; samples older than settings.metrics_keep go.
--- Notifies: hw_metrics, with the sample as JSON.
+-- Guarantees: What is no number becomes null.
+-- Notifies: hw_metrics, now and then, see _send_metrics.
 -- Raises: QW005 for a host without a name, or a sample that is no object.
 -- Called by: agents, one per host, every five seconds.
 
@@ -19,7 +19,6 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := qwf.now();
-  v_sample text;
 begin
   if coalesce(report_metrics.host, '') = '' or octet_length(report_metrics.host) > 500
     or jsonb_typeof(report_metrics.sample) is distinct from 'object' then
@@ -28,7 +27,6 @@ begin
         left(report_metrics.host, 500), left(report_metrics.sample::text, 200)),
       hint = 'name the host; the sample is a JSON object';
   end if;
-  delete from qwf.host_metrics m using qwf.settings s where m.sampled_at < v_now - s.metrics_keep;
   insert into qwf.host_metrics (
     host, sampled_at, cpu_percent, cpu_ours_percent, ram_percent, ram_used_mb, ram_total_mb,
     ram_ours_used_mb, swap_used_mb, gpus)
@@ -42,17 +40,13 @@ begin
     case when jsonb_typeof(s -> 'gpus') = 'array' then s -> 'gpus' else '[]' end
   from (select report_metrics.sample as s) given
   on conflict (host, sampled_at) do nothing;
-  v_sample := (report_metrics.sample
-    || jsonb_build_object('host', report_metrics.host, 'sampled_at', v_now))::text;
-  if octet_length(v_sample) < 8000 then  -- the most a NOTIFY takes
-    perform pg_notify('hw_metrics', v_sample);
-  end if;
+  perform qwf._send_metrics();
 end $$;
 comment on function qwf.report_metrics(text, jsonb) is
-  'Keeps a sample of a host for some minutes and sends it on channel hw_metrics. sample: '
-  'cpu_percent, cpu_ours_percent, ram_percent, ram_used_mb, ram_total_mb, ram_ours_used_mb, '
-  'ram_ours_percent, swap_used_mb, gpus: [{id, use_pct, vram_used_mb, vram_total_mb}]. QW005 for '
-  'what is no sample.';
+  'Keeps a sample of a host for some minutes and sends it on channel hw_metrics, in a large fleet '
+  'along with those of other hosts. sample: cpu_percent, cpu_ours_percent, ram_percent, '
+  'ram_used_mb, ram_total_mb, ram_ours_used_mb, swap_used_mb, gpus: [{id, use_pct, vram_used_mb, '
+  'vram_total_mb}]. QW005 for what is no sample.';
 revoke all on function qwf.report_metrics(text, jsonb) from public;
 call qwf._allow('qwf.report_metrics(text, jsonb)', 'qwf_worker');
 

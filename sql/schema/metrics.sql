@@ -15,8 +15,10 @@ create unlogged table qwf.host_metrics (
   ram_ours_used_mb int,
   swap_used_mb int,
   gpus jsonb not null default '[]',
+  sent boolean not null default false,
   primary key (host, sampled_at)
 );
+create index host_metrics_unsent on qwf.host_metrics (sampled_at) where not sent;
 comment on table qwf.host_metrics is
   'The last samples of each host, every five seconds, kept for some minutes. The same samples go '
   'out on channel hw_metrics.';
@@ -33,5 +35,10 @@ comment on column qwf.host_metrics.ram_ours_used_mb is
 comment on column qwf.host_metrics.swap_used_mb is 'Swap in use, MiB.';
 comment on column qwf.host_metrics.gpus is
   'Its cards: a list of {id, use_pct, vram_used_mb, vram_total_mb}.';
+comment on column qwf.host_metrics.sent is 'Whether it has gone out on channel hw_metrics.';
+
+create sequence qwf.metrics_sent minvalue 0 start 0;
+comment on sequence qwf.metrics_sent is
+  'When samples last went out on channel hw_metrics, milliseconds since 1970; only a hint.';
 
 commit;

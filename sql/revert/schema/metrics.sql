@@ -2,6 +2,7 @@
 
 begin;
 
+drop sequence qwf.metrics_sent;
 drop table qwf.host_metrics;
 
 commit;
