@@ -122,9 +122,10 @@ class Agent:
             self.reap()
             self.watch()
             self.heartbeat()
-            self.claim()
+            self.take_in()
             self.control()
             self.hand_out()
+            self.claim()
             self.report()
             self.tick()
         return self.stop()
@@ -224,19 +225,12 @@ class Agent:
             grace = self.settings_of(claim).cancel_grace
             self.jobs.heed(claim, verdict, self.now + grace)
 
-    def claim(self) -> None:
-        """Claim while there is room. Workers take turns, so that one busy queue does not starve
-        the others."""
+    def take_in(self) -> None:
+        """Take in what claims have brought."""
         for worker in self.workers:
             self.slots.backlog.extend(worker.claimed(self.now))
             if worker.take_echo_request():
                 self.durable.send(db.echo(worker.id))
-        room = self.room()
-        for worker in self.workers:
-            others = [other.asked for other in self.workers if other is not worker]
-            asked = Room(sum(a.total for a in others), sum(a.heavy for a in others))
-            worker.look(room, asked, self.now, alone=not self.slots.has_any_of(worker.queue))
-        self.workers.rotate()
 
     def control(self) -> None:
         """Be on or off as people want each worker, and go by the settings as they are now; load
@@ -268,6 +262,16 @@ class Agent:
             self.jobs.release(self.slots.backlog)
         else:
             self.slots.hand_out()
+
+    def claim(self) -> None:
+        """Claim while there is room. Workers take turns, so that one busy queue does not starve
+        the others."""
+        room = self.room()
+        for worker in self.workers:
+            others = [other.asked for other in self.workers if other is not worker]
+            asked = Room(sum(a.total for a in others), sum(a.heavy for a in others))
+            worker.look(room, asked, self.now, alone=not self.slots.has_any_of(worker.queue))
+        self.workers.rotate()
 
     def report(self) -> None:
         """Send what has ended, and take in the answers."""

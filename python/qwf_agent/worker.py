@@ -72,6 +72,7 @@ class Worker:
         self._sleepers = 0  # of the fleet
         self._tick_in_s: float | None = None
         self._asleep = False
+        self._found = False  # anything, by its last claim
         self._log_wanted = False
         self._light_only = False
         self._say_at = self._asleep_at = 0.0
@@ -105,9 +106,12 @@ class Worker:
 
     def look(self, room: Room, asked: Room, now: float, alone: bool) -> None:
         """Claim as much of the agent's `room` as nobody has `asked` for, if it is time to. Without
-        room, let wake-ups go to others. A canary flies `alone`: with no other job of the queue."""
-        if room.total <= 0 or not self.control.on:
+        room, or once there was work, let wake-ups go to others. A canary flies `alone`: with no
+        other job of the queue."""
+        may_claim = room.total > 0 and self.control.on
+        if self._found or not may_claim:
             self._wake()
+        if not may_claim:
             return
         if self._claiming is None and not self._hears:
             self._look_at = min(self._look_at, now + self.settings.poll)
@@ -280,8 +284,8 @@ class Worker:
         once more after falling asleep; then ever later."""
         if not self._hears and now >= self._echo_at:
             self._wants_echo, self._echo_at = True, now + ECHO_AGAIN_S
+        self._found = found
         if found:
-            self._wake()
             self._look_at = now
         elif not self._asleep:
             self._rechecks = list(RECHECK_S)

@@ -18,6 +18,14 @@ from qwf_agent.settings import Settings
 from qwf_agent.slots import NO_ROOM, Room
 from qwf_agent.worker import Worker
 
+JOB: dict[str, Any] = {
+    **dict.fromkeys(("run_id", "node_id", "attempt", "project", "out_dir", "labels", "light")),
+    **dict.fromkeys(("required_model", "inputs", "timeout", "stall_timeout")),
+    "job_id": 7,
+    "token": "t",
+    "task": "noop",
+    "queue": "cpu",
+}
 FORGOTTEN_S = 15.0  # by the database, where a sleeper is not heard of for so long
 
 
@@ -195,3 +203,16 @@ def test_a_wake_up_during_a_look_that_finds_nothing_makes_it_look_again(
     before = len(link.times("claim"))
     idle_for(0.002, link, worker, hears=True)
     assert len(link.times("claim")) > before
+
+
+def test_what_it_found_is_there_before_it_says_that_it_is_awake(
+    link: EmptyLink, worker: Worker
+) -> None:
+    idle_for(100, link, worker, hears=True)
+    worker.look_soon()
+    worker.look(Room(2, 2), NO_ROOM, link.now, True)
+    link.calls[-1].rows = [JOB]
+    assert [claim.job_id for claim in worker.claimed(link.now)] == [7]
+    assert link.times("wake") == []
+    worker.look(Room(1, 1), NO_ROOM, link.now, True)
+    assert link.times("wake") == [link.now]
