@@ -2,7 +2,7 @@
 -- requires: schema/qwf
 -- Purpose: Refuses names that no index entry can hold.
 -- Raises: QW005.
--- Called by: enqueue_run, sleep, worker_control.
+-- Called by: _check_worker, enqueue_run, worker_control.
 
 begin;
 

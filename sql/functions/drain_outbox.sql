@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/drain_outbox
 -- requires: schema/outbox
 -- requires: schema/runs
+-- requires: functions/_check_count
 -- requires: functions/_take_events
 -- requires: functions/_apply
 -- requires: functions/_drain_run
@@ -12,6 +13,7 @@
 --   fails, its runs are tried one by one.
 -- Locks: runs (by id, those that are free), their events, jobs of those runs.
 -- Notifies: as _apply.
+-- Raises: QW005 for a negative bound.
 -- Called by: tick, agents whose report was answered pending.
 
 begin;
@@ -32,6 +34,7 @@ declare
   v_run bigint;
   v_count int := 0;
 begin
+  perform qwf._check_count('max_events', drain_outbox.max_events);
   v_runs := array(
     select r.id
     from (

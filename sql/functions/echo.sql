@@ -1,9 +1,11 @@
 -- Deploy qwf:functions/echo
+-- requires: functions/_check_worker
 -- requires: functions/wake_channel
 -- Purpose: Lets a worker find out whether notifications reach it.
 -- Guarantees: Nothing else is said or written. Call it from another session than the one that
 --   LISTENs: behind a pool by transaction a session may hear itself, and nobody else.
 -- Notifies: the worker's own channel, payload echo.
+-- Raises: QW005 for no worker.
 -- Called by: agents, once for each connection.
 
 begin;
@@ -14,6 +16,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
+  perform qwf._check_worker(echo.worker);
   perform pg_notify(qwf.wake_channel(echo.worker), 'echo');
 end $$;
 comment on function qwf.echo(text) is

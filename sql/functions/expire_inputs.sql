@@ -2,6 +2,7 @@
 -- requires: schema/jobs
 -- requires: schema/history
 -- requires: schema/runs
+-- requires: functions/_check_count
 -- requires: functions/_expire_input
 -- requires: functions/now
 -- requires: schema/roles
@@ -11,6 +12,7 @@
 --   expired does not stop the others.
 -- Locks: runs, those that are free; then as submit_input.
 -- Notifies: sleepers of the queues that got work.
+-- Raises: QW005 for a negative bound.
 -- Called by: tick.
 
 begin;
@@ -28,6 +30,7 @@ declare
   v_due record;
   v_count int := 0;
 begin
+  perform qwf._check_count('max_inputs', expire_inputs.max_inputs);
   for v_due in
     select j.id from qwf.jobs j join qwf.runs r on r.id = j.run_id
     where j.expires_at <= v_now and j.status = 'awaiting_input' and j.queue is null

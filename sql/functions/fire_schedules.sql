@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/fire_schedules
 -- requires: schema/schedules
 -- requires: schema/roles
+-- requires: functions/_check_count
 -- requires: functions/_fire_schedule
 -- requires: functions/_is_unfinished
 -- requires: functions/now
@@ -9,6 +10,7 @@
 --   longest due come first; one that only waits for its last job or run takes no place.
 -- Locks: due schedules, those that are free.
 -- Notifies: sleepers, as enqueue and enqueue_run do.
+-- Raises: QW005 for a negative bound.
 -- Called by: tick.
 
 begin;
@@ -23,6 +25,7 @@ declare
   v_schedule qwf.schedules;
   v_count int := 0;
 begin
+  perform qwf._check_count('max_schedules', fire_schedules.max_schedules);
   for v_schedule in
     select s.* from qwf.schedules s
     where s.next_at <= v_now

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/promote_due
 -- requires: schema/jobs
 -- requires: schema/outbox
+-- requires: functions/_check_count
 -- requires: functions/_next_position
 -- requires: functions/_wake
 -- requires: functions/now
@@ -9,6 +10,7 @@
 --   it, as its skip_if and question have to be looked at under its run's lock.
 -- Locks: due jobs, those that are free.
 -- Notifies: sleepers of the queues.
+-- Raises: QW005 for a negative bound.
 -- Called by: tick.
 
 begin;
@@ -27,6 +29,7 @@ declare
   v_now timestamptz := qwf.now();
   v_count int;
 begin
+  perform qwf._check_count('max_jobs', promote_due.max_jobs);
   with due as materialized (
     select j.id, j.run_at from qwf.jobs j
     where j.status = 'scheduled' and j.run_at <= v_now

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/prune
 -- requires: schema/roles
+-- requires: functions/_check_count
 -- requires: functions/_prune_runs
 -- requires: functions/_prune_jobs
 -- requires: functions/_prune_events
@@ -9,6 +10,7 @@
 --   Waits for nobody. Attempts, events, answers and files go with their job, and nothing else ever
 --   deletes them. Statistics stay.
 -- Locks: terminal runs and jobs, workers, those that are free.
+-- Raises: QW005 for a negative bound.
 -- Called by: tick, operators.
 
 begin;
@@ -19,6 +21,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
+  perform qwf._check_count('max_rows', prune.max_rows);
   return jsonb_build_object(
     'runs', qwf._prune_runs(prune.max_rows),
     'jobs', qwf._prune_jobs(prune.max_rows),

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/reclaim
 -- requires: schema/jobs
+-- requires: functions/_check_count
 -- requires: functions/_conclude
 -- requires: functions/now
 -- Purpose: Takes back running jobs whose lease lapsed: the one recovery path for a worker that
@@ -7,6 +8,7 @@
 -- Guarantees: Counts a loss; the job goes to the front of its band, or fails when its losses are
 --   spent. The old token is dead.
 -- Locks: lapsed jobs (by id), those that are free; then as _conclude.
+-- Raises: QW005 for a negative bound.
 -- Called by: tick.
 
 begin;
@@ -24,6 +26,7 @@ declare
   v_now timestamptz := qwf.now();
   v_reports qwf.report[];
 begin
+  perform qwf._check_count('max_jobs', reclaim.max_jobs);
   with lapsed as materialized (
     select j.id, j.token, j.claimed_by, j.lease_expires_at
     from qwf.jobs j

@@ -3,7 +3,7 @@
 -- requires: schema/queues
 -- requires: functions/_raise_unknown_queue
 -- requires: functions/wake_channel
--- requires: functions/_check_key
+-- requires: functions/_check_worker
 -- requires: functions/now
 -- Purpose: Registers a worker as asleep on a queue.
 -- Guarantees: Whoever makes work for the queue after this commits wakes it. Claim once more after
@@ -11,7 +11,7 @@
 --   fifteen seconds is ignored: say it again while asleep. Who says it again does not count among
 --   those who have just fallen asleep, whom _wake leaves alone as they are about to look.
 -- Locks: the worker's own row in sleepers.
--- Raises: QW006 for an unknown queue.
+-- Raises: QW005 for no worker, QW006 for an unknown queue.
 -- Called by: agents that found a queue empty.
 
 begin;
@@ -25,7 +25,7 @@ begin
   if not exists (select from qwf.queues q where q.name = sleep.queue) then
     perform qwf._raise_unknown_queue(sleep.queue);
   end if;
-  perform qwf._check_key('', 'worker', sleep.worker);
+  perform qwf._check_worker(sleep.worker);
   insert into qwf.sleepers as s (worker, queue, since)
   values (sleep.worker, sleep.queue, qwf.now())
   on conflict (queue, worker) do update set since = excluded.since - interval '4 ms';

@@ -1,0 +1,23 @@
+-- Deploy qwf:functions/_check_count
+-- requires: schema/qwf
+-- Purpose: Refuses to do something a negative number of times.
+-- Raises: QW005.
+-- Called by: drain_outbox, expire_inputs, fire_schedules, promote_due, prune, reclaim.
+
+begin;
+
+create function qwf._check_count(p_name text, p_count int) returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_count < 0 then
+    raise exception using errcode = 'QW005', message = 'not a number of rows',
+      detail = format('%s %s', p_name, p_count), hint = 'give 0 or more';
+  end if;
+end $$;
+comment on function qwf._check_count(text, int) is
+  'Raises QW005 for a bound that is negative; p_name is what the caller calls it.';
+revoke all on function qwf._check_count(text, int) from public;
+
+commit;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_check_worker
+
+begin;
+
+select 'qwf._check_worker(text)'::regprocedure;
+
+rollback;
