@@ -11,7 +11,7 @@ from qwf_agent.slot import Order
 log = logging.getLogger("qwf_agent")
 
 CHANNEL = "worker_control"
-OFF_ASK_S = 1.0  # how often to ask while off: its time may end without anybody saying so
+OFF_ASK_S = 1.0  # how often to ask while off, where its time may end without a word that is heard
 HEARD_AGAIN = 1.5  # times how often it asks: by then a sleeper has heard again
 NO_SUCH = "QW001"
 UNKNOWN = "unknown"
@@ -27,7 +27,8 @@ class Control:
 
     def __init__(self, worker_id: str, host: str, queue: str, every_s: float, link: Link) -> None:
         self.policy: str | None = UNKNOWN
-        self.every_s = every_s  # how often it asks while on
+        self.every_s = every_s  # how often it asks while it would be told of a change
+        self.hears = False  # whether it would
         self.forgotten = False  # the database knows no such worker any more
         self._worker_id = worker_id
         self._payload = f"{host}:{queue}"
@@ -36,6 +37,7 @@ class Control:
         self._taking: Call | None = None
         self._ask_at = 0.0
         self._turned: str | None = UNKNOWN  # what the agent has been told
+        self._ends = True  # the time for which it is off, as far as is known
         self._orders: list[Order] = []
 
     @property
@@ -70,12 +72,10 @@ class Control:
 
     def step(self, now: float) -> bool:
         """Ask, if it is time to; whether an answer has changed anything."""
-        changed = self._take_answer()
-        if changed and not self.on:
-            self._ask_at = min(self._ask_at, now + OFF_ASK_S)
+        changed = self._take_answer(now)
         self._take_requests()
         if self._asking is None and self._taking is None and now >= self._ask_at and self._link.up:
-            self._ask_at = now + (self.every_s if self.on else min(OFF_ASK_S, self.every_s))
+            self._ask_at = now + self._wait_s
             self._asking = self._link.send(db.worker_orders(self._worker_id))
             self._taking = self._link.send(db.take_model_requests(self._worker_id))
         return changed
@@ -94,7 +94,12 @@ class Control:
         """Such a request has been carried out, or has failed."""
         self._link.send(db.answer_model_request(order.request_id, order.taken_by, error))
 
-    def _take_answer(self) -> bool:
+    @property
+    def _wait_s(self) -> float:
+        told = self.on or (self.hears and not self._ends)
+        return self.every_s if told else min(OFF_ASK_S, self.every_s)
+
+    def _take_answer(self, now: float) -> bool:
         call = self._asking
         if call is None or not call.done:
             return False
@@ -103,6 +108,8 @@ class Control:
             return False
         row, before = call.rows[0], self._turned
         self.policy = self._turned = None if row["state"] == "on" else row["policy"]
+        self._ends = row["until"] is not None
+        self._ask_at = min(self._ask_at, now + self._wait_s)
         if self.policy == before:
             return False
         if self.policy is not None:

@@ -108,6 +108,7 @@ class Worker:
         """Claim as much of the agent's `room` as nobody has `asked` for, if it is time to. Without
         room, or once there was work, let wake-ups go to others. A canary flies `alone`: with no
         other job of the queue."""
+        self._listen(now)
         may_claim = room.total > 0 and self.control.on
         if self._found or not may_claim:
             self._wake()
@@ -279,11 +280,15 @@ class Worker:
         due_s, again_s = awaited["tick_in_s"], 2 * (self._say_at - now)
         self._tick_in_s = again_s if due_s is None else min(again_s, float(due_s))
 
+    def _listen(self, now: float) -> None:
+        """Find out whether it hears, where that is not known."""
+        self.control.hears = self._hears
+        if self._ears.up and not self._hears and now >= self._echo_at:
+            self._wants_echo, self._echo_at = True, now + ECHO_AGAIN_S
+
     def _plan(self, found: bool, now: float) -> None:
         """When to look again: at once while there is work, when it was told to while it looked, and
         once more after falling asleep; then ever later."""
-        if not self._hears and now >= self._echo_at:
-            self._wants_echo, self._echo_at = True, now + ECHO_AGAIN_S
         self._found = found
         if found:
             self._look_at = now

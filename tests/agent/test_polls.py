@@ -4,6 +4,7 @@ answers every call at once, with nothing but what awaits a sleeper."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, cast
@@ -26,6 +27,7 @@ JOB: dict[str, Any] = {
     "task": "noop",
     "queue": "cpu",
 }
+NOON = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
 FORGOTTEN_S = 15.0  # by the database, where a sleeper is not heard of for so long
 
 
@@ -39,6 +41,7 @@ class EmptyLink:
         self.answers = True
         self.calls: list[Call] = []
         self.sent: list[tuple[float, str]] = []
+        self.orders: dict[str, Any] = {"state": "on", "until": None}
         self.awaited = {"registered": True, "ordered": False, "sleepers": 1, "tick_in_s": None}
 
     def send(self, query: Query) -> Call:
@@ -49,7 +52,7 @@ class EmptyLink:
         if "qwf.stay_asleep(" in query.text:
             call.rows = [self.awaited]
         elif "qwf.worker_orders(" in query.text:
-            call.rows = [{"state": "on"}]
+            call.rows = [self.orders]
         return call
 
     def times(self, function: str) -> list[float]:
@@ -68,7 +71,8 @@ def idle_for(
         if worker.beat_due(link.now):
             worker.beat(holds, "{}", link.now)
         worker.verdicts(link.now)
-        worker.control.step(link.now)
+        for _ in "asks", "takes in the answer":
+            worker.control.step(link.now)
         worker.look(Room(1, 1), NO_ROOM, link.now, True)
         assert worker.claimed(link.now) == []
         if worker.take_echo_request() and hears:
@@ -86,8 +90,7 @@ def worker(link: EmptyLink) -> Worker:
     times = {"poll": 1.0, "tick": 1.0, "heartbeat": 10.0, "lease": 30.0}
     values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | times
     control = Control("w", "box", "cpu", values["heartbeat"], cast("Any", link))
-    control.step(link.now)
-    assert control.step(link.now)
+    assert [control.step(link.now) for _ in ("asks", "takes in the answer")] == [False, True]
     assert control.on
     link.sent.clear()
     quiet = SimpleNamespace(next_at=lambda: float("inf"), told=lambda _: None)
@@ -98,7 +101,7 @@ def worker(link: EmptyLink) -> Worker:
 
 
 def gaps(times: list[float]) -> list[float]:
-    return [after - before for before, after in pairwise(times)]
+    return [round(after - before, 6) for before, after in pairwise(times)]
 
 
 def test_a_worker_that_hears_its_wake_ups_looks_ever_more_rarely(
@@ -154,6 +157,26 @@ def test_a_sleeper_asks_for_orders_when_there_are_some(link: EmptyLink, worker: 
     link.awaited["registered"] = False
     idle_for(10, link, worker, hears=True)
     assert worker.control.forgotten
+
+
+@pytest.mark.parametrize(
+    ("hears", "until", "longest_s"), [(True, None, 10), (True, NOON, 1), (False, None, 1)]
+)
+def test_one_that_is_off_asks_often_where_that_may_end_unheard(
+    link: EmptyLink, worker: Worker, hears: bool, until: datetime | None, longest_s: float
+) -> None:
+    order = {"state": "off", "policy": "drain", "requested_by": "me", "reason": None}
+    for end in (None, until):
+        link.orders = {**order, "until": end}
+        link.sent.clear()
+        worker.control.told(Notification("worker_control", "box:cpu"))
+        idle_for(15, link, worker, hears)
+        assert not worker.control.on
+    idle_for(100, link, worker, hears)
+    assert link.times("stay_asleep") == []
+    assert max(gaps(link.times("heartbeat"))) <= worker.settings.heartbeat
+    asked = gaps(link.times("worker_orders"))
+    assert longest_s * 0.9 < max(asked) <= longest_s + 0.01
 
 
 def test_it_passes_on_when_a_tick_is_wanted(link: EmptyLink, worker: Worker) -> None:
