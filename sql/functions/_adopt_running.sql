@@ -4,7 +4,7 @@
 -- Purpose: Gives slots to the jobs of a queue that ran before it was limited, so that they count.
 -- Guarantees: A job that ends meanwhile is left out, or its end waits for this and then frees the
 --   slot. Slots above max_running are made where more run than may.
--- Locks: running jobs of the queue (share), those that nobody has locked; their slots.
+-- Locks: running jobs of the queue, those that nobody has locked; their slots.
 -- Called by: create_queue.
 
 begin;
@@ -17,7 +17,9 @@ begin
   with running as materialized (
     select j.id from qwf.jobs j
     where j.queue = p_queue and j.status = 'running'
-    for share skip locked
+    for no key update skip locked
+  ), touched as (  -- so that a report from an older snapshot, which misses the slot, is refused
+    update qwf.jobs j set limit_by = j.limit_by from running r where j.id = r.id
   ), taken as materialized (  -- left over from an earlier limit of the queue
     select s.slot, s.job_id from qwf.limit_slots s
     where s.limit_name = 'queue:' || p_queue and s.job_id is not null

@@ -5,7 +5,8 @@
 -- requires: functions/_wake_waiting
 -- Purpose: Gives back the places of jobs whose attempt ended.
 -- Guarantees: In the transaction that ends them, so that a place is held exactly while its job
---   runs. Costs one look where nothing is limited.
+--   runs. Costs one look where nothing is limited. Never removes a place, though its limit may be
+--   gone: somebody may be making one of that name, who counts on it.
 -- Locks: the slots of these jobs.
 -- Notifies: sleepers of the queues where jobs wait for the places.
 -- Called by: _conclude.
@@ -23,14 +24,9 @@ begin
     return;
   end if;
   for v_freed in
-    with gone as (  -- of a limit that was dropped meanwhile
-      delete from qwf.limit_slots s
-      where s.job_id = any (array(select e.id from unnest(p_ended) e))
-        and not exists (select from qwf.limits l where l.name = s.limit_name)
-    ), freed as (
+    with freed as (
       update qwf.limit_slots s set job_id = null
       where s.job_id = any (array(select e.id from unnest(p_ended) e))
-        and exists (select from qwf.limits l where l.name = s.limit_name)
       returning s.limit_name
     )
     select f.limit_name as name, count(*)::int as places from freed f group by f.limit_name

@@ -8,7 +8,7 @@
 -- Guarantees: Calling it again only changes what is given. max_running is kept as the limit
 --   queue:NAME: jobs that run already count, nothing that runs is stopped, and drop_limit takes it
 --   back.
--- Locks: the queue's row, then as create_limit; running jobs of a queue that had no limit (share).
+-- Locks: the queue's row, then as create_limit; running jobs of a queue that had no limit.
 -- Notifies: sleepers of the queue, where more may run now.
 -- Raises: QW005 for a name, interval or number that cannot be.
 -- Called by: administrators, migrations of host applications.

@@ -7,7 +7,7 @@
 -- Purpose: Removes a limit.
 -- Guarantees: Not while unfinished jobs name it, which would wait for ever. That of a queue
 --   (queue:NAME) goes at once: its jobs are limited no more. Waits for no claim: a slot that is
---   held or locked goes with its job.
+--   held or locked stays, and is of no use to anybody until there is such a limit again.
 -- Locks: the queue's row, as create_queue does; the limit; its free slots, those that nobody has
 --   locked.
 -- Notifies: sleepers of the queue that is limited no more.
@@ -41,7 +41,7 @@ begin
         'select qwf.create_limit(name, more)';
   end if;
   delete from qwf.limit_slots s
-  using (  -- held ones, of a queue that had a limit, go when their jobs end
+  using (  -- held ones, of a queue that had a limit, are freed when their jobs end
     select f.slot from qwf.limit_slots f
     where f.limit_name = drop_limit.name and f.job_id is null
     for update skip locked

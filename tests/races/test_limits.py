@@ -228,6 +228,39 @@ def test_a_job_that_ends_while_its_queue_is_limited_leaves_no_place_held(race: R
     race.healthy()
 
 
+def test_a_job_that_ends_while_its_queue_is_limited_anew_takes_no_place_away(race: Race) -> None:
+    """Its end sees no limit, and the new limit sees the place it holds."""
+    race.rows("select qwf.create_queue('cpu', max_running => 3)")
+    race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 9)")
+    held = claim(race, 2)
+    race.rows("select qwf.drop_limit('queue:cpu')")
+    worker = race.session()
+    worker.begin()
+    finish(worker, *held)
+    race.hurried().rows("select qwf.create_queue('cpu', max_running => 3)")
+    worker.commit()
+    race.healthy()
+    assert len(claim(race, 9)) == 3
+
+
+@pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
+def test_a_job_that_ends_in_an_old_snapshot_holds_no_place_of_a_new_limit(
+    race: Race, isolation: str
+) -> None:
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    held = claim(race)
+    worker = race.session()
+    worker.begin(isolation)
+    worker.rows("select count(*) from qwf.jobs")
+    race.rows("select qwf.create_queue('cpu', max_running => 1)")
+    if worker.sqlstate(FINISH, reports(*held)) == "40001":
+        worker.rollback()
+        finish(race, *held)
+    else:
+        worker.commit()
+    race.healthy()
+
+
 def test_the_limit_of_a_queue_is_lifted_and_set_again_under_an_open_claim(race: Race) -> None:
     race.rows("select qwf.create_queue('cpu', max_running => 3)")
     race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 9)")
