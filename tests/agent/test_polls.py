@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 
+from qwf_agent.agent import Agent
 from qwf_agent.claim import Claim
 from qwf_agent.control import Control
 from qwf_agent.db import Query
@@ -190,6 +191,23 @@ def test_it_passes_on_when_a_tick_is_wanted(link: EmptyLink, worker: Worker) -> 
         link.awaited["tick_in_s"] = due_s
         idle_for(11, link, worker, hears=True)
         assert worker.take_tick_in_s() == due_s
+
+
+@pytest.mark.parametrize(
+    ("others_tick", "wanted_s", "max_age"),
+    [(True, None, "2.5 s"), (True, 7.0, None), (True, 0.0, "2.5 s"), (False, 7.0, "0.7 s")],
+)
+def test_what_a_sleeper_hears_of_ticks_spares_its_agent_a_look(
+    link: EmptyLink, others_tick: bool, wanted_s: float | None, max_age: str | None
+) -> None:
+    worker = SimpleNamespace(settings=SimpleNamespace(tick=1.0), take_tick_in_s=lambda: wanted_s)
+    agent = SimpleNamespace(
+        workers=[worker], durable=link, ticking=None, tick_at=link.now, now=link.now,
+        others_tick=others_tick,
+    )  # fmt: skip
+    Agent.tick(cast("Any", agent))
+    assert [call.query.params for call in link.calls] == ([(max_age,)] if max_age else [])
+    assert agent.tick_at > link.now
 
 
 def test_over_a_new_connection_it_finds_out_anew(link: EmptyLink, worker: Worker) -> None:
