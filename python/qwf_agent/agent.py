@@ -46,7 +46,10 @@ STOPPED, NO_DATABASE, REFUSED, MISCONFIGURED = 0, 69, 77, 78
 NO_SCHEMA = ("3F000", "42883", "42P01")  # SQLSTATE of a database that is not deployed yet
 LOOK_S = 0.2  # longest wait while bodies run: how late a watchdog may be
 IDLE_S = 1.0
-GATHER_S = 0.001
+# Longest that an answer of a child waits for others, while all children have work: where it could
+# be reported, and where it could not, as reports are under way.
+GATHER_S, GATHER_BUSY_S = 0.001, 0.004
+WATCH_S = 0.05  # shortest time between two looks at all children
 TICK_AGE = 0.7  # of the time between two, which varies by a quarter: a lone agent does all
 LAST_WORDS_S = 10.0  # for reports to get through once the bodies have ended
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
@@ -80,12 +83,14 @@ class Agent:
         self.announced = announced
         self.info = json.dumps(registration(options, announced))
         self.selector = selectors.DefaultSelector()
-        self.signals = Signals(self.selector)
-        self.soft = Link(options.dsn, name, self.selector, SOFT_DEADLINE_S)
+        self.urgent = selectors.DefaultSelector()  # what is heeded while answers gather
+        self.selector.register(self.urgent, selectors.EVENT_READ, self.heed_urgent)
+        self.signals = Signals(self.urgent)
+        self.soft = Link(options.dsn, name, self.urgent, SOFT_DEADLINE_S)
         self.ears = self.soft  # what LISTENs: a session of its own behind a pool by transaction
         if options.listen_dsn is not None:
-            self.ears = Link(options.listen_dsn, name, self.selector, SOFT_DEADLINE_S)
-        self.durable = Link(options.dsn, name, self.selector, DURABLE_DEADLINE_S)
+            self.ears = Link(options.listen_dsn, name, self.urgent, SOFT_DEADLINE_S)
+        self.durable = Link(options.dsn, name, self.urgent, DURABLE_DEADLINE_S)
         self.reporter = Reporter(self.durable)
         self.progress = ProgressSender(self.soft)
         self.logs = LogSender(self.soft)
@@ -105,6 +110,8 @@ class Agent:
         self.parked = True  # switched off, and without children; so until the first answer
         self.kill_at = self.give_up_at = float("inf")
         self.now = time.monotonic()
+        self.watched_at = 0.0
+        self.had_room = NO_ROOM  # when it last claimed
         self.hopeful_at = {True: self.now, False: self.now}  # by whether jobs are heavy
 
     def run(self) -> int:
@@ -143,9 +150,8 @@ class Agent:
             self.ears.step(self.now)
         self.durable.step(self.now)
         until = self.next_at() if until is None else until
-        if self.reporter.busy() and (work_s := self.slots.work_s()):
-            # nothing can be done with one more answer: let some come together
-            time.sleep(min(GATHER_S, work_s / 2))
+        if gather_s := self.gather_s():
+            self.urgent.select(gather_s)
         self.systemd.alive(self.now)
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()
@@ -154,6 +160,20 @@ class Agent:
             notification = self.ears.notifications.popleft()
             for worker in self.workers:
                 worker.told(notification)
+
+    def gather_s(self) -> float:
+        """How long answers of children are to gather, as a turn for each would cost more than its
+        job: while nothing could be done with them, or all children have work."""
+        claiming = all(worker.asked.total for worker in self.workers)
+        if self.reporter.busy() and claiming and not self.slots.backlog:
+            return GATHER_BUSY_S
+        longest_s = GATHER_BUSY_S if self.reporter.busy() else GATHER_S
+        return min(longest_s, self.slots.work_s() / 2)
+
+    def heed_urgent(self) -> None:
+        """The database has answered, or a signal has come."""
+        for key, _ in self.urgent.select(0):
+            key.data()
 
     def heed_signals(self) -> None:
         """The first SIGTERM drains, a second one or the end of the grace kills; SIGHUP renews
@@ -188,7 +208,10 @@ class Agent:
 
     def watch(self) -> None:
         """Kill what a watchdog says, or what was told to stop and did not; let no job wait
-        behind a long body."""
+        behind a long body. Short ones are over before there is something to see."""
+        if self.now < self.watched_at + WATCH_S:
+            return
+        self.watched_at = self.now
         busy = self.slots.any_long(self.now)
         self.telemetry.step(self.now, busy, self.workers[0].settings.metrics, self.soft)
         for slot in self.slots:
@@ -266,7 +289,7 @@ class Agent:
     def claim(self) -> None:
         """Claim while there is room. Workers take turns, so that one busy queue does not starve
         the others."""
-        room = self.room()
+        room = self.had_room = self.room()
         for worker in self.workers:
             others = [other.asked for other in self.workers if other is not worker]
             asked = Room(sum(a.total for a in others), sum(a.heavy for a in others))
@@ -463,12 +486,12 @@ class Agent:
             self.soft.next_at(),
             self.ears.next_at(),
             self.durable.next_at(),
-            self.now + (LOOK_S if self.slots.busy() else IDLE_S),
+            self.watched_at + LOOK_S if self.slots.busy() else self.now + IDLE_S,
         ]
         times += [self.systemd.next_at(), self.logs.next_at()]
-        times.append(self.telemetry.next_at(self.slots.any_long(self.now)))
-        room = self.room().total
-        times += [worker.next_at(room) for worker in self.workers]
+        measure_at = self.telemetry.next_at(self.slots.any_long(self.now))
+        times.append(max(measure_at, self.watched_at + WATCH_S))
+        times += [worker.next_at(self.had_room.total) for worker in self.workers]
         return min(times + ([self.tick_at] if self.durable.up and self.ticking is None else []))
 
     # Stopping.

@@ -81,6 +81,8 @@ class Body:
         arguments = self._arguments(given)
         positional = [arguments.pop(name) for name in self._positional if name in arguments]
         result = self.function(*positional, **arguments)
+        if result is None or isinstance(result, dict):  # as most do: to ask what else takes longer
+            return result
         return asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
 
     def _arguments(self, given: Given) -> dict[str, Any]:

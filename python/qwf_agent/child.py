@@ -41,7 +41,7 @@ from qwf_agent.outcome import Outcome, of_exception, render
 from qwf_agent.reload import own_files
 from qwf_agent.scoreboard import Scoreboard
 from qwf_agent.tasks import Tasks
-from qwf_agent.wire import Message, Unpacker, pack
+from qwf_agent.wire import ANSWER, FILES, OBEYED, READY, Message, Unpacker, Work, pack
 
 TICKET = struct.Struct("<Q")
 ORDER = 1 << 63  # a ticket from here on is no job: the agent wants a model loaded or unloaded
@@ -105,9 +105,10 @@ class Child:
     def __init__(self, end: End, setup: Setup) -> None:
         self._end = end
         self._setup = setup
+        self._host = json.dumps(setup.host)
         self._tasks = Tasks(setup.app, setup.nodes)
         self._unpacker = Unpacker()
-        self._jobs: deque[tuple[Message, bytes]] = deque()
+        self._jobs: deque[Message] = deque()
         self._current = 0
         self._cancelled: set[int] = set()
         self._cancel = CancelEvent()
@@ -127,14 +128,14 @@ class Child:
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send)
         names, needs = self._tasks.names(), self._tasks.model_needs()
         self._say_files()
-        self._send({"ready": True, "tasks": names, "models": needs})
+        self._send((READY, names, needs))
         while (ticket := self._next_ticket()) is not None:
-            message, inputs = self._receive(ticket)
+            message = self._receive(ticket)
             if ticket >= ORDER:
-                self._obey(ticket, message)
+                self._obey(*message)
                 continue
             started = time.monotonic()
-            outcome = self._run(ticket, message, inputs)
+            outcome = self._run(Work(*message))
             if os.getpid() != self._pid:
                 os._exit(0)  # the body forked and its copy came back here
             self._answer(ticket, outcome, time.monotonic() - started)
@@ -148,44 +149,44 @@ class Child:
                 self._poll.poll(self._models.idle_ms())
                 self._models.expire()
 
-    def _receive(self, ticket: int) -> tuple[Message, bytes]:
+    def _receive(self, ticket: int) -> Message:
         """The job of this ticket. Those before it were taken back."""
         while True:
             while self._jobs:
-                message, inputs = self._jobs.popleft()
-                if message["ticket"] == ticket:
-                    return message, inputs
+                message = self._jobs.popleft()
+                if message[0] == ticket:
+                    return message
             data = self._end.socket.recv(1 << 18)
             if not data:
                 raise EOFError("the agent is gone")
             self._jobs.extend(self._unpacker.feed(data))
 
-    def _run(self, ticket: int, message: Message, inputs: bytes) -> Outcome:
+    def _run(self, work: Work) -> Outcome:
         """Run one body, whatever it does short of ending the process."""
-        self._current = ticket
-        if ticket in self._cancelled:
+        self._current = work.ticket
+        if work.ticket in self._cancelled:
             return Outcome("cancelled")
         try:
-            given = {} if inputs == b"{}" else json.loads(inputs.decode())
-            return self._call(ticket, message, given)
+            return self._call(work)
         except BaseException as error:
             return of_exception(error, self._setup.limits.error_bytes, self._setup.gpu)
         finally:
             self._current = 0
             self._models.touch()
-            self._cancelled.discard(ticket)
+            self._cancelled.discard(work.ticket)
             self._cancel.clear()
 
-    def _call(self, ticket: int, message: Message, inputs: dict[str, Any]) -> Outcome:
+    def _call(self, work: Work) -> Outcome:
+        inputs = _object(work.inputs)
         job = Job(
-            message["job_id"], message["task"], message["queue"], message["attempt"],
-            message["run_id"], message["node_id"], message["project"], message["labels"],
+            work.job_id, work.task, work.queue, work.attempt, work.run_id, work.node_id,
+            work.project, _object(work.labels),
         )  # fmt: skip
-        out = Out(job, message["out_dir"], self._setup.out_root)
-        if message["model"] is not None or not self._tasks.has_loaded(job.task):
-            self._end.scoreboard.load(ticket)
-        run = self._body(ticket, message, job, inputs, out)
-        self._end.scoreboard.start(ticket)
+        out = Out(job, work.out_dir, self._setup.out_root)
+        if work.model is not None or not self._tasks.has_loaded(job.task):
+            self._end.scoreboard.load(work.ticket)
+        run = self._body(work, job, inputs, out)
+        self._end.scoreboard.start(work.ticket)
         result = self._run_within(self._tasks.around(job), run)
         output = encode_output(result, self._setup.limits.value_bytes)
         return Outcome("completed", output, detail={"files": out.made.files()} if out.made else {})
@@ -202,9 +203,7 @@ class Child:
             result = run()
         return result  # noqa: RET504 - a context manager may have swallowed an exception
 
-    def _body(
-        self, ticket: int, message: Message, job: Job, inputs: dict[str, Any], out: Out
-    ) -> Callable[[], Any]:
+    def _body(self, work: Work, job: Job, inputs: dict[str, Any], out: Out) -> Callable[[], Any]:
         """What to call for this job. Finding it may import user code or load a model, which is not
         its time."""
         allowed = self._setup.allow_commands
@@ -216,8 +215,8 @@ class Child:
             raise ImportFailed from error
         finally:
             self._say_files()
-        progress = Progress(self._end.scoreboard, ticket)
-        model = self._model(message["model"])
+        progress = Progress(self._end.scoreboard, work.ticket)
+        model = self._model(work.model)
         return lambda: body(Given(job, inputs, out.make, progress, self._cancel, model))
 
     def _model(self, name: str | None) -> Any:
@@ -226,44 +225,38 @@ class Child:
             return None
         return self._models.get(name)
 
-    def _obey(self, ticket: int, message: Message) -> None:
+    def _obey(self, ticket: int, action: str, model: str) -> None:
         """Load or unload a model because somebody asked for that, and say whether it worked."""
         error = None
         try:
-            if message["action"] == "load":
-                self._models.get(message["model"])
+            if action == "load":
+                self._models.get(model)
             else:
                 self._models.unload()
         except Exception as failure:
             error = str(failure)
-        self._send({"order": ticket, "error": error})
+        self._send((OBEYED, ticket, error))
 
     def _answer(self, ticket: int, outcome: Outcome, seconds: float) -> None:
-        cpu_seconds = self._usage.took(seconds)
-        detail = {
-            **outcome.detail, "host": self._setup.host, "cpu_seconds": cpu_seconds,
-            "max_rss_bytes": self._usage.max_rss_bytes,
-        }  # fmt: skip
+        cpu_seconds, max_rss = self._usage.took(seconds), self._usage.max_rss_bytes
+        more = f'"host": {self._host}, "cpu_seconds": {cpu_seconds}, "max_rss_bytes": {max_rss}'
         _flush_output()
         write_all(self._end.log, self._end.mark)
-        answer = {
-            "ticket": ticket, "outcome": outcome.outcome, "seconds": seconds,
-            "reason": outcome.detail.get("reason"), "full": self._is_full(),
-        }  # fmt: skip
-        self._send(answer, render(outcome._replace(detail=detail)))
+        reason, report = outcome.detail.get("reason"), render(outcome, more)
+        self._send((ANSWER, ticket, outcome.outcome, reason, seconds, self._is_full(), report))
 
     def _say_files(self) -> None:
         if self._setup.reload and len(sys.modules) != self._modules:
             self._modules = len(sys.modules)
-            self._send({"files": [*own_files(), *self._tasks.folders()]})
+            self._send((FILES, [*own_files(), *self._tasks.folders()]))
 
     def _is_full(self) -> bool:
         """Whether this process has more memory than it may keep."""
         limit = self._setup.max_rss
         return limit is not None and self._usage.rss_bytes() > limit
 
-    def _send(self, message: Message, value: bytes = b"") -> None:
-        self._end.socket.sendall(pack(message, value))
+    def _send(self, message: Message) -> None:
+        self._end.socket.sendall(pack(message))
 
     def _on_cancel(self, *_: object) -> None:
         """The parent wrote tickets of jobs that have to stop. Runs between two bytecodes of
@@ -332,6 +325,14 @@ class Usage:
         self.cpu_seconds = own.ru_utime + own.ru_stime + programs.ru_utime + programs.ru_stime
         self.max_rss_bytes = max(own.ru_maxrss, programs.ru_maxrss) * RSS_UNIT
         return round(self.cpu_seconds - before, 6)
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    """A JSON object from its text; most are empty."""
+    if text is None or text == "{}":
+        return {}
+    value: dict[str, Any] = json.loads(text)
+    return value
 
 
 def _rss_bytes() -> int | None:

@@ -40,7 +40,7 @@ class Circuit:
             return
         if reason not in HOST_REASONS or seconds > FAST_S:
             self._failures, self.canary = [], False
-        elif claim.message["attempt"] == 1 or claim.job_id in self._failures:
+        elif claim.attempt == 1 or claim.job_id in self._failures:
             self._failures.append(claim.job_id)
             many = len(self._failures) >= IN_A_ROW and len(set(self._failures)) >= OF_JOBS
             if self.canary or many:

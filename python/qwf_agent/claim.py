@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 
-from qwf_agent.link import Row
+from qwf_agent.link import Call
 from qwf_agent.outcome import Outcome
 from qwf_agent.settings import Settings
 from qwf_agent.vitals import Vitals
-from qwf_agent.wire import Message
+from qwf_agent.wire import Told
 
-TOLD = ("job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir")  # a child
+# Columns of qwf.claim() that the child is told, in the order of wire.Work, and those it is not.
+TOLD = (
+    "job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir", "labels",
+    "required_model", "inputs",
+)  # fmt: skip
+KEPT = ("token", "timeout", "stall_timeout", "light")
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class Claim:
-    """Times are on the monotonic clock, in seconds.
+    """Times are on the monotonic clock, in seconds. What is said after its claim is an attribute of
+    the class until it is said: most jobs are too short for most of it.
 
     Invariant: while the agent holds a claim it is in exactly one place: the backlog, a slot, or
     among the reports.
@@ -26,40 +31,56 @@ class Claim:
     token: str
     task: str
     queue: str
+    attempt: int
     model: str | None  # that it needs
-    message: Message
-    inputs: bytes
+    told: Told
     timeout: float
     stall_timeout: float
-    heavy: bool = False  # needs a card to itself
-    model_loaded: bool = False  # its child has said so
-    ticket: int = 0
-    expected_s: float = 0.0
-    given_at: float = 0.0  # to the child that has it
-    fate: Outcome | None = None  # what to report once its child is dead, whatever the child said
-    dropped: bool = False  # lost to another worker: nothing is reported
-    cancelled: bool = False  # told to stop
-    kill_at: float = float("inf")
-    progress_seen: int = 0
-    vitals: Vitals = field(default_factory=Vitals)
+    heavy: bool  # needs a card to itself
+    model_loaded: bool = field(default=False, init=False)  # its child has said so
+    ticket: int = field(default=0, init=False)
+    expected_s: float = field(default=0.0, init=False)
+    given_at: float = field(default=0.0, init=False)  # to the child that has it
+    # What to report once its child is dead, whatever the child said.
+    fate: Outcome | None = field(default=None, init=False)
+    dropped: bool = field(default=False, init=False)  # lost to another worker: nothing is reported
+    cancelled: bool = field(default=False, init=False)  # told to stop
+    kill_at: float = field(default=float("inf"), init=False)
+    progress_seen: int = field(default=0, init=False)
+    _vitals: Vitals | None = field(default=None, init=False)
+
+    @property
+    def vitals(self) -> Vitals:
+        """What the watchdogs remember of it, from their first look on."""
+        if self._vitals is None:
+            self._vitals = Vitals()
+        return self._vitals
+
+    @property
+    def gpu_peak_bytes(self) -> int:
+        """The most memory its card was seen to use."""
+        return self._vitals.gpu_peak_bytes if self._vitals is not None else 0
 
 
-def from_row(row: Row, settings: Settings, lanes: bool) -> Claim:
-    """A claim from a row of qwf.claim(); `settings` hold what the row does not say. With `lanes`,
-    whatever is not light needs a card to itself."""
-    timeout, stall_timeout = row["timeout"], row["stall_timeout"]
-    message = {name: row[name] for name in TOLD}
-    message["labels"] = {} if row["labels"] in (None, "{}") else json.loads(row["labels"])
-    message["model"] = row["required_model"]
-    return Claim(
-        row["job_id"],
-        row["token"],
-        row["task"],
-        row["queue"],
-        row["required_model"],
-        message,
-        (row["inputs"] or "{}").encode(),
-        timeout.total_seconds() if timeout else settings.timeout,
-        stall_timeout.total_seconds() if stall_timeout else settings.stall_timeout,
-        heavy=lanes and not row["light"],
-    )
+def from_call(call: Call, settings: Settings, lanes: bool) -> list[Claim]:
+    """The claims that a call of qwf.claim() has brought; `settings` hold what its rows do not say.
+    With `lanes`, whatever is not light needs a card to itself."""
+    claims = []
+    for record in call.pick(*TOLD, *KEPT):
+        told, (token, timeout, stall_timeout, light) = record[: len(TOLD)], record[len(TOLD) :]
+        job_id, _, _, task, queue, attempt, _, _, _, model, _ = told
+        claims.append(
+            Claim(
+                job_id,
+                token,
+                task,
+                queue,
+                attempt,
+                model,
+                told,
+                timeout.total_seconds() if timeout else settings.timeout,
+                stall_timeout.total_seconds() if stall_timeout else settings.stall_timeout,
+                lanes and not light,
+            )
+        )
+    return claims

@@ -11,11 +11,6 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 WAY_OUT = (
     "no database: give --dsn, set QWF_DSN (or DATABASE_URL, or PGHOST and friends),"
     " or start one on this machine: qwf up"
@@ -84,6 +79,10 @@ def load_toml() -> dict[str, Any]:
     path = _toml_path()
     if path is None:
         return {}
+    if sys.version_info >= (3, 11):  # not above: an agent without such a file saves the memory
+        import tomllib
+    else:
+        import tomli as tomllib
     try:
         values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

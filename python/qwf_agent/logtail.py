@@ -22,7 +22,7 @@ class LogTail:
         self.mark = mark
         self.printed = 0  # bytes since the last mark
         self._limit = limit
-        self._tail = bytearray()
+        self._tail = b""
         self._ended: deque[bytes] = deque()
         os.set_blocking(fd, False)
 
@@ -44,23 +44,21 @@ class LogTail:
         if not self._ended:
             self.read()
         if self._ended:
-            return decode(self._ended.popleft())
-        rest, self._tail = bytes(self._tail), bytearray()
+            ended = self._ended.popleft()
+            return decode(ended[max(0, len(ended) - self._limit) :]) if ended else ""
+        rest, self._tail = self._tail, b""
         return decode(rest)
 
     def end(self, most: int) -> str:
         """At most so many bytes of what was printed last since the last mark."""
-        return decode(bytes(self._tail[-most:]))
+        return decode(self._tail[-most:])
 
     def _feed(self, data: bytes) -> None:
-        self._tail += data
-        self.printed += len(data)
-        while (at := self._tail.find(self.mark)) >= 0:
-            self._ended.append(bytes(self._tail[max(0, at - self._limit) : at]))
-            del self._tail[: at + MARK_BYTES]
-            self.printed = len(self._tail)
-        if len(self._tail) > 2 * self._limit + MARK_BYTES:
-            del self._tail[: -(self._limit + MARK_BYTES)]
+        *ended, rest = (self._tail + data).split(self.mark)
+        self._ended.extend(ended)
+        self.printed = len(rest) if ended else self.printed + len(data)
+        long = len(rest) > 2 * self._limit + MARK_BYTES
+        self._tail = rest[-(self._limit + MARK_BYTES) :] if long else rest
 
 
 def decode(data: bytes) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from qwf_agent.app import Model
 from qwf_agent.body import ModelFailed
-from qwf_agent.wire import Message
+from qwf_agent.wire import MODEL, REUSED, Message
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Models:
         Raises ModelFailed."""
         warm = self._resident is not None and self._resident.name == name
         if warm:
-            self._say({"reused": name})
+            self._say((REUSED, name))
         else:
             self.unload()
             self._load(name)
@@ -71,7 +71,7 @@ class Models:
                 traceback.print_exc()
         del resident
         _free()
-        self._say({"model": None})
+        self._say((MODEL, None, 0.0))
 
     def touch(self) -> None:
         """It has been used just now."""
@@ -100,7 +100,7 @@ class Models:
                 raise ModelFailed(name, error) from error
             raise
         self._resident = Resident(name, handle, rest)
-        self._say({"model": name, "load_s": round(time.monotonic() - started, 3)})
+        self._say((MODEL, name, round(time.monotonic() - started, 3)))
 
 
 def _free() -> None:

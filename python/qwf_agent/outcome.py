@@ -36,11 +36,16 @@ class Outcome(NamedTuple):
     detail: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
 
-def render(outcome: Outcome) -> bytes:
-    """What is reported about an attempt, as JSON text that ends with its detail; `report` makes
-    a report of it."""
-    rest = TO_JSON({"outcome": outcome.outcome, "error": outcome.error, "detail": outcome.detail})
-    return b'{"output": ' + outcome.output + b", " + rest[1:].encode(errors="replace")
+def render(outcome: Outcome, more: str = "") -> bytes:
+    """What is reported about an attempt, as JSON text that ends with its detail, to which `more`
+    members are added; `report` makes a report of it."""
+    error = "null" if outcome.error is None else TO_JSON(outcome.error)
+    detail = TO_JSON(outcome.detail)[1:-1] if outcome.detail else ""
+    comma = ", " if detail and more else ""
+    rest = (
+        f', "outcome": "{outcome.outcome}", "error": {error}, "detail": {{{detail}{comma}{more}}}}}'
+    )
+    return b'{"output": ' + outcome.output + rest.encode(errors="replace")
 
 
 def report(job_id: int, token: str, rendered: bytes, more: Mapping[str, Any]) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 BATCH_S = 0.1  # work that one claim should bring a slot
 SMOOTHING = 0.1
+LEAST_S = 40e-6  # what a child takes for a job whose body does nothing
 
 
 class Pace:
@@ -27,6 +28,8 @@ class Pace:
         self._tasks[task] = known + (seconds - known) * SMOOTHING
         self._mean += (seconds - self._mean) * SMOOTHING
         self._ended += 1
+        if self._ended < self.batch and self._mean * self.batch <= BATCH_S:
+            return  # neither more nor fewer
         wanted = max(1, min(self._most, int(BATCH_S / max(self._mean, 1e-6))))
         if wanted < self.batch:
             self.batch = wanted
@@ -40,5 +43,5 @@ class Pace:
         return self.batch if self.batch == 1 else 2 * self.batch
 
     def expected(self, task: str) -> float:
-        """Seconds a body of this task is expected to take; a task never seen counts as long."""
-        return self._tasks.get(task, BATCH_S)
+        """Seconds a job of this task is expected to take; a task never seen counts as long."""
+        return max(LEAST_S, self._tasks.get(task, BATCH_S))

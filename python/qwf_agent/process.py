@@ -41,7 +41,7 @@ class ChildProcess:
         self._group = group
         self.scoreboard = Scoreboard()
         self._selector = selector
-        self._messages: list[tuple[Message, bytes]] = []
+        self._messages: list[Message] = []
         self._unpacker = Unpacker()
         self._outgoing = bytearray()
         self._socket, theirs = socket.socketpair()
@@ -65,15 +65,16 @@ class ChildProcess:
             os.close(log_in)
         self._set_group()
         self._socket.setblocking(False)
-        selector.register(self._socket, selectors.EVENT_READ, self._on_socket)
+        self._events = selectors.EVENT_READ  # that are watched for on the socket; 0: it is dead
+        selector.register(self._socket, self._events, self._on_socket)
         selector.register(log_out, selectors.EVENT_READ, self._on_log)
 
     def send(self, jobs: bytes, tickets: bytes) -> None:
         """Hand over jobs, and the tickets that allow to start them: so few at a time that they fit
         into the smallest pipe there is."""
-        os.write(self._tickets_in, tickets)
         self._outgoing += jobs
         self._flush()
+        os.write(self._tickets_in, tickets)  # last: it wakes the child
 
     def take_tickets(self) -> set[int]:
         """Tickets the child has not read: those jobs it will never start."""
@@ -88,7 +89,7 @@ class ChildProcess:
         os.write(self._cancels_in, TICKET.pack(ticket))
         os.kill(self.pid, signal.SIGUSR1)
 
-    def hear(self) -> list[tuple[Message, bytes]]:
+    def hear(self) -> list[Message]:
         """What the child has said since last asked."""
         messages, self._messages = self._messages, []
         return messages
@@ -145,6 +146,7 @@ class ChildProcess:
         self._flush()
         if not self._read():
             self._selector.unregister(self._socket)  # it is dead, or as good as: SIGCHLD tells
+            self._events = 0
 
     def _on_log(self) -> None:
         if not self.log.read():
@@ -159,8 +161,8 @@ class ChildProcess:
         except OSError:
             self._outgoing.clear()  # the child is dead
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._outgoing else 0)
-        key = self._selector.get_map().get(self._socket)
-        if key is not None and key.events != events:
+        if self._events not in (0, events):
+            self._events = events
             self._selector.modify(self._socket, events, self._on_socket)
 
     def _read(self) -> bool:

@@ -51,8 +51,8 @@ class Reporter:
         more: dict[str, str | int] = {}
         if log_tail:
             more["log_tail"] = log_tail
-        if claim.vitals.gpu_peak_bytes:
-            more["gpu_peak_bytes"] = claim.vitals.gpu_peak_bytes
+        if claim.gpu_peak_bytes:
+            more["gpu_peak_bytes"] = claim.gpu_peak_bytes
         self._waiting.append(Report(claim, report(claim.job_id, claim.token, rendered, more)))
 
     def claims(self) -> list[Claim]:
@@ -99,10 +99,10 @@ class Reporter:
     def _settle(self, call: Call, now: float) -> None:
         sent, self._sent, self._finishing = self._sent, [], None
         if call.failure is None:
-            for row in call.rows:
-                self._drain = self._drain or bool(row["pending"])
-                if row["verdict"] != "ok":
-                    log.info("job %s: %s, another worker has it", row["job_id"], row["verdict"])
+            for job_id, verdict, pending in call.pick("job_id", "verdict", "pending"):
+                self._drain = self._drain or pending
+                if verdict != "ok":
+                    log.info("job %s: %s, another worker has it", job_id, verdict)
         elif not call.failure.by_data:
             self._waiting.extendleft(reversed(sent))
             self._retry_at = now + (0 if call.failure.lost else RETRY_S)

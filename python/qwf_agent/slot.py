@@ -6,7 +6,7 @@ import selectors
 import time
 from collections import deque
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from qwf_agent.cgroup import Group
 from qwf_agent.child import ORDER, TICKET, Setup
@@ -16,7 +16,7 @@ from qwf_agent.process import ChildProcess, Exit
 from qwf_agent.reload import Files
 from qwf_agent.scoreboard import Progress
 from qwf_agent.tasks import IMPORT_S
-from qwf_agent.wire import Message, pack
+from qwf_agent.wire import ANSWER, FILES, OBEYED, READY, REUSED, pack
 
 WAIT_S = (
     0.05,
@@ -179,8 +179,7 @@ class Slot:
             self._first_since = claim.given_at
         self.claims.append(claim)
         self.load_s += seconds
-        claim.message["ticket"] = claim.ticket
-        self._jobs += pack(claim.message, claim.inputs)
+        self._jobs += pack((self._ticket, *claim.told))
         self._tickets += TICKET.pack(claim.ticket)
 
     def flush(self) -> None:
@@ -190,8 +189,7 @@ class Slot:
             ticket, order = ORDER + self._ticket, self.orders.popleft()
             self._ordered[ticket] = order
             self._ready_by = time.monotonic() + ORDER_S
-            message = {"ticket": ticket, "action": order.action, "model": order.model}
-            self._jobs += pack(message)
+            self._jobs += pack((ticket, order.action, order.model))
             self._tickets += TICKET.pack(ticket)
         if self._tickets and self.process is not None:
             self.process.send(bytes(self._jobs), bytes(self._tickets))
@@ -317,49 +315,47 @@ class Slot:
 
     def _read_answers(self, process: ChildProcess) -> list[Answer]:
         found = []
-        for message, value in process.hear():
-            if message.get("ready"):
-                self.ready, self._wait_s = True, WAIT_S[0]
-                self._spawn_at = 0.0
-                self._announcement = message["tasks"], message["models"]
+        for message in process.hear():
+            if message[0] != ANSWER:
+                self._take_news(*message)
                 continue
-            if "files" in message:
-                self.files.add(message["files"])
-                continue
-            if "ticket" not in message:
-                self._take_model_message(message)
-                continue
-            claim = next(claim for claim in self.claims if claim.ticket == message["ticket"])
-            if message["full"]:
+            _, ticket, outcome, reason, seconds, full, report = message
+            claim = self.claims[0]
+            if claim.ticket != ticket:  # never, as jobs are answered in their order
+                claim = next(claim for claim in self.claims if claim.ticket == ticket)
+            if full:
                 self.retire()
             self._leave(claim)
+            found.append(Answer(claim, outcome, reason, report, seconds, process.log.take()))
+        if found:
             self._first_since = time.monotonic()
-            found.append(
-                Answer(
-                    claim,
-                    message["outcome"],
-                    message["reason"],
-                    value,
-                    message["seconds"],
-                    process.log.take(),
-                )
-            )
         return found
 
-    def _take_model_message(self, message: Message) -> None:
-        if "order" in message:
-            order = self._ordered.pop(message["order"])
-            self._orders_done.append((order, message["error"]))
-            return
+    def _take_news(self, kind: str, *said: Any) -> None:
+        """What a child says about itself."""
+        if kind == READY:
+            self.ready, self._wait_s, self._spawn_at = True, WAIT_S[0], 0.0
+            tasks, models = said
+            self._announcement = tasks, models
+        elif kind == FILES:
+            self.files.add(*said)
+        elif kind == OBEYED:
+            ticket, error = said
+            self._orders_done.append((self._ordered.pop(ticket), error))
+        else:
+            self._take_model_news(kind, *said)
+
+    def _take_model_news(self, kind: str, *said: Any) -> None:
         if self.claims:
             self.claims[0].model_loaded = True
-        if "reused" in message:
+        if kind == REUSED:
             self.loads.avoided += 1
-        else:
-            self._has_model(message["model"])
-            if self.model is not None:
-                self.loads.count += 1
-                self.loads.seconds += message["load_s"]
+            return
+        name, load_s = said
+        self._has_model(name)
+        if name is not None:
+            self.loads.count += 1
+            self.loads.seconds += load_s
 
     def _has_model(self, name: str | None) -> None:
         self._model_is_news = self._model_is_news or name != self.model

@@ -98,11 +98,12 @@ class Slots:
     def room(self, now: float, more: bool) -> Room:
         """How many jobs to claim now. Unless there are `more` in the queues than were asked for,
         none that would have to wait here while another agent may be idle."""
+        total = self._room(self.slots, len(self.backlog), now, more)
+        heavy = [slot for slot in self.slots if slot.heavy]
+        if not heavy:
+            return Room(total, 0)
         waiting = sum(1 for claim in self.backlog if claim.heavy)
-        return Room(
-            self._room(self.slots, len(self.backlog), now, more),
-            self._room([slot for slot in self.slots if slot.heavy], waiting, now, more),
-        )
+        return Room(total, self._room(heavy, waiting, now, more))
 
     def order(self, order: Order) -> None:
         """Have a model loaded by the child that is best for it, or unloaded by all that have
@@ -129,9 +130,10 @@ class Slots:
         cards_are_busy = False
         while self.backlog:
             claim = self.backlog.popleft()
-            slot = None if claim.heavy and cards_are_busy else self._slot_for(claim)
+            seconds = self.pace.expected(claim.task)
+            slot = None if claim.heavy and cards_are_busy else self._slot_for(claim, seconds)
             if slot is not None:
-                slot.assign(claim, self.pace.expected(claim.task))
+                slot.assign(claim, seconds)
                 continue
             kept.append(claim)
             cards_are_busy = True
@@ -163,10 +165,9 @@ class Slots:
         enough = hungry or 2 * room >= self.pace.hold * len(slots)
         return max(0, min(room, self.pace.batch * len(slots))) if enough else 0
 
-    def _slot_for(self, claim: Claim) -> Slot | None:
-        """The best slot that could take the job now: one that has its model, and the least to
-        do."""
-        seconds = self.pace.expected(claim.task)
+    def _slot_for(self, claim: Claim, seconds: float) -> Slot | None:
+        """The best slot that could take a job of so many seconds now: one that has its model, and
+        the least to do."""
         free = [
             slot
             for slot in self.slots

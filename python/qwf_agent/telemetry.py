@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import logging
 import os
@@ -11,6 +10,7 @@ import selectors
 import signal
 import tempfile
 import time
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -180,8 +180,8 @@ class Telemetry:
 
 def _lock_path(host: str, dsn: str) -> Path:
     """One file for each host name and database, so that every database hears of every host."""
-    name = hashlib.sha256(f"{host}\n{dsn}".encode()).hexdigest()[:16]
-    return Path(tempfile.gettempdir(), f"qwf-metrics-{os.getuid()}-{name}.lock")
+    name = zlib.crc32(f"{host}\n{dsn}".encode())  # hashlib would cost half a MiB of memory
+    return Path(tempfile.gettempdir(), f"qwf-metrics-{os.getuid()}-{name:08x}.lock")
 
 
 def _try_lock(path: Path) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from qwf_agent import db
 from qwf_agent.circuit import Circuit
-from qwf_agent.claim import Claim, from_row
+from qwf_agent.claim import Claim, from_call
 from qwf_agent.control import Control
 from qwf_agent.jitter import spread
 from qwf_agent.link import Call, Link, Notification
@@ -136,15 +136,15 @@ class Worker:
         call = self._claiming
         if call is None or not call.done:
             return []
-        self.found_all = 0 < self.asked.total <= len(call.rows)
+        self.found_all = 0 < self.asked.total <= len(call.records)
         self._claiming, self.asked = None, NO_ROOM
         if call.failure:
             self._look_at = now + spread(TROUBLE_S)
             if not call.failure.lost:
                 log.warning("claiming from %s failed: %s", self.queue, call.failure)
             return []
-        self._plan(bool(call.rows), now)
-        return [from_row(row, self.settings, self.lanes) for row in call.rows]
+        self._plan(bool(call.records), now)
+        return from_call(call, self.settings, self.lanes)
 
     def told(self, notification: Notification) -> None:
         """A notification: the name of a queue that has work, that a job was cancelled, that a log

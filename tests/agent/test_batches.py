@@ -25,6 +25,21 @@ def test_a_job_does_not_wait_behind_a_long_body(
     assert base.job(long_one)["status"] == "running"
 
 
+def test_an_end_is_told_while_a_long_body_runs_behind_it(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    start("--app", "bodies")
+    for _ in range(3):
+        base.ended([base.enqueue("noop") for _ in range(60)][-1])
+    file = tmp_path / "pid"
+    with base.conn.transaction():  # one batch
+        ids = [base.enqueue("noop") for _ in range(10)]
+        long_one = base.enqueue("telling", {"file": str(file), "seconds": 60})
+    until(file.exists)
+    assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
+    assert base.job(long_one)["status"] == "running"
+
+
 def test_what_it_cannot_start_soon_goes_to_another_agent(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:

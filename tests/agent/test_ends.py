@@ -88,6 +88,13 @@ qwf_agent.agent.SOFT_DEADLINE_S = 1.0  # instead of ten
 """
 
 
+QUIET = """
+    select bool_and(state = 'idle' and state_change < clock_timestamp() - interval '0.2 s')
+    from pg_stat_activity
+    where starts_with(application_name, 'qwf agent') and datname = current_database()
+"""
+
+
 def impatient(start: StartAgent, folder: Path, *options: str) -> Agent:
     """An agent that soon gives up on a server that does not answer."""
     (folder / "sitecustomize.py").write_text(IMPATIENT)
@@ -120,6 +127,7 @@ def test_an_idle_connection_that_leads_nowhere_is_noticed(
         dsn = make_conninfo(base.dsn, host="127.0.0.1", port=proxy.port)
         impatient(start, tmp_path, "--app", "bodies", "--dsn", dsn)
         base.ended(base.enqueue("noop"))
+        until(lambda: base.one(QUIET), "silence: a claim under way would take the job and be lost")
         proxy.freeze()
         assert base.ended(base.enqueue("noop"))["status"] == "completed"
 

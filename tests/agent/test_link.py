@@ -81,7 +81,15 @@ def test_an_error_ends_one_call_only(loop: Loop) -> None:
         True,
         False,
     )
+    assert failed.rows == [], "nor those of what is sent before every call"
     assert loop.ask("select 2").value() == 2
+
+
+def test_columns_are_picked_by_name(loop: Loop) -> None:
+    call = loop.ask("select 1 as a, 2 as b, n as c from generate_series(3, 4) n")
+    assert list(call.pick("c", "a")) == [(3, 1), (4, 1)]
+    none = loop.ask("select 1 as a, 2 as b where false")
+    assert list(none.pick("b", "a")) == []
 
 
 def test_calls_are_answered_in_order(loop: Loop) -> None:

@@ -32,6 +32,10 @@ NOON = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
 FORGOTTEN_S = 15.0  # by the database, where a sleeper is not heard of for so long
 
 
+def answer(call: Call, row: dict[str, Any]) -> None:
+    call.columns, call.records = list(row), [tuple(row.values())]
+
+
 class EmptyLink:
     """A link to a database with no work."""
 
@@ -51,9 +55,9 @@ class EmptyLink:
         call.done = self.answers
         self.calls.append(call)
         if "qwf.stay_asleep(" in query.text:
-            call.rows = [self.awaited]
+            answer(call, self.awaited)
         elif "qwf.worker_orders(" in query.text:
-            call.rows = [self.orders]
+            answer(call, self.orders)
         return call
 
     def times(self, function: str) -> list[float]:
@@ -252,7 +256,7 @@ def test_what_it_found_is_there_before_it_says_that_it_is_awake(
     idle_for(100, link, worker, hears=True)
     worker.look_soon()
     worker.look(Room(2, 2), NO_ROOM, link.now, True)
-    link.calls[-1].rows = [JOB]
+    answer(link.calls[-1], JOB)
     assert [claim.job_id for claim in worker.claimed(link.now)] == [7]
     assert link.times("wake") == []
     worker.look(Room(1, 1), NO_ROOM, link.now, True)
