@@ -44,8 +44,8 @@ BUGS = {
     ),
     "a worker that is off is handed jobs": (
         "claim",
-        "qwf.desired_state(v_worker.host, claim.queue) = 'off'",
-        "false",
+        "v_terms.paused or v_terms.off",
+        "v_terms.paused",
     ),
     "a job goes back to the host that lost it": (
         "_fits",
