@@ -98,13 +98,13 @@ def test_every_card_has_a_child_of_its_own(
     assert worker == {"slots": 2, "vram_mb": 24 * 1024}
 
 
-@pytest.mark.parametrize(("gpu", "seen"), [("1", "1"), ("all", "0"), ("none", "")])
+@pytest.mark.parametrize(("gpu", "lanes"), [("1", ["1"]), ("all", ["0", "1"]), ("none", [""])])
 def test_a_child_sees_the_card_of_its_lane(
-    base: Database, start: StartAgent, cards: dict[str, str], gpu: str, seen: str
+    base: Database, start: StartAgent, cards: dict[str, str], gpu: str, lanes: list[str]
 ) -> None:
     start("--app", "modelling", "--queue", "gpu", "--gpu", gpu, **cards)
     output = base.ended(enqueue(base, "cards"))["output"]
-    assert output == {"cuda": seen, "hip": seen}
+    assert output in [{"cuda": card, "hip": card} for card in lanes]
 
 
 def test_the_next_card_is_another(
