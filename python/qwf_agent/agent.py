@@ -149,9 +149,11 @@ class Agent:
         if self.ears is not self.soft:
             self.ears.step(self.now)
         self.durable.step(self.now)
-        until = self.next_at() if until is None else until
-        if gather_s := self.gather_s():
-            self.urgent.select(gather_s)
+        gather_s = self.gather_s()
+        if gather_s and self.heed_urgent(gather_s):
+            until = self.now  # there is something to do
+        elif until is None:
+            until = self.next_at()
         self.systemd.alive(self.now)
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()
@@ -170,10 +172,13 @@ class Agent:
         longest_s = GATHER_BUSY_S if self.reporter.busy() else GATHER_S
         return min(longest_s, self.slots.work_s() / 2)
 
-    def heed_urgent(self) -> None:
-        """The database has answered, or a signal has come."""
-        for key, _ in self.urgent.select(0):
+    def heed_urgent(self, longest_s: float = 0.0) -> bool:
+        """Wait so long for an answer of the database or a signal, and take it in; whether there was
+        one."""
+        events = self.urgent.select(longest_s)
+        for key, _ in events:
             key.data()
+        return bool(events)
 
     def heed_signals(self) -> None:
         """The first SIGTERM drains, a second one or the end of the grace kills; SIGHUP renews
