@@ -68,9 +68,16 @@ def produce(index: int, dsn: str, batch: int, behind: int) -> None:
         conn.execute("select count(*) from qwf.enqueue_many(%s)", (jobs,))
         sent += batch
         if sent >= behind:  # from time to time: looking costs, too
-            sent = 0
+            sent, began = 0, time.monotonic()
             while _queued(conn, behind):
-                time.sleep(0.02)
+                time.sleep(pause_s(time.monotonic() - began))
+                began = time.monotonic()
+
+
+def pause_s(look_s: float) -> float:
+    """Until the next look at the queue: a twentieth of the time goes into looking, which means
+    walking past dead rows while a snapshot is held. The producers of peers do the same."""
+    return min(0.5, max(0.02, 20 * look_s))
 
 
 def _queued(conn: psycopg.Connection[Any], more_than: int) -> bool:

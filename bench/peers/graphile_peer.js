@@ -57,7 +57,11 @@ const verbs = {
       if (sent >= behind) {
         sent = 0;
         const full = `select from graphile_worker._private_jobs limit 1 offset ${Number(behind)}`;
-        while ((await pool.query(full)).rowCount) await pause(0.02);
+        let began = now();
+        while ((await pool.query(full)).rowCount) {
+          await pause(Math.min(0.5, Math.max(0.02, 20 * (now() - began))));
+          began = now();
+        }
       }
     }
   },

@@ -50,10 +50,11 @@ async def produce(batch, behind):
         await enqueue(queries, batch)
         sent += batch
         if sent >= behind:
-            sent = 0
+            sent, began = 0, time.monotonic()
             full = f"select from pgqueuer limit 1 offset {behind}"
-            while await queries.driver.fetch(full):  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
+            while await queries.driver.fetch(full):
+                await asyncio.sleep(min(0.5, max(0.02, 20 * (time.monotonic() - began))))
+                began = time.monotonic()
 
 
 async def probe(number):

@@ -35,10 +35,10 @@ JOBS = "select (select count(*) from qwf.jobs) + (select count(*) from public.ba
 def enqueue(
     server: Server, seconds: float, producers: tuple[int, ...], workers: int
 ) -> Iterator[Sample]:
-    """Enqueues by 1 to 32 producers: nobody there, all asleep elsewhere, hungry workers."""
+    """Enqueues by 1 to 32 producers: the fleet is busy, asleep elsewhere, or hungry."""
     fleets = {
         "bare INSERT": (BARE, "", True),
-        "nobody listens": (ONE, "", True),
+        "fleet busy": (ONE, "", True),
         f"{workers} asleep on another queue": (ONE, "gpu", True),
         f"{workers} hungry on the same": (ONE, "default", True),
         f"{workers} hungry that only poll": (ONE, "default", False),
@@ -47,6 +47,8 @@ def enqueue(
         for figure, (script, queue, listen) in fleets.items():
             with server.database() as base, contextlib.ExitStack() as stack:
                 base.conn.execute("create table public.bare (like qwf.jobs including all)")
+                # busy: where nobody serves the queue, each producer is told so
+                base.value("select qwf.register_worker('busy', 'default', '{}')")
                 if queue:
                     stack.enter_context(
                         forked(
@@ -62,7 +64,7 @@ def enqueue(
 
 def awake(base: Database, workers: int) -> bool:
     """Whether all workers are there."""
-    return bool(base.value("select count(*) >= %s from qwf.workers", workers))
+    return bool(base.value("select count(*) > %s from qwf.workers", workers))
 
 
 def sample(

@@ -133,7 +133,7 @@ def test_one_call_says_that_it_lives_and_sleeps_on(
     link.sent.clear()
     idle_for(200, link, worker, hears)
     said = gaps(link.times("stay_asleep"))
-    assert max(said) <= worker.settings.heartbeat
+    assert max(said) < worker.settings.heartbeat + 0.01
     assert min(said[1:]) > (7 if sleepers > 100 else 2.9)
     assert not [text for _, text in link.sent if "stay_asleep" not in text and "claim" not in text]
 
@@ -147,7 +147,7 @@ def test_it_is_never_forgotten_as_a_sleeper_while_it_holds_jobs(
     said, beats = link.times("sleep"), link.times("heartbeat")
     assert link.times("stay_asleep") == []
     assert max(gaps(said)) < FORGOTTEN_S
-    assert max(gaps(beats)) <= worker.settings.heartbeat
+    assert max(gaps(beats)) < worker.settings.heartbeat + 0.01
     assert len(beats) < len(said) + 2, "both at once"
 
 
