@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from interleave import Race, Session, claim, finish
+from test_maps import map_run
 
 
 def asleep(race: Race, worker: str, queue: str = "cpu") -> Session:
@@ -55,6 +56,29 @@ def test_an_enqueue_that_did_not_happen_leaves_nothing_and_wakes_nobody(
         producer.kill()
     assert heard(sleeper) == []
     assert race.rows("select * from qwf.jobs") == []
+
+
+def test_whoever_inserts_work_wakes_for_it(race: Race) -> None:
+    sleepers = [asleep(race, name) for name in "abc"]
+
+    def woken() -> int:
+        return sum(len(heard(s)) for s in sleepers)
+
+    keyed = "select qwf.enqueue('t', queue => 'cpu', key => 'k')"
+    race.rows(keyed)
+    assert woken() == 1
+    race.rows(keyed)
+    race.rows(
+        'select qwf.enqueue_many(\'[{"task":"t","queue":"cpu","key":"k"},'
+        '{"task":"t","queue":"cpu","run_at":"2100-01-01"}]\')'
+    )
+    race.rows("select qwf.enqueue('t', queue => 'cpu', run_at => '2100-01-01')")
+    race.run("pair", run_at="2100-01-01")
+    assert woken() == 0, "nothing new that could be claimed"
+    race.run("pair")
+    assert woken() == 2
+    map_run(race, 3, max_parallel=2)
+    assert woken() == 2, "the third element waits for a place"
 
 
 def test_work_is_announced_when_it_commits_and_not_before(race: Race) -> None:
