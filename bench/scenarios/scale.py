@@ -52,56 +52,62 @@ def scale(
 ) -> Iterator[Sample]:
     """Milliseconds of claim and finish in a full database, against those in an empty one.
 
-    The statistics are those of empty tables: autovacuum is off while they are filled. Commits do
-    not wait for the disk, so that only the work is timed.
+    Both are called in turn, so that what else the machine does meets both. The statistics are
+    first those of empty tables: autovacuum is off while they are filled. Commits do not wait for
+    the disk, so that only the work is timed.
     """
-    with server.database() as base:
-        fill(base, calls * 102)
-        empty = times(base, calls)
-    with server.database() as base:
+    with server.database() as empty, server.database() as full:
+        fill(empty, calls * 102 * 2)
         for table in TABLES:
-            base.conn.execute(f"alter table qwf.{table} set (autovacuum_enabled = off)")
+            full.conn.execute(f"alter table qwf.{table} set (autovacuum_enabled = off)")
         for query, count in ((PAST, finished), (BLOCKED, blocked), (SCHEDULED, scheduled)):
-            base.conn.execute(query, (count,))
-        base.conn.execute(ATTEMPTS)
-        fill(base, queued)
-        stale = times(base, calls)
-        base.conn.execute("vacuum analyze")
-        fresh = times(base, calls)
+            full.conn.execute(query, (count,))
+        full.conn.execute(ATTEMPTS)
+        fill(full, queued)
+        stale = times((empty, full), calls)
+        full.conn.execute("vacuum analyze")
+        fresh = times((empty, full), calls)
         views = {
-            name: timed(base, f"select count(*) from (select * from qwf.{name} limit 100) v")
+            name: timed(full, f"select count(*) from (select * from qwf.{name} limit 100) v")
             for name in VIEWS
         }
     held = f"{queued:,} queued, {finished:,} finished"
-    for call, before in empty.items():
-        yield Sample("scale", f"{call}, empty", before, "ms")
-        for kind, after in (("stale", stale[call]), ("fresh", fresh[call])):
+    for kind, found in (("stale", stale), ("fresh", fresh)):
+        for call, (before, after) in found.items():
             figure = f"{call}, {held}, {kind} statistics"
-            yield Sample("scale", figure, after, "ms", more={"times_empty": after / before})
+            more = {"empty": before, "times_empty": after / before}
+            yield Sample("scale", figure, after, "ms", more=more)
     for name, took in views.items():
         yield Sample("scale", f"view {name}, {held}", took, "ms")
 
 
-def times(base: Database, calls: int) -> dict[str, float]:
-    """Medians of claim and finish, one job and 100 jobs at once, milliseconds."""
-    base.conn.execute("set synchronous_commit = off")
-    found: dict[str, float] = {}
+def times(bases: tuple[Database, Database], calls: int) -> dict[str, tuple[float, float]]:
+    """Medians of claim and finish in each database, one job and 100 jobs at once, milliseconds."""
+    for base in bases:
+        base.conn.execute("set synchronous_commit = off")
+    found: dict[str, tuple[float, float]] = {}
     for batch, number in ((1, calls), (100, max(3, calls // 10))):
-        claims, finishes = [], []
-        for _ in range(number):
-            at = time.perf_counter()
-            claimed = base.conn.execute(CLAIM, ("default", "bench", batch)).fetchall()
-            claims.append(time.perf_counter() - at)
-            reports = json.dumps([
-                {"job_id": job, "token": str(token), "outcome": "completed", "detail": {}}
-                for job, token, _ in claimed
-            ])  # fmt: skip
-            at = time.perf_counter()
-            base.conn.execute(FINISH, (reports,)).fetchall()
-            finishes.append(time.perf_counter() - at)
-        found[f"claim of {batch}"] = 1000 * statistics.median(claims)
-        found[f"finish of {batch}"] = 1000 * statistics.median(finishes)
+        taken = [[claim_and_finish(base, batch) for base in bases] for _ in range(number)]
+        for which, name in enumerate(("claim", "finish")):
+            before, after = (
+                1000 * statistics.median(both[of][which] for both in taken) for of in range(2)
+            )
+            found[f"{name} of {batch}"] = (before, after)
     return found
+
+
+def claim_and_finish(base: Database, batch: int) -> tuple[float, float]:
+    """Seconds of one call of each."""
+    at = time.perf_counter()
+    claimed = base.conn.execute(CLAIM, ("default", "bench", batch)).fetchall()
+    claim = time.perf_counter() - at
+    reports = json.dumps([
+        {"job_id": job, "token": str(token), "outcome": "completed", "detail": {}}
+        for job, token, _ in claimed
+    ])  # fmt: skip
+    at = time.perf_counter()
+    base.conn.execute(FINISH, (reports,)).fetchall()
+    return claim, time.perf_counter() - at
 
 
 def timed(base: Database, query: str) -> float:

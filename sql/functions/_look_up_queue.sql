@@ -11,7 +11,8 @@
 begin;
 
 create function qwf._look_up_queue(
-  p_queue text, p_where text, out max_value_bytes int, out served boolean)
+  p_queue text, p_where text, out max_value_bytes int, out served boolean,
+  out asleep boolean)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -20,8 +21,9 @@ declare
 begin
   select s.max_value_bytes, exists (
     select from qwf.workers w
-    where w.queue = p_queue and w.stopped_at is null and w.last_seen > v_now - s.worker_stale)
-    into max_value_bytes, served
+    where w.queue = p_queue and w.stopped_at is null and w.last_seen > v_now - s.worker_stale),
+    exists (select from qwf.sleepers l where l.queue = p_queue)
+    into max_value_bytes, served, asleep
   from qwf.queues q cross join qwf.settings s
   where q.name = p_queue;
   if not found then
@@ -29,8 +31,8 @@ begin
   end if;
 end $$;
 comment on function qwf._look_up_queue(text, text) is
-  'How large arguments may be, and whether a live worker serves the queue; QW006 where there is no '
-  'such queue, with p_where in front of the detail.';
+  'How large arguments may be, whether a live worker serves the queue, and whether any may sleep; '
+  'QW006 where there is no such queue, with p_where in front of the detail.';
 revoke all on function qwf._look_up_queue(text, text) from public;
 
 commit;

@@ -64,7 +64,7 @@ begin
       v_job.requires, v_job.limit_by, v_job.on_failure,
       greatest(v_job.run_at, v_now) + v_job.expires, v_job.project, v_job.labels, v_now)
     returning j.id into v_id;
-    if not v_later then
+    if v_queue.asleep and not v_later then
       perform qwf._wake(v_job.queue, 1);
     end if;
   end if;
