@@ -2,14 +2,17 @@
 -- requires: schema/types
 -- requires: schema/jobs
 -- requires: schema/workers
--- requires: functions/_fits
+-- requires: functions/_find_floor
+-- requires: functions/_walked
 -- requires: functions/now
 -- Purpose: Remembers where the queued jobs of a queue that fit the worker begin, so that claims of
 --   this session need not walk past what was claimed before: while somebody holds a snapshot,
 --   vacuum leaves that in the index.
 -- Guarantees: A hint in a setting of the session: no row, no lock, nothing shared. It counts for
 --   twenty times as long as it took to find, a tenth of a second to a second, so that little of a
---   session's time goes into walks. Forgotten once there is little to walk past.
+--   session's time goes into walks. The walk for the next one begins at a base, which is older than
+--   the floor by what may have been about to commit, and counts for fifty times as long as a walk
+--   from the very start takes, a second to a minute. Forgotten once there is little to walk past.
 -- Called by: _pick_next, _floor.
 
 begin;
@@ -21,33 +24,41 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_began timestamptz := qwf.now();
-  v_last bigint := pg_sequence_last_value('qwf.job_position');
+  v_walked bigint := qwf._walked();
   v_floors jsonb := coalesce(nullif(current_setting('qwf.floors', true), ''), '{}')::jsonb;
+  v_old qwf.floor := jsonb_populate_record(null::qwf.floor, v_floors -> p_queue);
+  v_new qwf.floor;
+  v_now timestamptz;
   v_took interval;
-  v_floor qwf.floor;
 begin
-  select j.priority, greatest(j.position, 0) into v_floor.priority, v_floor.position
-  from qwf.jobs j
-  where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
-    and qwf._fits(j, p_worker, p_now)
-  order by j.priority, j.position
-  limit 1;
-  if not found then  -- what comes has a position after the last, most likely of this priority
-    v_floor.priority := coalesce((v_floors -> p_queue ->> 'priority')::int, 100);
-    v_floor.position := coalesce(v_last, 0);
+  if v_old.worker is distinct from p_worker.id then
+    v_old := null;
   end if;
-  v_took := qwf.now() - v_began;
-  v_floors := v_floors - p_queue;
-  if v_took > '1 ms' then
-    v_floor.until := qwf.now() + least(greatest(20 * v_took, '0.1 s'), '1 s');
-    v_floor.worker := p_worker.id;
-    v_floors := v_floors || jsonb_build_object(p_queue, to_jsonb(v_floor));
-  else
-    v_floor := null;
+  if v_old.base_until not between v_began and v_began + interval '2 min' then
+    v_old.base_priority := null;
+    v_old.base_position := null;
   end if;
+  v_new := qwf._find_floor(p_queue, p_worker, p_now, v_old);
+  v_now := qwf.now();
+  v_took := v_now - v_began;
+  v_new.until := v_now + least(greatest(20 * v_took, '0.1 s'), '1 s');
+  v_new.worker := p_worker.id;
+  if v_old.base_position is not null then
+    v_new.base_priority := v_old.base_priority;
+    v_new.base_position := v_old.base_position;
+    v_new.base_until := v_old.base_until;
+  elsif qwf._walked() - v_walked <= 500 then
+    v_new := null;
+  elsif v_old.mark is not null then
+    v_new.base_priority := v_new.priority;
+    v_new.base_position := least(v_new.position, v_old.mark);
+    v_new.base_until := v_now + least(greatest(50 * v_took, '1 s'), '1 min');
+  end if;
+  v_floors := v_floors - p_queue || case
+    when v_new is null then '{}' else jsonb_build_object(p_queue, to_jsonb(v_new)) end;
   perform set_config(
     'qwf.floors', case when v_floors = '{}' then '' else v_floors::text end, false);
-  return v_floor;
+  return v_new;
 end $$;
 comment on function qwf._keep_floor(text, qwf.workers, timestamptz) is
   'The first queued job of the queue that fits the worker, or the end of the queue, as a floor for '

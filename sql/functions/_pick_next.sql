@@ -6,7 +6,7 @@
 -- requires: functions/_floor
 -- requires: functions/_keep_floor
 -- requires: functions/_pick_above
--- requires: functions/now
+-- requires: functions/_walked
 -- Purpose: Picks jobs in claim order: run_next, priority, first in first out.
 -- Guarantees: One walk along jobs_claim, with the settings of claim, whatever the statistics say.
 --   Jobs this claim picked before are passed over: skip locked does not skip one's own locks. Where
@@ -25,7 +25,7 @@ as $$
 declare
   v_floor qwf.floor;
   v_jobs qwf.picked[];
-  v_began timestamptz;
+  v_walked bigint;
 begin
   if current_setting('qwf.floors', true) <> '' then
     v_floor := qwf._floor(p_queue, p_worker, p_now);
@@ -33,7 +33,7 @@ begin
       return qwf._pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
     end if;
   end if;
-  v_began := qwf.now();
+  v_walked := qwf._walked();
   v_jobs := array(
     select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
     from qwf.jobs j
@@ -42,9 +42,7 @@ begin
     order by j.run_next desc, j.priority, j.position
     limit p_count
     for no key update skip locked);
-  if qwf.now() > v_began + interval '3 ms'
-    and pg_stat_get_dead_tuples('qwf.jobs'::regclass) > 10000
-  then
+  if qwf._walked() - v_walked > 1000 + cardinality(v_jobs) then
     perform qwf._keep_floor(p_queue, p_worker, p_now);
   end if;
   return v_jobs;

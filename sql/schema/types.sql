@@ -56,10 +56,13 @@ comment on type qwf.picked is
   'A job about to be handed out, locked, and where its row is; its resolved inputs (null: as they '
   'are), or why they cannot be resolved.';
 
-create type qwf.floor as (priority int, "position" bigint, until timestamptz, worker text);
+create type qwf.floor as (
+  priority int, "position" bigint, until timestamptz, worker text,
+  base_priority int, base_position bigint, base_until timestamptz, mark bigint);
 comment on type qwf.floor is
   'Where the queued jobs of a queue that fit a worker began a moment ago, and until when that may '
-  'be trusted.';
+  'be trusted; where the walk for the next one may begin, and until when; '
+  'the last position given out when this one was found.';
 
 create type qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);

@@ -1,5 +1,5 @@
 begin;
-select plan(19);
+select plan(24);
 
 create function pg_temp.take(p_most int) returns text language sql as $$
   select string_agg(c.task, ' ' order by c.ord)
@@ -49,7 +49,8 @@ select pg_temp.keep('j', '50 s'),
     ::text, false);
 select is(pg_temp.take(1), 'h', 'nor does the floor of another worker');
 
-select qwf.enqueue('unfit', queue => 'cpu', priority => 1, requires => '{"disk": "nvme"}');
+select count(qwf.enqueue('unfit', queue => q, priority => 1, requires => '{"disk": "nvme"}'))
+from unnest('{cpu,gpu}'::text[]) q, generate_series(1, 600);
 create sequence pg_temp.moment;
 create function pg_temp.clock() returns timestamptz language sql volatile as
   $$ select timestamptz '2030-01-01'
@@ -74,12 +75,39 @@ select is((select f.counts_for from pg_temp.found('cpu', '3 s') f), '1 s',
   'and at most for a second');
 select results_eq($$ select f.priority, f.position from pg_temp.found('gpu', '2 ms') f $$,
   $$ select 100, last_value from qwf.job_position $$, 'that of an empty queue is its end');
-select set_config('qwf.floors', '{"gpu": {"priority": 7}}', false);
+select set_config('qwf.floors', jsonb_build_object(
+  'gpu', jsonb_build_object('priority', 7, 'worker', w.id))::text, false)
+from qwf.workers w;
 select is((select f.priority from pg_temp.found('gpu', '2 ms') f), 7,
   'where what was there had its priority');
-select set_config('my.step', '0', false), set_config('qwf.floors', '{"cpu": {}}', false);
-select is((select f.until from qwf.workers w, qwf._keep_floor('cpu', w, qwf.now()) f), null,
-  'where it is found at once there is none');
+
+create function pg_temp.floor(p_key text) returns text language sql as
+  $$ select nullif(current_setting('qwf.floors'), '')::jsonb -> 'cpu' ->> p_key $$;
+create function pg_temp.again(p_step text) returns bigint language sql as
+  $$ select count(*) from pg_temp.found('cpu', p_step) $$;
+select set_config('qwf.floors', '', false);
+select pg_temp.again('30 ms');
+select is(pg_temp.floor('base_position'), null,
+  'a first floor is no base: what is about to commit may lie below it');
+select set_config('my.mark', pg_temp.floor('mark'), false);
+select count(*) from qwf.workers w, qwf.claim('cpu', w.id, 1000);
+select qwf.enqueue('k', queue => 'cpu'), pg_temp.again('30 ms');
+select results_eq(
+  $$ select pg_temp.floor('base_position')::bigint, pg_temp.floor('position')::bigint $$,
+  $$ select current_setting('my.mark')::bigint, position from qwf.jobs where task = 'k' $$,
+  'a base is where positions had come to one floor before');
+update qwf.jobs set position = 1 where task = 'k';
+select pg_temp.again('30 ms');
+select is(pg_temp.floor('position'), pg_temp.floor('mark'), 'the next walk begins there');
+update qwf.jobs set priority = 90 where task = 'k';
+select pg_temp.again('30 ms');
+select is(pg_temp.floor('priority'), '90', 'but sees lower priorities');
+update qwf.jobs set priority = 100 where task = 'k';
+select pg_temp.again('2 min');
+select is(pg_temp.floor('position'), '1', 'and from time to time one begins at the start');
+select set_config('my.step', '0', false), set_config('qwf.floors', '{"default": {}}', false);
+select is((select f.until from qwf.workers w, qwf._keep_floor('default', w, qwf.now()) f), null,
+  'where there is little to walk past there is none');
 select is(current_setting('qwf.floors'), '', 'and the one there was is forgotten');
 
 select * from finish();

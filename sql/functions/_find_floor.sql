@@ -1,0 +1,54 @@
+-- Deploy qwf:functions/_find_floor
+-- requires: schema/types
+-- requires: schema/jobs
+-- requires: schema/workers
+-- requires: functions/_fits
+-- Purpose: Where the queued jobs of a queue that fit the worker begin.
+-- Guarantees: A walk along jobs_claim: of lower priorities and from the base of an earlier floor,
+--   or of everything where that has none. The mark is read before.
+-- Called by: _keep_floor.
+
+begin;
+
+create function qwf._find_floor(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_old qwf.floor)
+returns qwf.floor
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_part record;
+  v_floor qwf.floor;
+begin
+  v_floor.mark := coalesce(pg_sequence_last_value('qwf.job_position'), 0);
+  for v_part in
+    select * from (values
+      (1, -2147483648, -9223372036854775808, coalesce(p_old.base_priority::bigint - 1, 2147483647)),
+      (2, p_old.base_priority, p_old.base_position, 2147483647)
+    ) part (nth, priority, "position", up_to)
+    where part.priority is not null
+    order by part.nth
+  loop
+    select j.priority, greatest(j.position, 0) into v_floor.priority, v_floor.position
+    from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
+      and (j.priority, j.position) >= (v_part.priority, v_part.position)
+      and j.priority <= v_part.up_to
+      and qwf._fits(j, p_worker, p_now)
+    order by j.priority, j.position
+    limit 1;
+    if found then
+      return v_floor;
+    end if;
+  end loop;
+  -- nothing: what comes has a position after the last, most likely of this priority
+  v_floor.priority := coalesce(p_old.priority, 100);
+  v_floor.position := v_floor.mark;
+  return v_floor;
+end $$;
+comment on function qwf._find_floor(text, qwf.workers, timestamptz, qwf.floor) is
+  'The first queued job of the queue that fits the worker, or the end of the queue; not looking '
+  'below the base of an earlier floor for what has been there before.';
+revoke all on function qwf._find_floor(text, qwf.workers, timestamptz, qwf.floor) from public;
+
+commit;

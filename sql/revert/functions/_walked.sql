@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_walked
+
+begin;
+
+drop function qwf._walked();
+
+commit;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_walked
+
+begin;
+
+select 'qwf._walked()'::regprocedure;
+
+rollback;
