@@ -6,6 +6,7 @@
 -- requires: functions/_resolution_error
 -- requires: functions/_gate
 -- requires: functions/_next_position
+-- requires: functions/_announce_trouble
 -- requires: functions/_wake
 -- requires: functions/now
 -- Purpose: Writes the jobs of a map, one for each element of its list.
@@ -13,7 +14,7 @@
 --   from the start, or asks; it takes no place under max_parallel. Those beyond that are blocked,
 --   and opened in order as others end.
 -- Locks: expects the run locked by the caller.
--- Notifies: sleepers of the queue.
+-- Notifies: sleepers of the queue; qwf_events, for those that have failed or ask.
 -- Called by: _expand_map.
 
 begin;
@@ -73,6 +74,10 @@ begin
   group by j.run_id;
   perform qwf._wake(j.queue, v_count.active) from qwf.jobs j
   where j.id = p_map and v_count.active > 0;
+  if jsonb_array_length(p_list) + v_count.closed > 0 or v_count.waiting > 0 then
+    perform qwf._announce_trouble(j) from qwf.jobs j
+    where j.parent_id = p_map and j.status in ('failed', 'awaiting_input');
+  end if;
   return v_count;
 end $$;
 comment on function qwf._insert_elements(bigint, jsonb, jsonb) is

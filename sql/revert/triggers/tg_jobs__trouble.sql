@@ -3,7 +3,6 @@
 begin;
 
 drop trigger tg_jobs__trouble on qwf.jobs;
-drop trigger tg_jobs__trouble_at_once on qwf.jobs;
 drop function qwf.tg_jobs__trouble();
 
 commit;
