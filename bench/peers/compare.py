@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.cpu import Cpu
 from bench.measure import Meter, drained, percentiles, until
 from bench.peers.systems import GRAPHILE, PGQUEUER, PROCRASTINATE, QWF, System
 from bench.results import Sample
@@ -36,9 +37,10 @@ def drains(
                 with server.database(system.deploy) as base:
                     system.fill(base, some)
                     meter = Meter(base)
-                    with system.workers(base, number, batch):
+                    with system.workers(base, number, batch) as started:
+                        cpu = Cpu(server, started)
                         rate = drained(base, some, system.left)
-                        more = meter.wal(some)
+                        more = meter.wal(some) | cpu.per_job(some)
                     more |= meter.commits(some)
                 figure = f"batch {batch}, {number} worker processes"
                 yield Sample("drain", figure, rate, "jobs/s", system.name, more)

@@ -70,7 +70,7 @@ class System:
 
     def workers(
         self, base: Database, number: int, batch: int, file: Path = Path(os.devnull)
-    ) -> AbstractContextManager[object]:
+    ) -> AbstractContextManager[list[subprocess.Popen[bytes]]]:
         """So many worker processes; what a stamped job says goes to the file."""
         if not self.script:
             return agents(base.dsn, number, "--batch", str(batch))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 from bench import sessions
+from bench.cpu import Cpu
 from bench.measure import Meter, drained, fill
 from bench.processes import agents, forked
 from bench.results import Sample
@@ -31,16 +32,18 @@ def drain(
             fill(base, some)
             meter = Meter(base)
             with forked(number, sessions.work, base.dsn, batch):
+                cpu = Cpu(server)
                 rate = drained(base, some)
-                more = meter.wal(some)
+                more = meter.wal(some) | cpu.per_job(some)
             more |= meter.commits(some)
         yield Sample("drain", f"SQL, {number} sessions, batch {batch}", rate, "jobs/s", more=more)
     for fleet in fleets:
         with server.database() as base:
             fill(base, jobs)
             meter = Meter(base)
-            with agents(base.dsn, fleet):
+            with agents(base.dsn, fleet) as started:
+                cpu = Cpu(server, started)
                 rate = drained(base, jobs)
-                more = meter.wal(jobs)
+                more = meter.wal(jobs) | cpu.per_job(jobs)
             more |= meter.commits(jobs)
         yield Sample("drain", f"agents: {fleet}", rate, "jobs/s", more=more)

@@ -1,0 +1,46 @@
+"""CPU time: what work costs, whatever else the machine is doing."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from collections.abc import Sequence
+
+import psutil
+
+from bench.server import BenchError, Server
+
+
+class Cpu:
+    """CPU time of the server, and of clients with all their children, since it was made."""
+
+    def __init__(self, server: Server, clients: Sequence[subprocess.Popen[bytes]] = ()) -> None:
+        self._server = server
+        self._clients = clients
+        self._before = self._read()
+
+    def per_job(self, jobs: int) -> dict[str, float]:
+        """Microseconds for each job; nothing where the server runs on another machine."""
+        return {
+            name: 1e6 * (seconds - self._before[name]) / jobs
+            for name, seconds in self._read().items()
+        }
+
+    def _read(self) -> dict[str, float]:
+        found = {}
+        with contextlib.suppress(BenchError):
+            found["server_us"] = self._server.cpu_seconds()
+        if found and self._clients:
+            found["clients_us"] = sum(of_tree(client.pid) for client in self._clients)
+        return found
+
+
+def of_tree(pid: int) -> float:
+    """Seconds of a process and of all that descend from it, those that ended included."""
+    total = 0.0
+    with contextlib.suppress(psutil.Error):
+        root = psutil.Process(pid)
+        for process in (root, *root.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                total += sum(process.cpu_times()[:4])
+    return total
