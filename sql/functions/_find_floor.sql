@@ -23,10 +23,11 @@ begin
   v_floor.mark := coalesce(pg_sequence_last_value('qwf.job_position'), 0);
   for v_part in
     select * from (values
-      (1, -2147483648, -9223372036854775808, coalesce(p_old.base_priority::bigint - 1, 2147483647)),
+      (1, -2147483648, -9223372036854775808, case
+        when p_old.base_position is null then 2147483647 else p_old.base_priority::bigint - 1 end),
       (2, p_old.base_priority, p_old.base_position, 2147483647)
     ) part (nth, priority, "position", up_to)
-    where part.priority is not null
+    where part.position is not null
     order by part.nth
   loop
     select j.priority, greatest(j.position, 0) into v_floor.priority, v_floor.position
@@ -41,8 +42,9 @@ begin
       return v_floor;
     end if;
   end loop;
-  -- nothing: what comes has a position after the last, most likely of this priority
-  v_floor.priority := coalesce(p_old.priority, 100);
+  -- nothing: what comes has a position after the last, and most likely the priority of the base;
+  -- one job of another must not move the floor to where nothing lies
+  v_floor.priority := coalesce(p_old.base_priority, p_old.priority, 100);
   v_floor.position := v_floor.mark;
   return v_floor;
 end $$;

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/_floor
 -- requires: schema/types
 -- requires: schema/workers
+-- requires: functions/_floor_key
 -- requires: functions/_keep_floor
 -- requires: functions/now
 -- Purpose: Where this session may begin to look for queued jobs of a queue.
@@ -16,13 +17,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_floor qwf.floor := jsonb_populate_record(
-    null::qwf.floor, current_setting('qwf.floors')::jsonb -> p_queue);
+    null::qwf.floor,
+    current_setting('qwf.floors')::jsonb -> qwf._floor_key(p_queue, p_worker.id));
 begin
-  -- far ahead: the clock has been set back; of another worker: they share sessions of a pool
-  if v_floor.until not between qwf.now() and qwf.now() + interval '1 min'
-    or v_floor.until is not null and v_floor.worker is distinct from p_worker.id
-  then
-    return qwf._keep_floor(p_queue, p_worker, p_now);
+  if v_floor.until not between qwf.now() and qwf.now() + interval '1 s' then
+    return qwf._keep_floor(p_queue, p_worker, p_now);  -- far ahead: the clock has been set back
   end if;
   return v_floor;
 end $$;

@@ -2,6 +2,7 @@
 -- requires: schema/jobs
 -- requires: schema/workers
 -- requires: functions/_fits
+-- requires: functions/_floor_key
 -- requires: functions/wake_channel
 -- Purpose: Wakes one sleeper that could take a job which the worker that looked cannot.
 -- Guarantees: Only one that fell asleep before the job was queued: once it has looked it sleeps
@@ -18,10 +19,11 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if current_setting('qwf.floors', true) <> '' or not exists (
-    select from qwf.jobs j
-    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
-  ) then
+  if nullif(current_setting('qwf.floors', true), '')::jsonb ? qwf._floor_key(p_queue, p_worker.id)
+    or not exists (
+      select from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null)
+  then
     return;  -- nothing there; or what was claimed would have to be walked past: see _keep_floor
   end if;
   perform pg_notify(qwf.wake_channel(chosen.worker), p_queue)

@@ -57,7 +57,7 @@ comment on type qwf.picked is
   'are), or why they cannot be resolved.';
 
 create type qwf.floor as (
-  priority int, "position" bigint, until timestamptz, worker text,
+  priority int, "position" bigint, until timestamptz,
   base_priority int, base_position bigint, base_until timestamptz, mark bigint);
 comment on type qwf.floor is
   'Where the queued jobs of a queue that fit a worker began a moment ago, and until when that may '

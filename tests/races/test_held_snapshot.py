@@ -8,6 +8,7 @@ import pytest
 from interleave import Race, Session, claim, finish, until
 
 BEHIND = 3_000
+LITTLE = BEHIND / 10
 ENQUEUE = "select qwf.enqueue('t', queue => 'cpu')"
 
 
@@ -28,14 +29,14 @@ def worker(race: Race, holder: Session) -> Session:
     for _ in range(BEHIND // 1000):
         finish(worker, *claim(worker, 1000))
     assert claim(worker) == []
-    assert worker.one("select current_setting('qwf.floors')::jsonb ? 'cpu'")
+    assert worker.one("select current_setting('qwf.floors')::jsonb ? 'cpu '")
     return worker
 
 
 def base(worker: Session) -> int | None:
     """Where the walks of the worker's session begin; None: at the start."""
     found = worker.one(
-        "select (current_setting('qwf.floors')::jsonb -> 'cpu' ->> 'base_position')::bigint"
+        "select (current_setting('qwf.floors')::jsonb -> 'cpu ' ->> 'base_position')::bigint"
     )
     return None if found is None else int(found)
 
@@ -45,15 +46,21 @@ def lay_a_base(worker: Session) -> None:
     until(lambda: claim(worker) or base(worker) is not None)
 
 
-def test_claims_walk_past_little_of_it(race: Race, worker: Session) -> None:
-    lay_a_base(worker)
+def walked(worker: Session, *names: str) -> int:
+    """How many entries of the index an empty claim of each of these workers comes to, together."""
     worker.begin()
     before = worker.one("select qwf._walked()")
+    assert all(claim(worker, 10, worker=name) == [] for name in names)
+    after = worker.one("select qwf._walked()")
+    worker.commit()
+    return int(after - before)
+
+
+def test_claims_walk_past_little_of_it(race: Race, worker: Session) -> None:
+    until(lambda: walked(worker, "w") < LITTLE)
     job = race.one(ENQUEUE)
     assert [c.job for c in claim(worker, 10)] == [job]
-    assert claim(worker, 10) == []
-    assert worker.one("select qwf._walked()") - before < BEHIND / 10
-    worker.commit()
+    until(lambda: walked(worker, "w") < LITTLE)
 
 
 @pytest.mark.parametrize("based", [False, True])
@@ -85,6 +92,35 @@ def test_what_was_in_the_making_when_a_base_was_laid_is_found(race: Race, worker
     late.commit()
     assert claim(worker) == []
     until(lambda: [c.job for c in claim(worker)] == [job])
+
+
+def test_an_old_snapshot_lays_no_base(race: Race, worker: Session) -> None:
+    """It does not see what has committed since, and the base would lie above that."""
+    worker.begin("repeatable read")
+    assert claim(worker) == []
+    left = {race.one(ENQUEUE), race.one(ENQUEUE)}
+    for _ in range(4):
+        time.sleep(0.15)
+        assert claim(worker) == []
+    assert base(worker) is None
+    worker.commit()
+    until(lambda: not left.difference_update(c.job for c in claim(worker)) and not left)
+
+
+def test_workers_that_share_a_session_have_a_floor_each(race: Race, worker: Session) -> None:
+    pool = [race.one("select qwf.register_worker(%s, 'cpu')", box) for box in ("a", "b")]
+    until(lambda: walked(worker, *pool) < LITTLE)
+
+
+def test_one_job_of_another_priority_does_not_move_the_floor(race: Race, worker: Session) -> None:
+    lay_a_base(worker)
+    for _ in range(3):
+        race.rows("select qwf.enqueue('t', queue => 'cpu', priority => 50)")
+        time.sleep(0.15)  # the next claim looks for a floor, and finds this one
+        assert len(claim(worker)) == 1
+        time.sleep(0.15)
+        assert claim(worker) == []
+    until(lambda: walked(worker, "w") < LITTLE)
 
 
 def test_the_floor_is_forgotten_once_vacuum_has_been_there(

@@ -1,5 +1,8 @@
 begin;
-select plan(24);
+select plan(25);
+
+create or replace function qwf.now() returns timestamptz language sql volatile as
+  'select pg_catalog.now()';
 
 create function pg_temp.take(p_most int) returns text language sql as $$
   select string_agg(c.task, ' ' order by c.ord)
@@ -8,7 +11,7 @@ create function pg_temp.take(p_most int) returns text language sql as $$
     required_model, out_dir, lease_expires_at, project, labels, light, ord)
 $$;
 create function pg_temp.keep(p_task text, p_for interval) returns void language sql as $$
-  select set_config('qwf.floors', jsonb_build_object('cpu', jsonb_build_object(
+  select set_config('qwf.floors', jsonb_build_object('cpu ', jsonb_build_object(
     'priority', j.priority, 'position', greatest(j.position, 0),
     'until', qwf.now() + p_for))::text, false)
   from qwf.jobs j where j.task = p_task
@@ -18,7 +21,7 @@ create function pg_temp.give_back(p_task text) returns text language sql as $$
 $$;
 select qwf.enqueue(task, queue => 'cpu') from unnest('{a,b,c,d,e,f}'::text[]) task;
 select qwf.register_worker('box', 'cpu');
-select pg_temp.keep('c', '50 s');
+select pg_temp.keep('c', '1 s');
 select qwf.enqueue('urgent', queue => 'cpu', priority => 5),
   qwf.enqueue('idle', queue => 'cpu', priority => 500),
   qwf.run_next(qwf.enqueue('next', queue => 'cpu', priority => 500));
@@ -35,18 +38,17 @@ select qwf.enqueue('g', queue => 'cpu');
 select pg_temp.keep('g', '-1 s');
 select is(pg_temp.take(1), 'a', 'a floor that has lapsed counts for nothing');
 select set_config('qwf.floors',
-  '{"gpu": {"priority": 1, "position": 1, "until": "2999-01-01"}}', false);
+  '{"gpu ": {"priority": 1, "position": 1, "until": "2999-01-01"}}', false);
 select is(pg_temp.take(1), 'b', 'the floor of another queue is none');
 
 select pg_temp.give_back('b'), qwf.enqueue('h', queue => 'cpu');
-select pg_temp.keep('b', '50 s');
+select pg_temp.keep('b', '1 s');
 select is(pg_temp.take(1), 'b', 'nor is it left behind where the floor was found there');
 select qwf.enqueue(task, queue => 'cpu') from unnest('{i,j}'::text[]) task;
 select pg_temp.keep('j', '1 h');
 select is(pg_temp.take(1), 'g', 'a floor of a clock that has been set back counts for nothing');
-select pg_temp.keep('j', '50 s'),
-  set_config('qwf.floors', jsonb_set(current_setting('qwf.floors')::jsonb, '{cpu,worker}', '"x"')
-    ::text, false);
+select pg_temp.keep('j', '1 s'),
+  set_config('qwf.floors', replace(current_setting('qwf.floors'), '"cpu "', '"cpu x"'), false);
 select is(pg_temp.take(1), 'h', 'nor does the floor of another worker');
 
 select count(qwf.enqueue('unfit', queue => q, priority => 1, requires => '{"disk": "nvme"}'))
@@ -59,14 +61,14 @@ create or replace function qwf.now() returns timestamptz language sql volatile a
   $$ select timestamptz '2030-01-01'
     + nextval('pg_temp.moment') * current_setting('my.step')::interval $$;
 create function pg_temp.found(p_queue text, p_step text)
-returns table (priority int, "position" bigint, worker text, counts_for interval)
+returns table (priority int, "position" bigint, counts_for interval)
 language sql volatile as $$
   select set_config('my.step', p_step, false);
-  select f.priority, f.position, f.worker, f.until - pg_temp.clock()
+  select f.priority, f.position, f.until - pg_temp.clock()
   from qwf.workers w, qwf._keep_floor(p_queue, w, null) f
 $$;
-select results_eq($$ select f.priority, f.worker from pg_temp.found('cpu', '2 ms') f $$,
-  $$ select 100, w.id from qwf.workers w $$, 'a floor is a job that fits the worker');
+select is((select f.priority from pg_temp.found('cpu', '2 ms') f), 100,
+  'a floor is a job that fits the worker');
 select is((select f.counts_for from pg_temp.found('cpu', '2 ms') f), '0.1 s',
   'found quickly, it counts for a tenth of a second');
 select is((select f.counts_for from pg_temp.found('cpu', '30 ms') f), '0.6 s',
@@ -76,13 +78,14 @@ select is((select f.counts_for from pg_temp.found('cpu', '3 s') f), '1 s',
 select results_eq($$ select f.priority, f.position from pg_temp.found('gpu', '2 ms') f $$,
   $$ select 100, last_value from qwf.job_position $$, 'that of an empty queue is its end');
 select set_config('qwf.floors', jsonb_build_object(
-  'gpu', jsonb_build_object('priority', 7, 'worker', w.id))::text, false)
+  'gpu ' || w.id, jsonb_build_object('priority', 7))::text, false)
 from qwf.workers w;
 select is((select f.priority from pg_temp.found('gpu', '2 ms') f), 7,
   'where what was there had its priority');
 
 create function pg_temp.floor(p_key text) returns text language sql as
-  $$ select nullif(current_setting('qwf.floors'), '')::jsonb -> 'cpu' ->> p_key $$;
+  $$ select nullif(current_setting('qwf.floors'), '')::jsonb -> ('cpu ' || w.id) ->> p_key
+  from qwf.workers w $$;
 create function pg_temp.again(p_step text) returns bigint language sql as
   $$ select count(*) from pg_temp.found('cpu', p_step) $$;
 select set_config('qwf.floors', '', false);
@@ -105,10 +108,21 @@ select is(pg_temp.floor('priority'), '90', 'but sees lower priorities');
 update qwf.jobs set priority = 100 where task = 'k';
 select pg_temp.again('2 min');
 select is(pg_temp.floor('position'), '1', 'and from time to time one begins at the start');
-select set_config('my.step', '0', false), set_config('qwf.floors', '{"default": {}}', false);
+select set_config('my.step', '0', false), set_config('qwf.floors', jsonb_build_object(
+  'default ' || w.id, '{}'::jsonb)::text, false)
+from qwf.workers w;
 select is((select f.until from qwf.workers w, qwf._keep_floor('default', w, qwf.now()) f), null,
   'where there is little to walk past there is none');
 select is(current_setting('qwf.floors'), '', 'and the one there was is forgotten');
+
+select set_config('qwf.floors', '{
+  "gpu x": {"until": "2030-01-01 00:00:00+00"},
+  "cpu y": {"until": "2029-12-01 00:00:00+00"}}', false);
+select pg_temp.again('0');
+select results_eq(
+  $$ select k from jsonb_object_keys(current_setting('qwf.floors')::jsonb) k order by k $$,
+  $$ select 'cpu ' || w.id from qwf.workers w union all select 'gpu x' $$,
+  'each worker and queue of a session has its own; what nobody asks for goes');
 
 select * from finish();
 rollback;

@@ -1,0 +1,7 @@
+-- Verify qwf:functions/_floor_key
+
+begin;
+
+select 'qwf._floor_key(text, text)'::regprocedure;
+
+rollback;
