@@ -11,10 +11,10 @@
 --   vacuum leaves that in the index.
 -- Guarantees: A hint in a setting of the session: no row, no lock, nothing shared. It counts for
 --   twenty times as long as it took to find, a tenth of a second to a second, so that little of a
---   session's time goes into walks. The walk for the next one begins at a base: older than
---   the floor by what may have been about to commit. That counts for fifty times as long as a walk from the
---   very start takes, a second to a minute. Forgotten once there is little to walk past, or nobody
---   has asked for two minutes.
+--   session's time goes into walks. The walk for the next one begins at a base, older than the
+--   floor by what may have been about to commit. That counts for fifty times as long as a walk from
+--   the very start takes, a second to a minute. Forgotten once there is little to walk past, or
+--   nobody has asked for two minutes.
 -- Called by: _pick_next, _floor.
 
 begin;
