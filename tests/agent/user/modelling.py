@@ -75,9 +75,9 @@ def draw(model: Any, model_handle: Any) -> dict[str, Any]:
 
 @app.task()
 def together(folder: Path, name: str, seconds: float = 0.0, until: Path | None = None) -> None:
-    """Leave a file while this runs, and note which others are there."""
+    """Leave a file that names the card while this runs, and note which others are there."""
     mine = folder / name
-    mine.touch()
+    mine.write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
     note(f"{name}: {','.join(sorted(entry.name for entry in folder.iterdir()))}")
     end = time.monotonic() + 60
     while until is not None and not until.exists() and time.monotonic() < end:
