@@ -20,6 +20,7 @@ from bench.server import BenchError
 ROOT = Path(__file__).resolve().parents[1]
 STOP_S = 15.0
 READY_S = 60.0
+EACH_S = 0.5  # more for each that starts at the same time
 FORK = multiprocessing.get_context("fork")
 
 
@@ -73,7 +74,7 @@ def spawned(
                 env={**os.environ, **environment}, preexec_fn=die_with_parent,
             )  # fmt: skip
             started.append((process, log))
-        deadline = time.monotonic() + READY_S
+        deadline = time.monotonic() + READY_S + EACH_S * len(commands)
         for process, log in started:
             while ready and ready not in said(log):
                 if process.poll() is not None or time.monotonic() > deadline:

@@ -26,7 +26,7 @@ SETTINGS = {
     "fsync": "on",
     "synchronous_commit": "on",
     "full_page_writes": "on",
-    "max_connections": "500",
+    "max_connections": "700",
     "shared_buffers": "256MB",
     "max_wal_size": "4GB",
 }
@@ -174,6 +174,7 @@ def start(dsn: str | None) -> Iterator[Server]:
         return
     remove_leftovers()
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    folder.chmod(0o711)  # as root: another user runs the server, and has to pass
     cluster = embedded.Cluster(embedded.binaries(), folder / "data")
     try:
         cluster.create()

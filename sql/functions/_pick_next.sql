@@ -33,7 +33,7 @@ begin
       return qwf._pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
     end if;
   end if;
-  v_walked := qwf._walked();
+  v_walked := qwf._walked('qwf.jobs_claim');
   v_jobs := array(
     select (j.ctid, j.id, j.run_id, null, null)::qwf.picked
     from qwf.jobs j
@@ -42,7 +42,7 @@ begin
     order by j.run_next desc, j.priority, j.position
     limit p_count
     for no key update skip locked);
-  if qwf._walked() - v_walked > 1000 + cardinality(v_jobs) then
+  if qwf._walked('qwf.jobs_claim') - v_walked > 1000 + cardinality(v_jobs) then
     perform qwf._keep_floor(p_queue, p_worker, p_now);
   end if;
   return v_jobs;

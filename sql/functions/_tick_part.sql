@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/_tick_part
--- requires: functions/reclaim
+-- requires: functions/_look_sparingly
 -- requires: functions/promote_due
 -- requires: functions/fire_schedules
 -- requires: functions/_settle_cancel_requests
@@ -7,7 +7,6 @@
 -- requires: functions/expire_inputs
 -- requires: functions/_fail_overdue_runs
 -- requires: functions/drain_outbox
--- requires: functions/_wake_overlooked
 -- requires: functions/_forget_sleepers
 -- requires: functions/_keep_statistics
 -- requires: functions/prune
@@ -25,14 +24,14 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case p_part
-    when 'reclaimed' then (select count(*) from qwf.reclaim())
+    when 'reclaimed' then qwf._look_sparingly(p_part)
     when 'promoted' then qwf.promote_due()
     when 'fired' then qwf.fire_schedules()
     when 'cancelled' then qwf._settle_cancel_requests()
     when 'expired' then qwf._expire_jobs() + qwf.expire_inputs()
     when 'overdue' then qwf._fail_overdue_runs()
     when 'drained' then qwf.drain_outbox()
-    when 'woken' then qwf._wake_overlooked()
+    when 'woken' then qwf._look_sparingly(p_part)
     when 'forgotten' then qwf._forget_sleepers()
     when 'folded' then qwf._keep_statistics()
     when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p)

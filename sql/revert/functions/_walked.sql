@@ -2,6 +2,6 @@
 
 begin;
 
-drop function qwf._walked();
+drop function qwf._walked(regclass);
 
 commit;

@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._walked()'::regprocedure;
+select 'qwf._walked(regclass)'::regprocedure;
 
 rollback;

@@ -1,0 +1,7 @@
+-- Revert qwf:functions/_look_sparingly
+
+begin;
+
+drop function qwf._look_sparingly(text);
+
+commit;
