@@ -19,7 +19,7 @@ from interleave import Race
 
 TROUBLE = 6.0  # seconds
 SESSIONS = 4
-ROUNDS = 300  # of work, after which all must have ended
+ROUNDS = 2000  # of work, after which all must have ended; a fast machine makes 300 runs
 Connect = Callable[[], psycopg.Connection[Any]]
 Rows = list[tuple[Any, ...]]
 
