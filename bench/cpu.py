@@ -6,9 +6,7 @@ import contextlib
 import subprocess
 from collections.abc import Sequence
 
-import psutil
-
-from bench.server import BenchError, Server
+from bench.server import BenchError, Server, of_tree
 
 
 class Cpu:
@@ -33,14 +31,3 @@ class Cpu:
         if found and self._clients:
             found["clients_us"] = sum(of_tree(client.pid) for client in self._clients)
         return found
-
-
-def of_tree(pid: int) -> float:
-    """Seconds of a process and of all that descend from it, those that ended included."""
-    total = 0.0
-    with contextlib.suppress(psutil.Error):
-        root = psutil.Process(pid)
-        for process in (root, *root.children(recursive=True)):
-            with contextlib.suppress(psutil.Error):
-                total += sum(process.cpu_times()[:4])
-    return total

@@ -108,15 +108,7 @@ class Server:
 
         Raises BenchError for a server of another machine.
         """
-        postmaster = self.postmaster()
-        total = 0.0
-        for process in (postmaster, *postmaster.children()):
-            with contextlib.suppress(psutil.Error):
-                times = process.cpu_times()
-                total += times.user + times.system
-                if process == postmaster:
-                    total += times.children_user + times.children_system
-        return total
+        return of_tree(self.postmaster().pid)
 
     def postmaster(self) -> psutil.Process:
         """The server's first process. Raises BenchError where it is not on this machine."""
@@ -183,6 +175,17 @@ def start(dsn: str | None) -> Iterator[Server]:
     finally:
         cluster.stop(signal.SIGQUIT)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def of_tree(pid: int) -> float:
+    """CPU seconds of a process and of all that descend from it, those that ended included."""
+    total = 0.0
+    with contextlib.suppress(psutil.Error):
+        root = psutil.Process(pid)
+        for process in (root, *root.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                total += sum(process.cpu_times()[:4])  # of itself, and of children that ended
+    return total
 
 
 def remove_leftovers() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from bench import sessions
+from bench.cpu import Cpu
 from bench.measure import Meter, drained, fill, until
 from bench.processes import agents, forked
 from bench.results import Sample
@@ -41,15 +42,17 @@ def dag(
     """Nodes per second through the SQL API and through agents, and the time of a hop."""
     with server.database() as base:
         register(base, "chain", chain(5))
-        yield many(base, "chain", runs, f"{runs} chains of 5, SQL, 4 sessions", sql(base, 4, batch))
+        yield many(
+            server, base, "chain", runs, f"{runs} chains of 5, SQL, 4 sessions", sql(base, 4, batch)
+        )
     with server.database() as base:
         register(base, "chain", chain(5))
         mislead(base)
         figure = f"{runs} chains of 5, SQL, statistics of jobs without runs"
-        yield many(base, "chain", runs, figure, sql(base, 4, batch))
+        yield many(server, base, "chain", runs, figure, sql(base, 4, batch))
     with server.database() as base:
         register(base, "chain", chain(5))
-        yield many(base, "chain", runs, f"{runs} chains of 5, 1 agent", agents(base.dsn, 1))
+        yield many(server, base, "chain", runs, f"{runs} chains of 5, 1 agent", agents(base.dsn, 1))
     with server.database() as base:
         register(base, "chain", chain(length))
         yield alone(base, "chain", f"one chain of {length}, 1 agent, per hop", 1000 / length, "ms")
@@ -62,12 +65,12 @@ def dag(
     with server.database() as base:
         register(base, "diamond", diamond())
         figure = f"{concurrent} runs of diamonds, 2 agents"
-        yield many(base, "diamond", concurrent, figure, agents(base.dsn, 2))
+        yield many(server, base, "diamond", concurrent, figure, agents(base.dsn, 2))
     for number in (1, 8):
         with server.database() as base:
             register(base, "fan", fan(width))
             figure = f"one run of {width} siblings, SQL, {number} sessions"
-            yield many(base, "fan", 1, figure, sql(base, number, 10))
+            yield many(server, base, "fan", 1, figure, sql(base, number, 10))
 
 
 def sql(base: Database, number: int, batch: int) -> AbstractContextManager[None]:
@@ -83,15 +86,20 @@ def mislead(base: Database) -> None:
 
 
 def many(
-    base: Database, workflow: str, runs: int, figure: str, fleet: AbstractContextManager[object]
+    server: Server,
+    base: Database,
+    workflow: str,
+    runs: int,
+    figure: str,
+    fleet: AbstractContextManager[object],
 ) -> Sample:
     """Nodes per second of runs that all wait when the fleet begins."""
     base.value("select count(qwf.enqueue_run(%s)) from generate_series(1, %s)", workflow, runs)
     nodes = int(base.value(UNENDED))
-    meter = Meter(base)
+    meter, cpu = Meter(base), Cpu(server)
     with fleet:
         rate = drained(base, nodes, UNENDED)
-        more = meter.wal(nodes)
+        more = meter.wal(nodes) | cpu.per_job(nodes)
     more |= meter.commits(nodes)
     return Sample("dag", figure, rate, "nodes/s", more=more)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import click
 
 from bench.claimers import serve_all
+from bench.cpu import Cpu
 from bench.measure import Meter, until
 from bench.processes import forked
 from bench.results import Sample
@@ -64,12 +65,12 @@ def enqueue(
                     until(functools.partial(awake, base, workers), "the workers")
                 if queue == "default":  # the first claim of a session takes ten times as long
                     pgbench(base.dsn, script, number, seconds)
-                    yield sample(base, script, figure, number, HUNGRY * seconds)
+                    yield sample(server, base, script, figure, number, HUNGRY * seconds)
                 else:
-                    yield sample(base, script, figure, number, seconds)
+                    yield sample(server, base, script, figure, number, seconds)
     with server.database() as base:
         base.conn.execute("create table public.bare ()")
-        yield sample(base, MANY, "enqueue_many of 100", 1, seconds, jobs=100)
+        yield sample(server, base, MANY, "enqueue_many of 100", 1, seconds, jobs=100)
 
 
 def awake(base: Database, workers: int) -> bool:
@@ -78,11 +79,18 @@ def awake(base: Database, workers: int) -> bool:
 
 
 def sample(
-    base: Database, script: str, figure: str, number: int, seconds: float, jobs: int = 1
+    server: Server,
+    base: Database,
+    script: str,
+    figure: str,
+    number: int,
+    seconds: float,
+    jobs: int = 1,
 ) -> Sample:
     """Run it."""
     meter = Meter(base)
-    before = int(base.value(JOBS))
+    before, cpu = int(base.value(JOBS)), Cpu(server)
     rate = pgbench(base.dsn, script, number, seconds) * jobs
-    more = meter.wal(max(1, int(base.value(JOBS)) - before))
+    enqueued = max(1, int(base.value(JOBS)) - before)
+    more = meter.wal(enqueued) | cpu.per_job(enqueued)
     return Sample("enqueue", f"{figure}, {number} producers", rate, "jobs/s", more=more)
