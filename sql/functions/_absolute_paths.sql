@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_absolute_paths
--- requires: schema/qwf
--- requires: functions/_list
--- requires: functions/_object
 -- Purpose: The paths of all references in a compiled value, which start from a node, several nodes,
 --   $context or $files.
 -- Guarantees: A path that starts from an expression gives the paths inside that expression. $value
@@ -40,8 +37,6 @@ begin
       and jsonb_typeof(v.value -> '$from' -> 0) in ('string', 'array');
 end $$;
 
-comment on function qwf._absolute_paths(jsonb) is
-  'Returns the path of every reference in a compiled value.';
-revoke all on function qwf._absolute_paths(jsonb) from public;
+revoke all on function qwf._absolute_paths from public;
 
 commit;

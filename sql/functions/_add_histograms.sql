@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_add_histograms
--- requires: schema/qwf
 -- Purpose: Merges two histograms.
 -- Called by: _fold_counts.
 
@@ -11,8 +10,6 @@ as $$
   select array_agg(coalesce(b.one, 0) + coalesce(b.other, 0) order by b.n)
   from unnest(p_one, p_other) with ordinality b (one, other, n)
 $$;
-comment on function qwf._add_histograms(bigint[], bigint[]) is
-  'Sum of two histograms, bucket by bucket.';
-revoke all on function qwf._add_histograms(bigint[], bigint[]) from public;
+revoke all on function qwf._add_histograms from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_adopt_running
--- requires: schema/jobs
--- requires: schema/limits
 -- Purpose: Gives slots to the jobs of a queue that ran before it was limited, so that they count.
 -- Guarantees: A job that ends meanwhile is left out, or its end waits for this and then frees the
 --   slot. Slots above max_running are made where more run than may.
@@ -35,8 +33,6 @@ begin
   select 'queue:' || p_queue, p.slot, u.id from uncounted u join place p on p.n = u.n
   on conflict (limit_name, slot) do update set job_id = excluded.job_id;
 end $$;
-comment on function qwf._adopt_running(text) is
-  'Writes the running jobs of a queue into the slots of its new limit.';
-revoke all on function qwf._adopt_running(text) from public;
+revoke all on function qwf._adopt_running from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_ancestors
--- requires: schema/qwf
 -- Purpose: Which vertices lie upstream of each vertex.
 -- Guarantees: Bit u - 1 of element v says that u is upstream of v, all of it: an edge that is not
 --   whole passes on what lies behind it, but not its own tail. One OR per edge: a chain of a
@@ -35,9 +34,6 @@ begin
   return v_reach;
 end $$;
 
-comment on function qwf._ancestors(int, int[], int[], int[], boolean[]) is
-  'Returns for each of p_count vertices the set of vertices upstream of it as a bit string, from '
-  'a topological order.';
-revoke all on function qwf._ancestors(int, int[], int[], int[], boolean[]) from public;
+revoke all on function qwf._ancestors from public;
 
 commit;

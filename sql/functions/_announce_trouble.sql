@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_announce_trouble
--- requires: schema/jobs
--- requires: schema/settings
 -- Purpose: Tells whoever listens that a job failed or that a person is asked, where
 --   settings.notify_events says so.
 -- Guarantees: Sent with the commit of the failure or question. Switched off, it costs one look at
@@ -25,8 +23,6 @@ begin
         then left(p_job.input_spec ->> 'prompt', 500) end))::text);
   end if;
 end $$;
-comment on function qwf._announce_trouble(qwf.jobs) is
-  'Sends job_failed or input_asked on channel qwf_events, if switched on.';
-revoke all on function qwf._announce_trouble(qwf.jobs) from public;
+revoke all on function qwf._announce_trouble from public;
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_another_takes
--- requires: schema/jobs
--- requires: schema/workers
--- requires: schema/settings
--- requires: functions/_is_able
--- requires: functions/desired_state
 -- Purpose: Whether a live worker of another host, switched on, could take a job that avoids one.
 -- Called by: _fits, _misfits.
 
@@ -21,8 +16,6 @@ begin
       and w.host <> p_job.avoid_host and qwf._is_able(p_job, w)
       and qwf.desired_state(w.host, w.queue) = 'on');
 end $$;
-comment on function qwf._another_takes(qwf.jobs, timestamptz) is
-  'Whether some live worker that is on and not of the host the job avoids could run it.';
-revoke all on function qwf._another_takes(qwf.jobs, timestamptz) from public;
+revoke all on function qwf._another_takes from public;
 
 commit;

@@ -1,14 +1,4 @@
 -- Deploy qwf:functions/_answer
--- requires: schema/jobs
--- requires: schema/history
--- requires: schema/settings
--- requires: functions/_take_events
--- requires: functions/_apply
--- requires: functions/_answer_problems
--- requires: functions/_raise_problems
--- requires: functions/_decide
--- requires: functions/_is_doomed
--- requires: functions/now
 -- Purpose: Takes an answer: checks it, keeps it, and lets its job go on.
 -- Guarantees: An answer that does not fit changes nothing.
 -- Locks: expects the job's run locked by the caller, or the job where it has none.
@@ -49,8 +39,6 @@ begin
     array(select p from qwf._answer_problems(p_job.input_spec, v_value) p));
   return qwf._decide(p_job, v_value, coalesce(p_by, session_user));
 end $$;
-comment on function qwf._answer(qwf.jobs, jsonb, text) is
-  'Checks the answer to the question the job waits with, and applies it; returns its id.';
-revoke all on function qwf._answer(qwf.jobs, jsonb, text) from public;
+revoke all on function qwf._answer from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_answer_problems
--- requires: schema/types
--- requires: functions/_schema_problems
--- requires: functions/_choices
 -- Purpose: What is wrong with an answer, by the widget of the question.
 -- Guarantees: Never raises. A widget nobody knows takes any value; a schema in the question holds
 --   for every widget.
@@ -56,8 +53,6 @@ begin
   end case;
   return query select * from qwf._schema_problems(p_value, v_schema, 'value');
 end $$;
-comment on function qwf._answer_problems(jsonb, jsonb) is
-  'What is wrong with an answer to the question; no row: nothing.';
-revoke all on function qwf._answer_problems(jsonb, jsonb) from public;
+revoke all on function qwf._answer_problems from public;
 
 commit;

@@ -1,13 +1,4 @@
 -- Deploy qwf:functions/_apply
--- requires: schema/types
--- requires: functions/_changes
--- requires: functions/_end_runs
--- requires: functions/_stop_nodes
--- requires: functions/_is_doomed
--- requires: functions/_open_dependants
--- requires: functions/_open_guarded
--- requires: functions/_settle_maps
--- requires: functions/_count_nodes
 -- Purpose: Applies events to runs: ends runs, opens what became ready, cascades skips, counts. The
 --   heart of fan-out.
 -- Guarantees: Set-based: cost grows with the events and the nodes they open, not with the runs. It
@@ -78,9 +69,6 @@ begin
   end loop;
   perform qwf._count_nodes(v_counts);
 end $$;
-comment on function qwf._apply(qwf.event[]) is
-  'Applies events to runs the caller has locked: readiness, skips, inputs, maps, failures, '
-  'counters, and the end of the run.';
-revoke all on function qwf._apply(qwf.event[]) from public;
+revoke all on function qwf._apply from public;
 
 commit;

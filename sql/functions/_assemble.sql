@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_assemble
--- requires: functions/_reads
 -- Purpose: Puts the compiled steps of a workflow together: positions, edges, what each node reads.
 -- Guarantees: Steps come dependencies first and so do the nodes of each, so every edge points to a
 --   higher idx. Sources of a pipeline wait for what their step waits for; more than 200000 edges
@@ -72,9 +71,6 @@ begin
   return v_graph;
 end $$;
 
-comment on function qwf._assemble(jsonb[]) is
-  'Returns one graph from the compiled steps of a workflow: nodes with their positions, edges, '
-  'checks, problems.';
-revoke all on function qwf._assemble(jsonb[]) from public;
+revoke all on function qwf._assemble from public;
 
 commit;

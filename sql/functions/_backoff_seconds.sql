@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_backoff_seconds
--- requires: schema/qwf
 -- Purpose: The wait before the n-th retry.
 -- Guarantees: Never raises; null for a backoff that is none. Without jitter: the caller adds it.
 -- Called by: _check_job, _node_rules, _transition.
@@ -41,9 +40,6 @@ begin
   end if;
   return null;
 end $$;
-comment on function qwf._backoff_seconds(jsonb, int) is
-  'Seconds to wait before retrying after so many failures (from 1); null where the backoff is '
-  'malformed.';
-revoke all on function qwf._backoff_seconds(jsonb, int) from public;
+revoke all on function qwf._backoff_seconds from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_bucket
--- requires: schema/qwf
 -- Purpose: The bucket of a histogram that a time falls into: each is a fifth wider than the one
 --   before.
 -- Guarantees: 0 is below a millisecond, 1 begins there, 127 is everything above 110 days. The
@@ -14,8 +13,6 @@ as $$
   select width_bucket(ln(greatest(p_seconds, 0.0005)), ln(0.001::float8),
     ln(0.001::float8) + 126 * ln(1.2::float8), 126)
 $$;
-comment on function qwf._bucket(real) is
-  'Bucket of a time in seconds: 0 below a millisecond, then a fifth wider each, at most 127.';
-revoke all on function qwf._bucket(real) from public;
+revoke all on function qwf._bucket from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_cancel_reason
--- requires: schema/jobs
 -- Purpose: Who asked for a running job to be cancelled, and why.
 -- Guarantees: Read before the request is cleared away with the job's end.
 -- Called by: _retire.
@@ -13,8 +12,6 @@ as $$
   from qwf.cancel_requests c
   where c.job_id = p_job_id
 $$;
-comment on function qwf._cancel_reason(bigint) is
-  'Who asked for the job to be cancelled and why; null where nobody did.';
-revoke all on function qwf._cancel_reason(bigint) from public;
+revoke all on function qwf._cancel_reason from public;
 
 commit;

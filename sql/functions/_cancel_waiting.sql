@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_cancel_waiting
--- requires: schema/jobs
--- requires: schema/history
--- requires: functions/now
 -- Purpose: Cancels a job that does not run.
 -- Guarantees: Never waits: a row that somebody has locked just now (a claim, most likely) is not
 --   taken.
@@ -44,9 +41,6 @@ begin
   return case v_was
     when 'blocked' then 'cut' when 'awaiting_input' then 'withdrawn' else 'cancelled' end;
 end $$;
-comment on function qwf._cancel_waiting(bigint, text) is
-  'Cancels the job and returns the kind of event for its run; null where it runs, has ended or is '
-  'locked.';
-revoke all on function qwf._cancel_waiting(bigint, text) from public;
+revoke all on function qwf._cancel_waiting from public;
 
 commit;

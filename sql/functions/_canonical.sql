@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_canonical
--- requires: schema/qwf
 -- Purpose: A value with absolute references: every $from becomes a path that starts from a node or
 --   from the run context.
 -- Guarantees: What a name stands for is read from p_names, by its first segment; a name that is not
@@ -29,9 +28,6 @@ begin
           from jsonb_each(p_value) m);
 end $$;
 
-comment on function qwf._canonical(jsonb, jsonb) is
-  'Returns a value whose references start from nodes or the run context instead of from names of '
-  'the definition.';
-revoke all on function qwf._canonical(jsonb, jsonb) from public;
+revoke all on function qwf._canonical from public;
 
 commit;

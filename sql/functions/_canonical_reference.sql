@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_canonical_reference
--- requires: functions/_canonical
--- requires: functions/_segments
--- requires: functions/_substitute
 -- Purpose: One reference with an absolute path.
 -- Guarantees: A step stands for its exports; without exports, for the outputs of its leaves.
 --   pipeline.x is replaced by what the step gives for x; a declared input it does not give is the
@@ -45,8 +42,6 @@ begin
   end);
 end $$;
 
-comment on function qwf._canonical_reference(jsonb, jsonb) is
-  'Returns one $from with a path that starts from a node, its files or the run context.';
-revoke all on function qwf._canonical_reference(jsonb, jsonb) from public;
+revoke all on function qwf._canonical_reference from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_caught_up
--- requires: schema/clock
--- requires: functions/now
 -- Purpose: When a tick began that left nothing to do, if that is no longer ago than max_age.
 -- Guarantees: Reads a hint, which no transaction holds back. One that lies in the future, as after
 --   the clock was set back, counts for nothing.
@@ -24,8 +22,6 @@ begin
   end if;
   return case when v_at between v_now - p_max_age and v_now then v_at end;
 end $$;
-comment on function qwf._caught_up(interval) is
-  'When a tick last began that left nothing to do; null if that is longer ago than this.';
-revoke all on function qwf._caught_up(interval) from public;
+revoke all on function qwf._caught_up from public;
 
 commit;

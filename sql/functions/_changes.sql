@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_changes
--- requires: schema/types
--- requires: schema/jobs
 -- Purpose: What events, and nodes that were opened, change in the counters of their runs.
 -- Guarantees: The one table of what each kind of event counts. A node that is opened was blocked,
 --   and counted neither as active nor as waiting.
@@ -40,8 +38,6 @@ as $$
     false
   from unnest(p_opened) o
 $$;
-comment on function qwf._changes(qwf.event[], qwf.opened[]) is
-  'Changes of the counters of runs that follow from events and from opened nodes.';
-revoke all on function qwf._changes(qwf.event[], qwf.opened[]) from public;
+revoke all on function qwf._changes from public;
 
 commit;

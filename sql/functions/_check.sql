@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_check
--- requires: functions/_evaluate
--- requires: functions/_schema_problems
--- requires: functions/_with_defaults
 -- Purpose: Resolves a $check, which compiling puts around a step input that has a schema and is
 --   known only at run time.
 -- Guarantees: Fills in the schema's defaults; a value that violates the schema is an error value.
@@ -31,9 +28,6 @@ begin
   return v_found;
 end $$;
 
-comment on function qwf._check(jsonb, jsonb) is
-  'Returns the value under a $check with the defaults of its schema, or how it violates that '
-  'schema.';
-revoke all on function qwf._check(jsonb, jsonb) from public;
+revoke all on function qwf._check from public;
 
 commit;

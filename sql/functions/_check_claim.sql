@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_check_claim
--- requires: schema/qwf
 -- Purpose: Refuses a claim that makes no sense.
 -- Raises: QW005.
 -- Called by: claim.
@@ -19,8 +18,6 @@ begin
       hint = 'name the worker, and take 1 to 1000 jobs with a lease from one second to one day';
   end if;
 end $$;
-comment on function qwf._check_claim(text, int, interval) is
-  'Raises QW005 for a claim without a worker, of no job or more than 1000, or with no lease.';
-revoke all on function qwf._check_claim(text, int, interval) from public;
+revoke all on function qwf._check_claim from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_check_count
--- requires: schema/qwf
 -- Purpose: Refuses to do something a negative number of times.
 -- Raises: QW005.
 -- Called by: drain_outbox, expire_inputs, fire_schedules, promote_due, prune, reclaim.
@@ -16,8 +15,6 @@ begin
       detail = format('%s %s', p_name, p_count), hint = 'give 0 or more';
   end if;
 end $$;
-comment on function qwf._check_count(text, int) is
-  'Raises QW005 for a bound that is negative; p_name is what the caller calls it.';
-revoke all on function qwf._check_count(text, int) from public;
+revoke all on function qwf._check_count from public;
 
 commit;

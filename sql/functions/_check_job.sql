@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_check_job
--- requires: schema/types
--- requires: functions/_backoff_seconds
--- requires: functions/_check_limit
 -- Purpose: Refuses a standalone job that could not run.
 -- Guarantees: Everything that can be wrong with the arguments of enqueue is found before a row is
 --   written.
@@ -51,9 +48,6 @@ begin
       hint = 'put large data in a file or table and pass where it is';
   end if;
 end $$;
-comment on function qwf._check_job(qwf.new_job, text, int) is
-  'Raises QW001 or QW005 for a standalone job that could not run, with p_where in front of the '
-  'detail.';
-revoke all on function qwf._check_job(qwf.new_job, text, int) from public;
+revoke all on function qwf._check_job from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_check_key
--- requires: schema/qwf
 -- Purpose: Refuses names that no index entry can hold.
 -- Raises: QW005.
 -- Called by: _check_worker, enqueue_run, worker_control.
@@ -17,8 +16,6 @@ begin
       hint = 'use a short name, or a digest of the long one';
   end if;
 end $$;
-comment on function qwf._check_key(text, text, text) is
-  'Raises QW005 for a key, project or worker of more than 500 bytes.';
-revoke all on function qwf._check_key(text, text, text) from public;
+revoke all on function qwf._check_key from public;
 
 commit;

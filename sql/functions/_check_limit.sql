@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_check_limit
--- requires: schema/limits
 -- Purpose: Refuses a limit that does not exist: its jobs would wait for ever.
 -- Raises: QW001.
 -- Called by: _check_job, _check_limits, retry_job.
@@ -22,9 +21,6 @@ begin
         'select qwf.create_limit(%L, 2)', p_name);
   end if;
 end $$;
-comment on function qwf._check_limit(text, text) is
-  'Raises QW001 for a limit that does not exist; null is no limit. p_where stands in front of the '
-  'detail.';
-revoke all on function qwf._check_limit(text, text) from public;
+revoke all on function qwf._check_limit from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_check_limits
--- requires: schema/graphs
--- requires: schema/limits
--- requires: functions/_check_limit
 -- Purpose: Refuses to start nodes under a limit that was dropped since they were compiled.
 -- Raises: QW001.
 -- Called by: enqueue_run, retry_run.
@@ -17,8 +14,6 @@ begin
   from qwf.graph_nodes n
   where n.graph_id = p_graph and n.limit_by is not null;
 end $$;
-comment on function qwf._check_limits(bigint) is
-  'Raises QW001 where a node of the graph names a limit that there is not.';
-revoke all on function qwf._check_limits(bigint) from public;
+revoke all on function qwf._check_limits from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_check_run
--- requires: schema/settings
 -- Purpose: Refuses a context, labels or a time to begin that no run could have.
 -- Raises: QW005.
 -- Called by: enqueue_run.
@@ -33,9 +32,6 @@ begin
       hint = 'put large data in a file or table and pass where it is';
   end if;
 end $$;
-comment on function qwf._check_run(jsonb, jsonb, timestamptz) is
-  'Raises QW005 for a context or labels that are no objects, a context that is too large, and a '
-  'time to begin that is too far away.';
-revoke all on function qwf._check_run(jsonb, jsonb, timestamptz) from public;
+revoke all on function qwf._check_run from public;
 
 commit;

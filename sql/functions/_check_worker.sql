@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_check_worker
--- requires: functions/_check_key
 -- Purpose: Refuses a worker without a name, or with one that no index takes.
 -- Raises: QW005.
 -- Called by: echo, sleep.
@@ -17,8 +16,6 @@ begin
   end if;
   perform qwf._check_key('', 'worker', p_worker);
 end $$;
-comment on function qwf._check_worker(text) is
-  'Raises QW005 for a worker that is null or whose name is too long.';
-revoke all on function qwf._check_worker(text) from public;
+revoke all on function qwf._check_worker from public;
 
 commit;

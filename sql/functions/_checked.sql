@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_checked
--- requires: schema/qwf
 -- Purpose: A compiled value under a $check: what resolves it holds it against its schema.
 -- Guarantees: The value itself where there is no schema, or an empty one.
 -- Called by: _step_inputs.
@@ -13,8 +12,6 @@ return case when p_schema <> '{}'
   else p_value
 end;
 
-comment on function qwf._checked(jsonb, jsonb, text) is
-  'Returns a value wrapped so that resolving it checks it against a schema.';
-revoke all on function qwf._checked(jsonb, jsonb, text) from public;
+revoke all on function qwf._checked from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_choices
--- requires: schema/qwf
 -- Purpose: What may be chosen in a choose_one or turnout question.
 -- Guarantees: An option that is an object may be chosen whole, or by its value or id. A question
 --   without any option takes null.
@@ -18,8 +17,6 @@ as $$
   cross join lateral (values (o.value), (o.value -> 'value'), (o.value -> 'id')) c (choice)
   where c.choice is not null
 $$;
-comment on function qwf._choices(jsonb) is
-  'JSON list of the values that answer a choice: options, and their value or id.';
-revoke all on function qwf._choices(jsonb) from public;
+revoke all on function qwf._choices from public;
 
 commit;

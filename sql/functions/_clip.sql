@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_clip
--- requires: schema/qwf
 -- Purpose: Long text cut in the middle: head and tail tell most.
 -- Guarantees: At most about p_max_bytes bytes in the database encoding; shorter text comes back as
 --   it is.
@@ -16,8 +15,6 @@ as $$
   end
   from (select (length(p_text) * (p_max_bytes - 32.0) / (2 * octet_length(p_text)))::int as chars) k
 $$;
-comment on function qwf._clip(text, int) is
-  'The text, or its head and tail where it is longer than so many bytes.';
-revoke all on function qwf._clip(text, int) from public;
+revoke all on function qwf._clip from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_close_run
--- requires: schema/runs
--- requires: schema/jobs
--- requires: functions/now
 -- Purpose: Decides how a live run ends when it does not complete: it failed, or was cancelled.
 -- Guarantees: The first decision stands. A run with clean-up nodes that have not ended stays
 --   running until they have, unless nothing of it ever began; with p_at_once it ends without them.
@@ -36,9 +33,6 @@ begin
   where r.id = p_run and r.finished_at is null and (r.ending is null or p_at_once);
   return found;
 end $$;
-comment on function qwf._close_run(bigint, qwf.run_status, text, boolean) is
-  'Ends a live run as failed or cancelled, now or once its clean-up nodes have ended; false where '
-  'that was decided before.';
-revoke all on function qwf._close_run(bigint, qwf.run_status, text, boolean) from public;
+revoke all on function qwf._close_run from public;
 
 commit;

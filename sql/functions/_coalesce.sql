@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_coalesce
--- requires: functions/_evaluate
 -- Purpose: Resolves a $coalesce: its first candidate that is there and is not null.
 -- Guarantees: Passes over unresolvable candidates alone; a malformed or invalid one is an error.
 --   Never raises.
@@ -27,9 +26,6 @@ begin
   return row(null, 'unresolvable: no candidate of "$coalesce" has a value')::qwf.resolution;
 end $$;
 
-comment on function qwf._coalesce(jsonb, jsonb) is
-  'Returns the first candidate of a $coalesce that resolves to something other than null, else '
-  'its $default.';
-revoke all on function qwf._coalesce(jsonb, jsonb) from public;
+revoke all on function qwf._coalesce from public;
 
 commit;

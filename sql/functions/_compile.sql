@@ -1,13 +1,4 @@
 -- Deploy qwf:functions/_compile
--- requires: functions/_ancestors
--- requires: functions/_assemble
--- requires: functions/_compile_step
--- requires: functions/_edges
--- requires: functions/_interval
--- requires: functions/_items
--- requires: functions/_step_names
--- requires: functions/_topological
--- requires: functions/_waits
 -- Purpose: A workflow and its pipelines as one graph: nodes, edges, checks for enqueue, deadline,
 --   problems.
 -- Guarantees: Reads no table but through its arguments, writes none. Steps are visited once,
@@ -62,9 +53,6 @@ begin
       array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));
 end $$;
 
-comment on function qwf._compile(jsonb, jsonb) is
-  'Returns the graph of a workflow over the given pipelines: nodes, edges, checks, deadline, and '
-  'the problems that forbid its use.';
-revoke all on function qwf._compile(jsonb, jsonb) from public;
+revoke all on function qwf._compile from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_compile_map
--- requires: schema/types
--- requires: functions/_absolute_paths
--- requires: functions/_canonical
--- requires: functions/_resolve
 -- Purpose: The list a node maps over, with absolute references.
 -- Guarantees: Worked out here where it refers to nothing at run time; the error then says why it is
 --   no list. Null for a node without a map.
@@ -29,9 +25,6 @@ begin
   )::qwf.resolution;
 end $$;
 
-comment on function qwf._compile_map(jsonb, jsonb) is
-  'Returns the list a node maps over with absolute references, and why it is none where that is '
-  'known.';
-revoke all on function qwf._compile_map(jsonb, jsonb) from public;
+revoke all on function qwf._compile_map from public;
 
 commit;

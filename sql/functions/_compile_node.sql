@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_compile_node
--- requires: functions/_canonical
--- requires: functions/_compile_map
--- requires: functions/_interval
--- requires: functions/_named_inputs
--- requires: functions/_resolve
 -- Purpose: One node of a pipeline as a row of graph_nodes, in JSON.
 -- Guarantees: Inputs that refer to nothing at run time are worked out here, so that has_refs is
 --   false for them; not those of a map, which are resolved anyway, for each element. The node's own
@@ -59,8 +54,6 @@ begin
     'stall_timeout', qwf._interval(p_node -> 'stall_timeout'));
 end $$;
 
-comment on function qwf._compile_node(jsonb, jsonb, jsonb, jsonb) is
-  'Returns one node of a step as the columns of graph_nodes, with absolute references.';
-revoke all on function qwf._compile_node(jsonb, jsonb, jsonb, jsonb) from public;
+revoke all on function qwf._compile_node from public;
 
 commit;

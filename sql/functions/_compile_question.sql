@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_compile_question
--- requires: functions/_canonical
--- requires: functions/_interval
 -- Purpose: One input step as a row of graph_nodes, in JSON.
 -- Guarantees: It has no queue: no worker is needed to ask a person. The schema and the default of
 --   the answer are data, not looked into for references. expires becomes interval text.
@@ -35,9 +33,6 @@ begin
     'input_spec', qwf._canonical(v_spec, p_names));
 end $$;
 
-comment on function qwf._compile_question(jsonb, jsonb) is
-  'Returns an input step as the columns of graph_nodes, with absolute references in what the '
-  'person is asked.';
-revoke all on function qwf._compile_question(jsonb, jsonb) from public;
+revoke all on function qwf._compile_question from public;
 
 commit;

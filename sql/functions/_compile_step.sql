@@ -1,14 +1,4 @@
 -- Deploy qwf:functions/_compile_step
--- requires: functions/_canonical
--- requires: functions/_compile_map
--- requires: functions/_compile_node
--- requires: functions/_compile_question
--- requires: functions/_expressions
--- requires: functions/_list
--- requires: functions/_named_inputs
--- requires: functions/_pipeline_shape
--- requires: functions/_reference_problems
--- requires: functions/_step_inputs
 -- Purpose: One step of a workflow: its nodes, what its name stands for downstream, checks and
 --   problems.
 -- Guarantees: Tolerates an unknown pipeline (null): the step then has no nodes and stands for
@@ -76,9 +66,6 @@ begin
   return v_part || jsonb_build_object('problems', to_jsonb(v_problems));
 end $$;
 
-comment on function qwf._compile_step(jsonb, text, jsonb, jsonb) is
-  'Returns the nodes of one step, what its name stands for, what to check at enqueue, and what '
-  'is wrong.';
-revoke all on function qwf._compile_step(jsonb, text, jsonb, jsonb) from public;
+revoke all on function qwf._compile_step from public;
 
 commit;

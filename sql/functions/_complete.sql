@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_complete
--- requires: schema/types
--- requires: schema/jobs
--- requires: functions/_number
 -- Purpose: Writes the end of attempts that completed.
 -- Guarantees: Who completes is not asked whether somebody wanted him stopped. Rows are updated
 --   where they were locked.
@@ -30,8 +27,6 @@ begin
   select coalesce(array_agg(e.job), '{}') into v_ended from ended e;
   return v_ended;
 end $$;
-comment on function qwf._complete(qwf.held[], timestamptz) is
-  'Completes those of the jobs whose attempt did, and returns them.';
-revoke all on function qwf._complete(qwf.held[], timestamptz) from public;
+revoke all on function qwf._complete from public;
 
 commit;

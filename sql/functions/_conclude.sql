@@ -1,16 +1,4 @@
 -- Deploy qwf:functions/_conclude
--- requires: schema/types
--- requires: schema/settings
--- requires: functions/_hold
--- requires: functions/_complete
--- requires: functions/_retire
--- requires: functions/_event_kind
--- requires: functions/_record_attempts
--- requires: functions/_release_slots
--- requires: functions/_dispatch
--- requires: functions/_verdicts
--- requires: functions/_wake
--- requires: functions/now
 -- Purpose: Ends attempts: the one place where a running job stops running.
 -- Guarantees: The fence: only a report with the job's current token changes anything (_hold). All
 --   rows of one call end together.
@@ -52,9 +40,6 @@ begin
     from unnest(v_ended) e where e.run_id is not null));
   return query select * from qwf._verdicts(p_reports, v_ended, v_left);
 end $$;
-comment on function qwf._conclude(qwf.report[]) is
-  'Applies reports to the jobs whose token they carry, records the attempts, and dispatches the '
-  'consequences.';
-revoke all on function qwf._conclude(qwf.report[]) from public;
+revoke all on function qwf._conclude from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_context_problems
--- requires: schema/graphs
--- requires: functions/_resolve
 -- Purpose: What is wrong with the context of a run, as far as the step inputs can tell that hang on
 --   it alone.
 -- Guarantees: Steps with a skip_if are not judged here: they may never run. Never raises.
@@ -26,9 +24,6 @@ begin
     where g.id = p_graph and r.error is not null;
 end $$;
 
-comment on function qwf._context_problems(bigint, jsonb) is
-  'Returns one row for every step input that the context of a run leaves missing or gives a '
-  'value its schema forbids.';
-revoke all on function qwf._context_problems(bigint, jsonb) from public;
+revoke all on function qwf._context_problems from public;
 
 commit;

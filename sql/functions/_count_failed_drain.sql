@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_count_failed_drain
--- requires: schema/outbox
--- requires: schema/settings
--- requires: functions/_fail_poisoned
--- requires: functions/now
 -- Purpose: Notes that the events of a run could not be applied, and gives them up in the end.
 -- Guarantees: Tried again after 1, 2, 4, 8 seconds; the fifth failure poisons them and fails the
 --   run.
@@ -34,9 +30,6 @@ begin
     perform qwf._fail_poisoned(p_run, v_error);
   end if;
 end $$;
-comment on function qwf._count_failed_drain(bigint, text, text) is
-  'Counts and delays the events of a run that could not be applied; poisons them after the last '
-  'try.';
-revoke all on function qwf._count_failed_drain(bigint, text, text) from public;
+revoke all on function qwf._count_failed_drain from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_count_nodes
--- requires: schema/types
--- requires: schema/runs
--- requires: functions/now
 -- Purpose: Writes the counters of runs, and what follows from them: running, awaiting_input,
 --   completed.
 -- Guarantees: One update per run, whatever the number of events. A run that is over stays as it is;
@@ -46,8 +43,6 @@ begin
     from qwf.runs b where b.id = d.run_id and b.finished_at is null offset 0) k
   where r.ctid = k.row;
 end $$;
-comment on function qwf._count_nodes(qwf.node_count[]) is
-  'Adds up changes to the counters of runs and sets the state that follows.';
-revoke all on function qwf._count_nodes(qwf.node_count[]) from public;
+revoke all on function qwf._count_nodes from public;
 
 commit;

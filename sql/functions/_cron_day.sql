@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_cron_day
--- requires: schema/schedules
 -- Purpose: The first day, from a given one on, that a cron expression names.
 -- Guarantees: Looks at months, not at minutes, and at most 41 years ahead: 29 February falls on a
 --   given weekday at least every 40 years, and nothing that ever comes is rarer. Null: never.
@@ -46,9 +45,6 @@ begin
   end loop;
   return null;
 end $$;
-comment on function qwf._cron_day(qwf.cron, date) is
-  'Returns the first day on or after the given one that a cron expression names; null where none '
-  'ever comes.';
-revoke all on function qwf._cron_day(qwf.cron, date) from public;
+revoke all on function qwf._cron_day from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_cron_local
--- requires: schema/schedules
--- requires: functions/_cron_day
 -- Purpose: The next local time that a cron expression names, as on a clock that is never put
 --   forward or back.
 -- Guarantees: After the given one, in whole minutes. Jumps by field. Null: never.
@@ -38,9 +36,6 @@ begin
   end if;
   return v_day + make_time(v_hours[1], v_minutes[1], 0);
 end $$;
-comment on function qwf._cron_local(qwf.cron, timestamp) is
-  'Returns the next time after the given one that a cron expression names, without a time zone; '
-  'null where none comes.';
-revoke all on function qwf._cron_local(qwf.cron, timestamp) from public;
+revoke all on function qwf._cron_local from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_cron_next
--- requires: schema/schedules
--- requires: functions/_cron_local
--- requires: functions/_instants
 -- Purpose: The next instant at which a cron expression is due in a time zone.
 -- Guarantees: A local time that comes twice counts once, the first time, and twice where the hour
 --   field begins with * or names all hours. A local time that is skipped counts at the instant
@@ -53,9 +50,6 @@ begin
   end if;
   return v_next;
 end $$;
-comment on function qwf._cron_next(qwf.cron, text, timestamptz) is
-  'Returns the first instant after the given one at which a cron expression is due in a time '
-  'zone; null where none comes.';
-revoke all on function qwf._cron_next(qwf.cron, text, timestamptz) from public;
+revoke all on function qwf._cron_next from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_current_pipelines
--- requires: schema/definitions
 -- Purpose: The current versions of the named pipelines: their ids, and their definitions by name.
 -- Guarantees: ids come in the order of the names, as graphs keep them.
 -- Called by: _graph_for, _recompile, register_workflow.
@@ -16,8 +15,6 @@ as $$
   where p.name = any (p_names) and p.current
 $$;
 
-comment on function qwf._current_pipelines(text[]) is
-  'Returns ids and definitions of the current versions of some pipelines.';
-revoke all on function qwf._current_pipelines(text[]) from public;
+revoke all on function qwf._current_pipelines from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_cycles
--- requires: functions/_topological
 -- Purpose: The cycles of a graph, each as the vertices along it.
 -- Guarantees: No row exactly when there is no cycle; at most ten, so that a dense graph does not
 --   fill the message.
@@ -50,8 +49,6 @@ begin
   end loop;
 end $$;
 
-comment on function qwf._cycles(int, int[], int[]) is
-  'Returns the cycles of a graph, each as its vertices with the first repeated at the end.';
-revoke all on function qwf._cycles(int, int[], int[]) from public;
+revoke all on function qwf._cycles from public;
 
 commit;

@@ -1,12 +1,4 @@
 -- Deploy qwf:functions/_decide
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/history
--- requires: functions/_take_events
--- requires: functions/_apply
--- requires: functions/_next_position
--- requires: functions/_wake
--- requires: functions/now
 -- Purpose: Applies an answer that fits: an input completes with it; a failed job is retried with
 --   fresh budgets, skipped, or failed for good.
 -- Locks: expects the job's run locked by the caller, or the job where it has none.
@@ -56,8 +48,6 @@ begin
   end if;
   return v_answer;
 end $$;
-comment on function qwf._decide(qwf.jobs, jsonb, text) is
-  'Keeps the answer, moves the job on and its run with it; returns the id of the answer.';
-revoke all on function qwf._decide(qwf.jobs, jsonb, text) from public;
+revoke all on function qwf._decide from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_default_problems
--- requires: schema/types
--- requires: functions/_answer_problems
 -- Purpose: What is wrong with the default of an input step, held against its question as an answer
 --   would be.
 -- Guarantees: null is always a default. Where only a run knows the options, the schema counts
@@ -24,9 +22,6 @@ begin
     where p_step -> 'default' <> 'null';
 end $$;
 
-comment on function qwf._default_problems(jsonb) is
-  'Returns one row for every way in which the default of an input step does not answer its '
-  'question.';
-revoke all on function qwf._default_problems(jsonb) from public;
+revoke all on function qwf._default_problems from public;
 
 commit;

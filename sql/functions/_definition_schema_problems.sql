@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_definition_schema_problems
--- requires: functions/_key_problems
--- requires: functions/_keyword_problems
--- requires: functions/_object
--- requires: functions/_schema_problems
 -- Purpose: What is wrong with a schema that a definition brings along.
 -- Guarantees: A schema that passes can be applied without raising. Keywords that would not be
 --   applied are refused, not ignored; title, description, examples and format are documentation.
@@ -47,9 +43,6 @@ begin
   return query select * from unnest(v_problems);
 end $$;
 
-comment on function qwf._definition_schema_problems(jsonb, text) is
-  'Returns one row for everything that is wrong with a schema: keywords, their values, inner '
-  'schemas, defaults.';
-revoke all on function qwf._definition_schema_problems(jsonb, text) from public;
+revoke all on function qwf._definition_schema_problems from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_delete_jobs
--- requires: schema/jobs
--- requires: schema/history
 -- Purpose: Deletes jobs and all that is kept about them.
 -- Guarantees: No foreign key does it, so that no insert pays for one (docs/adr/0003).
 -- Locks: expects the jobs, or their run, locked by the caller.
@@ -22,8 +20,6 @@ begin
   delete from qwf.cancel_requests c where c.job_id = any (p_jobs);
   delete from qwf.jobs j where j.id = any (p_jobs);
 end $$;
-comment on function qwf._delete_jobs(bigint[]) is
-  'Deletes the jobs with their attempts, events, answers, files and requests.';
-revoke all on function qwf._delete_jobs(bigint[]) from public;
+revoke all on function qwf._delete_jobs from public;
 
 commit;

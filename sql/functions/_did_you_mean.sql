@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_did_you_mean
--- requires: schema/qwf
 -- Purpose: A hint that names what a mistyped name was probably meant to be.
 -- Guarantees: Null unless half of the letter pairs agree with one of the names. Looks at the first
 --   hundred letters alone, so that a name of a megabyte costs no more.
@@ -24,8 +23,6 @@ as $$
   limit 1
 $$;
 
-comment on function qwf._did_you_mean(text, text[]) is
-  'Returns a hint with the name that shares most letter pairs with a mistyped one; null for none.';
-revoke all on function qwf._did_you_mean(text, text[]) from public;
+revoke all on function qwf._did_you_mean from public;
 
 commit;

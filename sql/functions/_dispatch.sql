@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_dispatch
--- requires: schema/outbox
--- requires: functions/_lock_runs
--- requires: functions/_take_events
--- requires: functions/_apply
 -- Purpose: Applies events to the runs whose lock is free, and leaves the others in the outbox.
 -- Guarantees: Waits for nobody, as its caller holds jobs. Every event is applied or in the outbox
 --   when the transaction commits: an error while applying rolls back to before the run locks, and
@@ -46,9 +42,6 @@ begin
   select e.run_id, e.job_id, e.kind, v_error from unnest(v_left) e;
   return array(select distinct e.run_id from unnest(v_left) e);
 end $$;
-comment on function qwf._dispatch(qwf.event[]) is
-  'Applies events to runs that are free and writes the rest to the outbox; returns the runs left '
-  'there.';
-revoke all on function qwf._dispatch(qwf.event[]) from public;
+revoke all on function qwf._dispatch from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_drain_run
--- requires: schema/outbox
--- requires: functions/_take_events
--- requires: functions/_apply
--- requires: functions/_count_failed_drain
 -- Purpose: Applies the events of one run, and keeps account of events that fail.
 -- Guarantees: A failing event waits 1, 2, 4 ... seconds; after the last try it is poisoned and its
 --   run fails with the reason.
@@ -29,8 +25,6 @@ exception
     perform qwf._count_failed_drain(p_run, sqlstate, sqlerrm);
     return 0;
 end $$;
-comment on function qwf._drain_run(bigint) is
-  'Applies the events of a locked run; counts, delays and in the end poisons those that fail.';
-revoke all on function qwf._drain_run(bigint) from public;
+revoke all on function qwf._drain_run from public;
 
 commit;

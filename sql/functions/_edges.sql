@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_edges
--- requires: functions/_items
--- requires: functions/_list
 -- Purpose: The edges that the depends_on lists of nodes or steps make, between positions from 1.
 -- Guarantees: Each edge once. An entry step/node counts for its step, but not as whole; an entry
 --   that names nothing makes no edge; where an id is used twice the first one counts.
@@ -26,9 +24,6 @@ begin
     group by named.place, dependant.place;
 end $$;
 
-comment on function qwf._edges(jsonb) is
-  'Returns each dependency among the nodes or steps of a list once: depended on, waiting, and '
-  'whether on the whole step.';
-revoke all on function qwf._edges(jsonb) from public;
+revoke all on function qwf._edges from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_element_counts
--- requires: schema/jobs
 -- Purpose: How far a map is: its elements by state.
 -- Guarantees: Nothing is read for a node that is no map.
 -- Called by: run_status.
@@ -15,8 +14,6 @@ as $$
       select j.status, count(*) from qwf.jobs j where j.parent_id = p_map group by j.status
     ) s)) end
 $$;
-comment on function qwf._element_counts(bigint, int) is
-  'Object with the number of elements of an expanded map by state; empty for any other node.';
-revoke all on function qwf._element_counts(bigint, int) from public;
+revoke all on function qwf._element_counts from public;
 
 commit;

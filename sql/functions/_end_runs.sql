@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_end_runs
--- requires: schema/runs
--- requires: schema/jobs
--- requires: functions/_close_run
 -- Purpose: Ends the runs of which a node failed or was cancelled.
 -- Guarantees: The first node says why. Elements are the affair of their map, and a node with
 --   on_failure continue lets its run go on. Runs that are over or ending stay as they are.
@@ -42,9 +39,6 @@ begin
     from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
     where j.elements is not null and j.status in ('failed', 'cancelled'));
 end $$;
-comment on function qwf._end_runs(bigint[]) is
-  'Fails or cancels the runs of these failed or cancelled nodes; returns runs in which something '
-  'has to stop.';
-revoke all on function qwf._end_runs(bigint[]) from public;
+revoke all on function qwf._end_runs from public;
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_enqueue_scheduled
--- requires: schema/schedules
--- requires: schema/jobs
--- requires: functions/enqueue
--- requires: functions/enqueue_run
--- requires: functions/_clip
 -- Purpose: Enqueues what a schedule is for.
 -- Guarantees: An enqueue that fails is undone and returned as an error, so that other schedules go
 --   on. The args are as given; labels schedule and due say which time of which schedule it is,
@@ -39,8 +34,6 @@ exception
     return row(null::bigint, null::bigint,
       qwf._clip(concat_ws(': ', sqlstate, sqlerrm, nullif(v_detail, '')), 2000));
 end $$;
-comment on function qwf._enqueue_scheduled(qwf.schedules, timestamptz) is
-  'Enqueues the job or run of a schedule for one due time; returns its id, or the error.';
-revoke all on function qwf._enqueue_scheduled(qwf.schedules, timestamptz) from public;
+revoke all on function qwf._enqueue_scheduled from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_evaluate
--- requires: schema/types
 -- Purpose: Resolves a value of any shape, depth first.
 -- Guarantees: Never raises. The first error in order wins: members in jsonb's key order, elements
 --   from the left. A value fetched by a reference is data and is not evaluated again.
@@ -46,8 +45,6 @@ begin
   return v_result;
 end $$;
 
-comment on function qwf._evaluate(jsonb, jsonb) is
-  'Returns a value with every expression in it replaced by what it stands for, or the first error.';
-revoke all on function qwf._evaluate(jsonb, jsonb) from public;
+revoke all on function qwf._evaluate from public;
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_evaluate_operator
--- requires: functions/_check
--- requires: functions/_coalesce
--- requires: functions/_evaluate
--- requires: functions/_fetch
--- requires: functions/_filter
--- requires: functions/_malformed
 -- Purpose: Resolves one expression: an object with a key that begins with $.
 -- Guarantees: Never raises. A $from is fetched, else takes its $default; then $filter applies, then
 --   $eq or $ne.
@@ -51,9 +45,6 @@ begin
   return v_found;
 end $$;
 
-comment on function qwf._evaluate_operator(jsonb, jsonb) is
-  'Returns the value of one expression ($value, $coalesce, $from with its companions, $check), '
-  'or why there is none.';
-revoke all on function qwf._evaluate_operator(jsonb, jsonb) from public;
+revoke all on function qwf._evaluate_operator from public;
 
 commit;

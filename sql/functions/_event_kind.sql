@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_event_kind
--- requires: schema/types
 -- Purpose: What a run has to be told about a job whose attempt just ended. Inlined.
 -- Called by: _conclude.
 
@@ -14,8 +13,6 @@ as $$
     else p_status::text
   end
 $$;
-comment on function qwf._event_kind(qwf.job_status) is
-  'Kind of the event for the state that the end of an attempt brought.';
-revoke all on function qwf._event_kind(qwf.job_status) from public;
+revoke all on function qwf._event_kind from public;
 
 commit;

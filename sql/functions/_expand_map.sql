@@ -1,13 +1,4 @@
 -- Deploy qwf:functions/_expand_map
--- requires: schema/jobs
--- requires: schema/runs
--- requires: schema/graphs
--- requires: functions/_fold
--- requires: functions/_list_problem
--- requires: functions/_insert_elements
--- requires: functions/_map_verdict
--- requires: functions/_gate
--- requires: functions/now
 -- Purpose: Turns an opened map into its elements, or ends it where there is nothing to run.
 -- Guarantees: What the inputs say apart from the element is worked out once, so that the cost grows
 --   with the elements, not with elements times outputs. The counters of the run grow by the
@@ -60,9 +51,6 @@ begin
   where r.id = v_count.run_id;
   return qwf._map_verdict(p_job);
 end $$;
-comment on function qwf._expand_map(bigint, jsonb, jsonb) is
-  'Inserts the elements of a map; returns what became of the map: blocked while they run, '
-  'completed where the list is empty, failed, or awaiting_input where a person decides.';
-revoke all on function qwf._expand_map(bigint, jsonb, jsonb) from public;
+revoke all on function qwf._expand_map from public;
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_expire_input
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/history
--- requires: functions/_take_events
--- requires: functions/_apply
--- requires: functions/_decide
 -- Purpose: Ends one overdue question: with its default, or as failed.
 -- Guarantees: Looks again under the lock: an answer that came first counts.
 -- Locks: expects the run locked by the caller.
@@ -42,8 +36,6 @@ begin
   end if;
   return 1;
 end $$;
-comment on function qwf._expire_input(bigint, timestamptz) is
-  'Ends the question if it is overdue: 1, or 0 where it is not any more.';
-revoke all on function qwf._expire_input(bigint, timestamptz) from public;
+revoke all on function qwf._expire_input from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_expire_jobs
--- requires: schema/jobs
--- requires: schema/history
--- requires: functions/now
 -- Purpose: Cancels standalone jobs that were not started in time.
 -- Guarantees: Only what was never claimed expires; claim does not hand it out meanwhile. Bounded.
 -- Locks: overdue jobs, those that are free.
@@ -41,9 +38,6 @@ begin
   select count(*) into v_count from expired;
   return v_count;
 end $$;
-comment on function qwf._expire_jobs() is
-  'Cancels at most 1,000 jobs whose expires_at has passed before they were started; returns how '
-  'many.';
-revoke all on function qwf._expire_jobs() from public;
+revoke all on function qwf._expire_jobs from public;
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_expression_problems
--- requires: schema/types
--- requires: functions/_expressions
--- requires: functions/_filter_operator
--- requires: functions/_is_pattern
--- requires: functions/_malformed
--- requires: functions/_segments
 -- Purpose: Malformed expressions inside a value of a definition.
 -- Guarantees: Looks at shape alone; whether the names exist is for the checks of references. What
 --   the seed's pipelines spelled _implicit and _siblings gets its replacement in the hint.
@@ -52,8 +46,6 @@ begin
       where shape.seed is null and shape.malformed is not null) verdict;
 end $$;
 
-comment on function qwf._expression_problems(jsonb, text) is
-  'Returns one row for every malformed expression inside a value.';
-revoke all on function qwf._expression_problems(jsonb, text) from public;
+revoke all on function qwf._expression_problems from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_expressions
--- requires: schema/qwf
--- requires: functions/_list
--- requires: functions/_object
 -- Purpose: Every expression inside a value, with its JSON path.
 -- Guarantees: An expression is an object with a key that begins with $. What stands under $value is
 --   data and is not looked into. optional: it stands in a $coalesce. Each level of nesting is
@@ -43,9 +40,6 @@ begin
       and exists (select from jsonb_object_keys(e.value) k where starts_with(k, '$'));
 end $$;
 
-comment on function qwf._expressions(jsonb, text) is
-  'Returns every expression inside a value: where it is, itself, whether a $coalesce may pass '
-  'over it, and how deep.';
-revoke all on function qwf._expressions(jsonb, text) from public;
+revoke all on function qwf._expressions from public;
 
 commit;

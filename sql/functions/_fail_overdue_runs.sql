@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_fail_overdue_runs
--- requires: schema/runs
--- requires: schema/outbox
--- requires: schema/history
--- requires: functions/_close_run
--- requires: functions/now
 -- Purpose: Fails runs that passed their deadline.
 -- Guarantees: What is left of them stops as after a failed node, and clean-up nodes run: an event
 --   says so, which the drain of the same tick applies. A run that is hard to stop holds up no
@@ -43,8 +38,6 @@ begin
   end loop;
   return v_count;
 end $$;
-comment on function qwf._fail_overdue_runs() is
-  'Fails at most 100 runs whose deadline has passed and returns how many.';
-revoke all on function qwf._fail_overdue_runs() from public;
+revoke all on function qwf._fail_overdue_runs from public;
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_fail_poisoned
--- requires: schema/runs
--- requires: schema/outbox
--- requires: schema/history
--- requires: functions/_stop_nodes
--- requires: functions/_close_run
--- requires: functions/now
 -- Purpose: Fails a run one of whose events could not be applied.
 -- Guarantees: The run ends with the reason even where its nodes cannot be stopped just now: that is
 --   tried again.
@@ -33,8 +27,6 @@ begin
     end;
   end if;
 end $$;
-comment on function qwf._fail_poisoned(bigint, text) is
-  'Fails the run because of an event that could not be applied, and stops what it can.';
-revoke all on function qwf._fail_poisoned(bigint, text) from public;
+revoke all on function qwf._fail_poisoned from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_fetch
--- requires: schema/types
 -- Purpose: Walks the path of one $from through the scope.
 -- Guarantees: What it finds is data and is returned as it is. Whatever path starts from a name that
 --   is null in the scope, a node that was let go, leads to null. Never raises; an error begins with
@@ -49,8 +48,6 @@ begin
   return v_found;
 end $$;
 
-comment on function qwf._fetch(jsonb, jsonb) is
-  'Returns the value a $from path leads to, or why it leads nowhere.';
-revoke all on function qwf._fetch(jsonb, jsonb) from public;
+revoke all on function qwf._fetch from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_fill_slots
--- requires: schema/jobs
--- requires: schema/limits
 -- Purpose: Writes the jobs that a claim has made running into the slots it locked for them.
 -- Guarantees: A job that was not made running after all (an unresolvable reference) takes no slot.
 -- Locks: expects the slots locked by the caller.
@@ -34,8 +32,6 @@ begin
   from filled f
   where s.limit_name = f.name and s.slot = f.slot;
 end $$;
-comment on function qwf._fill_slots(qwf.limit_slots[], bigint[]) is
-  'Gives each running job one of the slots of its limit and of its queue.';
-revoke all on function qwf._fill_slots(qwf.limit_slots[], bigint[]) from public;
+revoke all on function qwf._fill_slots from public;
 
 commit;

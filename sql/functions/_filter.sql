@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_filter
--- requires: schema/types
--- requires: functions/_filter_operator
--- requires: functions/_is_pattern
 -- Purpose: The elements of a list that satisfy every condition of a $filter, in their order.
 -- Guarantees: A value that is no list, or a pattern that is none, is an error value; nothing is
 --   raised. The operands have been resolved.
@@ -42,9 +39,6 @@ begin
   return row(v_list, null)::qwf.resolution;
 end $$;
 
-comment on function qwf._filter(jsonb, jsonb) is
-  'Returns the elements of a list that satisfy every condition of a $filter, or why it cannot be '
-  'applied.';
-revoke all on function qwf._filter(jsonb, jsonb) from public;
+revoke all on function qwf._filter from public;
 
 commit;

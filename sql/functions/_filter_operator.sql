@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_filter_operator
--- requires: schema/qwf
 -- Purpose: Operator and field of one $filter key, as {operator, field}.
 -- Guarantees: eq:field and matches:field are looked at first, then field:eq and field:matches; null
 --   for anything else.
@@ -16,8 +15,6 @@ return case
     array[substring(p_key from '[a-z]+$'), regexp_replace(p_key, ':(eq|matches)$', '')]
 end;
 
-comment on function qwf._filter_operator(text) is
-  'Operator (eq or matches) and field that a $filter key names; null when it is none.';
-revoke all on function qwf._filter_operator(text) from public;
+revoke all on function qwf._filter_operator from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_find_floor
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_fits
 -- Purpose: Where the queued jobs of a queue that fit the worker begin.
 -- Guarantees: A walk along jobs_claim: of lower priorities and from the base of an earlier floor,
 --   or of everything where that has none. The mark is read before.
@@ -48,9 +44,6 @@ begin
   v_floor.position := v_floor.mark;
   return v_floor;
 end $$;
-comment on function qwf._find_floor(text, qwf.workers, timestamptz, qwf.floor) is
-  'The first queued job of the queue that fits the worker, or the end of the queue; not looking '
-  'below the base of an earlier floor for what has been there before.';
-revoke all on function qwf._find_floor(text, qwf.workers, timestamptz, qwf.floor) from public;
+revoke all on function qwf._find_floor from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_fire_schedule
--- requires: schema/schedules
--- requires: functions/_enqueue_scheduled
--- requires: functions/_is_unfinished
--- requires: functions/_next_fire
 -- Purpose: Does what one schedule is due for, and moves it on.
 -- Guarantees: next_at moves in the transaction that enqueues, so no time fires twice. At most 100
 --   times a call; the rest stays due. A time that cannot be enqueued is counted and passed over. A
@@ -61,8 +57,6 @@ begin
   where s.name = v_schedule.name;
   return v_count;
 end $$;
-comment on function qwf._fire_schedule(qwf.schedules, timestamptz) is
-  'Enqueues what a due schedule calls for, moves it on, and returns how often it fired.';
-revoke all on function qwf._fire_schedule(qwf.schedules, timestamptz) from public;
+revoke all on function qwf._fire_schedule from public;
 
 commit;

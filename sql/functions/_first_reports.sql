@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_first_reports
--- requires: schema/types
 -- Purpose: Of two reports about one attempt the first counts.
 -- Guarantees: By job id, which is the order of locking.
 -- Called by: _hold.
@@ -14,8 +13,6 @@ as $$
   from unnest(p_reports) with ordinality u (job_id, token, outcome, output, error, detail, ord)
   order by u.job_id, u.token, u.ord
 $$;
-comment on function qwf._first_reports(qwf.report[]) is
-  'One report for each attempt: the first given.';
-revoke all on function qwf._first_reports(qwf.report[]) from public;
+revoke all on function qwf._first_reports from public;
 
 commit;

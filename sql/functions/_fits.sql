@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_fits
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_is_able
--- requires: functions/_another_takes
 -- Purpose: Whether claim hands a queued job to a worker: the one filter of every walk.
 -- Guarantees: Agrees with _misfits, which says it in words. One expression without a pinned
 --   search_path, so that the planner writes it into every walk.
@@ -20,9 +16,6 @@ as $$
       or p_job.avoid_host is distinct from p_worker.host
       or not qwf._another_takes(p_job, p_now))
 $$;
-comment on function qwf._fits(qwf.jobs, qwf.workers, timestamptz) is
-  'Whether claim hands the job to the worker: it is able, the job has not expired, and does not '
-  'avoid its host.';
-revoke all on function qwf._fits(qwf.jobs, qwf.workers, timestamptz) from public;
+revoke all on function qwf._fits from public;
 
 commit;

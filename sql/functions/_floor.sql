@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_floor
--- requires: schema/types
--- requires: schema/workers
--- requires: functions/_floor_key
--- requires: functions/_keep_floor
--- requires: functions/now
 -- Purpose: Where this session may begin to look for queued jobs of a queue.
 -- Guarantees: At most a second old: what committed late, below it, is found by then.
 -- Called by: _pick_next.
@@ -25,9 +20,6 @@ begin
   end if;
   return v_floor;
 end $$;
-comment on function qwf._floor(text, qwf.workers, timestamptz) is
-  'Priority and position below which nothing that fits the worker was queued a moment ago; null: '
-  'unknown.';
-revoke all on function qwf._floor(text, qwf.workers, timestamptz) from public;
+revoke all on function qwf._floor from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_floor_key
--- requires: schema/qwf
 -- Purpose: Under which name a session keeps the floor of a queue and a worker: in a pool, several
 --   workers share a session.
 -- Called by: _floor, _keep_floor, _pass_on.
@@ -11,8 +10,6 @@ language sql immutable
 as $$
   select p_queue || ' ' || coalesce(p_worker, '')
 $$;
-comment on function qwf._floor_key(text, text) is
-  'Key of a floor in the setting qwf.floors; the worker is null where it is not registered.';
-revoke all on function qwf._floor_key(text, text) from public;
+revoke all on function qwf._floor_key from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_fold
--- requires: functions/_evaluate
--- requires: functions/_fold_inside
 -- Purpose: Works out all that the elements of a map have in common: whatever does not read $item or
 --   $index becomes its value.
 -- Guarantees: Resolving the result needs no scope but $item and $index, and gives what resolving
@@ -29,9 +27,6 @@ begin
   return qwf._fold_inside(p_value, p_scope);
 end $$;
 
-comment on function qwf._fold(jsonb, jsonb) is
-  'Returns a value that resolves by $item and $index alone to what p_value resolves to in p_scope '
-  'with them.';
-revoke all on function qwf._fold(jsonb, jsonb) from public;
+revoke all on function qwf._fold from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_fold_counts
--- requires: schema/statistics
--- requires: functions/_histogram
--- requires: functions/_add_histograms
 -- Purpose: Folds figures of attempts that ended into the hour they belong to.
 -- Guarantees: Each row counts exactly once: what deletes it is the statement that adds it. One
 --   caller at a time, so that nobody ever waits for a row of hourly_counts.
@@ -52,9 +49,6 @@ begin
   select count(*) into v_count from folded;
   return v_count;
 end $$;
-comment on function qwf._fold_counts(int) is
-  'Adds at most so many rows of attempt_counts to hourly_counts; returns how many. 0 while '
-  'somebody else does.';
-revoke all on function qwf._fold_counts(int) from public;
+revoke all on function qwf._fold_counts from public;
 
 commit;

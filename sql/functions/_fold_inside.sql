@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_fold_inside
--- requires: functions/_fold_path
--- requires: functions/_malformed
 -- Purpose: Folds the parts of a value that reads the element of a map, or that cannot be resolved
 --   whole.
 -- Guarantees: What is malformed stays as it is: an expression is judged whole before any part of it
@@ -36,8 +34,6 @@ begin
     from jsonb_each(p_value) m);
 end $$;
 
-comment on function qwf._fold_inside(jsonb, jsonb) is
-  'Returns a list, object or expression with its parts folded, each by itself.';
-revoke all on function qwf._fold_inside(jsonb, jsonb) from public;
+revoke all on function qwf._fold_inside from public;
 
 commit;

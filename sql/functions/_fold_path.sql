@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_fold_path
--- requires: functions/_fetch
 -- Purpose: Folds the path of a $from whose companions read the element of a map.
 -- Guarantees: A path that leads somewhere becomes one that starts from what is there. One that
 --   starts from $item or $index, or leads nowhere, stays.
@@ -29,8 +28,6 @@ begin
   return p_path;
 end $$;
 
-comment on function qwf._fold_path(jsonb, jsonb) is
-  'Returns the path of a $from that leads to the same without the scope.';
-revoke all on function qwf._fold_path(jsonb, jsonb) from public;
+revoke all on function qwf._fold_path from public;
 
 commit;

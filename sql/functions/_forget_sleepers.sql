@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_forget_sleepers
--- requires: schema/workers
--- requires: functions/now
 -- Purpose: Clears away workers that fell asleep and never woke.
 -- Guarantees: A minute is long: a sleeper says that it sleeps every few seconds.
 -- Locks: rows of sleepers, those that are free.
@@ -27,8 +25,6 @@ begin
   get diagnostics v_count = row_count;
   return v_count;
 end $$;
-comment on function qwf._forget_sleepers() is
-  'Deletes sleepers that have not been heard of for a minute, at most 1000; returns how many.';
-revoke all on function qwf._forget_sleepers() from public;
+revoke all on function qwf._forget_sleepers from public;
 
 commit;

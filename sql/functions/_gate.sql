@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_gate
--- requires: schema/qwf
 -- Purpose: What a person is asked when a job with on_failure ask fails for good.
 -- Guarantees: Where it could not even start there is nothing to retry: what it refers to stays as
 --   it is.
@@ -15,8 +14,6 @@ as $$
       "options": ["retry", "skip", "abort"]}'
     else '{"prompt": "It cannot start. Skip it, or abort?", "options": ["skip", "abort"]}' end
 $$;
-comment on function qwf._gate(text, boolean) is
-  'The question about a failed job, as an input_spec: retry (if it was started), skip or abort.';
-revoke all on function qwf._gate(text, boolean) from public;
+revoke all on function qwf._gate from public;
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_graph_for
--- requires: functions/_compile
--- requires: functions/_current_pipelines
--- requires: functions/_raise_problems
--- requires: functions/_raise_unknown_workflow
--- requires: functions/_store_graph
 -- Purpose: The graph that a new run of a workflow executes: its version over the pipelines that are
 --   current.
 -- Guarantees: Nearly always two index look-ups, because registering compiles; else compiles here.
@@ -53,9 +48,6 @@ begin
   return v_id;
 end $$;
 
-comment on function qwf._graph_for(text) is
-  'Returns the graph for a workflow, or for a given version written name@version, compiling it '
-  'where it is not kept yet.';
-revoke all on function qwf._graph_for(text) from public;
+revoke all on function qwf._graph_for from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_head_waited
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_peek
 -- Purpose: How long the job has waited that is the next in claim order for a worker.
 -- Guarantees: Looks, and locks nothing. Limited jobs count that a place was found for.
 -- Called by: _pick, _wanted_places.
@@ -25,8 +22,6 @@ begin
     order by j.run_next desc, j.priority, j.position
     limit 1);
 end $$;
-comment on function qwf._head_waited(text, qwf.workers, timestamptz, bigint[]) is
-  'Time since the first job that the worker could take was queued; null: there is none.';
-revoke all on function qwf._head_waited(text, qwf.workers, timestamptz, bigint[]) from public;
+revoke all on function qwf._head_waited from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_histogram
--- requires: functions/_bucket
 -- Purpose: Counts times by bucket.
 -- Guarantees: No element for buckets above the last that has one.
 -- Called by: _fold_counts.
@@ -18,8 +17,6 @@ as $$
   from generate_series(0, (select max(f.bucket) from filled f)) b (bucket)
   left join filled f on f.bucket = b.bucket
 $$;
-comment on function qwf._histogram(real[]) is
-  'Histogram of times: element n + 1 counts those in bucket n.';
-revoke all on function qwf._histogram(real[]) from public;
+revoke all on function qwf._histogram from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_hold
--- requires: schema/types
--- requires: schema/jobs
--- requires: functions/_first_reports
 -- Purpose: Locks the attempts that reports are about: the fence.
 -- Guarantees: A report whose token is not the job's current one holds nothing. What is read is the
 --   version that was locked, and it stays where it is (row) until the transaction ends. Each job is
@@ -31,8 +28,6 @@ begin
       where b.id = r.job_id and b.token = r.token
       for no key update) j);
 end $$;
-comment on function qwf._hold(qwf.report[]) is
-  'The jobs whose current token a report carries, locked, each with what is reported about it.';
-revoke all on function qwf._hold(qwf.report[]) from public;
+revoke all on function qwf._hold from public;
 
 commit;

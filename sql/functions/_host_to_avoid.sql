@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_host_to_avoid
--- requires: schema/workers
 -- Purpose: The host that a job should not be handed to again for a while.
 -- Guarantees: Only work lost to the world, a failing accelerator or a full disk speak against a
 --   host; nothing is looked up for the others.
@@ -15,8 +14,6 @@ as $$
       select w.host from qwf.workers w where w.id = p_worker)
   end
 $$;
-comment on function qwf._host_to_avoid(text, text, jsonb) is
-  'Host of the worker where the attempt speaks against it, else null.';
-revoke all on function qwf._host_to_avoid(text, text, jsonb) from public;
+revoke all on function qwf._host_to_avoid from public;
 
 commit;

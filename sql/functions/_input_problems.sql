@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_input_problems
--- requires: functions/_expression_problems
--- requires: functions/_items
--- requires: functions/_key_problems
--- requires: functions/_list
--- requires: functions/_named_inputs
--- requires: functions/_object
 -- Purpose: What is wrong with the inputs of a node or a step, in their object or list form.
 -- Guarantees: One row per problem; the values of inputs are looked at by name.
 -- Called by: _node_problems, _step_problems.
@@ -42,8 +36,6 @@ begin
     select p.* from qwf._expression_problems(qwf._named_inputs(p_inputs), p_path) p;
 end $$;
 
-comment on function qwf._input_problems(jsonb, text) is
-  'Returns one row for everything wrong with the shape of the inputs of a node or step.';
-revoke all on function qwf._input_problems(jsonb, text) from public;
+revoke all on function qwf._input_problems from public;
 
 commit;

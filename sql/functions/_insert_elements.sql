@@ -1,14 +1,4 @@
 -- Deploy qwf:functions/_insert_elements
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/graphs
--- requires: functions/_resolve
--- requires: functions/_resolution_error
--- requires: functions/_gate
--- requires: functions/_next_position
--- requires: functions/_announce_trouble
--- requires: functions/_wake
--- requires: functions/now
 -- Purpose: Writes the jobs of a map, one for each element of its list.
 -- Guarantees: Inputs are stored resolved. An element whose references cannot be resolved has failed
 --   from the start, or asks; it takes no place under max_parallel. Those beyond that are blocked,
@@ -80,8 +70,6 @@ begin
   end if;
   return v_count;
 end $$;
-comment on function qwf._insert_elements(bigint, jsonb, jsonb) is
-  'Inserts one job for each element of the list; returns how the counters of the run change.';
-revoke all on function qwf._insert_elements(bigint, jsonb, jsonb) from public;
+revoke all on function qwf._insert_elements from public;
 
 commit;

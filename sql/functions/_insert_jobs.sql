@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_insert_jobs
--- requires: schema/types
--- requires: schema/jobs
--- requires: functions/_job_with_key
--- requires: functions/_next_position
--- requires: functions/_wake
--- requires: functions/now
 -- Purpose: Writes standalone jobs, and finds those that are there already.
 -- Guarantees: Ids in the order of the jobs. Where a key is taken, in the table or by a job before
 --   it in the list, the id of the job that has it; one that is given free just then is inserted
@@ -66,8 +60,6 @@ begin
   end loop;
   return v_ids;
 end $$;
-comment on function qwf._insert_jobs(qwf.new_job[]) is
-  'Ids of the jobs, new or those that have their keys.';
-revoke all on function qwf._insert_jobs(qwf.new_job[]) from public;
+revoke all on function qwf._insert_jobs from public;
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_insert_nodes
--- requires: schema/runs
--- requires: schema/jobs
--- requires: schema/graphs
--- requires: functions/_next_position
--- requires: functions/_apply
--- requires: functions/_wake
 -- Purpose: Writes the jobs of a new run, one for each node of its graph.
 -- Guarantees: Nodes without dependencies are queued, or scheduled for run_at; a guarded one is
 --   looked at now, or when due.
@@ -63,8 +57,6 @@ begin
   perform qwf._wake(q, count(*)::int) from unnest(v_queues) q group by q;
   perform qwf._apply(v_first);
 end $$;
-comment on function qwf._insert_nodes(bigint, timestamptz) is
-  'Writes the jobs of a run and opens those that depend on nothing.';
-revoke all on function qwf._insert_nodes(bigint, timestamptz) from public;
+revoke all on function qwf._insert_nodes from public;
 
 commit;

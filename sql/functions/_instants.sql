@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_instants
--- requires: schema/qwf
 -- Purpose: When the clocks of a time zone show a given time.
 -- Guarantees: One instant; two, in order, where clocks that are put back show it twice; where
 --   clocks that are put forward never show it, the instant at which they pass it.
@@ -30,9 +29,6 @@ begin
   end if;
   return array[v_at];
 end $$;
-comment on function qwf._instants(timestamp, text) is
-  'Returns when the clocks of a zone show a time: once, twice, or for a time they skip, the '
-  'instant after.';
-revoke all on function qwf._instants(timestamp, text) from public;
+revoke all on function qwf._instants from public;
 
 commit;

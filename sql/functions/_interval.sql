@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_interval
--- requires: schema/qwf
 -- Purpose: A duration as definitions write it: interval text such as "10 min", or a number of
 --   seconds.
 -- Guarantees: Null for everything that is not a positive duration of at most a year; never raises.
@@ -24,9 +23,6 @@ exception
     return null;
 end $$;
 
-comment on function qwf._interval(jsonb) is
-  'Returns the duration that interval text or a number of seconds stands for; null where it is '
-  'none.';
-revoke all on function qwf._interval(jsonb) from public;
+revoke all on function qwf._interval from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_is_able
--- requires: schema/jobs
--- requires: schema/workers
 -- Purpose: Whether a worker could run a job: project, task, model, memory and labels.
 -- Guarantees: What a worker has not announced does not filter; labels have to be there. One
 --   expression without a pinned search_path, so that the planner writes it into every walk.
@@ -18,8 +16,6 @@ as $$
     and (p_job.vram_mb is null or p_worker.vram_mb is null or p_job.vram_mb <= p_worker.vram_mb)
     and (p_job.requires = '{}' or coalesce(p_worker.labels, '{}') @> p_job.requires)
 $$;
-comment on function qwf._is_able(qwf.jobs, qwf.workers) is
-  'Whether the worker could run the job, by project, task, model, memory and labels.';
-revoke all on function qwf._is_able(qwf.jobs, qwf.workers) from public;
+revoke all on function qwf._is_able from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_is_doomed
--- requires: schema/runs
--- requires: schema/jobs
 -- Purpose: Whether a node or element has nothing left to do it for.
 -- Guarantees: Reads committed state; takes no lock. A clean-up node outlives the end of the others,
 --   not that of its run; an element does not outlive its map.
@@ -17,8 +15,6 @@ as $$
         and (r.finished_at is not null or (r.ending is not null and p_run_if is null)))
     or exists (select from qwf.jobs m where m.id = p_parent_id and m.finished_at is not null)
 $$;
-comment on function qwf._is_doomed(bigint, text, bigint) is
-  'True where the run of the node is over or ending, or the map it is an element of has ended.';
-revoke all on function qwf._is_doomed(bigint, text, bigint) from public;
+revoke all on function qwf._is_doomed from public;
 
 commit;

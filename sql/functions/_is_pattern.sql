@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_is_pattern
--- requires: schema/qwf
 -- Purpose: Whether a value is a text that compiles as a regular expression.
 -- Guarantees: Never raises: this is the one place where a pattern is tried out.
 -- Called by: _expression_problems, _filter, _keyword_problems, _question_rules.
@@ -18,8 +17,6 @@ exception
     return false;
 end $$;
 
-comment on function qwf._is_pattern(jsonb) is
-  'Whether a JSON value is a text that PostgreSQL accepts as a regular expression.';
-revoke all on function qwf._is_pattern(jsonb) from public;
+revoke all on function qwf._is_pattern from public;
 
 commit;

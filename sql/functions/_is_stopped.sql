@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_is_stopped
--- requires: schema/jobs
--- requires: functions/_is_doomed
 -- Purpose: Whether a running job should stop.
 -- Guarantees: Reads committed state; takes no lock.
 -- Called by: _retire, heartbeat, progress.
@@ -15,8 +13,6 @@ as $$
   select exists (select from qwf.cancel_requests c where c.job_id = p_job_id)
     or qwf._is_doomed(p_run_id, p_run_if, p_parent_id)
 $$;
-comment on function qwf._is_stopped(bigint, bigint, text, bigint) is
-  'True where somebody asked for the job to be cancelled, or there is nothing left to do it for.';
-revoke all on function qwf._is_stopped(bigint, bigint, text, bigint) from public;
+revoke all on function qwf._is_stopped from public;
 
 commit;

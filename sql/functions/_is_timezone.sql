@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_is_timezone
--- requires: schema/qwf
 -- Purpose: Whether a name is that of a time zone of this server.
 -- Guarantees: Never raises. False for abbreviations (CEST) and for rules written out (FOO+3), which
 --   Postgres takes as well, but which know no summer time or are a typing error.
@@ -21,8 +20,6 @@ exception
   when invalid_parameter_value then
     return false;
 end $$;
-comment on function qwf._is_timezone(text) is
-  'Returns whether this server knows a time zone of that name.';
-revoke all on function qwf._is_timezone(text) from public;
+revoke all on function qwf._is_timezone from public;
 
 commit;

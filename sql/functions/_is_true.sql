@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_is_true
--- requires: schema/qwf
 -- Purpose: Truth of a resolved skip_if.
 -- Guarantees: False for null, false, 0, "", [], {} and SQL null; true for everything else.
 -- Called by: whoever opens a node that has a skip_if.
@@ -10,8 +9,6 @@ create function qwf._is_true(p_value jsonb) returns boolean
 language sql immutable parallel safe
 return coalesce(p_value not in ('false', 'null', '0', '""', '[]', '{}'), false);
 
-comment on function qwf._is_true(jsonb) is
-  'Whether a resolved value counts as true: everything does but null, false, 0, "", [] and {}.';
-revoke all on function qwf._is_true(jsonb) from public;
+revoke all on function qwf._is_true from public;
 
 commit;

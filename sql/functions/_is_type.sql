@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_is_type
--- requires: schema/qwf
 -- Purpose: Whether a value is of a type, or of one of several, that a schema names.
 -- Guarantees: integer is a number without a fraction, however it is written; number includes it.
 -- Called by: _schema_problems, _key_problems.
@@ -12,8 +11,6 @@ return p_types ? jsonb_typeof(p_value)
   or p_types ? 'integer'
     and case when jsonb_typeof(p_value) = 'number' then p_value::numeric % 1 = 0 else false end;
 
-comment on function qwf._is_type(jsonb, jsonb) is
-  'Whether a value is of the type, or one of the list of types, that a schema names.';
-revoke all on function qwf._is_type(jsonb, jsonb) from public;
+revoke all on function qwf._is_type from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_is_unfinished
--- requires: schema/jobs
--- requires: schema/runs
 -- Purpose: Whether a job or a run has still to end.
 -- Guarantees: False for nulls, and for what retention has removed.
 -- Called by: fire_schedules, _fire_schedule.
@@ -13,8 +11,6 @@ as $$
   select exists (select from qwf.jobs j where j.id = p_job and j.finished_at is null)
     or exists (select from qwf.runs r where r.id = p_run and r.finished_at is null)
 $$;
-comment on function qwf._is_unfinished(bigint, bigint) is
-  'Returns whether the job or the run exists and is not terminal.';
-revoke all on function qwf._is_unfinished(bigint, bigint) from public;
+revoke all on function qwf._is_unfinished from public;
 
 commit;

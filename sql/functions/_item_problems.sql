@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_item_problems
--- requires: schema/types
--- requires: functions/_cycles
--- requires: functions/_did_you_mean
--- requires: functions/_edges
--- requires: functions/_items
--- requires: functions/_list
 -- Purpose: What is wrong with a list of nodes or steps as a graph: ids, dependencies, cycles.
 -- Guarantees: p_inner maps the id of a step to the ids of its nodes, so that depends_on may say
 --   step/node; a step that is not in it is taken on trust, because its pipeline is unknown and that
@@ -69,8 +63,6 @@ begin
     group by c.place;
 end $$;
 
-comment on function qwf._item_problems(jsonb, text, jsonb) is
-  'Returns one row for every bad id, dependency on nothing and cycle in a list of nodes or steps.';
-revoke all on function qwf._item_problems(jsonb, text, jsonb) from public;
+revoke all on function qwf._item_problems from public;
 
 commit;

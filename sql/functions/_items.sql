@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_items
--- requires: schema/qwf
--- requires: functions/_list
 -- Purpose: The objects of a list of nodes or steps, with their positions from 1.
 -- Guarantees: Tolerates anything: what is no list has no rows, what is no object is left out (its
 --   position stays taken), so that one mistake does not hide the others.
@@ -17,8 +15,6 @@ as $$
   where jsonb_typeof(i.item) = 'object'
 $$;
 
-comment on function qwf._items(jsonb) is
-  'Returns the objects in a list of nodes or steps: position from 1, id, object.';
-revoke all on function qwf._items(jsonb) from public;
+revoke all on function qwf._items from public;
 
 commit;

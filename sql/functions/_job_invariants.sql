@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_job_invariants
--- requires: schema/runs
--- requires: schema/jobs
--- requires: schema/outbox
--- requires: schema/graphs
--- requires: schema/history
--- requires: functions/_unsatisfied
 -- Purpose: The invariants of jobs and what belongs to them, as one query over one snapshot.
 -- Called by: check_invariants.
 
@@ -57,8 +51,6 @@ as $$
   )
   select v.invariant, 'job ' || v.id, v.detail from violation v
 $$;
-comment on function qwf._job_invariants() is
-  'Violated invariants of jobs; no row on a healthy database.';
-revoke all on function qwf._job_invariants() from public;
+revoke all on function qwf._job_invariants from public;
 
 commit;

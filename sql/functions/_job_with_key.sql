@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_job_with_key
--- requires: schema/jobs
 -- Purpose: The standalone job that holds a key.
 -- Guarantees: Answers from the index jobs_key alone; null where nobody holds it now.
 -- Called by: _insert_jobs.
@@ -14,8 +13,6 @@ as $$
   where j.project = p_project and j.task = p_task and j.key = p_key and j.key is not null
     and (j.once or j.status in ('scheduled', 'queued', 'running', 'awaiting_input'))
 $$;
-comment on function qwf._job_with_key(text, text, text) is
-  'Id of the job that holds the key, or null.';
-revoke all on function qwf._job_with_key(text, text, text) from public;
+revoke all on function qwf._job_with_key from public;
 
 commit;

@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/_keep_floor
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_find_floor
--- requires: functions/_floor_key
--- requires: functions/_walked
--- requires: functions/now
 -- Purpose: Remembers where the queued jobs of a queue that fit the worker begin, so that claims of
 --   this session need not walk past what was claimed before: while somebody holds a snapshot,
 --   vacuum leaves that in the index.
@@ -64,9 +57,6 @@ begin
     'qwf.floors', case when v_floors = '{}' then '' else v_floors::text end, false);
   return v_new;
 end $$;
-comment on function qwf._keep_floor(text, qwf.workers, timestamptz) is
-  'The first queued job of the queue that fits the worker, or the end of the queue, as a floor for '
-  'at most a second; null where it was found at once.';
-revoke all on function qwf._keep_floor(text, qwf.workers, timestamptz) from public;
+revoke all on function qwf._keep_floor from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_keep_statistics
--- requires: schema/clock
--- requires: functions/_fold_counts
--- requires: functions/now
 -- Purpose: Folds the figures of attempts now and then.
 -- Guarantees: Every ten seconds, at once when there was more than fits one batch; never more than a
 --   tenth of the time, however many dead rows an old snapshot keeps. A hint that a clock set back
@@ -31,8 +28,6 @@ begin
     (extract(epoch from v_now + least(v_pause, interval '4 min')) * 1000)::bigint);
   return v_count;
 end $$;
-comment on function qwf._keep_statistics() is
-  'Folds the figures of attempts when it is time to; returns how many rows.';
-revoke all on function qwf._keep_statistics() from public;
+revoke all on function qwf._keep_statistics from public;
 
 commit;

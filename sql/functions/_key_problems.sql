@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_key_problems
--- requires: schema/types
--- requires: functions/_did_you_mean
--- requires: functions/_interval
--- requires: functions/_is_type
 -- Purpose: Unknown keys, missing keys and values of the wrong type in one object of a definition.
 -- Guarantees: One row per key. p_types maps each key to a JSON type, a list of them, "any",
 --   "interval" or "node" (a key that only a node of a pipeline has).
@@ -47,8 +43,6 @@ begin
     where not p_object ? required.key;
 end $$;
 
-comment on function qwf._key_problems(jsonb, jsonb, text[], text) is
-  'Returns one row for every unknown, missing, wrongly typed or misplaced key of an object.';
-revoke all on function qwf._key_problems(jsonb, jsonb, text[], text) from public;
+revoke all on function qwf._key_problems from public;
 
 commit;

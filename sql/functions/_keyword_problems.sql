@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_keyword_problems
--- requires: schema/types
--- requires: functions/_is_pattern
--- requires: functions/_list
 -- Purpose: Keywords of one schema object that have the right type and still make no sense.
 -- Guarantees: Never raises, whatever the schema holds; keywords of a wrong type are left to
 --   _key_problems.
@@ -46,9 +43,6 @@ begin
         and not p_schema -> 'properties' ? (r.name #>> '{}'));
 end $$;
 
-comment on function qwf._keyword_problems(jsonb) is
-  'Returns one row for every keyword of a schema object whose value makes no sense; paths start '
-  'at the schema.';
-revoke all on function qwf._keyword_problems(jsonb) from public;
+revoke all on function qwf._keyword_problems from public;
 
 commit;

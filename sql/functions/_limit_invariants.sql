@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_limit_invariants
--- requires: schema/jobs
--- requires: schema/limits
--- requires: schema/queues
 -- Purpose: The invariants of limits and their slots.
 -- Guarantees: One snapshot, no lock. A job that was claimed while its queue was being limited for
 --   the first time may run without a slot of it; a named limit has no such gap.
@@ -51,8 +48,6 @@ as $$
   from qwf.queues q left join qwf.limits l on l.name = 'queue:' || q.name
   where q.max_running is distinct from l.max_running
 $$;
-comment on function qwf._limit_invariants() is
-  'Violated invariants of limits; no row on a healthy database.';
-revoke all on function qwf._limit_invariants() from public;
+revoke all on function qwf._limit_invariants from public;
 
 commit;

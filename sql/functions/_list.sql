@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_list
--- requires: schema/qwf
 -- Purpose: A JSON value if it is a list, else an empty list.
 -- Guarantees: Lets the checks of definitions go on over anything, so that one mistake does not hide
 --   the others.
@@ -11,8 +10,6 @@ create function qwf._list(p_value jsonb) returns jsonb
 language sql immutable parallel safe
 return case jsonb_typeof(p_value) when 'array' then p_value else '[]' end;
 
-comment on function qwf._list(jsonb) is
-  'Returns a JSON list unchanged, and an empty list for everything else.';
-revoke all on function qwf._list(jsonb) from public;
+revoke all on function qwf._list from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_list_problem
--- requires: schema/settings
 -- Purpose: Why a map cannot run over what it was given.
 -- Guarantees: Bounds what is written for one map: the number of elements, and the copies of what
 --   they all share.
@@ -30,8 +29,6 @@ begin
         'together: give them a file or an id, and what is their own through item', v_count, v_size)
   end;
 end $$;
-comment on function qwf._list_problem(jsonb, jsonb) is
-  'What is wrong with the list of a map, or with its size; null: nothing.';
-revoke all on function qwf._list_problem(jsonb, jsonb) from public;
+revoke all on function qwf._list_problem from public;
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_lock_places
--- requires: schema/limits
--- requires: schema/workers
--- requires: functions/_lock_slots
--- requires: functions/_pick_limited
--- requires: functions/_wanted_places
 -- Purpose: Takes the places that the limited jobs of a claim need, before the jobs are picked.
 -- Guarantees: A place first, then the job: with one place the jobs of a limit run strictly in claim
 --   order, however many claim at once. Where a rival has the place, or the job, it is looked for
@@ -46,8 +41,6 @@ begin
   end loop;
   return v_places;
 end $$;
-comment on function qwf._lock_places(text, qwf.workers, timestamptz, int, boolean) is
-  'Locks the slots that the next jobs in claim order need, as far as they are free.';
-revoke all on function qwf._lock_places(text, qwf.workers, timestamptz, int, boolean) from public;
+revoke all on function qwf._lock_places from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_lock_runs
--- requires: schema/runs
 -- Purpose: Locks runs, first thing of whatever changes them.
 -- Guarantees: In the order of their ids. Whoever already holds jobs must not wait (p_wait false):
 --   runs held by others are left out.
@@ -26,9 +25,6 @@ begin
     order by r.id
     for no key update skip locked);
 end $$;
-comment on function qwf._lock_runs(bigint[], boolean) is
-  'Locks the runs and returns those locked: all of them when it may wait, else those that were '
-  'free.';
-revoke all on function qwf._lock_runs(bigint[], boolean) from public;
+revoke all on function qwf._lock_runs from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_lock_slots
--- requires: schema/limits
 -- Purpose: Takes free places of a limit, so many at most.
 -- Guarantees: Never more than max_running are held, by jobs that run and by claims that have not
 --   committed yet: a place is a row, and a rival skips one that is locked. Where a limit was
@@ -36,8 +35,6 @@ begin
     for no key update skip locked);
   return v_slots[1 : cardinality(v_slots) - v_above];
 end $$;
-comment on function qwf._lock_slots(text, int) is
-  'Locks at most so many free slots of a limit and returns those that may be used.';
-revoke all on function qwf._lock_slots(text, int) from public;
+revoke all on function qwf._lock_slots from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_lock_stoppable
--- requires: schema/jobs
--- requires: functions/_is_doomed
 -- Purpose: Locks what has nothing left to do it for and does not run, and nothing that runs.
 -- Guarantees: Never waits. Blocked rows change under the lock of their run alone: all are locked. A
 --   row that a claim makes running between the look and the lock would come out unmatched but
@@ -56,9 +54,6 @@ begin
   end loop;
   return v_blocked;
 end $$;
-comment on function qwf._lock_stoppable(bigint[]) is
-  'Locks the free nodes and elements of these runs that wait for nothing any more, and returns '
-  'them.';
-revoke all on function qwf._lock_stoppable(bigint[]) from public;
+revoke all on function qwf._lock_stoppable from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_look_sparingly
--- requires: functions/_walked
--- requires: functions/_wake_overlooked
--- requires: functions/reclaim
--- requires: functions/now
 -- Purpose: Does a part of the tick that mostly looks for what is not there, but not so often that
 --   looking becomes the work: while somebody holds a snapshot, vacuum leaves all that has run in
 --   the index.
@@ -41,8 +37,6 @@ begin
   end if;
   return v_count;
 end $$;
-comment on function qwf._look_sparingly(text) is
-  'What the part (reclaimed or woken) did; 0 while it rests.';
-revoke all on function qwf._look_sparingly(text) from public;
+revoke all on function qwf._look_sparingly from public;
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_look_up_queue
--- requires: schema/queues
--- requires: schema/settings
--- requires: schema/workers
--- requires: functions/_raise_unknown_queue
--- requires: functions/now
 -- Purpose: What a producer has to know of a queue, in one look.
 -- Raises: QW006 for an unknown queue.
 -- Called by: enqueue, enqueue_many, _read_jobs.
@@ -30,9 +25,6 @@ begin
     perform qwf._raise_unknown_queue(p_queue, p_where);
   end if;
 end $$;
-comment on function qwf._look_up_queue(text, text) is
-  'How large arguments may be, whether a live worker serves the queue, and whether any may sleep; '
-  'QW006 where there is no such queue, with p_where in front of the detail.';
-revoke all on function qwf._look_up_queue(text, text) from public;
+revoke all on function qwf._look_up_queue from public;
 
 commit;

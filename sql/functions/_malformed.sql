@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_malformed
--- requires: functions/_malformed_filter
--- requires: functions/_malformed_path
 -- Purpose: What is wrong with the shape of one expression.
 -- Guarantees: Null for a well-formed expression. Looks at this object alone, not at the values
 --   inside it; never raises.
@@ -46,9 +44,6 @@ begin
   return null;
 end $$;
 
-comment on function qwf._malformed(jsonb) is
-  'What is wrong with the shape of one expression (an object with a key that begins with $); '
-  'null: nothing.';
-revoke all on function qwf._malformed(jsonb) from public;
+revoke all on function qwf._malformed from public;
 
 commit;

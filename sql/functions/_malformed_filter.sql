@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_malformed_filter
--- requires: functions/_filter_operator
 -- Purpose: What is wrong with the shape of a $filter.
 -- Guarantees: Null for a well-formed filter, and for none at all (SQL null).
 -- Called by: _malformed.
@@ -22,8 +21,6 @@ begin
   end;
 end $$;
 
-comment on function qwf._malformed_filter(jsonb) is
-  'What is wrong with the shape of a $filter; null: nothing.';
-revoke all on function qwf._malformed_filter(jsonb) from public;
+revoke all on function qwf._malformed_filter from public;
 
 commit;

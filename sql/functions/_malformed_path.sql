@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_malformed_path
--- requires: schema/qwf
 -- Purpose: What is wrong with the path of a $from.
 -- Guarantees: Null for a well-formed path: a text without an empty segment, or a list of texts and
 --   integers. The first element of a list may also be an expression, or a list of names to try:
@@ -35,8 +34,6 @@ begin
   return null;
 end $$;
 
-comment on function qwf._malformed_path(jsonb) is
-  'What is wrong with the path of a $from; null: nothing.';
-revoke all on function qwf._malformed_path(jsonb) from public;
+revoke all on function qwf._malformed_path from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_map_output
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/settings
 -- Purpose: The outputs of the elements of a map as one list.
 -- Guarantees: In the order of the list; null for an element that failed or was skipped. Bounded, as
 --   whoever reads the list loads all of it.
@@ -31,8 +28,6 @@ begin
   end if;
   return v_output;
 end $$;
-comment on function qwf._map_output(bigint) is
-  'List of the outputs of a map''s elements, or why it cannot be stored.';
-revoke all on function qwf._map_output(bigint) from public;
+revoke all on function qwf._map_output from public;
 
 commit;

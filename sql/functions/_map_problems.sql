@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_map_problems
--- requires: schema/types
--- requires: functions/_expression_problems
--- requires: functions/_expressions
--- requires: functions/_list
 -- Purpose: What is wrong with the map of a node, and with the keys that need one.
 -- Guarantees: Never raises, whatever the node holds.
 -- Called by: _node_problems.
@@ -44,8 +40,6 @@ begin
       and jsonb_typeof(p_node -> 'map') = 'array';
 end $$;
 
-comment on function qwf._map_problems(jsonb, text) is
-  'Returns one row for everything wrong with the map of a node and the keys that need one.';
-revoke all on function qwf._map_problems(jsonb, text) from public;
+revoke all on function qwf._map_problems from public;
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_map_verdict
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/graphs
--- requires: schema/settings
--- requires: functions/_map_output
--- requires: functions/now
 -- Purpose: Ends a map that has nothing left to wait for, or can no longer succeed.
 -- Guarantees: It fails as soon as min_success is out of reach, and says with the error of which
 --   element; it completes when every element has ended, with their outputs in the order of the
@@ -55,8 +49,6 @@ begin
   where j.id = p_map;
   return case when v_output.value is null then 'failed' else 'completed' end;
 end $$;
-comment on function qwf._map_verdict(bigint) is
-  'Completes or fails a map where its elements decide that; blocked: it goes on.';
-revoke all on function qwf._map_verdict(bigint) from public;
+revoke all on function qwf._map_verdict from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_maps_to_resume
--- requires: schema/jobs
--- requires: schema/graphs
 -- Purpose: Which of the maps to retry keep the elements that completed.
 -- Guarantees: Those that failed themselves and whose list cannot have changed, as nothing upstream
 --   runs again; a map that was named runs again whole.
@@ -23,8 +21,6 @@ as $$
       join qwf.jobs d on d.run_id = m.run_id and d.node_idx = e.from_idx
       where e.graph_id = m.graph_id and e.to_idx = m.node_idx and d.id = any (p_jobs))
 $$;
-comment on function qwf._maps_to_resume(bigint[], text) is
-  'Maps among these jobs of which only the elements that did not complete run again.';
-revoke all on function qwf._maps_to_resume(bigint[], text) from public;
+revoke all on function qwf._maps_to_resume from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_misfits
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_another_takes
 -- Purpose: What keeps a worker from taking a job: the filter of claim, in words.
 -- Guarantees: Empty exactly where _fits holds.
 -- Called by: _why_unfit.
@@ -32,8 +29,6 @@ as $$
         p_job.avoid_until) end
   ], null)
 $$;
-comment on function qwf._misfits(qwf.jobs, qwf.workers, timestamptz) is
-  'Reasons why claim would not hand the job to the worker; empty: it would.';
-revoke all on function qwf._misfits(qwf.jobs, qwf.workers, timestamptz) from public;
+revoke all on function qwf._misfits from public;
 
 commit;

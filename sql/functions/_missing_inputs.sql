@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_missing_inputs
--- requires: schema/types
--- requires: functions/_did_you_mean
 -- Purpose: Inputs that a pipeline requires and a step does not give, or that it gives and the
 --   pipeline does not declare.
 -- Guarantees: A pipeline without a schema, or with "additionalProperties": true, takes anything.
@@ -29,9 +27,6 @@ begin
       and p_schema -> 'additionalProperties' is distinct from 'true';
 end $$;
 
-comment on function qwf._missing_inputs(jsonb, jsonb, text) is
-  'Returns one row for every input a step owes its pipeline, and for every one the pipeline does '
-  'not know.';
-revoke all on function qwf._missing_inputs(jsonb, jsonb, text) from public;
+revoke all on function qwf._missing_inputs from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_name_problems
--- requires: schema/types
 -- Purpose: What is wrong with the name of a pipeline or a workflow.
 -- Guarantees: A name that passes can be written as name@version.
 -- Called by: _pipeline_problems, _workflow_problems.
@@ -16,8 +15,6 @@ as $$
     and p_definition ->> 'name' !~ '^[a-z][a-z0-9_.-]{0,62}$'
 $$;
 
-comment on function qwf._name_problems(jsonb) is
-  'Returns a row when the name of a definition is not one.';
-revoke all on function qwf._name_problems(jsonb) from public;
+revoke all on function qwf._name_problems from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_named_inputs
--- requires: schema/qwf
 -- Purpose: Inputs by name, whichever form they were written in.
 -- Guarantees: [{"name": "boxes", "from": "detect.boxes"}] is {"boxes": {"$from": "detect.boxes"}};
 --   anything unusable is left out, for _input_problems to report.
@@ -23,8 +22,6 @@ begin
   end;
 end $$;
 
-comment on function qwf._named_inputs(jsonb) is
-  'Returns inputs as an object, from their object form or from their list form.';
-revoke all on function qwf._named_inputs(jsonb) from public;
+revoke all on function qwf._named_inputs from public;
 
 commit;

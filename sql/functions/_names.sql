@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_names
--- requires: schema/qwf
 -- Purpose: The first segments of all references in a value: the names it uses.
 -- Guarantees: Each name once. Read off the text, so there may be names of what is only data as
 --   well.
@@ -17,7 +16,6 @@ begin
     from regexp_matches(p_value::text, '"\$?from": \[?"([^".]+)', 'g') found (name);
 end $$;
 
-comment on function qwf._names(jsonb) is 'Returns each name that references in a value start from.';
-revoke all on function qwf._names(jsonb) from public;
+revoke all on function qwf._names from public;
 
 commit;

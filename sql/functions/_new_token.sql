@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_new_token
--- requires: schema/qwf
 -- Purpose: A token for one claim of one job.
 -- Guarantees: 62 random bits, so a token of an earlier claim never fits a later one. The job id
 --   stands in front, so that a heartbeat finds its rows by primary key and the token itself needs
@@ -13,8 +12,6 @@ language sql volatile
 as $$
   select (lpad(to_hex(p_job_id), 16, '0') || right(gen_random_uuid()::text, 17))::uuid
 $$;
-comment on function qwf._new_token(bigint) is
-  'Fresh fencing token: the job id in 16 hexadecimal digits, then random ones.';
-revoke all on function qwf._new_token(bigint) from public;
+revoke all on function qwf._new_token from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_next_due_s
--- requires: schema/jobs
--- requires: schema/schedules
--- requires: functions/now
 -- Purpose: How long agents may sleep before time brings work.
 -- Guarantees: Two index look-ups. A schedule that was due by p_since, when schedules were last
 --   fired, waits for its last work, not for time.
@@ -25,9 +22,6 @@ begin
   return case when least(v_job, v_schedule) <= v_now then 0
     else extract(epoch from least(v_job, v_schedule) - v_now) end;
 end $$;
-comment on function qwf._next_due_s(timestamptz) is
-  'Seconds until the next scheduled job or schedule is due, 0 if one has come due since; null if '
-  'there is none.';
-revoke all on function qwf._next_due_s(timestamptz) from public;
+revoke all on function qwf._next_due_s from public;
 
 commit;

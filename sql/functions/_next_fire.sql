@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_next_fire
--- requires: schema/schedules
--- requires: functions/_read_cron
--- requires: functions/_cron_next
 -- Purpose: When a schedule is next due after a given instant.
 -- Guarantees: Depends on its arguments alone, so a restart changes nothing. Null where it never is,
 --   or where this server does not know the time zone.
@@ -31,9 +28,6 @@ exception
   when invalid_parameter_value then
     return null;
 end $$;
-comment on function qwf._next_fire(qwf.schedules, timestamptz) is
-  'Returns the first instant after the given one at which a schedule is due; null where there is '
-  'none.';
-revoke all on function qwf._next_fire(qwf.schedules, timestamptz) from public;
+revoke all on function qwf._next_fire from public;
 
 commit;

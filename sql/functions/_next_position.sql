@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_next_position
--- requires: schema/jobs
 -- Purpose: The claim position of a job that becomes queued.
 -- Guarantees: FIFO; work that was given back (front) sorts before all that never was, and FIFO
 --   among itself.
@@ -12,8 +11,6 @@ language sql volatile
 as $$
   select nextval('qwf.job_position') - case when p_front then 4611686018427387904 else 0 end
 $$;
-comment on function qwf._next_position(boolean) is
-  'Next FIFO position; front positions (2^62 lower) sort before all others of the same priority.';
-revoke all on function qwf._next_position(boolean) from public;
+revoke all on function qwf._next_position from public;
 
 commit;

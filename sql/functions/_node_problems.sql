@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_node_problems
--- requires: functions/_expression_problems
--- requires: functions/_input_problems
--- requires: functions/_key_problems
--- requires: functions/_map_problems
--- requires: functions/_node_rules
--- requires: functions/_skip_problems
 -- Purpose: What is wrong with one node of a pipeline, looked at on its own.
 -- Guarantees: One row per problem, each with its JSON path.
 -- Called by: _pipeline_problems.
@@ -41,8 +35,6 @@ begin
     from qwf._node_rules(p_node) rule;
 end $$;
 
-comment on function qwf._node_problems(jsonb, text) is
-  'Returns one row for everything wrong with one node: keys, values, the shape of its references.';
-revoke all on function qwf._node_problems(jsonb, text) from public;
+revoke all on function qwf._node_problems from public;
 
 commit;

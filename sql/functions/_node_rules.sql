@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_node_rules
--- requires: schema/types
--- requires: functions/_backoff_seconds
--- requires: functions/_list
--- requires: functions/_named_inputs
--- requires: functions/_unknown_names
 -- Purpose: What is wrong with the values of a node whose types are right.
 -- Guarantees: Never raises, whatever the node holds; paths start at the node.
 -- Called by: _node_problems.
@@ -61,8 +56,6 @@ begin
     select * from qwf._unknown_names(p_node);
 end $$;
 
-comment on function qwf._node_rules(jsonb) is
-  'Returns one row for every value of a node that makes no sense; paths start at the node.';
-revoke all on function qwf._node_rules(jsonb) from public;
+revoke all on function qwf._node_rules from public;
 
 commit;

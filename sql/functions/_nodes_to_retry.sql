@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_nodes_to_retry
--- requires: schema/runs
--- requires: schema/jobs
--- requires: schema/graphs
 -- Purpose: Which nodes of a run that is over have to run again.
 -- Guarantees: Failed and cancelled nodes are always among them, as the run could not end otherwise,
 --   and so is everything downstream. An element stands for its map.
@@ -41,8 +38,6 @@ begin
     from affected a join qwf.jobs j on j.run_id = p_run.id and j.node_idx = a.idx
     order by j.id);
 end $$;
-comment on function qwf._nodes_to_retry(qwf.runs, text) is
-  'Jobs of the failed and cancelled nodes, of the named node, and of everything downstream.';
-revoke all on function qwf._nodes_to_retry(qwf.runs, text) from public;
+revoke all on function qwf._nodes_to_retry from public;
 
 commit;

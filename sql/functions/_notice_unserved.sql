@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_notice_unserved
--- requires: schema/qwf
 -- Purpose: Tells a producer that nobody would run the work.
 -- Guarantees: A notice only: the work waits until a worker comes.
 -- Called by: enqueue, enqueue_many.
@@ -14,8 +13,6 @@ begin
   raise notice using message = format('no live worker serves queue %I', p_queue),
     hint = format('the job waits until one does: python -m qwf_agent --queue %s', p_queue);
 end $$;
-comment on function qwf._notice_unserved(text) is
-  'Raises a notice that no live worker serves the queue.';
-revoke all on function qwf._notice_unserved(text) from public;
+revoke all on function qwf._notice_unserved from public;
 
 commit;

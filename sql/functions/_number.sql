@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_number
--- requires: schema/qwf
 -- Purpose: A number a worker reported, or null where it is none.
 -- Guarantees: Never raises, whatever was sent; rounded to millionths, so that a real takes it too.
 -- Called by: _complete, _retire, _record_attempts, _record_unusual, report_metrics.
@@ -13,8 +12,6 @@ as $$
     case when abs(p_value::numeric) <= p_limit then round(p_value::numeric, 6) end
   end
 $$;
-comment on function qwf._number(jsonb, numeric) is
-  'The JSON number, or null for anything else or beyond the limit.';
-revoke all on function qwf._number(jsonb, numeric) from public;
+revoke all on function qwf._number from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_object
--- requires: schema/qwf
 -- Purpose: A JSON value if it is an object, else an empty object.
 -- Guarantees: Lets the checks of definitions go on over anything, so that one mistake does not hide
 --   the others.
@@ -11,8 +10,6 @@ create function qwf._object(p_value jsonb) returns jsonb
 language sql immutable parallel safe
 return case jsonb_typeof(p_value) when 'object' then p_value else '{}' end;
 
-comment on function qwf._object(jsonb) is
-  'Returns a JSON object unchanged, and an empty object for everything else.';
-revoke all on function qwf._object(jsonb) from public;
+revoke all on function qwf._object from public;
 
 commit;

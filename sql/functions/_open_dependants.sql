@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/_open_dependants
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/runs
--- requires: schema/graphs
--- requires: functions/_next_position
--- requires: functions/_wake
--- requires: functions/now
 -- Purpose: Counts satisfied dependencies off and queues the nodes that have none left.
 -- Guarantees: Reads only the edges that leave the ended nodes. A guarded node whose turn has come
 --   stays blocked and is returned for _open_guarded. Where a node failed and its run did not let it
@@ -68,9 +61,6 @@ begin
     and (select count(*) from woken) >= 0;  -- an unread CTE would not be run
   return query select * from unnest(v_opened);
 end $$;
-comment on function qwf._open_dependants(bigint[]) is
-  'Decrements the counters of what depends on these jobs; returns nodes with none left: queued, or '
-  'blocked if guarded.';
-revoke all on function qwf._open_dependants(bigint[]) from public;
+revoke all on function qwf._open_dependants from public;
 
 commit;

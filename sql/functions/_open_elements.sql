@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_open_elements
--- requires: schema/types
--- requires: schema/jobs
--- requires: functions/_next_position
--- requires: functions/_wake
--- requires: functions/now
 -- Purpose: Queues the next elements of a map that max_parallel holds back.
 -- Guarantees: In the order of the list.
 -- Locks: blocked elements of a run the caller has locked.
@@ -39,8 +34,6 @@ begin
     perform qwf._wake(v_queue, p_count);
   end if;
 end $$;
-comment on function qwf._open_elements(bigint, int) is
-  'Queues at most so many blocked elements of the map and returns them.';
-revoke all on function qwf._open_elements(bigint, int) from public;
+revoke all on function qwf._open_elements from public;
 
 commit;

@@ -1,17 +1,4 @@
 -- Deploy qwf:functions/_open_guarded
--- requires: schema/types
--- requires: schema/jobs
--- requires: functions/_scope
--- requires: functions/_resolve
--- requires: functions/_resolution_error
--- requires: functions/_gate
--- requires: functions/_is_true
--- requires: functions/_interval
--- requires: functions/_expand_map
--- requires: functions/_map_verdict
--- requires: functions/_next_position
--- requires: functions/_wake
--- requires: functions/now
 -- Purpose: Opens nodes that need a look first: skip_if is evaluated, an input is asked, a map is
 --   expanded, the others are queued.
 -- Guarantees: A reference that cannot be resolved fails that node with QW004, and nothing else;
@@ -87,9 +74,6 @@ begin
     return next (v_node.id, v_node.run_id, v_status)::qwf.opened;
   end loop;
 end $$;
-comment on function qwf._open_guarded(bigint[]) is
-  'Opens nodes with a skip_if, inputs and maps, one by one: skipped, awaiting_input, expanded, '
-  'queued, or failed with QW004 (on_failure ask: awaiting_input).';
-revoke all on function qwf._open_guarded(bigint[]) from public;
+revoke all on function qwf._open_guarded from public;
 
 commit;

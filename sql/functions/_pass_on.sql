@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_pass_on
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_fits
--- requires: functions/_floor_key
--- requires: functions/wake_channel
 -- Purpose: Wakes one sleeper that could take a job which the worker that looked cannot.
 -- Guarantees: Only one that fell asleep before the job was queued: once it has looked it sleeps
 --   anew, so that a wake-up is passed on once to each, and ends. Looks at the first 64 jobs; what
@@ -50,8 +45,6 @@ begin
     limit 1
   ) chosen;
 end $$;
-comment on function qwf._pass_on(text, qwf.workers, timestamptz) is
-  'Sends a NOTIFY to one sleeper that fits a queued job which the worker does not fit.';
-revoke all on function qwf._pass_on(text, qwf.workers, timestamptz) from public;
+revoke all on function qwf._pass_on from public;
 
 commit;

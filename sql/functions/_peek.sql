@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_peek
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_fits
 -- Purpose: The next queued jobs of a limit, or without one, that fit a worker, in claim order.
 -- Guarantees: Looks, and locks nothing. A walk along the index of what is asked for, past nothing
 --   but what does not fit.
@@ -44,9 +41,6 @@ begin
       order by j.run_next desc, j.priority, j.position limit p_count;
   end case;
 end $$;
-comment on function qwf._peek(text, text, qwf.workers, timestamptz, int, boolean) is
-  'The first so many queued jobs that fit the worker, of a limit (null: without one); light ones '
-  'only where asked.';
-revoke all on function qwf._peek(text, text, qwf.workers, timestamptz, int, boolean) from public;
+revoke all on function qwf._peek from public;
 
 commit;

@@ -1,15 +1,4 @@
 -- Deploy qwf:functions/_pick
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/limits
--- requires: schema/workers
--- requires: schema/settings
--- requires: functions/_head_waited
--- requires: functions/_pick_next
--- requires: functions/_pick_light
--- requires: functions/_pick_warm
--- requires: functions/_pick_newest
--- requires: functions/_pick_limited
 -- Purpose: Picks the jobs of a claim: which walk for which worker, and in which order what they
 --   found.
 -- Guarantees: Order: run_next; the model the worker has loaded, until the head of the queue has
@@ -66,10 +55,6 @@ begin
       j.priority, case when p_worker.rank < 0 then -j.position else j.position end
     limit p_count);
 end $$;
-comment on function qwf._pick(
-  text, qwf.workers, timestamptz, int, boolean, qwf.limit_slots[]) is
-  'Locks the jobs to hand to the worker, at most so many, and returns them in claim order.';
-revoke all on function qwf._pick(
-  text, qwf.workers, timestamptz, int, boolean, qwf.limit_slots[]) from public;
+revoke all on function qwf._pick from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_pick_above
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_fits
 -- Purpose: Picks jobs in claim order from a floor on, and what can have come before it since.
 -- Guarantees: Walks along jobs_claim. Before the floor come run_next, lower priorities, and what
 --   was given back to the front (below position 0): in these parts of the index there is as much as
@@ -59,11 +55,6 @@ begin
   end loop;
   return v_jobs;
 end $$;
-comment on function qwf._pick_above(
-  qwf.floor, text, qwf.workers, timestamptz, int, bigint[]) is
-  'Locks the next queued jobs without a limit that fit the worker, not looking below the floor for '
-  'what has been there before.';
-revoke all on function qwf._pick_above(
-  qwf.floor, text, qwf.workers, timestamptz, int, bigint[]) from public;
+revoke all on function qwf._pick_above from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_pick_light
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_fits
 -- Purpose: Picks light jobs in claim order, for a worker whose card is taken.
 -- Guarantees: One walk along jobs_claim_light, past no heavy job.
 -- Locks: queued jobs, those that are free.
@@ -26,8 +22,6 @@ begin
     limit p_count
     for no key update skip locked);
 end $$;
-comment on function qwf._pick_light(text, qwf.workers, timestamptz, int) is
-  'Locks the next queued light jobs without a limit that fit the worker.';
-revoke all on function qwf._pick_light(text, qwf.workers, timestamptz, int) from public;
+revoke all on function qwf._pick_light from public;
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_pick_limited
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/limits
--- requires: schema/workers
--- requires: functions/_fits
 -- Purpose: Picks the jobs for the places that were taken, those of each limit in claim order.
 -- Guarantees: Walks along jobs_claim_limited, or jobs_claim_limited_light past no heavy job.
 -- Locks: queued jobs, those that are free.
@@ -47,10 +42,6 @@ begin
   end loop;
   return v_jobs;
 end $$;
-comment on function qwf._pick_limited(
-  text, qwf.workers, timestamptz, boolean, qwf.limit_slots[]) is
-  'Locks as many queued jobs of each limit as there are places.';
-revoke all on function qwf._pick_limited(
-  text, qwf.workers, timestamptz, boolean, qwf.limit_slots[]) from public;
+revoke all on function qwf._pick_limited from public;
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_pick_newest
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_fits
--- requires: functions/_pick_next
 -- Purpose: Picks the newest job of a band first, for an overflow worker: it leaves those at the
 --   head to the others.
 -- Guarantees: Backwards along jobs_claim, band by band (run_next, then each priority). After 32
@@ -55,9 +50,6 @@ begin
     p_queue, p_worker, p_now, p_count - cardinality(v_jobs),
     p_picked || array(select p.id from unnest(v_jobs) p));
 end $$;
-comment on function qwf._pick_newest(text, qwf.workers, timestamptz, int, bigint[]) is
-  'Locks the newest queued jobs without a limit that fit the worker, of the first bands.';
-revoke all on function qwf._pick_newest(text, qwf.workers, timestamptz, int, bigint[])
-  from public;
+revoke all on function qwf._pick_newest from public;
 
 commit;

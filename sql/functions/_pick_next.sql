@@ -1,12 +1,4 @@
 -- Deploy qwf:functions/_pick_next
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_fits
--- requires: functions/_floor
--- requires: functions/_keep_floor
--- requires: functions/_pick_above
--- requires: functions/_walked
 -- Purpose: Picks jobs in claim order: run_next, priority, first in first out.
 -- Guarantees: One walk along jobs_claim, with the settings of claim, whatever the statistics say.
 --   Jobs this claim picked before are passed over: skip locked does not skip one's own locks. Where
@@ -47,8 +39,6 @@ begin
   end if;
   return v_jobs;
 end $$;
-comment on function qwf._pick_next(text, qwf.workers, timestamptz, int, bigint[]) is
-  'Locks the next queued jobs without a limit that fit the worker.';
-revoke all on function qwf._pick_next(text, qwf.workers, timestamptz, int, bigint[]) from public;
+revoke all on function qwf._pick_next from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_pick_warm
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/workers
--- requires: functions/_fits
 -- Purpose: Picks the jobs a worker with a loaded model prefers: run_next, then those that need it.
 -- Guarantees: Walks along jobs_claim, over the jobs with run_next alone, and jobs_claim_model.
 -- Locks: queued jobs, those that are free.
@@ -36,8 +32,6 @@ begin
     limit p_count - cardinality(v_next)
     for no key update skip locked);
 end $$;
-comment on function qwf._pick_warm(text, qwf.workers, timestamptz, int) is
-  'Locks the next queued jobs that have run_next or need the model the worker has loaded.';
-revoke all on function qwf._pick_warm(text, qwf.workers, timestamptz, int) from public;
+revoke all on function qwf._pick_warm from public;
 
 commit;

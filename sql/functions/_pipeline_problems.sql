@@ -1,14 +1,4 @@
 -- Deploy qwf:functions/_pipeline_problems
--- requires: functions/_definition_schema_problems
--- requires: functions/_expression_problems
--- requires: functions/_expressions
--- requires: functions/_item_problems
--- requires: functions/_items
--- requires: functions/_key_problems
--- requires: functions/_list
--- requires: functions/_name_problems
--- requires: functions/_node_problems
--- requires: functions/_pipeline_reference_problems
 -- Purpose: Everything that is wrong with a pipeline definition.
 -- Guarantees: One row per problem with its JSON path; none for a definition that can be used. Never
 --   raises.
@@ -54,8 +44,6 @@ begin
     from qwf._pipeline_reference_problems(p_definition || jsonb_build_object('nodes', v_nodes));
 end $$;
 
-comment on function qwf._pipeline_problems(jsonb) is
-  'Returns one row for everything wrong with a pipeline definition; none when it can be used.';
-revoke all on function qwf._pipeline_problems(jsonb) from public;
+revoke all on function qwf._pipeline_problems from public;
 
 commit;

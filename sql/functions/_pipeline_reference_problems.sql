@@ -1,13 +1,4 @@
 -- Deploy qwf:functions/_pipeline_reference_problems
--- requires: schema/types
--- requires: functions/_ancestors
--- requires: functions/_did_you_mean
--- requires: functions/_edges
--- requires: functions/_expressions
--- requires: functions/_items
--- requires: functions/_named_inputs
--- requires: functions/_segments
--- requires: functions/_topological
 -- Purpose: References of a pipeline that lead nowhere, as far as the pipeline alone can tell.
 -- Guarantees: A node reads its siblings upstream and the declared inputs; exports read any node.
 --   Other names may be steps or run context, which registering a workflow looks at. While there is
@@ -78,9 +69,6 @@ begin
         and r.segments[1] not in ('pipeline', 'item', 'index', 'files')) verdict;
 end $$;
 
-comment on function qwf._pipeline_reference_problems(jsonb) is
-  'Returns one row for every reference of a pipeline to a node that is not upstream, or to '
-  'nothing.';
-revoke all on function qwf._pipeline_reference_problems(jsonb) from public;
+revoke all on function qwf._pipeline_reference_problems from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_pipeline_shape
--- requires: functions/_edges
--- requires: functions/_items
--- requires: functions/_named_inputs
--- requires: functions/_topological
 -- Purpose: A pipeline as seen from one step: nodes in topological order, leaves, names of its
 --   nodes, what holds references.
 -- Guarantees: A node is known by its own id and as step/node. A leaf is a node that no node depends
@@ -48,9 +44,6 @@ begin
   return v_shape;
 end $$;
 
-comment on function qwf._pipeline_shape(jsonb, text) is
-  'Returns the nodes of a pipeline in topological order, its leaves, and what the names of its '
-  'nodes stand for.';
-revoke all on function qwf._pipeline_shape(jsonb, text) from public;
+revoke all on function qwf._pipeline_shape from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_prune_events
--- requires: schema/history
--- requires: schema/settings
--- requires: functions/now
 -- Purpose: Deletes old events that are about no job and no run: a host switched off, and the like.
 -- Guarantees: Looks at the oldest alone, which an index has in order.
 -- Called by: prune.
@@ -28,8 +25,6 @@ begin
   get diagnostics v_count = row_count;
   return v_count;
 end $$;
-comment on function qwf._prune_events(int) is
-  'Deletes at most so many old events that belong to no job or run; returns how many.';
-revoke all on function qwf._prune_events(int) from public;
+revoke all on function qwf._prune_events from public;
 
 commit;

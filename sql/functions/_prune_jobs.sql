@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_prune_jobs
--- requires: schema/jobs
--- requires: schema/queues
--- requires: schema/settings
--- requires: schema/clock
--- requires: functions/_delete_jobs
--- requires: functions/now
 -- Purpose: Deletes standalone jobs that have been over for longer than the retention of their
 --   queue.
 -- Guarantees: No index on finished jobs is kept for it, which every finish would pay for: it looks
@@ -54,8 +48,6 @@ begin
   perform qwf._delete_jobs(v_jobs);
   return cardinality(v_jobs);
 end $$;
-comment on function qwf._prune_jobs(int) is
-  'Looks at so many jobs and deletes the old terminal standalone ones; returns how many.';
-revoke all on function qwf._prune_jobs(int) from public;
+revoke all on function qwf._prune_jobs from public;
 
 commit;

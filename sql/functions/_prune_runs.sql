@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/_prune_runs
--- requires: schema/runs
--- requires: schema/jobs
--- requires: schema/outbox
--- requires: schema/history
--- requires: schema/settings
--- requires: functions/_delete_jobs
--- requires: functions/now
 -- Purpose: Deletes runs that have been over for longer than the retention, with all their nodes.
 -- Guarantees: A run with a body that still runs, or with events to apply, is left for later. The
 --   oldest go first, as many as have p_max nodes between them, but one at least.
@@ -55,8 +48,6 @@ begin
   delete from qwf.runs r where r.id = any (v_runs);
   return cardinality(v_runs);
 end $$;
-comment on function qwf._prune_runs(int) is
-  'Deletes old terminal runs with at most about so many nodes; returns how many runs.';
-revoke all on function qwf._prune_runs(int) from public;
+revoke all on function qwf._prune_runs from public;
 
 commit;

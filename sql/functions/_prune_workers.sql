@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_prune_workers
--- requires: schema/workers
--- requires: schema/settings
--- requires: functions/now
 -- Purpose: Deletes workers that have not been heard of for longer than the retention.
 -- Guarantees: They hold nothing: no lease is that long.
 -- Locks: workers, those that are free.
@@ -28,8 +25,6 @@ begin
   get diagnostics v_count = row_count;
   return v_count;
 end $$;
-comment on function qwf._prune_workers(int) is
-  'Deletes at most so many workers, dead or stopped, not seen for the retention; returns how many.';
-revoke all on function qwf._prune_workers(int) from public;
+revoke all on function qwf._prune_workers from public;
 
 commit;

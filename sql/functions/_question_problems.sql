@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_question_problems
--- requires: functions/_default_problems
--- requires: functions/_definition_schema_problems
--- requires: functions/_expression_problems
--- requires: functions/_key_problems
--- requires: functions/_question_rules
 -- Purpose: What is wrong with an input step: the question a person is asked.
 -- Guarantees: The keys of the known widgets are fixed; any other widget carries its own keys
 --   through unread.
@@ -63,8 +58,6 @@ begin
     where v_problems = '{}';
 end $$;
 
-comment on function qwf._question_problems(jsonb, jsonb, text) is
-  'Returns one row for everything wrong with the question an input step asks.';
-revoke all on function qwf._question_problems(jsonb, jsonb, text) from public;
+revoke all on function qwf._question_problems from public;
 
 commit;

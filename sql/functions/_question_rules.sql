@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_question_rules
--- requires: schema/types
--- requires: functions/_is_pattern
 -- Purpose: What is wrong with the values of an input step whose types are right.
 -- Guarantees: Never raises, whatever the step holds; paths start at the step.
 -- Called by: _question_problems.
@@ -44,8 +42,6 @@ begin
     where rule.violated;
 end $$;
 
-comment on function qwf._question_rules(jsonb) is
-  'Returns one row for every value of an input step that makes no sense; paths start at the step.';
-revoke all on function qwf._question_rules(jsonb) from public;
+revoke all on function qwf._question_rules from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_raise_malformed_report
--- requires: schema/qwf
 -- Purpose: Says which report of a list cannot be read.
 -- Raises: QW005, always.
 -- Called by: _read_reports.
@@ -28,8 +27,6 @@ begin
     hint = 'a report has job_id, the token of the claim, and an outcome: completed, error, '
       'fatal, tempfail, lost, released or cancelled; the job is still yours';
 end $$;
-comment on function qwf._raise_malformed_report(jsonb) is
-  'Raises QW005 and shows the first item that is no report.';
-revoke all on function qwf._raise_malformed_report(jsonb) from public;
+revoke all on function qwf._raise_malformed_report from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_raise_no_such_job
--- requires: schema/qwf
 -- Purpose: Raises QW001 and says where jobs are listed.
 -- Raises: QW001, always.
 -- Called by: whatever takes the id of a job.
@@ -15,8 +14,6 @@ begin
     detail = format('job %s', p_job_id),
     hint = 'ended jobs go after the retention; list jobs: select * from qwf.recent_jobs';
 end $$;
-comment on function qwf._raise_no_such_job(bigint) is
-  'Raises QW001 for a job that does not exist.';
-revoke all on function qwf._raise_no_such_job(bigint) from public;
+revoke all on function qwf._raise_no_such_job from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_raise_no_such_run
--- requires: schema/qwf
 -- Purpose: Raises QW001 and says where runs are listed.
 -- Raises: QW001, always.
 -- Called by: cancel_run, retry_run, run_status.
@@ -15,8 +14,6 @@ begin
     detail = format('run %s', p_run_id),
     hint = 'ended runs go after the retention; list runs: select * from qwf.run_overview';
 end $$;
-comment on function qwf._raise_no_such_run(bigint) is
-  'Raises QW001 for a run that does not exist.';
-revoke all on function qwf._raise_no_such_run(bigint) from public;
+revoke all on function qwf._raise_no_such_run from public;
 
 commit;

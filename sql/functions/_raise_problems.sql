@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_raise_problems
--- requires: schema/types
 -- Purpose: Raises one error that reports all problems.
 -- Guarantees: DETAIL has one line per problem, "path: problem"; HINT has each way out once.
 -- Raises: The SQLSTATE it is given, unless there is no problem.
@@ -31,9 +30,6 @@ begin
   end if;
 end $$;
 
-comment on function qwf._raise_problems(text, text, qwf.problem[]) is
-  'Raises one error that lists every problem with its path and the ways out; does nothing when '
-  'there is none.';
-revoke all on function qwf._raise_problems(text, text, qwf.problem[]) from public;
+revoke all on function qwf._raise_problems from public;
 
 commit;

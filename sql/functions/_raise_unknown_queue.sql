@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_raise_unknown_queue
--- requires: schema/queues
 -- Purpose: Raises QW006 with the names that would have worked.
 -- Raises: QW006, always.
 -- Called by: whatever takes a queue name.
@@ -16,8 +15,6 @@ begin
       (select string_agg(q.name, ', ' order by q.name) from qwf.queues q)),
     hint = 'correct the name, or let an administrator create it: select qwf.create_queue(''name'')';
 end $$;
-comment on function qwf._raise_unknown_queue(text, text) is
-  'Raises QW006 for a queue that does not exist, naming those that do.';
-revoke all on function qwf._raise_unknown_queue(text, text) from public;
+revoke all on function qwf._raise_unknown_queue from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_raise_unknown_schedule
--- requires: schema/schedules
--- requires: functions/_did_you_mean
 -- Purpose: Raises QW001 with the name that may have been meant.
 -- Raises: QW001, always.
 -- Called by: drop_schedule, enable_schedule.
@@ -20,8 +18,6 @@ begin
       qwf._did_you_mean(p_name, array(select s.name from qwf.schedules s)),
       'list them: select * from qwf.schedule_overview');
 end $$;
-comment on function qwf._raise_unknown_schedule(text) is
-  'Raises QW001 for a schedule that does not exist, with the nearest that does.';
-revoke all on function qwf._raise_unknown_schedule(text) from public;
+revoke all on function qwf._raise_unknown_schedule from public;
 
 commit;

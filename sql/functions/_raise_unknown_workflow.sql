@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_raise_unknown_workflow
--- requires: schema/definitions
--- requires: functions/_did_you_mean
 -- Purpose: Raises QW001 with the name that may have been meant.
 -- Raises: QW001, always.
 -- Called by: _graph_for.
@@ -28,8 +26,6 @@ begin
     end;
 end $$;
 
-comment on function qwf._raise_unknown_workflow(text) is
-  'Raises QW001 for a workflow or version that does not exist, with the nearest that does.';
-revoke all on function qwf._raise_unknown_workflow(text) from public;
+revoke all on function qwf._raise_unknown_workflow from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_read_cron
--- requires: schema/schedules
--- requires: functions/_read_cron_field
 -- Purpose: Reads a cron expression: minute, hour, day of month, month, day of week, or one of the @
 --   names.
 -- Guarantees: Never raises: what is wrong is in problems, one for every field. The two day fields
@@ -60,8 +58,6 @@ begin
   end loop;
   return v_cron;
 end $$;
-comment on function qwf._read_cron(text) is
-  'Returns a cron expression as the numbers it names, and what is wrong with it.';
-revoke all on function qwf._read_cron(text) from public;
+revoke all on function qwf._read_cron from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_read_cron_field
--- requires: schema/schedules
 -- Purpose: The numbers that one field of a cron expression names.
 -- Guarantees: Never raises. Sorted, each once. A range may pass the end of the field (22-2,
 --   FRI-MON); a step counts on through it.
@@ -67,8 +66,6 @@ begin
   end if;
   return row(v_numbers, null::text);
 end $$;
-comment on function qwf._read_cron_field(text, int, int, text[]) is
-  'Returns the numbers a field of a cron expression names, or what is wrong with it.';
-revoke all on function qwf._read_cron_field(text, int, int, text[]) from public;
+revoke all on function qwf._read_cron_field from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_read_jobs
--- requires: schema/types
--- requires: functions/_check_job
--- requires: functions/_look_up_queue
 -- Purpose: Reads and checks the list that enqueue_many is given.
 -- Guarantees: Every item has its defaults and passes the checks of enqueue; a queue is looked up
 --   once for all its items in a row.
@@ -68,8 +65,6 @@ exception
       hint = 'times as 2026-01-31T12:00Z, intervals as 10 min, numbers as numbers; '
         'nothing was written';
 end $$;
-comment on function qwf._read_jobs(jsonb) is
-  'Items of enqueue_many, checked and with their defaults, in order.';
-revoke all on function qwf._read_jobs(jsonb) from public;
+revoke all on function qwf._read_jobs from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_read_reports
--- requires: schema/types
--- requires: schema/settings
--- requires: functions/_clip
--- requires: functions/_raise_malformed_report
 -- Purpose: Reads what a worker reports, and turns an output that cannot be stored into a failure
 --   that says so.
 -- Guarantees: The same report always reads the same, so that a repeated one is recognised. Outputs
@@ -54,9 +50,6 @@ exception
     perform qwf._raise_malformed_report(p_reports);
     return null;  -- not reached
 end $$;
-comment on function qwf._read_reports(jsonb) is
-  'Reports as rows; an output that is no object or too large becomes a fatal outcome that says so. '
-  'QW005 if malformed.';
-revoke all on function qwf._read_reports(jsonb) from public;
+revoke all on function qwf._read_reports from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_reads
--- requires: functions/_absolute_paths
 -- Purpose: What a compiled value reads: outputs of nodes, and files of steps or nodes.
 -- Guarantees: Each once. The run context and the element of a map need no mention: a scope has
 --   them.
@@ -26,8 +25,6 @@ begin
       select jsonb_array_elements_text(p -> 0) where jsonb_typeof(p -> 0) = 'array') read;
 end $$;
 
-comment on function qwf._reads(jsonb) is
-  'Returns the nodes whose outputs, and the steps or nodes whose files, a value reads.';
-revoke all on function qwf._reads(jsonb) from public;
+revoke all on function qwf._reads from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_recompile
--- requires: functions/_compile
--- requires: functions/_current_pipelines
--- requires: functions/_store_graph
 -- Purpose: Compiles the current workflows that use a pipeline, after it changed.
 -- Guarantees: A workflow that no longer fits is left alone and named in a WARNING: enqueueing it
 --   raises QW003 until one of the two is registered anew.
@@ -45,8 +42,6 @@ begin
   end loop;
 end $$;
 
-comment on function qwf._recompile(text) is
-  'Compiles the current workflows that use a pipeline; warns about those that no longer fit it.';
-revoke all on function qwf._recompile(text) from public;
+revoke all on function qwf._recompile from public;
 
 commit;

@@ -1,12 +1,4 @@
 -- Deploy qwf:functions/_record_attempts
--- requires: schema/types
--- requires: schema/history
--- requires: schema/jobs
--- requires: schema/settings
--- requires: schema/statistics
--- requires: functions/_tail
--- requires: functions/_number
--- requires: functions/_record_unusual
 -- Purpose: Writes the history of attempts that just ended: attempt rows and figures, and what not
 --   every attempt has.
 -- Guarantees: A number that a worker garbles becomes null rather than losing the report.
@@ -50,8 +42,6 @@ begin
     perform qwf._record_unusual(p_ended, p_now);
   end if;
 end $$;
-comment on function qwf._record_attempts(qwf.ended[], timestamptz, qwf.settings) is
-  'Writes attempts, figures, files and unusual events of jobs whose attempt just ended.';
-revoke all on function qwf._record_attempts(qwf.ended[], timestamptz, qwf.settings) from public;
+revoke all on function qwf._record_attempts from public;
 
 commit;

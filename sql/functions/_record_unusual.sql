@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_record_unusual
--- requires: schema/types
--- requires: schema/history
--- requires: schema/jobs
--- requires: functions/_number
 -- Purpose: Writes what few of the attempts that just ended have: files, a loss or cancellation to
 --   tell of, a request to cancel that is settled now.
 -- Guarantees: A number that a worker garbles becomes null rather than losing the report.
@@ -50,8 +46,6 @@ begin
   ) free
   where c.job_id = free.job_id;
 end $$;
-comment on function qwf._record_unusual(qwf.ended[], timestamptz) is
-  'Writes files and unusual events of jobs whose attempt just ended, and clears settled requests.';
-revoke all on function qwf._record_unusual(qwf.ended[], timestamptz) from public;
+revoke all on function qwf._record_unusual from public;
 
 commit;

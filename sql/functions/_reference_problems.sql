@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_reference_problems
--- requires: schema/types
--- requires: functions/_did_you_mean
--- requires: functions/_expressions
--- requires: functions/_segments
 -- Purpose: References of a value that lead nowhere, judged by what each name in them stands for.
 -- Guarantees: A name that stands for nothing is run context, which only a run can judge; with a
 --   slash in it, it is a problem.
@@ -59,9 +55,6 @@ begin
     ) verdict;
 end $$;
 
-comment on function qwf._reference_problems(jsonb, text, jsonb) is
-  'Returns one row for every reference in a value that leads nowhere, or to a step that is not '
-  'upstream.';
-revoke all on function qwf._reference_problems(jsonb, text, jsonb) from public;
+revoke all on function qwf._reference_problems from public;
 
 commit;

@@ -1,12 +1,4 @@
 -- Deploy qwf:functions/_refuse
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/history
--- requires: schema/statistics
--- requires: schema/outbox
--- requires: schema/limits
--- requires: functions/_gate
--- requires: functions/_wake_waiting
 -- Purpose: Ends picked jobs whose references cannot be resolved: they fail, or ask.
 -- Guarantees: A refusal is an attempt with its reason, and leaves an event for the run. Who is
 --   asked is not offered to retry: what the job refers to stays as it is. The places it would have
@@ -69,8 +61,6 @@ begin
     where p.error is null
     order by p.ord);
 end $$;
-comment on function qwf._refuse(qwf.picked[], text, timestamptz) is
-  'Fails those that have an error, and returns the others in the order given.';
-revoke all on function qwf._refuse(qwf.picked[], text, timestamptz) from public;
+revoke all on function qwf._refuse from public;
 
 commit;

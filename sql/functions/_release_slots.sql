@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_release_slots
--- requires: schema/types
--- requires: schema/limits
--- requires: schema/queues
--- requires: functions/_wake_waiting
 -- Purpose: Gives back the places of jobs whose attempt ended.
 -- Guarantees: In the transaction that ends them, so that a place is held exactly while its job
 --   runs. Costs one look where nothing is limited. Never removes a place, though its limit may be
@@ -34,8 +30,6 @@ begin
     perform qwf._wake_waiting(v_freed.name, v_freed.places);
   end loop;
 end $$;
-comment on function qwf._release_slots(qwf.ended[]) is
-  'Frees the slots that these jobs hold, and wakes whoever could take what waited for them.';
-revoke all on function qwf._release_slots(qwf.ended[]) from public;
+revoke all on function qwf._release_slots from public;
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_reopen_run
--- requires: schema/runs
--- requires: schema/jobs
--- requires: functions/_next_position
--- requires: functions/_apply
--- requires: functions/_wake
--- requires: functions/now
 -- Purpose: Makes a run that was over live again, and opens its nodes that depend on nothing
 --   unsatisfied.
 -- Guarantees: The counters are counted afresh, under the run's lock.
@@ -54,8 +48,6 @@ exception
         p_run.key, p_run.workflow, p_run.project),
       hint = 'another run with this key is live: wait for it or cancel it, then retry';
 end $$;
-comment on function qwf._reopen_run(qwf.runs) is
-  'Makes the run live again and opens what can start; QW008 where its key is taken.';
-revoke all on function qwf._reopen_run(qwf.runs) from public;
+revoke all on function qwf._reopen_run from public;
 
 commit;

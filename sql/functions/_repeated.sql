@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_repeated
--- requires: schema/types
--- requires: schema/history
--- requires: schema/jobs
 -- Purpose: Whether this very report was taken before.
 -- Guarantees: Looks at the attempts of that one job; a token ends one attempt.
 -- Called by: _verdicts.
@@ -18,8 +15,6 @@ as $$
       and (j.attempt > a.attempt or j.status <> 'completed'
         or j.output is not distinct from p_report.output))
 $$;
-comment on function qwf._repeated(qwf.report) is
-  'True where the attempt with that token ended with that outcome, error and output.';
-revoke all on function qwf._repeated(qwf.report) from public;
+revoke all on function qwf._repeated from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_reset_nodes
--- requires: schema/jobs
--- requires: schema/graphs
--- requires: schema/history
--- requires: functions/_delete_jobs
 -- Purpose: Takes nodes of a run back to where they began.
 -- Guarantees: The history of their attempts stays; elements of a map that runs again whole go, as
 --   its list may be another one.
@@ -37,8 +33,6 @@ begin
     where e.graph_id = j.graph_id and e.to_idx = j.node_idx and d.finished_at is null)
   where j.id = any (p_jobs);
 end $$;
-comment on function qwf._reset_nodes(bigint[]) is
-  'Makes nodes of a run blocked again, with their dependencies counted afresh.';
-revoke all on function qwf._reset_nodes(bigint[]) from public;
+revoke all on function qwf._reset_nodes from public;
 
 commit;

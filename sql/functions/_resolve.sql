@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_resolve
--- requires: functions/_evaluate
 -- Purpose: Resolves the references of a value: what claim calls for every job that has any.
 -- Guarantees: Never raises and starts no subtransaction: an error is a value. Its text begins with
 --   "unresolvable" (a path leads nowhere), "malformed" (not an expression) or "invalid" (a value of
@@ -45,9 +44,6 @@ begin
   return row(v_value, null)::qwf.resolution;
 end $$;
 
-comment on function qwf._resolve(jsonb, jsonb) is
-  'Returns a value with its references replaced by what the scope holds, or the reason why one '
-  'cannot be.';
-revoke all on function qwf._resolve(jsonb, jsonb) from public;
+revoke all on function qwf._resolve from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_resolve_picked
--- requires: schema/types
--- requires: schema/jobs
--- requires: functions/_resolved_inputs
--- requires: functions/_resolution_error
 -- Purpose: Resolves the inputs of jobs about to be handed out.
 -- Guarantees: In the order given. Jobs are found by id one by one (offset 0), whatever the
 --   statistics say.
@@ -23,8 +19,6 @@ begin
     left join lateral qwf._resolved_inputs(p.run_id, j.graph_id, j.node_idx) r on true
     order by p.ord);
 end $$;
-comment on function qwf._resolve_picked(qwf.picked[]) is
-  'The jobs with their inputs resolved, or with the reason why they cannot be.';
-revoke all on function qwf._resolve_picked(qwf.picked[]) from public;
+revoke all on function qwf._resolve_picked from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_resolved_inputs
--- requires: schema/graphs
--- requires: functions/_scope
--- requires: functions/_resolve
 -- Purpose: The inputs of a node with its references resolved, against outputs as they are now.
 -- Guarantees: Errors come back as values. No row where the inputs hold no reference, or for a job
 --   that is no node, whose args are data: these cost nothing here. Inlined into its caller's query.
@@ -20,8 +17,6 @@ as $$
   cross join lateral qwf._scope(p_run_id, n.ref_nodes, n.ref_files) s
   cross join lateral qwf._resolve(n.inputs, s.scope) r
 $$;
-comment on function qwf._resolved_inputs(bigint, bigint, int) is
-  'Resolved inputs of a node, or the reason why not; no row where its inputs hold no reference.';
-revoke all on function qwf._resolved_inputs(bigint, bigint, int) from public;
+revoke all on function qwf._resolved_inputs from public;
 
 commit;

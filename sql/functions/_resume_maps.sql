@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_resume_maps
--- requires: schema/jobs
--- requires: schema/graphs
--- requires: schema/history
--- requires: functions/_open_elements
 -- Purpose: Makes maps go on with the elements that did not complete.
 -- Guarantees: What completed is kept; max_parallel holds. A map of which nothing is left to run is
 --   judged again when it is opened.
@@ -49,8 +45,6 @@ begin
     perform qwf._open_elements(v_map.id, coalesce(v_map.max_parallel, 2147483647));
   end loop;
 end $$;
-comment on function qwf._resume_maps(bigint[], text) is
-  'Reopens maps: their failed and cancelled elements, and the named one, run again.';
-revoke all on function qwf._resume_maps(bigint[], text) from public;
+revoke all on function qwf._resume_maps from public;
 
 commit;

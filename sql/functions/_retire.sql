@@ -1,14 +1,4 @@
 -- Deploy qwf:functions/_retire
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/settings
--- requires: functions/_transition
--- requires: functions/_next_position
--- requires: functions/_number
--- requires: functions/_is_stopped
--- requires: functions/_gate
--- requires: functions/_host_to_avoid
--- requires: functions/_cancel_reason
 -- Purpose: Writes the end of attempts that did not complete: the job goes back to the queue, waits,
 --   asks, fails or is cancelled.
 -- Guarantees: Rows are updated where they were locked.
@@ -57,8 +47,6 @@ begin
   select coalesce(array_agg(e.job), '{}') into v_ended from ended e;
   return v_ended;
 end $$;
-comment on function qwf._retire(qwf.held[], timestamptz, qwf.settings) is
-  'Ends those of the attempts that did not complete, and returns their jobs.';
-revoke all on function qwf._retire(qwf.held[], timestamptz, qwf.settings) from public;
+revoke all on function qwf._retire from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_row_invariants
--- requires: schema/runs
--- requires: schema/jobs
--- requires: functions/_token_job
 -- Purpose: The invariants of single rows of jobs and runs. They are no CHECKs, for every claim and
 --   finish would pay for these.
 -- Called by: check_invariants.
@@ -56,8 +53,6 @@ as $$
     or (r.status = 'completed' and r.open_nodes > 0)
     or r.active_nodes + r.waiting_nodes > r.open_nodes
 $$;
-comment on function qwf._row_invariants() is
-  'Violated invariants of single rows; no row on a healthy database.';
-revoke all on function qwf._row_invariants() from public;
+revoke all on function qwf._row_invariants from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_run_invariants
--- requires: schema/runs
--- requires: schema/jobs
--- requires: schema/outbox
--- requires: schema/graphs
 -- Purpose: The invariants of runs and their nodes, as one query over one snapshot.
 -- Guarantees: Counters lag behind their nodes by exactly the events that wait in the outbox; that
 --   is what is checked.
@@ -71,8 +67,6 @@ as $$
   )
   select v.invariant, 'run ' || v.id, v.detail from violation v
 $$;
-comment on function qwf._run_invariants() is
-  'Violated invariants of runs; no row on a healthy database.';
-revoke all on function qwf._run_invariants() from public;
+revoke all on function qwf._run_invariants from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_run_with_key
--- requires: schema/runs
 -- Purpose: The run that holds a key.
 -- Guarantees: Answers from the index runs_key alone; null where nobody holds it now.
 -- Called by: enqueue_run.
@@ -14,8 +13,6 @@ as $$
   where r.project = p_project and r.workflow = p_workflow and r.key = p_key and r.key is not null
     and (r.once or r.status in ('queued', 'running', 'awaiting_input'))
 $$;
-comment on function qwf._run_with_key(text, text, text) is
-  'Id of the run that holds the key, or null.';
-revoke all on function qwf._run_with_key(text, text, text) from public;
+revoke all on function qwf._run_with_key from public;
 
 commit;

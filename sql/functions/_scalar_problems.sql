@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_scalar_problems
--- requires: schema/qwf
 -- Purpose: How a text or a number violates the bounds and the pattern of a schema.
 -- Guarantees: minLength, maxLength and pattern look at texts alone, minimum and maximum at numbers
 --   alone.
@@ -35,8 +34,6 @@ begin
       and rule.violated;
 end $$;
 
-comment on function qwf._scalar_problems(jsonb, jsonb) is
-  'Returns one text for every bound or pattern of a schema that a text or number violates.';
-revoke all on function qwf._scalar_problems(jsonb, jsonb) from public;
+revoke all on function qwf._scalar_problems from public;
 
 commit;

@@ -1,12 +1,4 @@
 -- Deploy qwf:functions/_schedule_problems
--- requires: schema/schedules
--- requires: schema/settings
--- requires: schema/queues
--- requires: schema/definitions
--- requires: functions/_timing_problems
--- requires: functions/_graph_for
--- requires: functions/_context_problems
--- requires: functions/_did_you_mean
 -- Purpose: What is wrong with a schedule.
 -- Guarantees: Reports everything at once, so that what passes could fire now.
 -- Raises: QW001 for an unknown version, QW003 for a workflow that does not fit its pipelines.
@@ -61,8 +53,6 @@ begin
       from qwf._context_problems(qwf._graph_for(p_schedule.workflow), p_schedule.args) p;
   end if;
 end $$;
-comment on function qwf._schedule_problems(qwf.schedules) is
-  'Returns one row for everything that is wrong with a schedule.';
-revoke all on function qwf._schedule_problems(qwf.schedules) from public;
+revoke all on function qwf._schedule_problems from public;
 
 commit;

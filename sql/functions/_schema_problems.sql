@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_schema_problems
--- requires: schema/types
--- requires: functions/_is_type
--- requires: functions/_scalar_problems
 -- Purpose: Where a value violates a schema: type, properties, required, additionalProperties,
 --   items, enum, bounds, pattern.
 -- Guarantees: One row per violation, at any depth, each with its path. Never raises for a schema
@@ -55,8 +52,6 @@ begin
   end case;
 end $$;
 
-comment on function qwf._schema_problems(jsonb, jsonb, text) is
-  'Returns one row for every way in which a value violates a schema; none when it conforms.';
-revoke all on function qwf._schema_problems(jsonb, jsonb, text) from public;
+revoke all on function qwf._schema_problems from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_scope
--- requires: schema/runs
--- requires: schema/jobs
--- requires: schema/history
 -- Purpose: What the references of one node can see.
 -- Guarantees: Only the nodes and files its graph node names are read, each by an index, however
 --   many the run has; outputs of skipped nodes are absent, those of nodes that failed or were
@@ -35,9 +32,6 @@ as $$
   ) o
   where r.id = p_run_id
 $$;
-comment on function qwf._scope(bigint, int[], text[]) is
-  'Values that references of a node read: outputs by node id, $context, and $files by step or '
-  'node.';
-revoke all on function qwf._scope(bigint, int[], text[]) from public;
+revoke all on function qwf._scope from public;
 
 commit;

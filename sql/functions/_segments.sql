@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_segments
--- requires: functions/_malformed_path
 -- Purpose: The segments of the path of a $from as a definition writes it.
 -- Guarantees: Null for a malformed path, and for the forms that only compiled references have.
 -- Called by: _canonical_reference, _expression_problems, _pipeline_reference_problems,
@@ -22,8 +21,6 @@ begin
   return null;
 end $$;
 
-comment on function qwf._segments(jsonb) is
-  'Returns the segments of the path of a $from; null where it is malformed.';
-revoke all on function qwf._segments(jsonb) from public;
+revoke all on function qwf._segments from public;
 
 commit;

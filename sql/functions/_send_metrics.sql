@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_send_metrics
--- requires: schema/metrics
--- requires: schema/workers
--- requires: schema/settings
--- requires: functions/now
 -- Purpose: Sends the samples of hosts that have not been sent, and forgets old ones.
 -- Guarantees: A commit with NOTIFYs wakes every session of this database that listens to anything,
 --   so each agent; one with many wakes them no more often than one with a single one. So the more
@@ -53,9 +49,6 @@ begin
   ) old
   where m.host = old.host and m.sampled_at = old.sampled_at;
 end $$;
-comment on function qwf._send_metrics() is
-  'Sends samples of hosts on channel hw_metrics, unless that has just been done, and deletes old '
-  'ones.';
-revoke all on function qwf._send_metrics() from public;
+revoke all on function qwf._send_metrics from public;
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_settle_cancel_requests
--- requires: schema/jobs
--- requires: functions/_cancel_waiting
--- requires: functions/_lock_runs
--- requires: functions/_take_events
--- requires: functions/_apply
 -- Purpose: Settles requests to cancel a job that does not run any more.
 -- Guarantees: A request that committed while the job was being given back, or had just ended, is
 --   neither lost nor kept for ever. One that cannot be settled does not stop the others.
@@ -50,8 +45,6 @@ begin
   end loop;
   return v_count;
 end $$;
-comment on function qwf._settle_cancel_requests() is
-  'Cancels waiting jobs with a request, and drops requests for jobs that have ended.';
-revoke all on function qwf._settle_cancel_requests() from public;
+revoke all on function qwf._settle_cancel_requests from public;
 
 commit;

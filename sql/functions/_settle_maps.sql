@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_settle_maps
--- requires: schema/types
--- requires: schema/jobs
--- requires: functions/_map_verdict
--- requires: functions/_open_elements
 -- Purpose: Counts ended elements off their maps; ends a map, or opens its next elements.
 -- Guarantees: One update of a map, whatever the number of elements that ended. An element that was
 --   never queued had no place under max_parallel to give back. A map that ended early is returned
@@ -52,9 +48,6 @@ begin
     end if;
   end loop;
 end $$;
-comment on function qwf._settle_maps(bigint[]) is
-  'Counts the elements among these ended jobs off their maps; returns maps that ended by it, and '
-  'elements that were opened.';
-revoke all on function qwf._settle_maps(bigint[]) from public;
+revoke all on function qwf._settle_maps from public;
 
 commit;

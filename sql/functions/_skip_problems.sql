@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_skip_problems
--- requires: functions/_expression_problems
--- requires: functions/_expressions
 -- Purpose: What is wrong with a skip_if.
 -- Guarantees: Only true, false and expressions pass: an object without an operator would be true
 --   for ever, which is what a misspelt operator comes to.
@@ -22,8 +20,6 @@ begin
     select p.* from qwf._expression_problems(p_skip_if, p_path) p;
 end $$;
 
-comment on function qwf._skip_problems(jsonb, text) is
-  'Returns one row for everything wrong with the shape of a skip_if.';
-revoke all on function qwf._skip_problems(jsonb, text) from public;
+revoke all on function qwf._skip_problems from public;
 
 commit;

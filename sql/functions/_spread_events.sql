@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_spread_events
--- requires: schema/outbox
--- requires: functions/_count_failed_drain
--- requires: functions/now
 -- Purpose: Halves a batch of runs whose events together outlast a statement timeout.
 -- Guarantees: Only a run that outlasts it alone counts a try; no run waits behind another for ever:
 --   the later half waits as long again as its oldest event has, which in the end is longer than the
@@ -35,9 +32,6 @@ begin
   ) k
   where o.run_id = k.run_id and o.poisoned_at is null;
 end $$;
-comment on function qwf._spread_events(bigint[]) is
-  'Makes half of the events of these runs due now and the others later; counts a try where it is '
-  'one run.';
-revoke all on function qwf._spread_events(bigint[]) from public;
+revoke all on function qwf._spread_events from public;
 
 commit;

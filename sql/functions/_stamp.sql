@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/_stamp
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/runs
--- requires: functions/_new_token
--- requires: functions/_start_runs
--- requires: functions/_resolve_picked
--- requires: functions/_refuse
 -- Purpose: Makes picked jobs running and hands them out; those whose references cannot be resolved
 --   are refused.
 -- Guarantees: Rows come from the update itself, and are updated where they were locked. Standalone
@@ -54,11 +47,6 @@ begin
     perform qwf._start_runs(v_runs, p_now);
   end if;
 end $$;
-comment on function qwf._stamp(
-  qwf.picked[], text, timestamptz, timestamptz, interval) is
-  'Stamps locked jobs with worker, token and lease and returns them; fails those with an '
-  'unresolvable reference.';
-revoke all on function qwf._stamp(
-  qwf.picked[], text, timestamptz, timestamptz, interval) from public;
+revoke all on function qwf._stamp from public;
 
 commit;

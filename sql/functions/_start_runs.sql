@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_start_runs
--- requires: schema/runs
 -- Purpose: Marks runs as started, as jobs of theirs are handed out.
 -- Guarantees: The run's state is asked for by started_at, so that no partial index on its status
 --   tempts the planner. A run that somebody else has locked is left to its next claim.
@@ -24,8 +23,6 @@ begin
     update qwf.runs r set status = 'running', started_at = p_now where r.id = any (v_fresh);
   end if;
 end $$;
-comment on function qwf._start_runs(bigint[], timestamptz) is
-  'Marks these runs as started, where they have not been.';
-revoke all on function qwf._start_runs(bigint[], timestamptz) from public;
+revoke all on function qwf._start_runs from public;
 
 commit;

@@ -1,12 +1,4 @@
 -- Deploy qwf:functions/_step_inputs
--- requires: functions/_absolute_paths
--- requires: functions/_canonical
--- requires: functions/_checked
--- requires: functions/_missing_inputs
--- requires: functions/_named_inputs
--- requires: functions/_resolve
--- requires: functions/_schema_problems
--- requires: functions/_with_defaults
 -- Purpose: What a step gives for the inputs of its pipeline, checked against the schema as early as
 --   it can be.
 -- Guarantees: A literal is checked now. What hangs on the run context alone is listed under checks,
@@ -73,9 +65,6 @@ begin
     'inputs', v_inputs, 'checks', v_checks, 'problems', to_jsonb(v_problems));
 end $$;
 
-comment on function qwf._step_inputs(jsonb, text, jsonb, jsonb) is
-  'Returns the absolute inputs a step gives its pipeline, those to check at enqueue, and what is '
-  'wrong with them.';
-revoke all on function qwf._step_inputs(jsonb, text, jsonb, jsonb) from public;
+revoke all on function qwf._step_inputs from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_step_names
--- requires: functions/_did_you_mean
--- requires: functions/_names
 -- Purpose: What each name that a step and its pipeline use stands for: a step or node upstream, or
 --   a problem.
 -- Guarantees: Names that are no step are left out: they are nodes of the pipeline itself, its
@@ -55,10 +53,6 @@ begin
   return v_names;
 end $$;
 
-comment on function qwf._step_names(jsonb, int, int[], jsonb, jsonb[], bit varying, jsonb) is
-  'Returns what each step or node name stands for that the references of a step and its pipeline '
-  'start from.';
-revoke all on function qwf._step_names(jsonb, int, int[], jsonb, jsonb[], bit varying, jsonb)
-  from public;
+revoke all on function qwf._step_names from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_step_problems
--- requires: functions/_input_problems
--- requires: functions/_key_problems
--- requires: functions/_question_problems
--- requires: functions/_skip_problems
 -- Purpose: What is wrong with one step of a workflow, looked at on its own.
 -- Guarantees: One row per problem, each with its JSON path.
 -- Called by: _workflow_problems.
@@ -33,8 +29,6 @@ begin
   return query select * from qwf._skip_problems(p_step -> 'skip_if', p_path || '.skip_if');
 end $$;
 
-comment on function qwf._step_problems(jsonb, text) is
-  'Returns one row for everything wrong with one step: keys, values, the shape of its references.';
-revoke all on function qwf._step_problems(jsonb, text) from public;
+revoke all on function qwf._step_problems from public;
 
 commit;

@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/_stop_nodes
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/outbox
--- requires: functions/_is_doomed
--- requires: functions/_lock_stoppable
--- requires: functions/wake_channel
--- requires: functions/now
 -- Purpose: Cancels what has nothing left to do it for, and tells the workers of running bodies.
 -- Guarantees: Waits for nobody, as its caller may hold jobs. A node that somebody has locked just
 --   now (a claim, a promotion) is looked at again: a stop event stays in the outbox until nothing
@@ -60,9 +53,6 @@ begin
       and qwf._is_doomed(j.run_id, j.run_if, j.parent_id)
   ) w;
 end $$;
-comment on function qwf._stop_nodes(bigint[]) is
-  'Cancels the nodes of these runs that wait for nothing any more, returns them, and sends the '
-  'workers of those that run a NOTIFY.';
-revoke all on function qwf._stop_nodes(bigint[]) from public;
+revoke all on function qwf._stop_nodes from public;
 
 commit;

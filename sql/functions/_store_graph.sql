@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_store_graph
--- requires: schema/graphs
 -- Purpose: Keeps a compiled graph, so that runs can point at it.
 -- Guarantees: Waits for nobody: two sessions that keep the same graph at once leave a harmless
 --   twin.
@@ -36,8 +35,6 @@ begin
   return v_id;
 end $$;
 
-comment on function qwf._store_graph(bigint, bigint[], jsonb) is
-  'Keeps a compiled graph and returns its id.';
-revoke all on function qwf._store_graph(bigint, bigint[], jsonb) from public;
+revoke all on function qwf._store_graph from public;
 
 commit;

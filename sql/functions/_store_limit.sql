@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_store_limit
--- requires: schema/limits
--- requires: functions/_wake_waiting
 -- Purpose: Writes a limit and its slots.
 -- Guarantees: Never waits for a claim: a free slot too many that somebody has locked stays, and is
 --   not handed out any more.
@@ -32,8 +30,6 @@ begin
   where s.limit_name = p_name and s.slot = free.slot;
   perform qwf._wake_waiting(p_name, p_max_running);
 end $$;
-comment on function qwf._store_limit(text, int) is
-  'Creates or changes a limit: more slots are added, free ones too many are removed.';
-revoke all on function qwf._store_limit(text, int) from public;
+revoke all on function qwf._store_limit from public;
 
 commit;

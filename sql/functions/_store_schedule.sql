@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_store_schedule
--- requires: schema/schedules
 -- Purpose: Writes the definition of a schedule.
 -- Guarantees: What the schedule has done so far stays.
 -- Locks: the schedule.
@@ -28,8 +27,6 @@ begin
     catch_up = excluded.catch_up, overlap = excluded.overlap, enabled = excluded.enabled,
     next_at = excluded.next_at;
 end $$;
-comment on function qwf._store_schedule(qwf.schedules, timestamptz) is
-  'Inserts a schedule, or replaces the definition of the one that has its name.';
-revoke all on function qwf._store_schedule(qwf.schedules, timestamptz) from public;
+revoke all on function qwf._store_schedule from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_substitute
--- requires: schema/qwf
--- requires: functions/_object
 -- Purpose: A reference whose name stands for a value of the definition: that value, or a reference
 --   into it.
 -- Guarantees: p_base is absolute already. Literal containers are walked here; what is left for run
@@ -40,9 +38,6 @@ begin
   return p_others || jsonb_build_object('$from', jsonb_build_array(v_base) || to_jsonb(v_rest));
 end $$;
 
-comment on function qwf._substitute(jsonb, text[], jsonb) is
-  'Returns what the rest of a path, and $default and its like, make of the value that a name '
-  'stands for.';
-revoke all on function qwf._substitute(jsonb, text[], jsonb) from public;
+revoke all on function qwf._substitute from public;
 
 commit;

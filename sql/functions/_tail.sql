@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_tail
--- requires: schema/qwf
 -- Purpose: The end of a long text: of a log, the last lines tell most.
 -- Guarantees: At most about p_max_bytes bytes in the database encoding; shorter text comes back as
 --   it is.
@@ -15,8 +14,6 @@ as $$
     else right(p_text, (length(p_text) * p_max_bytes::numeric / octet_length(p_text))::int)
   end
 $$;
-comment on function qwf._tail(text, int) is
-  'The text, or its end where it is longer than so many bytes.';
-revoke all on function qwf._tail(text, int) from public;
+revoke all on function qwf._tail from public;
 
 commit;

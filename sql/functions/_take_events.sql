@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_take_events
--- requires: schema/outbox
 -- Purpose: Takes what waits in the outbox for runs the caller has locked.
 -- Guarantees: Deleted in the caller's transaction: applied once, or still there. Poisoned events
 --   stay.
@@ -27,8 +26,6 @@ begin
   select coalesce(array_agg(t.event order by t.id), '{}') into v_events from taken t;
   return v_events;
 end $$;
-comment on function qwf._take_events(bigint[]) is
-  'Deletes and returns the waiting events of runs that the caller has locked.';
-revoke all on function qwf._take_events(bigint[]) from public;
+revoke all on function qwf._take_events from public;
 
 commit;

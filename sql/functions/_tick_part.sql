@@ -1,15 +1,4 @@
 -- Deploy qwf:functions/_tick_part
--- requires: functions/_look_sparingly
--- requires: functions/promote_due
--- requires: functions/fire_schedules
--- requires: functions/_settle_cancel_requests
--- requires: functions/_expire_jobs
--- requires: functions/expire_inputs
--- requires: functions/_fail_overdue_runs
--- requires: functions/drain_outbox
--- requires: functions/_forget_sleepers
--- requires: functions/_keep_statistics
--- requires: functions/prune
 -- Purpose: Does one part of what tick does, named by what it reports.
 -- Guarantees: Bounded; a part that reaches its bound says a hundred or more, but for pruning,
 --   which is in no hurry.
@@ -37,7 +26,6 @@ begin
     when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p)
   end;
 end $$;
-comment on function qwf._tick_part(text) is 'Does this part of a tick and returns how much it did.';
-revoke all on function qwf._tick_part(text) from public;
+revoke all on function qwf._tick_part from public;
 
 commit;

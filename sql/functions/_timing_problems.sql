@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_timing_problems
--- requires: schema/schedules
--- requires: functions/_read_cron
--- requires: functions/_cron_day
--- requires: functions/_is_timezone
--- requires: functions/_did_you_mean
 -- Purpose: What is wrong with the times of a schedule.
 -- Guarantees: Reports everything at once. What passes is due some day.
 -- Called by: _schedule_problems.
@@ -53,8 +48,6 @@ begin
       'use a name such as Europe/Berlin: select name from pg_timezone_names');
   end if;
 end $$;
-comment on function qwf._timing_problems(qwf.schedules) is
-  'Returns one row for everything that is wrong with the times of a schedule.';
-revoke all on function qwf._timing_problems(qwf.schedules) from public;
+revoke all on function qwf._timing_problems from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_topological
--- requires: schema/qwf
 -- Purpose: The vertices 1 to p_count in an order in which every edge points forward.
 -- Guarantees: Linear in vertices and edges, so that a chain of a thousand costs no more than a fan.
 --   Vertices on or behind a cycle are left out. Each edge is given once.
@@ -46,9 +45,6 @@ begin
   return v_order;
 end $$;
 
-comment on function qwf._topological(int, int[], int[]) is
-  'Returns the vertices 1 to p_count, each after everything it depends on; those in or behind a '
-  'cycle are missing.';
-revoke all on function qwf._topological(int, int[], int[]) from public;
+revoke all on function qwf._topological from public;
 
 commit;

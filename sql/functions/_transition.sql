@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_transition
--- requires: schema/types
--- requires: schema/settings
--- requires: functions/_backoff_seconds
 -- Purpose: Where a job goes when an attempt ends without completing: the state machine of an
 --   attempt, in one place.
 -- Guarantees: Three budgets. Errors and transient failures count against max_attempts; losses
@@ -51,11 +48,6 @@ as $$
       p_losses + (p_outcome = 'lost')::int as losses) c
   ) n
 $$;
-comment on function qwf._transition(
-  text, boolean, int, int, int, int, jsonb, text, qwf.settings) is
-  'New state and budgets of a job whose attempt ended with the outcome; wait is in seconds, '
-  'without jitter.';
-revoke all on function qwf._transition(
-  text, boolean, int, int, int, int, jsonb, text, qwf.settings) from public;
+revoke all on function qwf._transition from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_unknown_names
--- requires: schema/limits
--- requires: schema/queues
--- requires: schema/types
--- requires: functions/_did_you_mean
 -- Purpose: Queues and limits a node names that are not there: its jobs would wait for ever.
 -- Guarantees: Paths start at the node. The limit that a queue has by itself is not to be named.
 -- Called by: _node_rules.
@@ -31,8 +27,6 @@ begin
         where l.name = p_node ->> 'limit_by' and not starts_with(l.name, 'queue:'));
 end $$;
 
-comment on function qwf._unknown_names(jsonb) is
-  'Returns one row for every queue or limit that a node names and that does not exist.';
-revoke all on function qwf._unknown_names(jsonb) from public;
+revoke all on function qwf._unknown_names from public;
 
 commit;

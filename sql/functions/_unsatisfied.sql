@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_unsatisfied
--- requires: schema/runs
--- requires: schema/jobs
--- requires: schema/outbox
--- requires: schema/graphs
 -- Purpose: What blocked nodes wait for, counted afresh: dependencies, or elements once a map is
 --   expanded.
 -- Guarantees: What has ended while its event waits in the outbox is not satisfied yet.
@@ -37,8 +33,6 @@ as $$
   where j.elements is not null
   group by j.id
 $$;
-comment on function qwf._unsatisfied() is
-  'Blocked nodes of live runs, and how many dependencies or elements each still waits for.';
-revoke all on function qwf._unsatisfied() from public;
+revoke all on function qwf._unsatisfied from public;
 
 commit;

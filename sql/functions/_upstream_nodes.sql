@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_upstream_nodes
--- requires: schema/qwf
 -- Purpose: A node of a compiled step, and what lies upstream of it in that step, as keys of an
 --   object.
 -- Guarantees: Visits each node once.
@@ -27,8 +26,6 @@ begin
     select jsonb_object_agg(needed.id, true) from needed);
 end $$;
 
-comment on function qwf._upstream_nodes(jsonb, text) is
-  'Returns a node of a step and everything upstream of it in that step, as keys of an object.';
-revoke all on function qwf._upstream_nodes(jsonb, text) from public;
+revoke all on function qwf._upstream_nodes from public;
 
 commit;

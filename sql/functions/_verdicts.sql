@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_verdicts
--- requires: schema/types
--- requires: functions/_repeated
 -- Purpose: Answers each report of a batch.
 -- Guarantees: One row per report, in order. Where every report ended an attempt, which is the rule,
 --   nothing is looked up. The hash join is allowed again here: both sides are
@@ -37,8 +35,6 @@ begin
   left join unnest(p_ended) e on e.id = r.job_id and e.token = r.token
   order by r.ord;
 end $$;
-comment on function qwf._verdicts(qwf.report[], qwf.ended[], bigint[]) is
-  'ok for reports that ended an attempt now or did so before, lost for the others.';
-revoke all on function qwf._verdicts(qwf.report[], qwf.ended[], bigint[]) from public;
+revoke all on function qwf._verdicts from public;
 
 commit;

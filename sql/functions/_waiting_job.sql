@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_waiting_job
--- requires: schema/jobs
--- requires: functions/_raise_no_such_job
 -- Purpose: Locks a job that is queued or scheduled, to change it.
 -- Guarantees: Never waits: a job that is just being claimed does not wait any more.
 -- Locks: the job, if it is free.
@@ -34,8 +32,6 @@ begin
         else v_status::text end),
     hint = 'only queued and scheduled jobs can be moved';
 end $$;
-comment on function qwf._waiting_job(bigint) is
-  'The job, locked, if it is queued or scheduled; QW001 or QW002 otherwise.';
-revoke all on function qwf._waiting_job(bigint) from public;
+revoke all on function qwf._waiting_job from public;
 
 commit;

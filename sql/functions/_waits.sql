@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_waits
--- requires: schema/qwf
--- requires: functions/_list
--- requires: functions/_upstream_nodes
 -- Purpose: The nodes a step waits for, and which nodes of a step it only partly waits for.
 -- Guarantees: A step stands for its leaves; one without nodes for what it waits for itself.
 --   step/node stands for that node: then partial lists it and what lies upstream of it in its own
@@ -45,9 +42,6 @@ begin
   return jsonb_build_object('waits', v_waits, 'partial', v_partial);
 end $$;
 
-comment on function qwf._waits(jsonb, jsonb, jsonb[]) is
-  'Returns the ids of the nodes that the sources of a step wait for, and the nodes it may read '
-  'of steps waited for in part.';
-revoke all on function qwf._waits(jsonb, jsonb, jsonb[]) from public;
+revoke all on function qwf._waits from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_wake
--- requires: schema/workers
--- requires: functions/wake_channel
--- requires: functions/now
 -- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
 -- Guarantees: Writes no row and waits for nobody: rival wakers skip each other's picks by advisory
 --   try-locks, which end with the transaction. Nobody asleep: no NOTIFY. Where several workers fell
@@ -42,8 +39,6 @@ begin
     limit least(p_count, 16)
   ) picked;
 end $$;
-comment on function qwf._wake(text, int) is
-  'Sends a NOTIFY to at most so many workers that sleep on the queue.';
-revoke all on function qwf._wake(text, int) from public;
+revoke all on function qwf._wake from public;
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/_wake_overlooked
--- requires: schema/jobs
--- requires: schema/queues
--- requires: schema/workers
--- requires: functions/_fits
--- requires: functions/wake_channel
--- requires: functions/now
 -- Purpose: Wakes sleepers for work that lies there though they could take it: their wake-up got
 --   lost, or it is time that made them fit. So sleepers need not look often, each for itself.
 -- Guarantees: At most two sleepers of a queue, at random, as one may have died: of sixteen, for the
@@ -56,9 +50,6 @@ begin
   get diagnostics v_count = row_count;
   return v_count;
 end $$;
-comment on function qwf._wake_overlooked() is
-  'Sends a NOTIFY to at most two sleepers of each queue whose first jobs they could take; returns '
-  'how many.';
-revoke all on function qwf._wake_overlooked() from public;
+revoke all on function qwf._wake_overlooked from public;
 
 commit;

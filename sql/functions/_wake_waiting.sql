@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_wake_waiting
--- requires: schema/jobs
--- requires: schema/queues
--- requires: functions/_wake
 -- Purpose: Wakes sleepers of the queues where jobs wait for places of a limit.
 -- Notifies: as many sleepers of each such queue as there are places.
 -- Called by: _refuse, _release_slots, _store_limit.
@@ -26,8 +23,6 @@ begin
     or (select true from qwf.jobs j
       where j.queue = q.name and j.status = 'queued' and j.limit_by = p_limit limit 1);
 end $$;
-comment on function qwf._wake_waiting(text, int) is
-  'Wakes at most so many sleepers of each queue that has queued jobs of the limit.';
-revoke all on function qwf._wake_waiting(text, int) from public;
+revoke all on function qwf._wake_waiting from public;
 
 commit;

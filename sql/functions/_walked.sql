@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_walked
--- requires: schema/qwf
 -- Purpose: How much of an index has been walked, so that a claim can tell how long its walk was
 --   without trusting a clock: on a busy machine any statement takes milliseconds.
 -- Guarantees: Only differences within a transaction mean anything. Always 0 where track_counts is
@@ -13,8 +12,6 @@ language sql volatile
 as $$
   select pg_catalog.pg_stat_get_xact_tuples_returned(p_index)
 $$;
-comment on function qwf._walked(regclass) is
-  'Entries of the index that scans of this transaction have come to, dead ones included.';
-revoke all on function qwf._walked(regclass) from public;
+revoke all on function qwf._walked from public;
 
 commit;

@@ -1,13 +1,4 @@
 -- Deploy qwf:functions/_wanted_places
--- requires: schema/jobs
--- requires: schema/limits
--- requires: schema/settings
--- requires: schema/workers
--- requires: functions/_head_waited
--- requires: functions/_peek
--- requires: functions/_pick_light
--- requires: functions/_pick_newest
--- requires: functions/_pick_next
 -- Purpose: How many places of which limits a claim would use, if nobody else took places.
 -- Guarantees: What has no limit is locked already now: a job that a rival holds must not stand in
 --   the way of a limited one behind it, however long that takes. Costs an index probe for each
@@ -79,10 +70,6 @@ begin
   where c.limit_by is not null
   group by c.limit_by;
 end $$;
-comment on function qwf._wanted_places(
-  text, qwf.workers, timestamptz, int, boolean, jsonb) is
-  'Places of limits that the next jobs in claim order need; at most so many of those named.';
-revoke all on function qwf._wanted_places(
-  text, qwf.workers, timestamptz, int, boolean, jsonb) from public;
+revoke all on function qwf._wanted_places from public;
 
 commit;

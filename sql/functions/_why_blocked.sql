@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_why_blocked
--- requires: schema/jobs
--- requires: schema/runs
--- requires: schema/graphs
--- requires: schema/outbox
 -- Purpose: What a blocked node, map or element waits for.
 -- Called by: why_not.
 
@@ -49,9 +45,6 @@ as $$
   where o.run_id = p_job.run_id
   group by o.poisoned_at
 $$;
-comment on function qwf._why_blocked(qwf.jobs) is
-  'Unsatisfied dependencies of a node, elements of a map, events not applied yet, and ends of runs '
-  'and maps that have yet to reach it.';
-revoke all on function qwf._why_blocked(qwf.jobs) from public;
+revoke all on function qwf._why_blocked from public;
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/_why_full
--- requires: schema/jobs
--- requires: schema/limits
 -- Purpose: Who holds the places of a limit, where it has none left.
 -- Called by: _why_held.
 
@@ -25,8 +23,6 @@ as $$
   ) h
   where l.name = p_limit and h.held >= l.max_running
 $$;
-comment on function qwf._why_full(text) is
-  'How many jobs hold places of the limit, and which; null while it has some left.';
-revoke all on function qwf._why_full(text) from public;
+revoke all on function qwf._why_full from public;
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_why_held
--- requires: schema/jobs
--- requires: schema/limits
--- requires: schema/queues
--- requires: functions/_why_full
 -- Purpose: What keeps a queued job from being handed out to anybody.
 -- Called by: _why_unclaimed.
 
@@ -31,8 +27,6 @@ as $$
   select format('limit %s is reached, %s', p_job.limit_by, qwf._why_full(p_job.limit_by))
   where qwf._why_full(p_job.limit_by) is not null
 $$;
-comment on function qwf._why_held(qwf.jobs, timestamptz) is
-  'Paused queue, expiry, and limits that are reached: what holds a job back for every worker.';
-revoke all on function qwf._why_held(qwf.jobs, timestamptz) from public;
+revoke all on function qwf._why_held from public;
 
 commit;

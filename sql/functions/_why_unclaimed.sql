@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/_why_unclaimed
--- requires: schema/jobs
--- requires: functions/_why_held
--- requires: functions/_why_unfit
--- requires: functions/_why_waiting
 -- Purpose: Why nobody has claimed a queued job.
 -- Guarantees: What holds it back for everybody comes first; then the three workers that come
 --   nearest, with what each lacks; only where one could take it, what is before it.
@@ -34,8 +30,6 @@ begin
     return query select * from qwf._why_waiting(p_job, v_fit, p_now);
   end if;
 end $$;
-comment on function qwf._why_unclaimed(qwf.jobs, timestamptz) is
-  'Why a queued job is not claimed: held back, no worker, no fitting worker, or others first.';
-revoke all on function qwf._why_unclaimed(qwf.jobs, timestamptz) from public;
+revoke all on function qwf._why_unclaimed from public;
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/_why_unfit
--- requires: schema/jobs
--- requires: schema/workers
--- requires: schema/settings
--- requires: functions/_misfits
--- requires: views/switched_off
 -- Purpose: What keeps the live workers of a queue from taking a job, the nearest miss first.
 -- Called by: _why_unclaimed.
 
@@ -26,8 +21,6 @@ as $$
   where w.queue = p_job.queue and w.stopped_at is null and w.last_seen > p_now - s.worker_stale
   order by cardinality(m.misfits), w.host, w.id
 $$;
-comment on function qwf._why_unfit(qwf.jobs, timestamptz) is
-  'Live workers of the queue of a job, each with what keeps it from taking it; none: it would.';
-revoke all on function qwf._why_unfit(qwf.jobs, timestamptz) from public;
+revoke all on function qwf._why_unfit from public;
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/_why_waiting
--- requires: schema/jobs
--- requires: schema/workers
--- requires: schema/settings
 -- Purpose: Why a job that some worker could take has not been taken yet.
 -- Guarantees: Looks at the first 1000 jobs ahead of it.
 -- Called by: _why_unclaimed.
@@ -43,8 +40,6 @@ as $$
       where j.queue = p_job.queue and j.status = 'queued' and j.limit_by is null
         and j.required_model = w.current_model)
 $$;
-comment on function qwf._why_waiting(qwf.jobs, text[], timestamptz) is
-  'Jobs ahead, workers that are full, and warm models that come first.';
-revoke all on function qwf._why_waiting(qwf.jobs, text[], timestamptz) from public;
+revoke all on function qwf._why_waiting from public;
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/_with_defaults
--- requires: schema/qwf
 -- Purpose: A value with the defaults of its schema filled in, at any depth.
 -- Guarantees: Adds missing members alone; changes nothing that is there, not even a null. Never
 --   raises.
@@ -31,8 +30,6 @@ begin
   return p_value;
 end $$;
 
-comment on function qwf._with_defaults(jsonb, jsonb) is
-  'Returns a value with the defaults of its schema filled in where members are missing.';
-revoke all on function qwf._with_defaults(jsonb, jsonb) from public;
+revoke all on function qwf._with_defaults from public;
 
 commit;

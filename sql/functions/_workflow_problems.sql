@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/_workflow_problems
--- requires: functions/_did_you_mean
--- requires: functions/_item_problems
--- requires: functions/_items
--- requires: functions/_key_problems
--- requires: functions/_list
--- requires: functions/_name_problems
--- requires: functions/_step_problems
 -- Purpose: Everything that is wrong with a workflow definition, short of what compiling finds.
 -- Guarantees: One row per problem with its JSON path. p_pipelines are the current pipelines it may
 --   use, by name. Never raises.
@@ -56,9 +49,6 @@ begin
       and not p_pipelines ? i.name;
 end $$;
 
-comment on function qwf._workflow_problems(jsonb, jsonb) is
-  'Returns one row for everything wrong with a workflow definition by itself: keys, values, ids, '
-  'dependencies, pipelines.';
-revoke all on function qwf._workflow_problems(jsonb, jsonb) from public;
+revoke all on function qwf._workflow_problems from public;
 
 commit;

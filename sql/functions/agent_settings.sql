@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/agent_settings
--- requires: schema/settings
--- requires: functions/_raise_unknown_queue
--- requires: schema/queues
--- requires: schema/roles
 -- Purpose: What an agent needs to know of the settings, so that it reads no tables.
 -- Guarantees: The queue's own values win over the settings.
 -- Raises: QW006 for a queue that does not exist.
@@ -41,10 +37,10 @@ begin
   end if;
   return v_settings;
 end $$;
-comment on function qwf.agent_settings(text) is
+comment on function qwf.agent_settings is
   'Settings for a worker on the queue, times in seconds, sizes in bytes; QW006 for an unknown '
   'queue.';
-revoke all on function qwf.agent_settings(text) from public;
-call qwf._allow('qwf.agent_settings(text)', 'qwf_worker');
+revoke all on function qwf.agent_settings from public;
+call qwf._allow('qwf.agent_settings', 'qwf_worker');
 
 commit;

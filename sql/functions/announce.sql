@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/announce
--- requires: schema/workers
--- requires: schema/roles
 -- Purpose: Says anew which tasks and models a worker has, after its code has changed.
 -- Guarantees: What it holds and how it is known stay; claim goes by it from now on. A key that
 --   info lacks stays as it was.
@@ -35,10 +33,10 @@ exception
     raise exception using errcode = 'QW005', message = 'not an announcement', detail = sqlerrm,
       hint = 'tasks and models are lists of names';
 end $$;
-comment on function qwf.announce(text, jsonb) is
+comment on function qwf.announce is
   'Replaces the tasks and models that a worker announced when it registered; null: it filters by '
   'none. QW001 for an unknown worker, QW005 for info that is malformed.';
-revoke all on function qwf.announce(text, jsonb) from public;
-call qwf._allow('qwf.announce(text, jsonb)', 'qwf_worker');
+revoke all on function qwf.announce from public;
+call qwf._allow('qwf.announce', 'qwf_worker');
 
 commit;

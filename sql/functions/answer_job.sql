@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/answer_job
--- requires: schema/jobs
--- requires: functions/_lock_runs
--- requires: functions/_answer
--- requires: functions/_raise_no_such_job
--- requires: schema/roles
 -- Purpose: Answers a question by its job: the way for standalone jobs, which have no run.
 -- Guarantees: As submit_input.
 -- Locks: its run, or the job where it has none; then as submit_input.
@@ -38,11 +33,11 @@ begin
   end if;
   return qwf._answer(v_job, answer_job.value, answer_job.by);
 end $$;
-comment on function qwf.answer_job(bigint, jsonb, text) is
+comment on function qwf.answer_job is
   'Answers the question a job waits with: of an input, or what to do about a failure (retry, skip, '
   'abort); returns the id of the answer. QW001 no such job, QW002 it does not wait, QW005 a value '
   'that does not fit.';
-revoke all on function qwf.answer_job(bigint, jsonb, text) from public;
-call qwf._allow('qwf.answer_job(bigint, jsonb, text)', 'qwf_producer');
+revoke all on function qwf.answer_job from public;
+call qwf._allow('qwf.answer_job', 'qwf_producer');
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/answer_model_request
--- requires: schema/model_requests
--- requires: schema/roles
--- requires: functions/_clip
--- requires: functions/now
 -- Purpose: Says how a request to load or unload a model ended.
 -- Guarantees: Only the worker that took it up can say so, and once.
 -- Locks: the request.
@@ -22,9 +18,9 @@ begin
   where r.id = answer_model_request.id and r.taken_by = answer_model_request.worker
     and r.answered_at is null;
 end $$;
-comment on function qwf.answer_model_request(bigint, text, text) is
+comment on function qwf.answer_model_request is
   'Records that the worker has carried out a request about a model, or the error it met.';
-revoke all on function qwf.answer_model_request(bigint, text, text) from public;
-call qwf._allow('qwf.answer_model_request(bigint, text, text)', 'qwf_worker');
+revoke all on function qwf.answer_model_request from public;
+call qwf._allow('qwf.answer_model_request', 'qwf_worker');
 
 commit;

@@ -1,14 +1,4 @@
 -- Deploy qwf:functions/cancel_job
--- requires: schema/jobs
--- requires: schema/history
--- requires: functions/_lock_runs
--- requires: functions/_take_events
--- requires: functions/_apply
--- requires: functions/_cancel_waiting
--- requires: functions/_raise_no_such_job
--- requires: functions/wake_channel
--- requires: functions/now
--- requires: schema/roles
 -- Purpose: Cancels a job; cancelling a node cancels its run.
 -- Guarantees: Waiting work is cancelled in the caller's transaction. A running job gets a request
 --   in a table of its own: its row is never locked here, so that its worker can finish it
@@ -67,10 +57,10 @@ begin
   end if;
   return 'requested';
 end $$;
-comment on function qwf.cancel_job(bigint, text) is
+comment on function qwf.cancel_job is
   'Cancels a job: cancelled, or requested where its worker has to stop the body first; QW001 no '
   'such job, QW002 it has ended.';
-revoke all on function qwf.cancel_job(bigint, text) from public;
-call qwf._allow('qwf.cancel_job(bigint, text)', 'qwf_producer');
+revoke all on function qwf.cancel_job from public;
+call qwf._allow('qwf.cancel_job', 'qwf_producer');
 
 commit;

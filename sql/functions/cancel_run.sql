@@ -1,13 +1,4 @@
 -- Deploy qwf:functions/cancel_run
--- requires: schema/runs
--- requires: schema/history
--- requires: functions/_lock_runs
--- requires: functions/_close_run
--- requires: functions/_take_events
--- requires: functions/_apply
--- requires: functions/_raise_no_such_run
--- requires: functions/now
--- requires: schema/roles
 -- Purpose: Cancels a run.
 -- Guarantees: What is not running is cancelled in the caller's transaction; running bodies are told
 --   once it commits, and killed after a grace period. No running job's row is locked, however long
@@ -52,10 +43,10 @@ begin
     qwf._take_events(array[v_run.id]) || array[(v_run.id, null, 'stop')::qwf.event]);
   return true;
 end $$;
-comment on function qwf.cancel_run(bigint, text) is
+comment on function qwf.cancel_run is
   'Cancels a run, all but its clean-up nodes; true, or false where it is cancelled or ending '
   'already. QW001 no such run, QW002 it has ended otherwise.';
-revoke all on function qwf.cancel_run(bigint, text) from public;
-call qwf._allow('qwf.cancel_run(bigint, text)', 'qwf_producer');
+revoke all on function qwf.cancel_run from public;
+call qwf._allow('qwf.cancel_run', 'qwf_producer');
 
 commit;

@@ -1,13 +1,4 @@
 -- Deploy qwf:functions/change_job
--- requires: schema/jobs
--- requires: schema/history
--- requires: schema/queues
--- requires: functions/_waiting_job
--- requires: functions/_raise_unknown_queue
--- requires: functions/_next_position
--- requires: functions/_wake
--- requires: functions/now
--- requires: schema/roles
 -- Purpose: Changes priority, queue or time of a job that waits.
 -- Guarantees: What is null stays. A run_at in the future makes it scheduled, one that has passed
 --   makes it queued.
@@ -57,10 +48,10 @@ begin
     perform qwf._wake(coalesce(change_job.queue, v_job.queue), 1);
   end if;
 end $$;
-comment on function qwf.change_job(bigint, int, text, timestamptz) is
+comment on function qwf.change_job is
   'Changes priority, queue or run_at of a queued or scheduled job; QW001 no such job, QW002 it '
   'does not wait, QW006 unknown queue.';
-revoke all on function qwf.change_job(bigint, int, text, timestamptz) from public;
-call qwf._allow('qwf.change_job(bigint, int, text, timestamptz)', 'qwf_producer');
+revoke all on function qwf.change_job from public;
+call qwf._allow('qwf.change_job', 'qwf_producer');
 
 commit;

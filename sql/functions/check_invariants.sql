@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/check_invariants
--- requires: functions/_run_invariants
--- requires: functions/_job_invariants
--- requires: functions/_row_invariants
--- requires: functions/_limit_invariants
--- requires: schema/roles
 -- Purpose: Looks whether the database is healthy.
 -- Guarantees: No row at any moment, under any load: it is one statement, so it sees one snapshot.
 --   Reads everything: not for a loop.
@@ -24,10 +19,10 @@ as $$
   union all
   select * from qwf._limit_invariants()
 $$;
-comment on function qwf.check_invariants() is
+comment on function qwf.check_invariants is
   'Violated invariants: which, for what, and the figures. No row on a healthy database, at any '
   'moment.';
-revoke all on function qwf.check_invariants() from public;
-call qwf._allow('qwf.check_invariants()', 'qwf_viewer');
+revoke all on function qwf.check_invariants from public;
+call qwf._allow('qwf.check_invariants', 'qwf_viewer');
 
 commit;

@@ -1,21 +1,4 @@
 -- Deploy qwf:functions/claim
--- requires: schema/types
--- requires: schema/jobs
--- requires: schema/limits
--- requires: schema/workers
--- requires: schema/queues
--- requires: schema/settings
--- requires: functions/_check_claim
--- requires: functions/_lock_slots
--- requires: functions/_lock_places
--- requires: functions/_pick
--- requires: functions/_stamp
--- requires: functions/_fill_slots
--- requires: functions/_raise_unknown_queue
--- requires: functions/_wake
--- requires: functions/_pass_on
--- requires: functions/now
--- requires: views/switched_off
 -- Purpose: Hands queued jobs to a worker: the one way from queued to running.
 -- Guarantees: A job is handed to one worker: the rows are locked as they are picked, and stamped at
 --   once. What is limited takes its places first, so that rivals that have not committed count.
@@ -104,12 +87,12 @@ begin
     perform qwf._fill_slots(v_slots || v_places, array(select p.id from unnest(v_jobs) p));
   end if;
 end $$;
-comment on function qwf.claim(text, text, int, interval, boolean) is
+comment on function qwf.claim is
   'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '
   'and a lease; with light_only only jobs that may run beside a model. Returns nothing while the '
   'queue is paused or the worker is off; QW006 for an unknown queue. The worker need not be '
   'registered.';
-revoke all on function qwf.claim(text, text, int, interval, boolean) from public;
-call qwf._allow('qwf.claim(text, text, int, interval, boolean)', 'qwf_worker');
+revoke all on function qwf.claim from public;
+call qwf._allow('qwf.claim', 'qwf_worker');
 
 commit;

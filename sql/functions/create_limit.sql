@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/create_limit
--- requires: schema/limits
--- requires: schema/roles
--- requires: functions/_store_limit
 -- Purpose: Makes a named limit on how many jobs run at once, or changes it.
 -- Guarantees: Holds for jobs of every queue that name it with limit_by, with one the jobs of a
 --   queue run strictly in claim order. Where it is lowered nothing that runs is stopped; nothing
@@ -29,10 +26,10 @@ begin
   end if;
   perform qwf._store_limit(create_limit.name, create_limit.max_running);
 end $$;
-comment on function qwf.create_limit(text, int) is
+comment on function qwf.create_limit is
   'Creates a limit that jobs name with limit_by, or changes how many of them may run at once; '
   'QW005 for a bad name or number.';
-revoke all on function qwf.create_limit(text, int) from public;
-call qwf._allow('qwf.create_limit(text, int)', 'qwf_admin');
+revoke all on function qwf.create_limit from public;
+call qwf._allow('qwf.create_limit', 'qwf_admin');
 
 commit;

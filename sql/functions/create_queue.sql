@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/create_queue
--- requires: schema/queues
--- requires: schema/limits
--- requires: schema/roles
--- requires: functions/_store_limit
--- requires: functions/_adopt_running
 -- Purpose: Makes a queue name usable.
 -- Guarantees: Calling it again only changes what is given. max_running is kept as the limit
 --   queue:NAME: jobs that run already count, nothing that runs is stopped, and drop_limit takes it
@@ -57,10 +52,10 @@ begin
     end if;
   end if;
 end $$;
-comment on function qwf.create_queue(text, interval, interval, interval, int) is
+comment on function qwf.create_queue is
   'Creates a queue, or changes what is given of one that exists: lease, timeout and retention of '
   'its jobs, and how many may run at once. QW005 for a bad name or value.';
-revoke all on function qwf.create_queue(text, interval, interval, interval, int) from public;
-call qwf._allow('qwf.create_queue(text, interval, interval, interval, int)', 'qwf_admin');
+revoke all on function qwf.create_queue from public;
+call qwf._allow('qwf.create_queue', 'qwf_admin');
 
 commit;

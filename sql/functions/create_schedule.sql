@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/create_schedule
--- requires: schema/schedules
--- requires: schema/roles
--- requires: functions/_schedule_problems
--- requires: functions/_raise_problems
--- requires: functions/_next_fire
--- requires: functions/now
 -- Purpose: Makes a task or a workflow recur.
 -- Guarantees: Calling it again replaces the definition of that name, so that an application may
 --   call it at every start: times that stay as they were keep next_at, a grid keeps its anchor, and
@@ -70,14 +64,11 @@ begin
   end if;
   return v_new.next_at;
 end $$;
-comment on function qwf.create_schedule(text, text, text, text, int, int[], interval, timestamptz,
-  text, jsonb, text, text, text, boolean, int, text) is
+comment on function qwf.create_schedule is
   'Makes a task or workflow recur, by cron, by minute and hours, or every so often, and returns '
   'when it is next due; QW005 says everything that is wrong. The same name again replaces it; '
   'enabled null leaves that as it is, a new one is on.';
-revoke all on function qwf.create_schedule(text, text, text, text, int, int[], interval,
-  timestamptz, text, jsonb, text, text, text, boolean, int, text) from public;
-call qwf._allow('qwf.create_schedule(text, text, text, text, int, int[], interval, timestamptz, '
-  'text, jsonb, text, text, text, boolean, int, text)', 'qwf_admin');
+revoke all on function qwf.create_schedule from public;
+call qwf._allow('qwf.create_schedule', 'qwf_admin');
 
 commit;

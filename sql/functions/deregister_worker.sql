@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/deregister_worker
--- requires: schema/workers
--- requires: schema/jobs
--- requires: functions/_conclude
--- requires: functions/now
 -- Purpose: Says goodbye for a worker and hands back what it held.
 -- Guarantees: Its jobs are released: no budget is counted, and they go to the front of their band.
 --   Twice does no harm.
@@ -34,9 +30,9 @@ begin
   update qwf.workers w set stopped_at = qwf.now()
   where w.id = deregister_worker.worker and w.stopped_at is null;
 end $$;
-comment on function qwf.deregister_worker(text) is
+comment on function qwf.deregister_worker is
   'Marks the worker as stopped and releases the jobs it held.';
-revoke all on function qwf.deregister_worker(text) from public;
-call qwf._allow('qwf.deregister_worker(text)', 'qwf_worker');
+revoke all on function qwf.deregister_worker from public;
+call qwf._allow('qwf.deregister_worker', 'qwf_worker');
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/desired_state
--- requires: schema/roles
--- requires: views/switched_off
 -- Purpose: Whether a host should serve a queue.
 -- Guarantees: No row means on; so does an off whose time has passed.
 -- Called by: people, agents, and the walks of claim.
@@ -18,9 +16,9 @@ begin
     where o.host = desired_state.host and o.queue = desired_state.queue
   ) then 'off' else 'on' end;
 end $$;
-comment on function qwf.desired_state(text, text) is
+comment on function qwf.desired_state is
   'on or off: whether the host should serve the queue. No row in worker_controls means on.';
-revoke all on function qwf.desired_state(text, text) from public;
-call qwf._allow('qwf.desired_state(text, text)', 'qwf_worker', 'qwf_viewer');
+revoke all on function qwf.desired_state from public;
+call qwf._allow('qwf.desired_state', 'qwf_worker', 'qwf_viewer');
 
 commit;

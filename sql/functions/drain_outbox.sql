@@ -1,12 +1,4 @@
 -- Deploy qwf:functions/drain_outbox
--- requires: schema/outbox
--- requires: schema/runs
--- requires: functions/_check_count
--- requires: functions/_take_events
--- requires: functions/_apply
--- requires: functions/_drain_run
--- requires: functions/_spread_events
--- requires: functions/now
 -- Purpose: Applies the events that wait in the outbox.
 -- Guarantees: An event is deleted in the transaction that applies it. A run that somebody holds is
 --   left to the next call and holds up no other, however many events wait for it. When a batch
@@ -64,10 +56,10 @@ begin
       return v_count;
   end;
 end $$;
-comment on function qwf.drain_outbox(int) is
+comment on function qwf.drain_outbox is
   'Applies the pending events of at most max_events runs and returns how many; safe to call from '
   'anywhere, at once.';
-revoke all on function qwf.drain_outbox(int) from public;
-call qwf._allow('qwf.drain_outbox(int)', 'qwf_worker');
+revoke all on function qwf.drain_outbox from public;
+call qwf._allow('qwf.drain_outbox', 'qwf_worker');
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/drop_limit
--- requires: schema/jobs
--- requires: schema/limits
--- requires: schema/queues
--- requires: schema/roles
--- requires: functions/_wake
 -- Purpose: Removes a limit.
 -- Guarantees: Not while unfinished jobs name it, which would wait for ever. That of a queue
 --   (queue:NAME) goes at once: its jobs are limited no more. Waits for no claim: a slot that is
@@ -53,10 +48,10 @@ begin
     perform qwf._wake(v_queue, 16);
   end if;
 end $$;
-comment on function qwf.drop_limit(text) is
+comment on function qwf.drop_limit is
   'Removes a limit; queue:NAME is that of a queue. QW001 no such limit, QW002 while unfinished '
   'jobs name it.';
-revoke all on function qwf.drop_limit(text) from public;
-call qwf._allow('qwf.drop_limit(text)', 'qwf_admin');
+revoke all on function qwf.drop_limit from public;
+call qwf._allow('qwf.drop_limit', 'qwf_admin');
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/drop_schedule
--- requires: schema/schedules
--- requires: schema/roles
--- requires: functions/_raise_unknown_schedule
 -- Purpose: Ends a schedule.
 -- Guarantees: What it has enqueued stays.
 -- Locks: the schedule.
@@ -21,9 +18,9 @@ begin
     perform qwf._raise_unknown_schedule(drop_schedule.name);
   end if;
 end $$;
-comment on function qwf.drop_schedule(text) is
+comment on function qwf.drop_schedule is
   'Removes a schedule; what it has enqueued stays. QW001 no such schedule.';
-revoke all on function qwf.drop_schedule(text) from public;
-call qwf._allow('qwf.drop_schedule(text)', 'qwf_admin');
+revoke all on function qwf.drop_schedule from public;
+call qwf._allow('qwf.drop_schedule', 'qwf_admin');
 
 commit;

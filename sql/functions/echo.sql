@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/echo
--- requires: functions/_check_worker
--- requires: functions/wake_channel
 -- Purpose: Lets a worker find out whether notifications reach it.
 -- Guarantees: Nothing else is said or written. Call it from another session than the one that
 --   LISTENs: behind a pool by transaction a session may hear itself, and nobody else.
@@ -19,9 +17,9 @@ begin
   perform qwf._check_worker(echo.worker);
   perform pg_notify(qwf.wake_channel(echo.worker), 'echo');
 end $$;
-comment on function qwf.echo(text) is
+comment on function qwf.echo is
   'Sends echo on the channel of the worker: one that hears it may poll seldom while it sleeps.';
-revoke all on function qwf.echo(text) from public;
-call qwf._allow('qwf.echo(text)', 'qwf_worker');
+revoke all on function qwf.echo from public;
+call qwf._allow('qwf.echo', 'qwf_worker');
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/enable_schedule
--- requires: schema/schedules
--- requires: schema/roles
--- requires: functions/_next_fire
--- requires: functions/_raise_unknown_schedule
--- requires: functions/now
 -- Purpose: Switches a schedule on or off.
 -- Guarantees: Times that pass while it is off are not missed: switched on, it waits for the next.
 --   Switching on what is on changes nothing.
@@ -38,10 +33,10 @@ begin
   end if;
   return v_schedule.next_at;
 end $$;
-comment on function qwf.enable_schedule(text, boolean) is
+comment on function qwf.enable_schedule is
   'Switches a schedule on, or off with false, and returns when it is next due; QW001 no such '
   'schedule.';
-revoke all on function qwf.enable_schedule(text, boolean) from public;
-call qwf._allow('qwf.enable_schedule(text, boolean)', 'qwf_admin');
+revoke all on function qwf.enable_schedule from public;
+call qwf._allow('qwf.enable_schedule', 'qwf_admin');
 
 commit;

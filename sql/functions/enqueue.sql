@@ -1,14 +1,4 @@
 -- Deploy qwf:functions/enqueue
--- requires: schema/types
--- requires: schema/roles
--- requires: schema/jobs
--- requires: functions/_look_up_queue
--- requires: functions/_check_job
--- requires: functions/_insert_jobs
--- requires: functions/_next_position
--- requires: functions/_wake
--- requires: functions/_notice_unserved
--- requires: functions/now
 -- Purpose: Enqueues one standalone job in the caller's transaction.
 -- Guarantees: The job exists exactly when that transaction commits. With a key that is taken,
 --   returns the job that has it.
@@ -73,17 +63,11 @@ begin
   end if;
   return v_id;
 end $$;
-comment on function qwf.enqueue(
-  text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb, text, text,
-  interval, text, jsonb, boolean) is
+comment on function qwf.enqueue is
   'Enqueues a standalone job and returns its id, or the id of the job that holds the key; QW005 '
   'for a bad value, QW006 for an unknown queue, QW001 for an unknown limit. A '
   'notice says when no live worker serves the queue.';
-revoke all on function qwf.enqueue(
-  text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb, text, text,
-  interval, text, jsonb, boolean) from public;
-call qwf._allow(
-  'qwf.enqueue(text, jsonb, text, int, timestamptz, text, int, jsonb, interval, text, int, jsonb, '
-  'text, text, interval, text, jsonb, boolean)', 'qwf_producer');
+revoke all on function qwf.enqueue from public;
+call qwf._allow('qwf.enqueue', 'qwf_producer');
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/enqueue_many
--- requires: schema/roles
--- requires: functions/_read_jobs
--- requires: functions/_insert_jobs
--- requires: functions/_look_up_queue
--- requires: functions/_notice_unserved
 -- Purpose: Enqueues any number of standalone jobs in one statement.
 -- Guarantees: All or none; ids in input order. An item whose key is taken, in the table or by an
 --   earlier item, gives the id of the job that has it. Keys are inserted in sorted order, so that
@@ -32,10 +27,10 @@ begin
   where not l.served;
   return query select i.id from unnest(v_ids) with ordinality i (id, ord) order by i.ord;
 end $$;
-comment on function qwf.enqueue_many(jsonb) is
+comment on function qwf.enqueue_many is
   'Enqueues a JSON list of jobs, each an object with the arguments of enqueue, and returns their '
   'ids in order.';
-revoke all on function qwf.enqueue_many(jsonb) from public;
-call qwf._allow('qwf.enqueue_many(jsonb)', 'qwf_producer');
+revoke all on function qwf.enqueue_many from public;
+call qwf._allow('qwf.enqueue_many', 'qwf_producer');
 
 commit;

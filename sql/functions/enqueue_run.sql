@@ -1,16 +1,4 @@
 -- Deploy qwf:functions/enqueue_run
--- requires: schema/runs
--- requires: schema/jobs
--- requires: functions/_graph_for
--- requires: functions/_check_limits
--- requires: functions/_context_problems
--- requires: functions/_raise_problems
--- requires: functions/_check_run
--- requires: functions/_insert_nodes
--- requires: functions/_run_with_key
--- requires: functions/_check_key
--- requires: functions/now
--- requires: schema/roles
 -- Purpose: Enqueues a run of a workflow in the caller's transaction.
 -- Guarantees: The run and all its nodes exist exactly when that transaction commits, as the
 --   definitions are now. With a key that is taken, returns the run that has it. Touches no row that
@@ -78,14 +66,11 @@ begin
   perform qwf._insert_nodes(v_id, v_now);
   return v_id;
 end $$;
-comment on function qwf.enqueue_run(
-  text, jsonb, int, timestamptz, text, text, text, jsonb, boolean) is
+comment on function qwf.enqueue_run is
   'Enqueues a run of a workflow (name or name@version) and returns its id, or the id of the run '
   'that holds the key; QW001, QW003 or QW005 say what is wrong.';
-revoke all on function qwf.enqueue_run(
-  text, jsonb, int, timestamptz, text, text, text, jsonb, boolean) from public;
-call qwf._allow(
-  'qwf.enqueue_run(text, jsonb, int, timestamptz, text, text, text, jsonb, boolean)',
+revoke all on function qwf.enqueue_run from public;
+call qwf._allow('qwf.enqueue_run',
   'qwf_producer');
 
 commit;

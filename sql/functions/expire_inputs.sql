@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/expire_inputs
--- requires: schema/jobs
--- requires: schema/history
--- requires: schema/runs
--- requires: functions/_check_count
--- requires: functions/_expire_input
--- requires: functions/now
--- requires: schema/roles
 -- Purpose: Ends questions that nobody answered in time.
 -- Guarantees: A default given with the question is the answer, by expiry; without one the node
 --   fails. A question whose run is held just now is left for the next call; one that cannot be
@@ -48,10 +41,10 @@ begin
   end loop;
   return v_count;
 end $$;
-comment on function qwf.expire_inputs(int) is
+comment on function qwf.expire_inputs is
   'Answers at most max_inputs overdue questions with their default, or fails them; returns how '
   'many.';
-revoke all on function qwf.expire_inputs(int) from public;
-call qwf._allow('qwf.expire_inputs(int)', 'qwf_worker');
+revoke all on function qwf.expire_inputs from public;
+call qwf._allow('qwf.expire_inputs', 'qwf_worker');
 
 commit;

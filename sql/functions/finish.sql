@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/finish
--- requires: functions/finish_many
 -- Purpose: Takes the report of a worker about one attempt that ended.
 -- Guarantees: finish_many of one.
 -- Raises: QW005 for an outcome that is none.
@@ -22,10 +21,10 @@ begin
       'job_id', finish.job_id, 'token', finish.token, 'outcome', finish.outcome,
       'output', finish.output, 'error', finish.error, 'detail', finish.detail))) v);
 end $$;
-comment on function qwf.finish(bigint, uuid, text, jsonb, text, jsonb) is
+comment on function qwf.finish is
   'Reports the end of an attempt: completed, error, fatal, tempfail, lost, released or cancelled. '
   'Returns ok, or lost when the token is not the current one; QW005 for an unknown outcome.';
-revoke all on function qwf.finish(bigint, uuid, text, jsonb, text, jsonb) from public;
-call qwf._allow('qwf.finish(bigint, uuid, text, jsonb, text, jsonb)', 'qwf_worker');
+revoke all on function qwf.finish from public;
+call qwf._allow('qwf.finish', 'qwf_worker');
 
 commit;

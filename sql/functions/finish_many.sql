@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/finish_many
--- requires: functions/_read_reports
--- requires: functions/_conclude
--- requires: schema/roles
 -- Purpose: Takes the reports of a worker about attempts that ended.
 -- Guarantees: Terminal state or requeue, the attempt row and the event are one transaction. A token
 --   that is not the current one changes nothing and is answered lost; the very same report again is
@@ -25,12 +22,12 @@ as $$
 begin
   return query select * from qwf._conclude(qwf._read_reports(finish_many.reports));
 end $$;
-comment on function qwf.finish_many(jsonb) is
+comment on function qwf.finish_many is
   'Takes a JSON list of reports {job_id, token, outcome, output, error, detail} and answers ok or '
   'lost for each; pending says to call drain_outbox() soon. detail may have reason, exit_code, '
   'signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail, host, and files as a list of '
   '{rel_path, kind, size_bytes}; QW005 for a malformed report.';
-revoke all on function qwf.finish_many(jsonb) from public;
-call qwf._allow('qwf.finish_many(jsonb)', 'qwf_worker');
+revoke all on function qwf.finish_many from public;
+call qwf._allow('qwf.finish_many', 'qwf_worker');
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/fire_schedules
--- requires: schema/schedules
--- requires: schema/roles
--- requires: functions/_check_count
--- requires: functions/_fire_schedule
--- requires: functions/_is_unfinished
--- requires: functions/now
 -- Purpose: Enqueues what schedules are due for.
 -- Guarantees: Each time fires once, however many call this at once and whatever restarts. The
 --   longest due come first; one that only waits for its last job or run takes no place.
@@ -40,10 +34,10 @@ begin
   end loop;
   return v_count;
 end $$;
-comment on function qwf.fire_schedules(int) is
+comment on function qwf.fire_schedules is
   'Fires at most max_schedules schedules that are due and returns how many jobs and runs they '
   'enqueued.';
-revoke all on function qwf.fire_schedules(int) from public;
-call qwf._allow('qwf.fire_schedules(int)', 'qwf_worker');
+revoke all on function qwf.fire_schedules from public;
+call qwf._allow('qwf.fire_schedules', 'qwf_worker');
 
 commit;

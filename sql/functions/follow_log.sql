@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/follow_log
--- requires: schema/jobs
--- requires: schema/live_logs
--- requires: schema/roles
--- requires: functions/_raise_no_such_job
--- requires: functions/wake_channel
--- requires: functions/now
 -- Purpose: Gives what a running job has printed, and asks its worker to go on sending it.
 -- Guarantees: Call it again and again, about once a second: the worker sends for ten seconds after
 --   the last call. Nothing is written for a job that does not run. The log of an attempt that has
@@ -58,11 +52,11 @@ begin
   end if;
   return row(v_job.status, v_log.attempt, v_log.end_offset, v_log.tail)::qwf.live_log;
 end $$;
-comment on function qwf.follow_log(bigint) is
+comment on function qwf.follow_log is
   'State of a job and the end of what its running attempt has printed; asks the worker to send it '
   'for another ten seconds. end_offset and tail are null until something has come. QW001 no such '
   'job.';
-revoke all on function qwf.follow_log(bigint) from public;
-call qwf._allow('qwf.follow_log(bigint)', 'qwf_producer', 'qwf_viewer');
+revoke all on function qwf.follow_log from public;
+call qwf._allow('qwf.follow_log', 'qwf_producer', 'qwf_viewer');
 
 commit;

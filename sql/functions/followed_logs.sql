@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/followed_logs
--- requires: schema/jobs
--- requires: schema/live_logs
--- requires: schema/roles
--- requires: functions/now
 -- Purpose: Which of a worker's running jobs somebody follows.
 -- Called by: workers, when they are notified with log.
 
@@ -23,9 +19,9 @@ begin
     and j.status = 'running' and j.claimed_by = followed_logs.worker
   order by l.job_id;
 end $$;
-comment on function qwf.followed_logs(text) is
+comment on function qwf.followed_logs is
   'Running jobs of the worker whose logs are to be sent with report_log.';
-revoke all on function qwf.followed_logs(text) from public;
-call qwf._allow('qwf.followed_logs(text)', 'qwf_worker');
+revoke all on function qwf.followed_logs from public;
+call qwf._allow('qwf.followed_logs', 'qwf_worker');
 
 commit;

@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/heartbeat
--- requires: schema/jobs
--- requires: schema/workers
--- requires: schema/queues
--- requires: schema/settings
--- requires: functions/_token_job
--- requires: functions/_is_stopped
--- requires: functions/now
 -- Purpose: Says that a worker lives, renews its leases, and tells it which bodies to stop.
 -- Guarantees: Never waits: a job that somebody has locked just now gets no row in the answer; ask
 --   again at the next beat. A job to cancel is not renewed, so that a worker that ignores the order
@@ -82,10 +75,10 @@ begin
   from asked a left join judged k on k.token = a.token
   where k.id is not null or not exists (select from seen s where s.token = a.token);
 end $$;
-comment on function qwf.heartbeat(text, uuid[], interval, jsonb) is
+comment on function qwf.heartbeat is
   'Renews the leases of these tokens and answers ok, cancel or lost for each; no row for a job '
   'that is locked just now.';
-revoke all on function qwf.heartbeat(text, uuid[], interval, jsonb) from public;
-call qwf._allow('qwf.heartbeat(text, uuid[], interval, jsonb)', 'qwf_worker');
+revoke all on function qwf.heartbeat from public;
+call qwf._allow('qwf.heartbeat', 'qwf_worker');
 
 commit;

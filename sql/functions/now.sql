@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/now
--- requires: schema/roles
 -- Purpose: The clock of the engine.
 -- Guarantees: Every time the engine writes or compares comes from here; tests replace it.
 -- Called by: everything; take it once into a variable.
@@ -9,9 +8,9 @@ begin;
 create function qwf.now() returns timestamptz
 language sql volatile
 as 'select pg_catalog.clock_timestamp()';
-comment on function qwf.now() is
+comment on function qwf.now is
   'Clock time of the database, not transaction time; the only clock the engine uses.';
-revoke all on function qwf.now() from public;
-call qwf._allow('qwf.now()', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
+revoke all on function qwf.now from public;
+call qwf._allow('qwf.now', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
 
 commit;

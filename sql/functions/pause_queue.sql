@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/pause_queue
--- requires: schema/queues
--- requires: schema/roles
--- requires: functions/_raise_unknown_queue
 -- Purpose: Stops handing out jobs of a queue.
 -- Guarantees: Running jobs go on, and work may be enqueued.
 -- Locks: the queue's row.
@@ -21,10 +18,10 @@ begin
     perform qwf._raise_unknown_queue(pause_queue.name);
   end if;
 end $$;
-comment on function qwf.pause_queue(text) is
+comment on function qwf.pause_queue is
   'Hands out no more jobs of the queue until resume_queue(); running ones go on; QW006 for an '
   'unknown queue.';
-revoke all on function qwf.pause_queue(text) from public;
-call qwf._allow('qwf.pause_queue(text)', 'qwf_admin');
+revoke all on function qwf.pause_queue from public;
+call qwf._allow('qwf.pause_queue', 'qwf_admin');
 
 commit;

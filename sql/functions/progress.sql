@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/progress
--- requires: schema/jobs
--- requires: functions/_is_stopped
--- requires: functions/now
 -- Purpose: Takes how far a body has come.
 -- Guarantees: Never waits; changes nothing for a stale token.
 -- Locks: the job, if it is free.
@@ -47,10 +44,10 @@ begin
     else 'ok'
   end;
 end $$;
-comment on function qwf.progress(bigint, uuid, real, text) is
+comment on function qwf.progress is
   'Records the fraction done (0 to 1) and a message; returns ok, cancel (stop the body) or lost '
   '(not yours any more).';
-revoke all on function qwf.progress(bigint, uuid, real, text) from public;
-call qwf._allow('qwf.progress(bigint, uuid, real, text)', 'qwf_worker');
+revoke all on function qwf.progress from public;
+call qwf._allow('qwf.progress', 'qwf_worker');
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/promote_due
--- requires: schema/jobs
--- requires: schema/outbox
--- requires: functions/_check_count
--- requires: functions/_next_position
--- requires: functions/_wake
--- requires: functions/now
 -- Purpose: Queues scheduled jobs whose time has come.
 -- Guarantees: In the order of run_at. A guarded node goes back to blocked with an event that opens
 --   it, as its skip_if and question have to be looked at under its run's lock.
@@ -60,9 +54,9 @@ begin
   where (select count(*) from woken) >= 0;  -- an unread CTE would not be run
   return v_count;
 end $$;
-comment on function qwf.promote_due(int) is
+comment on function qwf.promote_due is
   'Queues at most max_jobs scheduled jobs that are due and returns how many.';
-revoke all on function qwf.promote_due(int) from public;
-call qwf._allow('qwf.promote_due(int)', 'qwf_worker');
+revoke all on function qwf.promote_due from public;
+call qwf._allow('qwf.promote_due', 'qwf_worker');
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/prune
--- requires: schema/roles
--- requires: functions/_check_count
--- requires: functions/_prune_runs
--- requires: functions/_prune_jobs
--- requires: functions/_prune_events
--- requires: functions/_prune_workers
 -- Purpose: Deletes what has been over for longer than the retention.
 -- Guarantees: Never touches what is live, has a body that still runs, or has events to apply.
 --   Waits for nobody. Attempts, events, answers and files go with their job, and nothing else ever
@@ -28,10 +22,10 @@ begin
     'events', qwf._prune_events(prune.max_rows),
     'workers', qwf._prune_workers(prune.max_rows));
 end $$;
-comment on function qwf.prune(int) is
+comment on function qwf.prune is
   'Deletes terminal runs with about max_rows nodes, and at most max_rows terminal standalone jobs, '
   'events and workers, that are older than the retention; returns how many of each.';
-revoke all on function qwf.prune(int) from public;
-call qwf._allow('qwf.prune(int)', 'qwf_worker');
+revoke all on function qwf.prune from public;
+call qwf._allow('qwf.prune', 'qwf_worker');
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/reclaim
--- requires: schema/jobs
--- requires: functions/_check_count
--- requires: functions/_conclude
--- requires: functions/now
 -- Purpose: Takes back running jobs whose lease lapsed: the one recovery path for a worker that
 --   vanished.
 -- Guarantees: Counts a loss; the job goes to the front of its band, or fails when its losses are
@@ -43,9 +39,9 @@ begin
     return query select v.job_id from qwf._conclude(v_reports) v;
   end if;
 end $$;
-comment on function qwf.reclaim(int) is
+comment on function qwf.reclaim is
   'Takes back at most max_jobs running jobs whose lease lapsed and returns their ids.';
-revoke all on function qwf.reclaim(int) from public;
-call qwf._allow('qwf.reclaim(int)', 'qwf_worker');
+revoke all on function qwf.reclaim from public;
+call qwf._allow('qwf.reclaim', 'qwf_worker');
 
 commit;

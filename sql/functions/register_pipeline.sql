@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/register_pipeline
--- requires: schema/roles
--- requires: functions/_pipeline_problems
--- requires: functions/_raise_problems
--- requires: functions/_recompile
 -- Purpose: Registers a pipeline and makes this content the current version.
 -- Guarantees: The same content is the same version. Nothing is written unless everything checkable
 --   has been checked. Runs that exist keep the pipelines they were enqueued with.
@@ -48,9 +44,9 @@ begin
   return v_version;
 end $$;
 
-comment on function qwf.register_pipeline(jsonb) is
+comment on function qwf.register_pipeline is
   'Registers a pipeline, makes it current and returns its version; raises QW003 with all problems.';
-revoke all on function qwf.register_pipeline(jsonb) from public;
-call qwf._allow('qwf.register_pipeline(jsonb)', 'qwf_admin');
+revoke all on function qwf.register_pipeline from public;
+call qwf._allow('qwf.register_pipeline', 'qwf_admin');
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/register_worker
--- requires: schema/workers
--- requires: schema/queues
--- requires: functions/_raise_unknown_queue
--- requires: functions/now
--- requires: schema/roles
 -- Purpose: Registers an agent process on a queue, with what it can do.
 -- Guarantees: A new id at every start; claim takes the announced tasks, models, VRAM, labels and
 --   project into account.
@@ -50,10 +45,10 @@ exception
     raise exception using errcode = 'QW005', message = 'not a worker', detail = sqlerrm,
       hint = 'pid, slots, vram_mb and rank are whole numbers; tasks and models are lists of names';
 end $$;
-comment on function qwf.register_worker(text, text, jsonb) is
+comment on function qwf.register_worker is
   'Registers a worker and returns its id. info: pid, version, slots, tasks, models, current_model, '
   'vram_mb, labels, rank, project; QW006 for an unknown queue.';
-revoke all on function qwf.register_worker(text, text, jsonb) from public;
-call qwf._allow('qwf.register_worker(text, text, jsonb)', 'qwf_worker');
+revoke all on function qwf.register_worker from public;
+call qwf._allow('qwf.register_worker', 'qwf_worker');
 
 commit;

@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/register_workflow
--- requires: schema/roles
--- requires: functions/_compile
--- requires: functions/_current_pipelines
--- requires: functions/_items
--- requires: functions/_raise_problems
--- requires: functions/_store_graph
--- requires: functions/_workflow_problems
 -- Purpose: Registers a workflow and makes this content the current version.
 -- Guarantees: The same content is the same version. Nothing is written unless everything checkable
 --   has been checked, over the pipelines that are current; the graph is compiled here, so that the
@@ -72,9 +65,9 @@ begin
   return v_version.version;
 end $$;
 
-comment on function qwf.register_workflow(jsonb) is
+comment on function qwf.register_workflow is
   'Registers a workflow, makes it current and returns its version; raises QW003 with all problems.';
-revoke all on function qwf.register_workflow(jsonb) from public;
-call qwf._allow('qwf.register_workflow(jsonb)', 'qwf_admin');
+revoke all on function qwf.register_workflow from public;
+call qwf._allow('qwf.register_workflow', 'qwf_admin');
 
 commit;

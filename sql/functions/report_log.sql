@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/report_log
--- requires: schema/jobs
--- requires: schema/live_logs
--- requires: schema/settings
--- requires: schema/roles
--- requires: functions/_tail
--- requires: functions/now
 -- Purpose: Takes the end of what a running body has printed, for those who follow it.
 -- Guarantees: Never waits; changes nothing for a stale token, or when nobody follows any more.
 -- Locks: its row in live_logs, where it is free.
@@ -47,10 +41,10 @@ begin
     select from qwf.live_logs l
     where l.job_id = report_log.job_id and l.followed_until > v_now);
 end $$;
-comment on function qwf.report_log(bigint, uuid, bigint, text) is
+comment on function qwf.report_log is
   'Keeps the end of what a running body has printed, end_offset bytes so far; false: nobody '
   'follows any more, or the job is not yours.';
-revoke all on function qwf.report_log(bigint, uuid, bigint, text) from public;
-call qwf._allow('qwf.report_log(bigint, uuid, bigint, text)', 'qwf_worker');
+revoke all on function qwf.report_log from public;
+call qwf._allow('qwf.report_log', 'qwf_worker');
 
 commit;

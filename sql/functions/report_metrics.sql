@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/report_metrics
--- requires: schema/metrics
--- requires: functions/_send_metrics
--- requires: schema/roles
--- requires: functions/_number
--- requires: functions/now
 -- Purpose: Takes a sample of how busy a host is, keeps it for some minutes, and passes it on.
 -- Guarantees: What is no number becomes null.
 -- Notifies: hw_metrics, now and then, see _send_metrics.
@@ -42,12 +37,12 @@ begin
   on conflict (host, sampled_at) do nothing;
   perform qwf._send_metrics();
 end $$;
-comment on function qwf.report_metrics(text, jsonb) is
+comment on function qwf.report_metrics is
   'Keeps a sample of a host for some minutes and sends it on channel hw_metrics, in a large fleet '
   'along with those of other hosts. sample: cpu_percent, cpu_ours_percent, ram_percent, '
   'ram_used_mb, ram_total_mb, ram_ours_used_mb, swap_used_mb, gpus: [{id, use_pct, vram_used_mb, '
   'vram_total_mb}]. QW005 for what is no sample.';
-revoke all on function qwf.report_metrics(text, jsonb) from public;
-call qwf._allow('qwf.report_metrics(text, jsonb)', 'qwf_worker');
+revoke all on function qwf.report_metrics from public;
+call qwf._allow('qwf.report_metrics', 'qwf_worker');
 
 commit;

@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/request_model
--- requires: schema/model_requests
--- requires: schema/queues
--- requires: schema/settings
--- requires: schema/roles
--- requires: functions/_raise_unknown_queue
--- requires: functions/now
 -- Purpose: Asks a worker to load or unload a model.
 -- Guarantees: One worker of the host takes it up, between two jobs; requests older than a day go.
 -- Notifies: worker_control, with host:queue.
@@ -54,11 +48,11 @@ begin
   perform pg_notify('worker_control', format('%s:%s', request_model.host, request_model.queue));
   return v_id;
 end $$;
-comment on function qwf.request_model(text, text, text, text, text) is
+comment on function qwf.request_model is
   'Asks the worker of a host on a queue to load or unload a model and returns the id of the '
   'request, whose end is in model_requests. A null model unloads whatever is loaded. QW002 where '
   'no live worker there has the model, QW005 for a bad action, QW006 for an unknown queue.';
-revoke all on function qwf.request_model(text, text, text, text, text) from public;
-call qwf._allow('qwf.request_model(text, text, text, text, text)', 'qwf_admin');
+revoke all on function qwf.request_model from public;
+call qwf._allow('qwf.request_model', 'qwf_admin');
 
 commit;

@@ -1,6 +1,4 @@
 -- Deploy qwf:functions/resolve
--- requires: schema/roles
--- requires: functions/_resolve
 -- Purpose: Resolves the references of a value against a scope, by the rules of docs/references.md.
 -- Guarantees: Immutable: the result depends on nothing but the arguments.
 -- Raises: QW004 when a reference is unresolvable, malformed or meets a value of the wrong kind.
@@ -26,10 +24,10 @@ begin
   return v_result.value;
 end $$;
 
-comment on function qwf.resolve(jsonb, jsonb) is
+comment on function qwf.resolve is
   'Returns value with every reference in it replaced by what scope holds; raises QW004 naming '
   'the one that cannot be.';
-revoke all on function qwf.resolve(jsonb, jsonb) from public;
-call qwf._allow('qwf.resolve(jsonb, jsonb)', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
+revoke all on function qwf.resolve from public;
+call qwf._allow('qwf.resolve', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/result
--- requires: schema/jobs
--- requires: schema/roles
--- requires: functions/_raise_no_such_job
 -- Purpose: What became of a job.
 -- Raises: QW001 for no such job.
 -- Called by: producers.
@@ -26,9 +23,9 @@ begin
   end if;
   return v_result;
 end $$;
-comment on function qwf.result(bigint) is
+comment on function qwf.result is
   'State, output and error of a job; QW001 for no such job.';
-revoke all on function qwf.result(bigint) from public;
-call qwf._allow('qwf.result(bigint)', 'qwf_producer', 'qwf_viewer');
+revoke all on function qwf.result from public;
+call qwf._allow('qwf.result', 'qwf_producer', 'qwf_viewer');
 
 commit;

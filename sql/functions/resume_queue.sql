@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/resume_queue
--- requires: schema/queues
--- requires: schema/roles
--- requires: functions/_raise_unknown_queue
--- requires: functions/_wake
 -- Purpose: Hands out jobs of a paused queue again.
 -- Locks: the queue's row.
 -- Notifies: sleepers of the queue.
@@ -23,10 +19,10 @@ begin
   end if;
   perform qwf._wake(resume_queue.name, 16);
 end $$;
-comment on function qwf.resume_queue(text) is
+comment on function qwf.resume_queue is
   'Hands out jobs of the queue again, and wakes workers that sleep on it; QW006 for an unknown '
   'queue.';
-revoke all on function qwf.resume_queue(text) from public;
-call qwf._allow('qwf.resume_queue(text)', 'qwf_admin');
+revoke all on function qwf.resume_queue from public;
+call qwf._allow('qwf.resume_queue', 'qwf_admin');
 
 commit;

@@ -1,13 +1,4 @@
 -- Deploy qwf:functions/retry_job
--- requires: schema/jobs
--- requires: schema/history
--- requires: functions/retry_run
--- requires: functions/_raise_no_such_job
--- requires: functions/_next_position
--- requires: functions/_check_limit
--- requires: functions/_wake
--- requires: functions/now
--- requires: schema/roles
 -- Purpose: Runs a job that failed or was cancelled again.
 -- Guarantees: Budgets start anew, the history stays. For a node, its run is retried from there.
 -- Locks: the job; for a node as retry_run.
@@ -56,10 +47,10 @@ exception
       detail = format('key %L of task %s in project %L', v_job.key, v_job.task, v_job.project),
       hint = 'another job with this key is live: wait for it or cancel it, then retry';
 end $$;
-comment on function qwf.retry_job(bigint) is
+comment on function qwf.retry_job is
   'Queues a failed or cancelled job again; a node through its run. QW001 no such job, QW002 it has '
   'not failed, QW008 its key is taken.';
-revoke all on function qwf.retry_job(bigint) from public;
-call qwf._allow('qwf.retry_job(bigint)', 'qwf_producer');
+revoke all on function qwf.retry_job from public;
+call qwf._allow('qwf.retry_job', 'qwf_producer');
 
 commit;

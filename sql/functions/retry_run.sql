@@ -1,19 +1,4 @@
 -- Deploy qwf:functions/retry_run
--- requires: schema/runs
--- requires: schema/jobs
--- requires: schema/history
--- requires: schema/outbox
--- requires: schema/graphs
--- requires: functions/_lock_runs
--- requires: functions/_nodes_to_retry
--- requires: functions/_check_limits
--- requires: functions/_maps_to_resume
--- requires: functions/_reset_nodes
--- requires: functions/_resume_maps
--- requires: functions/_reopen_run
--- requires: functions/_raise_no_such_run
--- requires: functions/now
--- requires: schema/roles
 -- Purpose: Runs the failed and cancelled nodes of a run again, and everything downstream of them.
 -- Guarantees: Completed nodes are kept, with their outputs, unless from_node or something it leads
 --   to. The definitions are those of the run. Budgets start anew; the history of attempts stays,
@@ -68,11 +53,11 @@ begin
     'from_node', retry_run.from_node, 'nodes', cardinality(v_jobs))));
   return cardinality(v_jobs);
 end $$;
-comment on function qwf.retry_run(bigint, text) is
+comment on function qwf.retry_run is
   'Re-runs failed and cancelled nodes, from_node if given, and what is downstream; returns how '
   'many. Of a failed map only the elements that did not complete run again, unless it is named. '
   'QW001 no such run or node, QW002 still going or nothing to retry, QW008 its key is taken.';
-revoke all on function qwf.retry_run(bigint, text) from public;
-call qwf._allow('qwf.retry_run(bigint, text)', 'qwf_producer');
+revoke all on function qwf.retry_run from public;
+call qwf._allow('qwf.retry_run', 'qwf_producer');
 
 commit;

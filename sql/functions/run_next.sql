@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/run_next
--- requires: schema/jobs
--- requires: schema/history
--- requires: functions/_waiting_job
--- requires: functions/_next_position
--- requires: functions/_wake
--- requires: functions/now
--- requires: schema/roles
 -- Purpose: Puts a job before everything else in its queue.
 -- Guarantees: Its priority is not rewritten; the flag goes when it is claimed. A scheduled job is
 --   due now.
@@ -37,10 +30,10 @@ begin
   values (qwf.now(), v_job.run_id, v_job.id, 'changed', session_user, '{"run_next": true}');
   perform qwf._wake(v_job.queue, 1);
 end $$;
-comment on function qwf.run_next(bigint) is
+comment on function qwf.run_next is
   'Makes a queued or scheduled job the next of its queue; QW001 no such job, QW002 it does not '
   'wait.';
-revoke all on function qwf.run_next(bigint) from public;
-call qwf._allow('qwf.run_next(bigint)', 'qwf_producer');
+revoke all on function qwf.run_next from public;
+call qwf._allow('qwf.run_next', 'qwf_producer');
 
 commit;

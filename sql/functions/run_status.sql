@@ -1,11 +1,4 @@
 -- Deploy qwf:functions/run_status
--- requires: schema/runs
--- requires: schema/jobs
--- requires: schema/graphs
--- requires: functions/_element_counts
--- requires: functions/_raise_no_such_run
--- requires: functions/now
--- requires: schema/roles
 -- Purpose: A run and all its nodes, as one document.
 -- Guarantees: One snapshot: run and nodes fit each other.
 -- Raises: QW001 for no such run.
@@ -51,10 +44,10 @@ begin
   end if;
   return v_status;
 end $$;
-comment on function qwf.run_status(bigint) is
+comment on function qwf.run_status is
   'The run, and its nodes in topological order with states, durations (seconds), errors and '
   'dependencies; QW001 no such run.';
-revoke all on function qwf.run_status(bigint) from public;
-call qwf._allow('qwf.run_status(bigint)', 'qwf_producer', 'qwf_viewer');
+revoke all on function qwf.run_status from public;
+call qwf._allow('qwf.run_status', 'qwf_producer', 'qwf_viewer');
 
 commit;

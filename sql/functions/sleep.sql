@@ -1,10 +1,4 @@
 -- Deploy qwf:functions/sleep
--- requires: schema/workers
--- requires: schema/queues
--- requires: functions/_raise_unknown_queue
--- requires: functions/wake_channel
--- requires: functions/_check_worker
--- requires: functions/now
 -- Purpose: Registers a worker as asleep on a queue.
 -- Guarantees: Whoever makes work for the queue after this commits wakes it. Claim once more after
 --   it committed: work that came between the empty claim and this wakes nobody. A row older than
@@ -31,11 +25,11 @@ begin
   on conflict (queue, worker) do update set since = excluded.since - interval '4 ms';
   return qwf.wake_channel(sleep.worker);
 end $$;
-comment on function qwf.sleep(text, text) is
+comment on function qwf.sleep is
   'Registers the worker as asleep on the queue and returns the channel it has to LISTEN on. Claim '
   'once more afterwards, and say it again at least every ten seconds while asleep, with sleep or '
   'stay_asleep; QW006 for an unknown queue.';
-revoke all on function qwf.sleep(text, text) from public;
-call qwf._allow('qwf.sleep(text, text)', 'qwf_worker');
+revoke all on function qwf.sleep from public;
+call qwf._allow('qwf.sleep', 'qwf_worker');
 
 commit;

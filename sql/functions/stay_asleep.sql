@@ -1,12 +1,4 @@
 -- Deploy qwf:functions/stay_asleep
--- requires: schema/types
--- requires: schema/workers
--- requires: schema/model_requests
--- requires: functions/heartbeat
--- requires: functions/sleep
--- requires: functions/desired_state
--- requires: functions/_caught_up
--- requires: functions/_next_due_s
 -- Purpose: All that a worker which sleeps and holds no job has to say and to ask, in one call.
 -- Guarantees: It is a heartbeat and says again that the worker sleeps. The answer only says
 --   whether to ask for orders, for requests or for a tick: what is rarely there costs little.
@@ -42,11 +34,11 @@ begin
     else qwf._next_due_s(v_caught_up) end;
   return v_awaited;
 end $$;
-comment on function qwf.stay_asleep(text, text, jsonb, interval) is
+comment on function qwf.stay_asleep is
   'Says that a worker which sleeps on the queue and holds no job lives and goes on sleeping; '
   'answers whether there are orders or requests for it, and when a tick is wanted, which is now '
   'where none has done all for max_age. QW006 for an unknown queue.';
-revoke all on function qwf.stay_asleep(text, text, jsonb, interval) from public;
-call qwf._allow('qwf.stay_asleep(text, text, jsonb, interval)', 'qwf_worker');
+revoke all on function qwf.stay_asleep from public;
+call qwf._allow('qwf.stay_asleep', 'qwf_worker');
 
 commit;

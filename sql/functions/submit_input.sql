@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/submit_input
--- requires: schema/jobs
--- requires: schema/runs
--- requires: functions/_lock_runs
--- requires: functions/_answer
--- requires: schema/roles
 -- Purpose: Answers a question a run is waiting for, and lets the run go on.
 -- Guarantees: The answer, the end of the node and the fan-out are the caller's transaction. Two
 --   answers at once: the second waits, then is QW002. While the transaction is open, others leave
@@ -40,11 +35,11 @@ begin
   end if;
   return qwf._answer(v_job, submit_input.value, submit_input.by);
 end $$;
-comment on function qwf.submit_input(bigint, text, jsonb, text) is
+comment on function qwf.submit_input is
   'Answers an input node, or decides about a failed one (retry, skip, abort), and resumes the run; '
   'returns the id of the answer. QW001 no such input, QW002 not asked yet or already answered, '
   'QW005 a value that does not fit.';
-revoke all on function qwf.submit_input(bigint, text, jsonb, text) from public;
-call qwf._allow('qwf.submit_input(bigint, text, jsonb, text)', 'qwf_producer');
+revoke all on function qwf.submit_input from public;
+call qwf._allow('qwf.submit_input', 'qwf_producer');
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/suspect_stall
--- requires: schema/jobs
--- requires: schema/history
--- requires: schema/roles
--- requires: functions/now
 -- Purpose: Writes down that a body was silent for too long and yet went on computing.
 -- Guarantees: Nothing is written for a stale token; the job stays as it is.
 -- Raises: QW005 for readings that are no object, or larger than 8 KiB.
@@ -29,10 +25,10 @@ begin
   where j.id = suspect_stall.job_id and j.token = suspect_stall.token;
   return found;
 end $$;
-comment on function qwf.suspect_stall(bigint, uuid, jsonb) is
+comment on function qwf.suspect_stall is
   'Records the event stall_suspected with what a watchdog measured; false for a stale token. '
   'QW005 for readings that are no object, or too large.';
-revoke all on function qwf.suspect_stall(bigint, uuid, jsonb) from public;
-call qwf._allow('qwf.suspect_stall(bigint, uuid, jsonb)', 'qwf_worker');
+revoke all on function qwf.suspect_stall from public;
+call qwf._allow('qwf.suspect_stall', 'qwf_worker');
 
 commit;

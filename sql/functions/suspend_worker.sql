@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/suspend_worker
--- requires: schema/workers
--- requires: schema/roles
--- requires: functions/now
 -- Purpose: Lets a worker switch its host off for a while because it does only harm.
 -- Guarantees: An order somebody gave to be off stands as it is. What runs may finish; the trigger
 --   tells the other agents of the host and writes the event.
@@ -44,10 +41,10 @@ begin
   where c.desired_state = 'on' or c.until <= v_now;
   return found;
 end $$;
-comment on function qwf.suspend_worker(text, text, interval) is
+comment on function qwf.suspend_worker is
   'Switches the host of the worker off for its queue, for a while and with a reason; false where '
   'somebody has switched it off already. QW001 for an unknown worker.';
-revoke all on function qwf.suspend_worker(text, text, interval) from public;
-call qwf._allow('qwf.suspend_worker(text, text, interval)', 'qwf_worker');
+revoke all on function qwf.suspend_worker from public;
+call qwf._allow('qwf.suspend_worker', 'qwf_worker');
 
 commit;

@@ -1,8 +1,4 @@
 -- Deploy qwf:functions/take_model_requests
--- requires: schema/model_requests
--- requires: schema/workers
--- requires: schema/roles
--- requires: functions/now
 -- Purpose: Hands a worker what people asked of the models on its box.
 -- Guarantees: A request is taken up once, and not after five minutes.
 -- Locks: requests that are free.
@@ -40,10 +36,10 @@ begin
   where r.id = open.id
   returning r.*;
 end $$;
-comment on function qwf.take_model_requests(text) is
+comment on function qwf.take_model_requests is
   'Requests to load or unload models that the worker is to carry out, each handed out once; QW001 '
   'for a worker that is not registered.';
-revoke all on function qwf.take_model_requests(text) from public;
-call qwf._allow('qwf.take_model_requests(text)', 'qwf_worker');
+revoke all on function qwf.take_model_requests from public;
+call qwf._allow('qwf.take_model_requests', 'qwf_worker');
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/tick
--- requires: schema/clock
--- requires: functions/_caught_up
--- requires: functions/_tick_part
--- requires: functions/_next_due_s
--- requires: functions/now
 -- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, fires
 --   schedules, expires, drains leftover events, wakes whom a wake-up missed, folds statistics,
 --   prunes.
@@ -74,11 +69,11 @@ begin
   end if;
   return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', qwf._next_due_s(v_now));
 end $$;
-comment on function qwf.tick(interval) is
+comment on function qwf.tick is
   'Reclaims, promotes, fires schedules, expires, drains and prunes, each bounded; returns what '
   'was done, and in how many seconds the next job or schedule is due. With max_age it only queues '
   'and fires what is due where all of it was done that recently; QW005 for an age that is none.';
-revoke all on function qwf.tick(interval) from public;
-call qwf._allow('qwf.tick(interval)', 'qwf_worker');
+revoke all on function qwf.tick from public;
+call qwf._allow('qwf.tick', 'qwf_worker');
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/version
--- requires: schema/roles
 -- Purpose: The version of the SQL API, which agents check before they start.
 -- Guarantees: Semantic: an agent speaks every schema with its own major version; before 1.0 the
 --   minor one counts, too.
@@ -10,8 +9,8 @@ begin;
 create function qwf.version() returns text
 language sql immutable
 as $$select '0.1.0'::text$$;
-comment on function qwf.version() is 'Version of the SQL API, major.minor.patch.';
-revoke all on function qwf.version() from public;
-call qwf._allow('qwf.version()', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
+comment on function qwf.version is 'Version of the SQL API, major.minor.patch.';
+revoke all on function qwf.version from public;
+call qwf._allow('qwf.version', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/wake
--- requires: schema/workers
 -- Purpose: Takes a worker off the list of sleepers.
 -- Guarantees: Nobody sends it a NOTIFY for work any more.
 -- Locks: the worker's own rows in sleepers.
@@ -15,9 +14,9 @@ as $$
 begin
   delete from qwf.sleepers s where s.worker = wake.worker;
 end $$;
-comment on function qwf.wake(text) is
+comment on function qwf.wake is
   'Says that the worker is awake: wake-ups for new work go to others.';
-revoke all on function qwf.wake(text) from public;
-call qwf._allow('qwf.wake(text)', 'qwf_worker');
+revoke all on function qwf.wake from public;
+call qwf._allow('qwf.wake', 'qwf_worker');
 
 commit;

@@ -1,5 +1,4 @@
 -- Deploy qwf:functions/wake_channel
--- requires: schema/roles
 -- Purpose: The NOTIFY channel of a worker.
 -- Guarantees: One channel per worker; a valid identifier whatever the worker is called.
 -- Called by: whatever sends a worker a notification, and agents.
@@ -11,10 +10,10 @@ language sql immutable strict
 as $$
   select 'qwf_' || md5(wake_channel.worker)
 $$;
-comment on function qwf.wake_channel(text) is
+comment on function qwf.wake_channel is
   'Channel a worker LISTENs on. Payload: the queue that has work, cancel when it should send a '
   'heartbeat now, log when somebody follows one of its logs, or the echo it asked for.';
-revoke all on function qwf.wake_channel(text) from public;
-call qwf._allow('qwf.wake_channel(text)', 'qwf_worker');
+revoke all on function qwf.wake_channel from public;
+call qwf._allow('qwf.wake_channel', 'qwf_worker');
 
 commit;

@@ -1,12 +1,4 @@
 -- Deploy qwf:functions/why_not
--- requires: schema/jobs
--- requires: schema/runs
--- requires: schema/queues
--- requires: schema/roles
--- requires: functions/_why_unclaimed
--- requires: functions/_raise_no_such_job
--- requires: functions/_why_blocked
--- requires: functions/now
 -- Purpose: Says why a job is not running, in words a person acts on.
 -- Guarantees: One line for each reason, and one at least; the nearest miss among the workers is
 --   named.
@@ -54,9 +46,9 @@ begin
         coalesce(', ' || left(v_job.last_error, 200), ''));
   end case;
 end $$;
-comment on function qwf.why_not(bigint) is
+comment on function qwf.why_not is
   'Why the job is not running, one line for each reason; QW001 for no such job.';
-revoke all on function qwf.why_not(bigint) from public;
-call qwf._allow('qwf.why_not(bigint)', 'qwf_producer', 'qwf_viewer');
+revoke all on function qwf.why_not from public;
+call qwf._allow('qwf.why_not', 'qwf_producer', 'qwf_viewer');
 
 commit;

@@ -1,9 +1,4 @@
 -- Deploy qwf:functions/worker_control
--- requires: schema/workers
--- requires: schema/queues
--- requires: schema/roles
--- requires: functions/_check_key
--- requires: functions/now
 -- Purpose: Switches the workers of a host on one queue on or off.
 -- Guarantees: Holds across restarts, and for hosts that have not come yet. The triggers tell the
 --   agents and write the event, also for a plain INSERT or UPDATE of worker_controls.
@@ -43,13 +38,11 @@ begin
     desired_state = excluded.desired_state, stop_policy = excluded.stop_policy,
     requested_by = excluded.requested_by, reason = excluded.reason, until = excluded.until;
 end $$;
-comment on function qwf.worker_control(text, text, text, text, text, text, timestamptz) is
+comment on function qwf.worker_control is
   'Switches what a host does for a queue on or off. policy: hard (kill the bodies and hand their '
   'jobs back), drain (finish them first), pause (claim nothing, keep the model). until: when off '
   'turns into on by itself. QW005 for a bad value, QW006 for an unknown queue.';
-revoke all on function qwf.worker_control(text, text, text, text, text, text, timestamptz)
-  from public;
-call qwf._allow(
-  'qwf.worker_control(text, text, text, text, text, text, timestamptz)', 'qwf_admin');
+revoke all on function qwf.worker_control from public;
+call qwf._allow('qwf.worker_control', 'qwf_admin');
 
 commit;

@@ -1,7 +1,4 @@
 -- Deploy qwf:functions/worker_orders
--- requires: schema/workers
--- requires: schema/roles
--- requires: views/switched_off
 -- Purpose: What a worker is ordered to do: serve its queue, or stop, and how.
 -- Guarantees: One row, always; on for a worker that nobody ordered anything or nobody registered.
 -- Called by: agents, at start, on a NOTIFY on worker_control, and with every heartbeat.
@@ -25,11 +22,11 @@ begin
     return next;
   end if;
 end $$;
-comment on function qwf.worker_orders(text) is
+comment on function qwf.worker_orders is
   'What the worker is to do, one row. state: on or off. With off: policy hard (kill bodies, '
   'release their jobs, free the memory, park), drain (finish them, then park) or pause (claim '
   'nothing, keep the model), who asked, why, and until when.';
-revoke all on function qwf.worker_orders(text) from public;
-call qwf._allow('qwf.worker_orders(text)', 'qwf_worker');
+revoke all on function qwf.worker_orders from public;
+call qwf._allow('qwf.worker_orders', 'qwf_worker');
 
 commit;

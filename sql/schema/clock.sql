@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/clock
--- requires: schema/qwf
 -- A hint kept in a sequence: a register that every session reads and writes without a row, a lock
 --   or a transaction.
 

@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/definitions
--- requires: schema/qwf
 -- Versions of pipeline and workflow definitions as they were given. One version of a name is
 -- current.
 

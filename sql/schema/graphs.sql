@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/graphs
--- requires: schema/definitions
 -- Compiled workflows: every node of every step, with absolute references and counted dependencies.
 --   Immutable: a run
 -- points at its graph, so that editing a definition never changes a live run.

@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/history
--- requires: schema/qwf
 -- What happened: attempts, unusual events, answers, files. Append-only.
 
 begin;

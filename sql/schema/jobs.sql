@@ -1,6 +1,4 @@
 -- Deploy qwf:schema/jobs
--- requires: schema/types
--- requires: schema/runs
 -- One unit of work: a node of a run, or standalone. No foreign keys: a key-share lock on a run or
 -- queue row for every insert would make producers write shared rows (docs/adr/0003);
 -- check_invariants() looks instead. Nor CHECKs: every claim and every finish would read and compile

@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/limits
--- requires: schema/qwf
 -- Named limits on what runs at once. A slot is a row: a claim takes free ones with SKIP LOCKED, so
 -- that rivals that have not committed yet are counted without a count, and nobody waits.
 

@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/live_logs
--- requires: schema/types
 -- What running bodies print, for whoever follows one just now. Nothing is written while nobody
 -- does.
 

@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/metrics
--- requires: schema/qwf
 -- How busy the machines are: the last minutes of each host.
 
 begin;

@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/model_requests
--- requires: schema/workers
 -- What people ask of the models on a box.
 
 begin;

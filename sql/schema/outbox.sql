@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/outbox
--- requires: schema/qwf
 -- Consequences still to be applied to a run, each written in the transaction of the change that
 -- caused it.
 

@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/queues
--- requires: schema/qwf
 -- Queue names workers can serve, and what a queue says about its jobs.
 
 begin;

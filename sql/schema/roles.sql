@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/roles
--- requires: schema/qwf
 -- The four group roles. Roles belong to the cluster, so one that exists is kept; where this user
 -- may not create roles the engine works all the same for its owner, and a notice says what an
 -- administrator has to run.
@@ -27,7 +26,7 @@ begin
   end loop;
 end $$;
 
-create procedure qwf._allow(p_function regprocedure, variadic p_roles text[])
+create procedure qwf._allow(p_function regproc, variadic p_roles text[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -40,8 +39,8 @@ begin
     execute format('grant execute on function %s to %I', p_function, v_role);
   end loop;
 end $$;
-revoke all on procedure qwf._allow(regprocedure, text[]) from public;
-comment on procedure qwf._allow(regprocedure, text[]) is
+revoke all on procedure qwf._allow from public;
+comment on procedure qwf._allow is
   'Grants execute on a function to those of the named roles that exist, and always to qwf_admin. '
   'Called by migrations only.';
 

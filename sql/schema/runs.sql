@@ -1,6 +1,4 @@
 -- Deploy qwf:schema/runs
--- requires: schema/types
--- requires: schema/graphs
 -- One execution of a workflow. Its counters are written under its row lock only, by the functions
 -- that apply events.
 

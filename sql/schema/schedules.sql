@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/schedules
--- requires: schema/types
 -- Recurring enqueues. The next time lives in the row, so that whoever holds the row's lock is the
 -- one who fires.
 

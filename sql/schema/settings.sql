@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/settings
--- requires: schema/qwf
 -- The defaults of the engine, in one row. A queue, then a node or job, then a call may override
 -- them.
 

@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/statistics
--- requires: schema/types
 -- Counters that outlive the jobs they count. Whoever ends attempts appends a row; tick() folds the
 -- rows into the hour they belong to, so that no two finishes ever meet on a counter. Nothing
 -- deletes hours.

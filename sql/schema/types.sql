@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/types
--- requires: schema/qwf
 -- Enumerations and the row types functions return.
 
 begin;

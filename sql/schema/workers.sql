@@ -1,5 +1,4 @@
 -- Deploy qwf:schema/workers
--- requires: schema/qwf
 -- Who serves which queue, who is switched off, and who is asleep.
 
 begin;

@@ -1,6 +1,4 @@
 -- Deploy qwf:triggers/tg_jobs__trouble
--- requires: schema/jobs
--- requires: functions/_announce_trouble
 -- Purpose: Tells whoever listens that a job failed or that a person is asked, however that came
 --   about.
 -- Guarantees: What does neither costs a look at its status. There is none for what is inserted,
@@ -17,9 +15,9 @@ begin
   perform qwf._announce_trouble(new);
   return null;
 end $$;
-comment on function qwf.tg_jobs__trouble() is
+comment on function qwf.tg_jobs__trouble is
   'Announces a job that failed or asks a person.';
-revoke all on function qwf.tg_jobs__trouble() from public;
+revoke all on function qwf.tg_jobs__trouble from public;
 
 create trigger tg_jobs__trouble after update on qwf.jobs
 for each row when (new.status in ('failed', 'awaiting_input') and old.status <> new.status)

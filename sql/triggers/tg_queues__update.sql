@@ -1,6 +1,4 @@
 -- Deploy qwf:triggers/tg_queues__update
--- requires: schema/queues
--- requires: triggers/tg_settings__update
 -- Purpose: Tells agents that a queue gives its jobs another lease or timeout.
 -- Guarantees: Whatever statement changed it; nothing where it leaves both as they were. What a
 --   queue says overrides the settings, so they are told the same.

@@ -1,6 +1,4 @@
 -- Deploy qwf:triggers/tg_runs__end
--- requires: schema/runs
--- requires: schema/settings
 -- Purpose: Tells whoever listens that a run has ended, where settings.notify_events says so.
 -- Guarantees: Sent with the commit of the end, however it came about. Switched off, a run that ends
 --   costs one look at the settings, and nothing else costs anything.
@@ -21,8 +19,8 @@ begin
   end if;
   return null;
 end $$;
-comment on function qwf.tg_runs__end() is 'Sends run_ended on channel qwf_events, if switched on.';
-revoke all on function qwf.tg_runs__end() from public;
+comment on function qwf.tg_runs__end is 'Sends run_ended on channel qwf_events, if switched on.';
+revoke all on function qwf.tg_runs__end from public;
 
 create trigger tg_runs__end after update on qwf.runs
 for each row when (new.finished_at is not null and old.finished_at is null)

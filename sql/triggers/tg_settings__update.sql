@@ -1,5 +1,4 @@
 -- Deploy qwf:triggers/tg_settings__update
--- requires: schema/settings
 -- Purpose: Tells agents that the settings have changed, so that they read them again.
 -- Guarantees: Whatever statement changed them; nothing where it leaves them as they were.
 -- Notifies: worker_control, with settings.
@@ -14,8 +13,8 @@ begin
   perform pg_notify('worker_control', 'settings');
   return null;
 end $$;
-comment on function qwf.tg_settings__update() is 'Sends settings on channel worker_control.';
-revoke all on function qwf.tg_settings__update() from public;
+comment on function qwf.tg_settings__update is 'Sends settings on channel worker_control.';
+revoke all on function qwf.tg_settings__update from public;
 
 create trigger tg_settings__update after update on qwf.settings
 for each row when (old.* is distinct from new.*) execute function qwf.tg_settings__update();

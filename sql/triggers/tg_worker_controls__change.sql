@@ -1,7 +1,4 @@
 -- Deploy qwf:triggers/tg_worker_controls__change
--- requires: schema/workers
--- requires: schema/history
--- requires: functions/now
 -- Purpose: Tells agents that an order for them changed, and writes it down.
 -- Guarantees: Whatever statement changed it; nothing where it says the same as before. A deleted
 --   row is an order to go on.
@@ -28,9 +25,9 @@ begin
   end if;
   return null;
 end $$;
-comment on function qwf.tg_worker_controls__change() is
+comment on function qwf.tg_worker_controls__change is
   'Sends host:queue on channel worker_control and records worker_off or worker_on.';
-revoke all on function qwf.tg_worker_controls__change() from public;
+revoke all on function qwf.tg_worker_controls__change from public;
 
 create trigger tg_worker_controls__change after insert or update or delete on qwf.worker_controls
 for each row execute function qwf.tg_worker_controls__change();

@@ -1,8 +1,4 @@
 -- Deploy qwf:triggers/tg_worker_controls__write
--- requires: schema/workers
--- requires: schema/queues
--- requires: functions/_raise_unknown_queue
--- requires: functions/now
 -- Purpose: Keeps what is written to worker_controls by hand as sound as what worker_control()
 --   writes.
 -- Guarantees: updated_at is right whatever the statement says, and an end that has passed is not
@@ -25,9 +21,9 @@ begin
   end if;
   return new;
 end $$;
-comment on function qwf.tg_worker_controls__write() is
+comment on function qwf.tg_worker_controls__write is
   'Refuses unknown queues, sets updated_at, and clears an end that has passed.';
-revoke all on function qwf.tg_worker_controls__write() from public;
+revoke all on function qwf.tg_worker_controls__write from public;
 
 create trigger tg_worker_controls__write before insert or update on qwf.worker_controls
 for each row execute function qwf.tg_worker_controls__write();

@@ -1,8 +1,4 @@
 -- Deploy qwf:views/dead_workers
--- requires: schema/workers
--- requires: schema/jobs
--- requires: schema/settings
--- requires: functions/now
 -- Purpose: Workers that went without saying goodbye, with what they still hold.
 
 begin;

@@ -1,5 +1,4 @@
 -- Deploy qwf:views/failed_jobs
--- requires: schema/jobs
 -- Purpose: Jobs that failed, newest first.
 
 begin;

@@ -1,9 +1,4 @@
 -- Deploy qwf:views/fleet
--- requires: schema/workers
--- requires: schema/jobs
--- requires: schema/settings
--- requires: functions/now
--- requires: views/switched_off
 -- Purpose: Every worker of late: where it is, what it does, whether it lives.
 
 begin;

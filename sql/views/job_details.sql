@@ -1,5 +1,4 @@
 -- Deploy qwf:views/job_details
--- requires: schema/jobs
 -- Purpose: All there is to know about a job but the token of whoever runs it, so that a viewer can
 --   ask for every column.
 

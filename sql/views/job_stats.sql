@@ -1,5 +1,4 @@
 -- Deploy qwf:views/job_stats
--- requires: schema/statistics
 -- Purpose: How many attempts ended how, and how long they waited and ran, by the hour.
 -- A percentile is the middle of the bucket that holds it (see _bucket), so within a tenth of the
 -- exact one. The longest is known, and stands for itself.

@@ -1,7 +1,4 @@
 -- Deploy qwf:views/job_timeline
--- requires: schema/history
--- requires: schema/jobs
--- requires: functions/now
 -- Purpose: What happened to a job, in order: its attempts, and whatever was unusual.
 
 begin;

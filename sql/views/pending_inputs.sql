@@ -1,7 +1,4 @@
 -- Deploy qwf:views/pending_inputs
--- requires: schema/runs
--- requires: schema/jobs
--- requires: functions/now
 -- Purpose: Questions that wait for a person, oldest first: inputs, and failures that ask.
 
 begin;

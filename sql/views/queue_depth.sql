@@ -1,10 +1,4 @@
 -- Deploy qwf:views/queue_depth
--- requires: schema/queues
--- requires: schema/jobs
--- requires: schema/workers
--- requires: schema/settings
--- requires: functions/now
--- requires: views/switched_off
 -- Purpose: What waits and runs in each queue, and who serves it.
 
 begin;

@@ -1,6 +1,4 @@
 -- Deploy qwf:views/recent_jobs
--- requires: schema/jobs
--- requires: functions/now
 -- Purpose: The newest jobs, nodes and standalone ones alike.
 
 begin;

@@ -1,7 +1,4 @@
 -- Deploy qwf:views/run_overview
--- requires: schema/runs
--- requires: schema/jobs
--- requires: functions/now
 -- Purpose: One line for each run: how far it is, and what went wrong.
 
 begin;

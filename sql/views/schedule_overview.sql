@@ -1,8 +1,4 @@
 -- Deploy qwf:views/schedule_overview
--- requires: schema/schedules
--- requires: schema/jobs
--- requires: schema/runs
--- requires: functions/now
 -- Purpose: The schedules: what, when, and how the last went.
 
 begin;

@@ -1,6 +1,4 @@
 -- Deploy qwf:views/switched_off
--- requires: schema/workers
--- requires: functions/now
 -- Purpose: What people have switched off and is off now: the one place that knows when that ends.
 
 begin;

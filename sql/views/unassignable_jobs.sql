@@ -1,9 +1,4 @@
 -- Deploy qwf:views/unassignable_jobs
--- requires: schema/jobs
--- requires: schema/workers
--- requires: schema/settings
--- requires: functions/now
--- requires: views/switched_off
 -- Purpose: Queued jobs that no live worker of their queue would take.
 -- Guarantees: The filter is that of claim, written out: a function in a view takes the right of the
 --   reader to call it, and readers may call no internal one.

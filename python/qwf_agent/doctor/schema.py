@@ -79,15 +79,16 @@ def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
 
 def _missing_grants(conn: Connection, there: set[str]) -> Iterator[Finding]:
     grants = [
-        (role, f"qwf.{signature.removeprefix('qwf.')}")
-        for signature, names in shipped.read().grants.items()
+        (role, name)
+        for name, names in shipped.read().grants.items()
         for role in names & there
     ]
     for row in many(
         conn,
-        "select g.role, g.function from unnest(%s::text[], %s::text[]) g(role, function)"
-        " where to_regprocedure(g.function) is not null"
-        " and not has_function_privilege(g.role, g.function, 'execute')",
+        "select g.role, p.oid::regprocedure::text as function"
+        " from unnest(%s::text[], %s::text[]) g(role, function)"
+        " join pg_proc p on p.oid = to_regproc(g.function)"
+        " where not has_function_privilege(g.role, p.oid, 'execute')",
         ([role for role, _ in grants], [function for _, function in grants]),
     ):
         yield problem(

@@ -13,7 +13,7 @@ from qwf_agent import migrate
 
 _FUNCTION = re.compile(
     r"^create (?:or replace )?(?:function|procedure) qwf\.(?P<name>\w+)\s*\((?P<rest>.*?)\n"
-    r"(?:comment on|revoke|drop)",
+    r"(?:comment on|revoke|drop|call|commit)",
     re.MULTILINE | re.DOTALL,
 )
 _BODY = re.compile(r"\bas \$\$(?P<body>.*)\$\$;", re.DOTALL)
@@ -62,7 +62,7 @@ class Shipped:
     indexes: set[str] = field(default_factory=set)
     triggers: set[str] = field(default_factory=set)
     sequences: set[str] = field(default_factory=set)
-    grants: dict[str, set[str]] = field(default_factory=dict)  # signature -> roles
+    grants: dict[str, set[str]] = field(default_factory=dict)  # name -> roles
 
 
 def read() -> Shipped:
@@ -105,7 +105,5 @@ def _take(shipped: Shipped, text: str) -> None:
     shipped.triggers |= set(_TRIGGER.findall(text))
     shipped.sequences |= set(_SEQUENCE.findall(text))
     for arguments in _GRANT.findall(text):
-        # texts that stand next to each other are one
-        joined = re.sub(r"'\s*\n\s*'", "", arguments)
-        signature, *roles = _TEXT.findall(joined)
-        shipped.grants.setdefault(signature, set()).update({*roles, "qwf_admin"})
+        name, *roles = _TEXT.findall(arguments)
+        shipped.grants.setdefault(name, set()).update({*roles, "qwf_admin"})

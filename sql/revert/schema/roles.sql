@@ -3,6 +3,6 @@
 
 begin;
 
-drop procedure qwf._allow(regprocedure, text[]);
+drop procedure qwf._allow;
 
 commit;

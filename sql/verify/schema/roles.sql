@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._allow(regprocedure, text[])'::regprocedure;
+select 'qwf._allow'::regproc;
 
 rollback;
