@@ -12,10 +12,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help demo up down deploy revert verify test gpu-check bench bench-peers docs lint clean
+.PHONY: help demo up down deploy revert verify test gpu-check bench bench-peers docs sqitch-scripts lint clean
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.run ## Run the example on real photographs to its end (PHOTOS=folder for your own)
 	@$(BIN)/qwf demo $(if $(PHOTOS),--photos "$(PHOTOS)")
@@ -49,8 +49,11 @@ bench-peers: $(VENV)/.bench ## Measure qwf and its peers in turn, on the same se
 	@$(BIN)/python -m bench peers $(ARGS)
 
 docs: $(VENV)/.test ## Write the generated parts of docs/ again
-	@$(BIN)/python docs/include_examples.py
-	@$(BIN)/python docs/generate_sql_api.py
+	@$(BIN)/python tools/include_examples.py
+	@$(BIN)/python tools/generate_sql_api.py
+
+sqitch-scripts: $(VENV)/.run ## Write build/sqitch, a tree for stock sqitch
+	@$(BIN)/python tools/sqitch_scripts.py
 
 lint: $(VENV)/.test ## ruff and mypy
 	@$(BIN)/ruff check .

@@ -152,9 +152,9 @@ def moments(draw: st.DrawFn) -> tuple[str, datetime]:
 
 LOCAL = """
 with recursive due (turn, at) as (
-  select 1, qwf._cron_local(qwf._read_cron(%(expression)s), %(after)s::timestamp)
+  select 1, _qwf.cron_local(_qwf.read_cron(%(expression)s), %(after)s::timestamp)
   union all
-  select d.turn + 1, qwf._cron_local(qwf._read_cron(%(expression)s), d.at)
+  select d.turn + 1, _qwf.cron_local(_qwf.read_cron(%(expression)s), d.at)
   from due d
   where d.turn < %(count)s and d.at is not null
 )
@@ -162,9 +162,9 @@ select d.at from due d where d.at is not null order by d.turn
 """
 NEXT = """
 with recursive due (turn, at) as (
-  select 1, qwf._cron_next(qwf._read_cron(%(expression)s), %(zone)s, %(after)s::timestamptz)
+  select 1, _qwf.cron_next(_qwf.read_cron(%(expression)s), %(zone)s, %(after)s::timestamptz)
   union all
-  select d.turn + 1, qwf._cron_next(qwf._read_cron(%(expression)s), %(zone)s, d.at)
+  select d.turn + 1, _qwf.cron_next(_qwf.read_cron(%(expression)s), %(zone)s, d.at)
   from due d
   where d.turn < %(count)s and d.at is not null
 )
@@ -282,7 +282,7 @@ def test_what_croniter_reads_otherwise(
     db: psycopg.Connection[Any], field: str, low: int, high: int, numbers: list[int], why: str
 ) -> None:
     row = db.execute(
-        "select numbers from qwf._read_cron_field(%s, %s, %s, null)", (field, low, high)
+        "select numbers from _qwf.read_cron_field(%s, %s, %s, null)", (field, low, high)
     ).fetchone()
     assert row == (numbers,), why
 
@@ -302,12 +302,12 @@ def test_a_day_that_a_zone_left_out_fires_as_it_ends(db: psycopg.Connection[Any]
 def test_reading_never_raises_and_what_it_takes_is_due_or_never(
     db: psycopg.Connection[Any], text: str
 ) -> None:
-    row = db.execute("select cardinality((qwf._read_cron(%s)).problems)", (text,)).fetchone()
+    row = db.execute("select cardinality((_qwf.read_cron(%s)).problems)", (text,)).fetchone()
     assert row is not None
     if row[0] == 0:
         after = datetime(2026, 1, 1, tzinfo=timezone.utc)
         found = db.execute(
-            "select qwf._cron_next(qwf._read_cron(%s), 'Europe/Berlin', %s)", (text, after)
+            "select _qwf.cron_next(_qwf.read_cron(%s), 'Europe/Berlin', %s)", (text, after)
         ).fetchone()
         assert found is not None
         assert found[0] is None or found[0] > after
@@ -323,7 +323,7 @@ def test_every_stays_on_its_grid(
     db: psycopg.Connection[Any], every: timedelta, anchor: datetime, after: datetime
 ) -> None:
     row = db.execute(
-        "select qwf._next_fire(jsonb_populate_record(null::qwf.schedules, jsonb_build_object("
+        "select _qwf.next_fire(jsonb_populate_record(null::qwf.schedules, jsonb_build_object("
         "'every', %s::interval, 'anchor', %s::timestamptz)), %s::timestamptz)",
         (every, anchor.replace(tzinfo=timezone.utc), after.replace(tzinfo=timezone.utc)),
     ).fetchone()

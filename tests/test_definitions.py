@@ -176,7 +176,7 @@ def is_explained(refusal: psycopg.Error | None) -> bool:
 
 def resolve_all(db: Connection) -> None:
     """Resolves every node of every graph against nothing: each has a value or an error."""
-    db.execute("select p from qwf.graphs g cross join lateral qwf._context_problems(g.id, '{}') p")
+    db.execute("select p from qwf.graphs g cross join lateral _qwf.context_problems(g.id, '{}') p")
     faults = db.execute(
         """
         select r.error
@@ -184,7 +184,7 @@ def resolve_all(db: Connection) -> None:
         cross join lateral (
           values (case when n.has_refs then n.inputs end), (n.skip_if), (n.input_spec), (n.map)
         ) v (value)
-        cross join lateral qwf._resolve(v.value, '{"$context": {}, "$item": {}, "$index": 0}') r
+        cross join lateral _qwf.resolve(v.value, '{"$context": {}, "$item": {}, "$index": 0}') r
         where r.error is not null
         """
     ).fetchall()

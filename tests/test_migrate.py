@@ -18,6 +18,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from qwf_agent import migrate
+from qwf_agent.migrate.database import LOCK
 from servers import ROOT, Server
 
 OBJECTS = """
@@ -107,7 +108,7 @@ def test_the_engine_deploys_from_nothing_verifies_reverts_to_nothing_and_deploys
 def test_verify_names_what_is_missing(dsn: str, db: psycopg.Connection[Any]) -> None:
     db.execute("drop function qwf.version()")
     with pytest.raises(
-        migrate.MigrateError, match=r"functions/version: .*version\(\).* does not exist"
+        migrate.MigrateError, match=r"shared/version: .*\"qwf\.version\" does not exist"
     ):
         migrate.verify(dsn)
 
@@ -306,7 +307,7 @@ def test_two_processes_that_deploy_at_once_share_the_work(empty_dsn: str) -> Non
 def test_a_deploy_waits_for_one_that_runs_and_says_so(empty_dsn: str, chain: Chain) -> None:
     said: list[str] = []
     with psycopg.connect(empty_dsn, autocommit=True) as holder:
-        holder.execute("select pg_advisory_lock(%s)", [migrate.LOCK])
+        holder.execute("select pg_advisory_lock(%s)", [LOCK])
         waiting = threading.Thread(
             target=migrate.deploy, args=[empty_dsn], kwargs={"plan": chain.plan, "say": said.append}
         )
@@ -437,14 +438,14 @@ def test_a_killed_revert_is_finished_by_the_next(empty_dsn: str, chain: Chain) -
 needs_sqitch = pytest.mark.skipif(shutil.which("sqitch") is None, reason="sqitch is not installed")
 
 
-def sqitch(dsn: str, *arguments: str) -> None:
+def sqitch(folder: Path, dsn: str, *arguments: str) -> None:
     parts = conninfo_to_dict(dsn)
     keys = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
     environ = {variable: str(parts[key]) for key, variable in keys.items() if parts.get(key)}
     identity = {"SQITCH_FULLNAME": "A Test", "SQITCH_EMAIL": "test@qwf.invalid"}
     done = subprocess.run(
         ["sqitch", *arguments, f"db:pg:{parts['dbname']}"],
-        cwd=ROOT,
+        cwd=folder,
         env={**os.environ, **environ, **identity},
         capture_output=True,
         text=True,
@@ -457,20 +458,31 @@ def dump(server: Server, dsn: str) -> str:
     assert server.cluster
     tool = server.cluster.bin / "pg_dump"
     done = subprocess.run(
-        [str(tool), "-s", "-n", "qwf", "-d", dsn], capture_output=True, text=True, check=True
+        [str(tool), "-s", "-n", "qwf", "-n", "_qwf", "-d", dsn],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     # Since 2025 pg_dump guards its output with a random word.
     return "".join(line for line in done.stdout.splitlines(True) if "restrict " not in line)
 
 
+@pytest.fixture
+def sqitch_tree(tmp_path: Path) -> Path:
+    """What `make sqitch-scripts` writes."""
+    folder = tmp_path / "sqitch"
+    subprocess.run([sys.executable, ROOT / "tools" / "sqitch_scripts.py", folder], check=True)
+    return folder
+
+
 @needs_sqitch
-def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server) -> None:
+def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server, sqitch_tree: Path) -> None:
     if server.cluster is None:
         pytest.skip("pg_dump has to match the server: not with QWF_TEST_DSN")
     with server.database(server.new_name()) as ours, server.database(server.new_name()) as theirs:
         our_dsn, their_dsn = server.dsn(ours.dbname), server.dsn(theirs.dbname)
         migrate.deploy(our_dsn)
-        sqitch(their_dsn, "deploy", "--no-verify")
+        sqitch(sqitch_tree, their_dsn, "deploy", "--no-verify")
         assert dump(server, our_dsn) == dump(server, their_dsn)
         with psycopg.connect(their_dsn) as conn:
             theirs_in_order = conn.execute(
@@ -483,6 +495,17 @@ def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server) -> None:
         for refused in (migrate.deploy, migrate.revert, migrate.status, migrate.verify):
             with pytest.raises(migrate.MigrateError, match="sqitch deployed this database"):
                 refused(their_dsn)
+        sqitch(sqitch_tree, their_dsn, "verify")
+        sqitch(sqitch_tree, their_dsn, "revert", "-y")
+        with psycopg.connect(their_dsn) as conn:
+            assert conn.execute(OBJECTS).fetchone() == (0,)
+
+
+def test_only_scripts_of_the_engine_are_derived(chain: Chain) -> None:
+    chain.add("functions/f", "select 1;", "select 1;")
+    (chain.plan.parent / "revert" / "functions" / "f.sql").unlink()
+    with pytest.raises(migrate.MigrateError, match="cannot read"):
+        migrate.read_plan(chain.plan).changes[-1].revert.read()
 
 
 @needs_sqitch

@@ -165,7 +165,7 @@ def inputs_of_nodes(draw: st.DrawFn) -> tuple[Any, Any]:
 
 def asked(db: Connection, value: Any, scope: Any) -> tuple[str, Any]:
     row = db.execute(
-        "select r.value, r.error from qwf._resolve(%s, %s) r", [Jsonb(value), Jsonb(scope)]
+        "select r.value, r.error from _qwf.resolve(%s, %s) r", [Jsonb(value), Jsonb(scope)]
     ).fetchone()
     assert row is not None
     found, error = row
@@ -211,7 +211,7 @@ def test_folding_leaves_only_the_element_to_resolve(
 ) -> None:
     shared, of_element = case[1], {"$item": element, "$index": place}
     value = filled(more.draw(faulty), shared | of_element) if place else case[0]
-    row = db.execute("select qwf._fold(%s, %s)", [Jsonb(value), Jsonb(shared)]).fetchone()
+    row = db.execute("select _qwf.fold(%s, %s)", [Jsonb(value), Jsonb(shared)]).fetchone()
     assert row is not None
     kind, found = asked(db, row[0], of_element)
     wanted_kind, wanted = asked(db, value, shared | of_element)
@@ -233,7 +233,7 @@ def test_what_registration_lets_pass_is_never_malformed(
 ) -> None:
     value, scope = case
     problems = db.execute(
-        "select from qwf._expression_problems(%s, 'inputs')", [Jsonb(value)]
+        "select from _qwf.expression_problems(%s, 'inputs')", [Jsonb(value)]
     ).fetchall()
     if not problems:
         assert asked(db, value, scope)[0] != "malformed"

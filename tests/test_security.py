@@ -43,9 +43,9 @@ def sqlstate(session: Session, query: Any, *values: Any) -> str:
 DEPLOYED_WITH = "set search_path = pg_catalog, pg_temp;\n"
 # Functions without a search_path of their own, so that the planner can write them into a query.
 # Each runs with the rights of its caller, so there is nothing to gain by misleading it: the
-# internal ones are called by pinned functions alone, whose path they have; these, by anybody.
+# private ones are called by pinned functions alone, whose path they have; these, by anybody.
 FREE = {"now", "version", "wake_channel"}
-SCRIPTS = [c.deploy for c in migrate.read_plan().changes]
+SCRIPTS = [c.deploy.path for c in migrate.read_plan().changes]
 
 
 def spotted(script: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -71,7 +71,7 @@ def spotted(script: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def as_called(script: str) -> str:
-    """The script as pgspot is to see it: with the path that an internal helper really runs with.
+    """The script as pgspot is to see it: with the path that a private helper really runs with.
 
     A body written as an expression (`return ...`) is bound when it is created; pgspot cannot read
     it, so it is given as text.
@@ -81,10 +81,10 @@ def as_called(script: str) -> str:
         if "plpgsql" not in script
         else script
     )
-    name = re.search(r"^create function qwf\.(\w+)", script, re.MULTILINE)
-    if "set search_path" in script or name is None or name[1] in FREE:
+    name = re.search(r"^create function (_?qwf)\.(\w+)", script, re.MULTILINE)
+    if "set search_path" in script or name is None or name[2] in FREE:
         return script
-    assert name[1].startswith("_"), f"{name[1]}: public, so pin its search_path"
+    assert name[1] == "_qwf", f"{name[2]}: public, so pin its search_path"
     assert "security definer" not in script
     return re.sub(
         r"^(language sql\b.*)$", r"\1 set search_path = pg_catalog, pg_temp", script, flags=re.M
@@ -236,7 +236,7 @@ select p.proname, a.name, format_type(t.type, null), a.ord > p.pronargs - p.pron
 from pg_proc p
 cross join lateral unnest(p.proargnames) with ordinality a (name, ord)
 join lateral unnest(p.proargtypes::oid[]) with ordinality t (type, ord) on t.ord = a.ord
-where p.pronamespace = 'qwf'::regnamespace and p.prokind = 'f' and p.proname !~ '^(_|tg_)'
+where p.pronamespace = 'qwf'::regnamespace and p.prokind = 'f' and p.proname !~ '^tg_'
 order by p.proname, a.ord
 """
 OBJECTS = """

@@ -23,8 +23,16 @@ from servers import DEBIAN, ROOT, deployed, own_server
 
 SQL = ROOT / "sql"
 KINDS = ("schema", "functions", "triggers", "views")
-CHANGES = {f"{kind}/{p.stem}": p for kind in KINDS for p in sorted((SQL / kind).glob("*.sql"))}
+CHANGES = {
+    str(p.relative_to(SQL).with_suffix("")): p
+    for kind in KINDS
+    for p in sorted((SQL / kind).rglob("*.sql"))
+}
+PLANNED = {change.name: change for change in migrate.read_plan().changes}
 FUNCTIONS = {name: p for name, p in CHANGES.items() if name.startswith("functions/")}
+ROOMS = list(dict.fromkeys(n.split("/")[1] for n in PLANNED if n.startswith("functions/")))
+PRIVATE = [name for name, p in FUNCTIONS.items() if p.stem.startswith("_")]
+PUBLIC = [name for name in FUNCTIONS if name not in PRIVATE]
 SCRIPTS = sorted(p for p in SQL.rglob("*.sql"))
 WRITTEN = [p for p in SCRIPTS if not {"verify", "revert"} & set(p.parts)]
 KEYWORDS = (
@@ -36,6 +44,12 @@ CORE = ("agent", "child", "db")
 NOT_FOR_THE_CORE = (
     *("cli", "migrate", "embedded", "demo", "doctor", "metrics", "show", "top", "definitions"),
 )
+
+
+def made_by(name: str) -> str:
+    """The function that a change makes: a file whose name begins with _ is private."""
+    stem = Path(name).name
+    return f"_qwf.{stem[1:]}" if stem.startswith("_") else f"qwf.{stem}"
 
 
 def relative(path: Path) -> str:
@@ -56,27 +70,28 @@ def without_comments(text: str) -> str:
 
 
 def test_the_plan_names_every_script_and_no_other() -> None:
-    assert {change.name for change in migrate.read_plan().changes} == set(CHANGES)
+    assert set(PLANNED) == set(CHANGES)
 
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_has_scripts_of_one_transaction_each(name: str) -> None:
-    for kind, verb, end in (
-        ("", "Deploy", "commit"),
-        ("revert", "Revert", "commit"),
-        ("verify", "Verify", "rollback"),
+    change = PLANNED[name]
+    for script, verb, end in (
+        (change.deploy, "Deploy", "commit"),
+        (change.revert, "Revert", "commit"),
+        (change.verify, "Verify", "rollback"),
     ):
-        script = (SQL / kind / f"{name}.sql").read_text(encoding="utf-8")
-        assert script.startswith(f"-- {verb} qwf:{name}\n")
-        # One transaction each: migrate.py marks a change in the transaction that its script opens.
-        assert re.findall(r"^(begin|commit|rollback);$", script, re.MULTILINE) == ["begin", end]
+        text = script.read()
+        assert text.startswith(f"-- {verb} qwf:{name}\n")
+        # One transaction each: migrate marks a change in the transaction that its script opens.
+        assert re.findall(r"^(begin|commit|rollback);$", text, re.MULTILINE) == ["begin", end]
+        assert (script.derived is not None) == (name in FUNCTIONS and verb != "Deploy")
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_file_holds_the_function_of_its_name_with_a_header_block(name: str) -> None:
     text = FUNCTIONS[name].read_text(encoding="utf-8")
-    made = re.findall(r"^create (?:function|procedure) qwf\.(\w+)", text, re.MULTILINE)
-    assert made == [FUNCTIONS[name].stem]
+    assert re.findall(r"^create function (_?qwf\.\w+)", text, re.MULTILINE) == [made_by(name)]
     header = text.partition("\nbegin;\n")[0]
     fields = re.findall(r"^-- ([A-Z][a-z ]+): ", header, re.MULTILINE)
     order = ["Purpose", "Guarantees", "Locks", "Notifies", "Raises", "Called by"]
@@ -110,7 +125,7 @@ def test_a_sql_test_is_named_after_what_it_tests() -> None:
     assert [str(p) for p in tests if len(p.parts) != 2 or p.parts[0] not in known] == []
 
 
-@pytest.mark.parametrize("name", [n for n in FUNCTIONS if not n.startswith("functions/_")])
+@pytest.mark.parametrize("name", PUBLIC)
 def test_every_public_function_has_tests(name: str) -> None:
     assert list((SQL / "tests" / Path(name).name).glob("*.sql")), (
         "write sql/tests/<function>/<behaviour>.sql"
@@ -132,33 +147,65 @@ def test_every_sqlstate_is_documented() -> None:
 MADE = {p: without_comments(p.read_text(encoding="utf-8")) for p in CHANGES.values()}
 
 
-CALLED = {p: set(re.findall(r"\bqwf\.(\w+)\(", text)) for p, text in MADE.items()}
+CALLED = {p: set(re.findall(r"\b(_?qwf\.\w+)\(", text)) for p, text in MADE.items()}
 
 
 def uses(pattern: str, *, but: Path) -> list[Path]:
     return [p for p, text in MADE.items() if p != but and re.search(pattern, text)]
 
 
-def callers(file: Path) -> set[str]:
-    return {p.stem for p, called in CALLED.items() if file.stem in called and p != file}
+def callers(name: str) -> set[str]:
+    file = FUNCTIONS[name]
+    return {p.stem for p, called in CALLED.items() if made_by(name) in called and p != file}
 
 
-@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.startswith("functions/_")])
-def test_an_internal_function_is_called(name: str) -> None:
-    assert callers(FUNCTIONS[name]), "nothing calls it: delete it"
+@pytest.mark.parametrize("name", PRIVATE)
+def test_a_private_function_is_called(name: str) -> None:
+    assert callers(name), "nothing calls it: delete it"
 
 
-@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.startswith("functions/_")])
-def test_the_header_of_an_internal_function_names_its_callers(name: str) -> None:
+@pytest.mark.parametrize("name", PRIVATE)
+def test_the_header_of_a_private_function_names_its_callers(name: str) -> None:
     """All of them, or what they have in common in words."""
     file = FUNCTIONS[name]
     header = file.read_text(encoding="utf-8").partition("\nbegin;\n")[0]
     said = re.search(r"^-- Called by: ((?:.|\n--   )+)", header, re.MULTILINE)
     assert said is not None
     items = re.split(r",\s+", said[1].replace("\n--   ", " ").rstrip("."))
-    stems = {p.stem for p in MADE if p.parent.name in ("functions", "triggers")}
+    stems = {p.stem for p in MADE if {"functions", "triggers"} & set(p.parts)}
     named = {item for item in items if item in stems or item.startswith("_")}
-    assert named in (set(), callers(file))
+    assert named in (set(), callers(name))
+
+
+def room(name: str) -> str:
+    return name.split("/")[1]
+
+
+def test_the_plan_has_a_heading_for_every_room() -> None:
+    """And names the functions of a room together, under it."""
+    lines = (SQL / "sqitch.plan").read_text(encoding="utf-8").splitlines()
+    headed: dict[str, set[str]] = {}
+    heading = ""
+    for line in lines:
+        if found := re.match(r"# (\w+): \S", line):
+            heading = found[1]
+        elif line.startswith("functions/"):
+            headed.setdefault(room(line.split()[0]), set()).add(heading)
+    assert headed == {folder: {folder} for folder in ROOMS}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_uses_only_its_own_room_and_rooms_before_it(name: str) -> None:
+    rooms = {made_by(other): room(other) for other in FUNCTIONS}
+    code = code_of(FUNCTIONS[name].read_text(encoding="utf-8"))  # a hint may name any function
+    used = {rooms[f] for f in re.findall(r"\b(_?qwf\.\w+)\(", code) if f in rooms}
+    allowed = set(ROOMS[: ROOMS.index(room(name)) + 1])
+    assert used <= allowed, f"{name} uses {', '.join(sorted(used - allowed))}"
+
+
+def test_no_room_is_crowded() -> None:
+    sizes = {folder: len([n for n in FUNCTIONS if room(n) == folder]) for folder in ROOMS}
+    assert {folder: size for folder, size in sizes.items() if size > 31} == {}
 
 
 def test_a_setting_is_read() -> None:
@@ -178,7 +225,7 @@ def test_an_event_that_can_be_written_is_written() -> None:
 
 
 def test_schema_and_package_have_one_version() -> None:
-    assert f"'{__version__}'" in FUNCTIONS["functions/version"].read_text(encoding="utf-8")
+    assert f"'{__version__}'" in FUNCTIONS["functions/shared/version"].read_text(encoding="utf-8")
 
 
 # plpgsql_check -----------------------------------------------------------------------------------
@@ -213,9 +260,9 @@ left join pg_trigger t on t.tgfoid = p.oid
 cross join lateral plpgsql_check_function_tb(
   p.oid, coalesce(t.tgrelid, 0), other_warnings => true, extra_warnings => true,
   performance_warnings => false, newtable => t.tgnewtable, oldtable => t.tgoldtable) c
-where p.pronamespace = 'qwf'::regnamespace
+where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
   and l.lanname = 'plpgsql'
-  and p.proname <> '_allow'
+  and p.oid <> '_qwf.allow'::regproc
   -- What jsonb and arrays are given as a literal ('{}') is converted once, at compile time.
   and c.message <> 'target type is different type than source type'
 """

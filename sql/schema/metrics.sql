@@ -36,8 +36,4 @@ comment on column qwf.host_metrics.gpus is
   'Its cards: a list of {id, use_pct, vram_used_mb, vram_total_mb}.';
 comment on column qwf.host_metrics.sent is 'Whether it has gone out on channel hw_metrics.';
 
-create sequence qwf.metrics_sent minvalue 0 start 0;
-comment on sequence qwf.metrics_sent is
-  'When samples last went out on channel hw_metrics, milliseconds since 1970; only a hint.';
-
 commit;

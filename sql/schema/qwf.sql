@@ -1,11 +1,15 @@
 -- Deploy qwf:schema/qwf
--- The schema everything lives in. Nothing in it is for PUBLIC: every function is revoked
--- from PUBLIC where it is created, and granted to roles one by one.
+-- The two schemas. Schema qwf is the API: functions, tables, views and the types that a caller
+-- meets. Schema _qwf holds the private functions and types; no role has USAGE on it.
 
 begin;
 
 create schema qwf;
 comment on schema qwf is
   'Workflow engine and job queue: definitions, runs, jobs, workers. Call functions, read views.';
+
+create schema _qwf;
+comment on schema _qwf is
+  'Private functions and types of schema qwf. They may change in any release: call those of qwf.';
 
 commit;

@@ -26,22 +26,22 @@ begin
   end loop;
 end $$;
 
-create procedure qwf._allow(p_function regproc, variadic p_roles text[])
+create procedure _qwf.allow(p_function regproc, variadic p_roles text[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_role text;
 begin
+  execute format('revoke all on function %s from public', p_function);
   for v_role in
     select r.rolname from pg_roles r where r.rolname = any (p_roles || '{qwf_admin}'::text[])
   loop
     execute format('grant execute on function %s to %I', p_function, v_role);
   end loop;
 end $$;
-revoke all on procedure qwf._allow from public;
-comment on procedure qwf._allow is
-  'Grants execute on a function to those of the named roles that exist, and always to qwf_admin. '
-  'Called by migrations only.';
+comment on procedure _qwf.allow is
+  'Lets nobody execute a function but qwf_admin and the named roles, those that exist. Called by '
+  'migrations only.';
 
 commit;

@@ -85,18 +85,18 @@ comment on column qwf.schedules.last_error is
   'Why the last time it was due it could not enqueue; null: it could.';
 comment on column qwf.schedules.created_at is 'When it was created.';
 
-create type qwf.cron_field as (numbers int[], problem text);
-comment on type qwf.cron_field is
+create type _qwf.cron_field as (numbers int[], problem text);
+comment on type _qwf.cron_field is
   'A field of a cron expression as the numbers it names, or what is wrong with it.';
 
-create type qwf.cron as (
+create type _qwf.cron as (
   minutes int[], hours int[], days int[], months int[], weekdays int[], either_day boolean,
-  repeats boolean, problems qwf.problem[]);
-comment on type qwf.cron is
+  repeats boolean, problems _qwf.problem[]);
+comment on type _qwf.cron is
   'A cron expression, read. either_day: a day that one of the two day fields names will do. '
   'repeats: a local time that comes twice counts twice.';
 
-create type qwf.fired as (job_id bigint, run_id bigint, error text);
-comment on type qwf.fired is 'What a schedule enqueued, or why it could not.';
+create type _qwf.fired as (job_id bigint, run_id bigint, error text);
+comment on type _qwf.fired is 'What a schedule enqueued, or why it could not.';
 
 commit;

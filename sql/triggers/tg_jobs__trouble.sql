@@ -12,7 +12,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform qwf._announce_trouble(new);
+  perform _qwf.announce_trouble(new);
   return null;
 end $$;
 comment on function qwf.tg_jobs__trouble is

@@ -13,7 +13,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not exists (select from qwf.queues q where q.name = new.queue) then
-    perform qwf._raise_unknown_queue(new.queue);
+    perform _qwf.raise_unknown_queue(new.queue);
   end if;
   new.updated_at := qwf.now();
   if new.desired_state = 'on' or (new.until = old.until and new.until <= qwf.now()) then

@@ -1,7 +1,7 @@
 -- Deploy qwf:views/unassignable_jobs
 -- Purpose: Queued jobs that no live worker of their queue would take.
 -- Guarantees: The filter is that of claim, written out: a function in a view takes the right of the
---   reader to call it, and readers may call no internal one.
+--   reader to call it, and readers may call no private one.
 
 begin;
 

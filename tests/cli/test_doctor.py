@@ -16,7 +16,6 @@ from welcome import Cli
 from qwf_agent import migrate
 from qwf_agent.doctor import checks, shipped
 from qwf_agent.doctor import server as server_checks
-from servers import ROOT
 
 Db = psycopg.Connection[Any]
 OF_THE_TEST_SERVER = "fsync is off"
@@ -282,10 +281,17 @@ def test_the_text_is_for_people(on_db: Cli) -> None:
 
 def test_what_is_read_of_the_scripts_is_what_they_make(db: Db) -> None:
     wanted = shipped.read()
-    functions = {path.stem for path in (ROOT / "sql" / "functions").glob("*.sql")}
-    assert functions <= set(wanted.functions)
-    tables = db.execute("select tablename from pg_tables where schemaname = 'qwf'").fetchall()
+    functions = db.execute(
+        "select p.pronamespace::regnamespace || '.' || p.proname from pg_proc p"
+        " where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)"
+    ).fetchall()
+    assert {name for (name,) in functions} == set(wanted.functions)
+    tables = db.execute(
+        "select 'qwf.' || tablename from pg_tables where schemaname = 'qwf'"
+    ).fetchall()
     assert {name for (name,) in tables} == set(wanted.tables)
-    views = db.execute("select viewname from pg_views where schemaname = 'qwf'").fetchall()
+    views = db.execute(
+        "select 'qwf.' || viewname from pg_views where schemaname = 'qwf'"
+    ).fetchall()
     assert {name for (name,) in views} == set(wanted.views)
     assert all(wanted.tables.values())

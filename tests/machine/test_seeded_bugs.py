@@ -13,52 +13,52 @@ WITHIN = 300  # sequences; a few dozen are enough
 # function, what its text says, what it says with the bug in it
 BUGS = {
     "the token is not checked": (
-        "_hold",
+        "_qwf.hold",
         "and b.token = r.token",
         "and b.token is not null",
     ),
     "a release is counted": (
-        "_transition",
+        "_qwf.transition",
         "(p_outcome = 'lost')::int",
         "(p_outcome in ('lost', 'released'))::int",
     ),
     "skips do not cascade": (
-        "_apply",
+        "_qwf.apply",
         "'skipped', 'failed'",
         "'failed'",
     ),
     "a dependency is counted off twice": (
-        "_open_dependants",
+        "_qwf.open_dependants",
         "select s.run_id, e.to_idx, count(*)::int",
         "select s.run_id, e.to_idx, 2 * count(*)::int",
     ),
     "the event is lost where somebody holds the run": (
-        "_dispatch",
+        "_qwf.dispatch",
         "where e.run_id <> all (v_locked)",
         "where false",
     ),
     "the event is lost when applying it is rolled back": (
-        "_dispatch",
+        "_qwf.dispatch",
         "v_error := sqlstate || ' ' || sqlerrm;",
         "v_left := null;",
     ),
     "a worker that is off is handed jobs": (
-        "claim",
+        "qwf.claim",
         "v_terms.paused or v_terms.off",
         "v_terms.paused",
     ),
     "a job goes back to the host that lost it": (
-        "_fits",
-        "or not qwf._another_takes(p_job, p_now)",
+        "_qwf.fits",
+        "or not _qwf.another_takes(p_job, p_now)",
         "or true",
     ),
     "jobs above a lowered limit do not count": (
-        "_lock_slots",
+        "_qwf.lock_slots",
         "a.slot > l.max_running",
         "false",
     ),
     "a loaded model is preferred for ever": (
-        "_pick",
+        "_qwf.pick",
         "< (select s.affinity_max_wait from qwf.settings s)",
         "is not null",
     ),
@@ -68,8 +68,7 @@ BUGS = {
 def put_in(dsn: str, function: str, text: str, bug: str) -> None:
     with psycopg.connect(dsn, autocommit=True) as conn:
         ((source,),) = conn.execute(
-            "select pg_get_functiondef(p.oid) from pg_proc p"
-            " where p.pronamespace = 'qwf'::regnamespace and p.proname = %s",
+            "select pg_get_functiondef(p.oid) from pg_proc p where p.oid = to_regproc(%s)",
             [function],
         ).fetchall()
         assert source.count(text) == 1, f"{function} reads otherwise now: put the bug in anew"

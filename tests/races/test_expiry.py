@@ -111,12 +111,12 @@ def test_a_job_that_is_being_claimed_does_not_expire(race: Race) -> None:
     worker, clock = race.session(), race.hurried()
     worker.begin()
     (held,) = claim(worker)
-    assert clock.one("select qwf._expire_jobs()") == 0
+    assert clock.one("select _qwf.expire_jobs()") == 0
     worker.rows(f"update qwf.jobs set {LATE} where id = %s", job)
     worker.commit()
-    assert clock.one("select qwf._expire_jobs()") == 0
+    assert clock.one("select _qwf.expire_jobs()") == 0
     assert finish(race, held, outcome="released") == [("ok", False)]
-    assert clock.one("select qwf._expire_jobs()") == 0
+    assert clock.one("select _qwf.expire_jobs()") == 0
     assert race.status(job) == "queued"
     race.healthy()
 
@@ -127,11 +127,11 @@ def test_a_job_that_expires_is_not_claimed_meanwhile(race: Race, commits: bool) 
     race.rows(f"update qwf.jobs set {LATE} where id = %s", job)
     clock, worker = race.session(), race.hurried()
     clock.begin()
-    assert clock.one("select qwf._expire_jobs()") == 1
+    assert clock.one("select _qwf.expire_jobs()") == 1
     assert claim(worker) == []
-    assert worker.one("select qwf._expire_jobs()") == 0
+    assert worker.one("select _qwf.expire_jobs()") == 0
     clock.commit() if commits else clock.kill()
-    race.one("select qwf._expire_jobs()")
+    race.one("select _qwf.expire_jobs()")
     assert race.status(job) == "cancelled"
     assert race.one("select qwf.enqueue('t', queue => 'cpu', key => 'k')") > job
     race.healthy()
@@ -152,15 +152,15 @@ def test_the_last_node_finishes_as_the_deadline_passes(
     one, other = race.session(), race.hurried()
     one.begin()
     if first == "deadline":
-        assert one.one("select qwf._fail_overdue_runs()") == 1
+        assert one.one("select _qwf.fail_overdue_runs()") == 1
         assert finish(other, held) == [("ok", True)]
     else:
         assert finish(one, held) == [("ok", False)]
-        assert other.one("select qwf._fail_overdue_runs()") == 0
+        assert other.one("select _qwf.fail_overdue_runs()") == 0
     race.healthy()
     one.commit() if commits else one.rollback()
     if first == "finish" and not commits:
-        race.one("select qwf._fail_overdue_runs()")
+        race.one("select _qwf.fail_overdue_runs()")
         finish(race, held)
     elif not commits:
         assert race.one("select qwf.drain_outbox()") == 1
@@ -173,12 +173,12 @@ def test_a_deadline_passes_once(race: Race) -> None:
     race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
     one, other = race.session(), race.hurried()
     one.begin()
-    assert one.one("select qwf._fail_overdue_runs()") == 1
-    assert other.one("select qwf._fail_overdue_runs()") == 0
+    assert one.one("select _qwf.fail_overdue_runs()") == 1
+    assert other.one("select _qwf.fail_overdue_runs()") == 0
     one.kill()
     race.healthy()
-    assert other.one("select qwf._fail_overdue_runs()") == 1
-    assert other.one("select qwf._fail_overdue_runs()") == 0
+    assert other.one("select _qwf.fail_overdue_runs()") == 1
+    assert other.one("select _qwf.fail_overdue_runs()") == 0
     race.settle()
     assert race.run_status(run) == "failed"
     assert race.one("select count(*) from qwf.job_events where type = 'deadline'") == 1

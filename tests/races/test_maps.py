@@ -219,7 +219,7 @@ def test_a_decision_and_the_finish_of_another_element_at_once(race: Race, first:
 
 STOPS = {
     "cancel": "select qwf.cancel_run(%s)",
-    "deadline": "select qwf._fail_overdue_runs() where %s > 0",
+    "deadline": "select _qwf.fail_overdue_runs() where %s > 0",
     "another": "select qwf.submit_input(%s, 's/m[1]', '\"abort\"')",
 }
 

@@ -6,7 +6,7 @@ import threading
 
 from interleave import Race, claim, finish
 
-FOLD = "select qwf._fold_counts()"
+FOLD = "select _qwf.fold_counts()"
 COUNTED = "select coalesce(sum(count), 0)::int from qwf.job_stats"
 
 

@@ -23,7 +23,7 @@ begin
       and p.prorettype = any (v_types || 'void'::regtype::oid)
       and exists (
         select from pg_proc q
-        where q.pronamespace = 'qwf'::regnamespace
+        where q.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
           and coalesce(q.prosrc, '') ~ format('\m%s\(', p.proname))
   loop
     execute format(

@@ -169,7 +169,7 @@ def sql(plan: Path | None) -> None:
     from qwf_agent import migrate
 
     for change in migrate.read_plan(plan).changes:
-        click.echo(change.deploy.read_text(encoding="utf-8"))
+        click.echo(change.deploy.read())
 
 
 @migrate.command("grants")

@@ -9,24 +9,24 @@ from qwf_agent.doctor import shipped
 from qwf_agent.doctor.findings import Finding, problem
 
 ADVICE = (
-    "nobody should change schema qwf by hand; compare with `qwf migrate sql`, put it back, "
-    "then: qwf migrate verify"
+    "nobody should change the schemas qwf and _qwf by hand; compare with `qwf migrate sql`, "
+    "put it back, then: qwf migrate verify"
 )
 FUNCTIONS = """
-select p.proname as name, p.prosrc as body, p.prosecdef as definer,
-  p.provolatile::text as volatility
-from pg_proc p where p.pronamespace = 'qwf'::regnamespace
+select p.pronamespace::regnamespace || '.' || p.proname as name, p.prosrc as body,
+  p.prosecdef as definer, p.provolatile::text as volatility
+from pg_proc p where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
 """
 COLUMNS = """
-select c.relname as relation, c.relkind::text as kind, a.attname as column,
-  format_type(a.atttypid, a.atttypmod) as type
+select c.relnamespace::regnamespace || '.' || c.relname as relation, c.relkind::text as kind,
+  a.attname as column, format_type(a.atttypid, a.atttypmod) as type
 from pg_class c join pg_attribute a on a.attrelid = c.oid
-where c.relnamespace = 'qwf'::regnamespace and a.attnum > 0 and not a.attisdropped
-  and c.relkind in ('r', 'v', 'c')
+where c.relnamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
+  and a.attnum > 0 and not a.attisdropped and c.relkind in ('r', 'v', 'c')
 order by c.relname, a.attnum
 """
 LABELS = """
-select t.typname as name, e.enumlabel as label
+select t.typnamespace::regnamespace || '.' || t.typname as name, e.enumlabel as label
 from pg_type t join pg_enum e on e.enumtypid = t.oid
 where t.typnamespace = 'qwf'::regnamespace order by t.typname, e.enumsortorder
 """
@@ -61,17 +61,17 @@ def _functions(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
     for name, function in wanted.functions.items():
         found = there.pop(name, [])
         if not found:
-            yield f"function qwf.{name} is missing"
+            yield f"function {name} is missing"
         elif len(found) > 1:
-            yield f"function qwf.{name} is there {len(found)} times, with different arguments"
+            yield f"function {name} is there {len(found)} times, with different arguments"
         elif function.body is not None and found[0].body != function.body:
-            yield f"function qwf.{name} does something else than the one shipped"
+            yield f"function {name} does something else than the one shipped"
         elif found[0].definer != function.definer:
-            yield f"function qwf.{name}: security definer was switched {_switch(found[0].definer)}"
+            yield f"function {name}: security definer was switched {_switch(found[0].definer)}"
         elif found[0].volatility != function.volatility:
-            yield f"function qwf.{name}: volatile, stable or immutable was changed"
+            yield f"function {name}: volatile, stable or immutable was changed"
     for name in there:
-        yield f"function qwf.{name} is not shipped with this version"
+        yield f"function {name} is not shipped with this version"
 
 
 def _relations(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
@@ -81,14 +81,14 @@ def _relations(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
         there.setdefault(row["relation"], {})[row["column"]] = row["type"]
         kinds[row["relation"]] = row["kind"]
     for name, columns in wanted.tables.items():
-        yield from _columns(conn, f"table qwf.{name}", columns, there.get(name))
+        yield from _columns(conn, f"table {name}", columns, there.get(name))
     for name, names in wanted.views.items():
-        yield from _names(f"view qwf.{name}", names, there.get(name))
+        yield from _names(f"view {name}", names, there.get(name))
     for name, kind in kinds.items():
         if kind == "r" and name not in wanted.tables:
-            yield f"table qwf.{name} is not shipped with this version"
+            yield f"table {name} is not shipped with this version"
         if kind == "v" and name not in wanted.views:
-            yield f"view qwf.{name} is not shipped with this version"
+            yield f"view {name} is not shipped with this version"
 
 
 def _columns(
@@ -128,7 +128,7 @@ def _types(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
         if row["kind"] == "c":
             there.setdefault(row["relation"], []).append(row["column"])
     for name, parts in wanted.types.items():
-        yield from _names(f"type qwf.{name}", parts, there.get(name))
+        yield from _names(f"type {name}", parts, there.get(name))
 
 
 def _indexes_and_triggers(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:

@@ -79,9 +79,7 @@ def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
 
 def _missing_grants(conn: Connection, there: set[str]) -> Iterator[Finding]:
     grants = [
-        (role, name)
-        for name, names in shipped.read().grants.items()
-        for role in names & there
+        (role, name) for name, names in shipped.read().grants.items() for role in names & there
     ]
     for row in many(
         conn,
@@ -101,7 +99,7 @@ def _open_to_everybody(conn: Connection) -> Iterator[Finding]:
     for row in many(
         conn,
         "select p.oid::regprocedure::text as function from pg_proc p"
-        " where p.pronamespace = 'qwf'::regnamespace and exists ("
+        " where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace) and exists ("
         " select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
         " where a.grantee = 0)",
     ):

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from qwf_agent import migrate
 
 _FUNCTION = re.compile(
-    r"^create (?:or replace )?(?:function|procedure) qwf\.(?P<name>\w+)\s*\((?P<rest>.*?)\n"
+    r"^create (?:or replace )?(?:function|procedure) (?P<name>_?qwf\.\w+)\s*\((?P<rest>.*?)\n"
     r"(?:comment on|revoke|drop|call|commit)",
     re.MULTILINE | re.DOTALL,
 )
 _BODY = re.compile(r"\bas \$\$(?P<body>.*)\$\$;", re.DOTALL)
 _TABLE = re.compile(
-    r"^create (?:unlogged )?table qwf\.(?P<name>\w+) \(\n(?P<body>.*?)^\)", re.MULTILINE | re.DOTALL
+    r"^create (?:unlogged )?table (?P<name>qwf\.\w+) \(\n(?P<body>.*?)^\)", re.MULTILINE | re.DOTALL
 )
 _TYPE = re.compile(
-    r"^create type qwf\.(?P<name>\w+) as (?P<enum>enum )?\((?P<body>.*?)\);",
+    r"^create type (?P<name>_?qwf\.\w+) as (?P<enum>enum )?\((?P<body>.*?)\);",
     re.MULTILINE | re.DOTALL,
 )
 _COLUMN = re.compile(
@@ -31,14 +31,14 @@ _COLUMN = re.compile(
     re.MULTILINE,
 )
 _ADDED = re.compile(
-    r"^alter table qwf\.(\w+)\s+add column (\w+) ([a-z][\w. ]*?(?:\[\])?)[,; ]", re.M
+    r"^alter table (qwf\.\w+)\s+add column (\w+) ([a-z][\w. ]*?(?:\[\])?)[,; ]", re.M
 )
-_VIEW = re.compile(r"^create (?:or replace )?view qwf\.(\w+)", re.MULTILINE)
-_VIEW_COLUMN = re.compile(r"^comment on column qwf\.(\w+)\.(\w+) is", re.MULTILINE)
+_VIEW = re.compile(r"^create (?:or replace )?view (qwf\.\w+)", re.MULTILINE)
+_VIEW_COLUMN = re.compile(r"^comment on column (qwf\.\w+)\.(\w+) is", re.MULTILINE)
 _INDEX = re.compile(r"^create (?:unique )?index (\w+) on qwf\.", re.MULTILINE)
 _TRIGGER = re.compile(r"^create (?:constraint )?trigger (\w+) ", re.MULTILINE)
 _SEQUENCE = re.compile(r"^create sequence qwf\.(\w+)", re.MULTILINE)
-_GRANT = re.compile(r"^call qwf\._allow\((.*?)\);$", re.MULTILINE | re.DOTALL)
+_GRANT = re.compile(r"^call _qwf\.allow\((.*?)\);$", re.MULTILINE | re.DOTALL)
 _TEXT = re.compile(r"'((?:[^']|'')*)'")
 
 
@@ -53,7 +53,7 @@ class Function:
 
 @dataclass
 class Shipped:
-    """What the scripts of the plan make, by name."""
+    """What the scripts of the plan make, by qualified name, indexes and triggers by name."""
 
     functions: dict[str, Function] = field(default_factory=dict)
     tables: dict[str, dict[str, str]] = field(default_factory=dict)  # column -> type
@@ -69,7 +69,7 @@ def read() -> Shipped:
     """Read the scripts of this installation, in the order of the plan; later ones win."""
     shipped = Shipped()
     for change in migrate.read_plan().changes:
-        _take(shipped, change.deploy.read_text(encoding="utf-8"))
+        _take(shipped, change.deploy.read())
     return shipped
 
 

@@ -2,7 +2,6 @@
 
 begin;
 
-drop table qwf.cancel_requests;
 drop table qwf.jobs;
 drop sequence qwf.job_position;
 

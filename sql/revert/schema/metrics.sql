@@ -2,7 +2,6 @@
 
 begin;
 
-drop sequence qwf.metrics_sent;
 drop table qwf.host_metrics;
 
 commit;

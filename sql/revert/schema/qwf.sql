@@ -2,6 +2,7 @@
 
 begin;
 
+drop schema _qwf;
 drop schema qwf;
 
 commit;

@@ -3,6 +3,6 @@
 
 begin;
 
-drop procedure qwf._allow;
+drop procedure _qwf.allow;
 
 commit;

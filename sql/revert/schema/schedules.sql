@@ -2,9 +2,9 @@
 
 begin;
 
-drop type qwf.fired;
-drop type qwf.cron;
-drop type qwf.cron_field;
+drop type _qwf.fired;
+drop type _qwf.cron;
+drop type _qwf.cron_field;
 drop table qwf.schedules;
 
 commit;

@@ -1,9 +1,9 @@
 begin;
 select plan(2);
 
-select is(qwf._ancestors(4, '{1,2,3,4}', '{1,2,1}', '{2,3,4}', '{true,true,true}')::text,
+select is(_qwf.ancestors(4, '{1,2,3,4}', '{1,2,1}', '{2,3,4}', '{true,true,true}')::text,
   '{0000,1000,1100,1000}', 'through any number of edges');
-select is(qwf._ancestors(3, '{1,2,3}', '{1,2}', '{2,3}', '{true,false}')::text,
+select is(_qwf.ancestors(3, '{1,2,3}', '{1,2}', '{2,3}', '{true,false}')::text,
   '{000,100,100}', 'an edge to a part passes on what lies behind it');
 
 select * from finish();

@@ -9,8 +9,8 @@ select qwf.register_workflow('{"name": "w", "steps": [
     "n": {"$from": "n", "$default": 1}, "size": {"w": {"$from": "w", "$default": 2}}}},
   {"id": "t", "kind": "pipeline", "pipeline": "p", "skip_if": {"$from": "quick"},
    "inputs": {"image": {"$from": "other"}}}]}');
-select set_eq(format('select p.path || %L || p.problem from qwf._context_problems(%s, %L) p', ' ',
-    qwf._graph_for('w'), c.context), c.problems, c.context::text)
+select set_eq(format('select p.path || %L || p.problem from _qwf.context_problems(%s, %L) p', ' ',
+    _qwf.graph_for('w'), c.context), c.problems, c.context::text)
 from (values
   (jsonb '{"photo": {"path": "x"}}', '{}'::text[]),
   ('{"photo": {"path": "x"}, "n": 5}', '{}'),

@@ -2,8 +2,8 @@ begin;
 select plan(6);
 
 select is(
-  (qwf._resolve(qwf._fold(c.value, s.scope), s.element)).error,
-  (qwf._resolve(c.value, s.scope || s.element)).error, c.value::text)
+  (_qwf.resolve(_qwf.fold(c.value, s.scope), s.element)).error,
+  (_qwf.resolve(c.value, s.scope || s.element)).error, c.value::text)
 from (values (jsonb '{"s/a": {"n": 5}}', jsonb '{"$item": {"id": 1}, "$index": 0}'))
   s (scope, element)
 cross join (values

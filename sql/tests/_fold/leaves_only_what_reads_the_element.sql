@@ -1,7 +1,7 @@
 begin;
 select plan(14);
 
-select is(qwf._fold(c.value, '{"$context": {"k": 5, "text": "$from"},
+select is(_qwf.fold(c.value, '{"$context": {"k": 5, "text": "$from"},
     "s/a": {"list": [{"id": 1}, {"id": 2}]}, "s/gone": null, "$files": {"s": [{"kind": "csv"}]}}'),
   c.folded, c.description)
 from (values

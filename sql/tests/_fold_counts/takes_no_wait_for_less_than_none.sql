@@ -4,7 +4,7 @@ select plan(1);
 
 insert into qwf.attempt_counts values
   ('2030-01-01', 'cpu', 'a', 'completed', '{-5}', '{-3600}');
-select qwf._fold_counts();
+select _qwf.fold_counts();
 select results_eq('select wait_avg, wait_p50, run_avg, run_max from qwf.job_stats',
   'values (0.000, 0.000, 0.000, 0.000)', 'it counts as none');
 

@@ -1,7 +1,7 @@
 begin;
 select plan(13);
 
-select is(qwf._is_true(c.value), c.truth, coalesce(c.value::text, 'SQL null'))
+select is(_qwf.is_true(c.value), c.truth, coalesce(c.value::text, 'SQL null'))
 from (values
   (null::jsonb, false), ('null', false), ('false', false), ('0', false), ('0.0', false),
   ('""', false), ('[]', false), ('{}', false),

@@ -7,7 +7,7 @@ select is_empty($$
   from pg_proc p
   cross join lateral (
     select cardinality(string_to_array(btrim(p.prosrc, E'\n'), E'\n')) as lines) b
-  where p.pronamespace = 'qwf'::regnamespace
+  where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and b.lines >= 60
 $$, 'every body has fewer than 60 lines');
 

@@ -6,7 +6,7 @@ select is_empty($$
   select p.oid::regprocedure, p.proconfig
   from pg_proc p
   join pg_language l on l.oid = p.prolang
-  where p.pronamespace = 'qwf'::regnamespace
+  where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and (l.lanname = 'plpgsql' or p.prosecdef)
     and not exists (
       select from unnest(p.proconfig) c(setting)
@@ -16,7 +16,7 @@ $$, 'every plpgsql or security definer function runs with search_path = pg_catal
 select is_empty($$
   select p.oid::regprocedure
   from pg_proc p
-  where p.pronamespace = 'qwf'::regnamespace
+  where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and p.prosecdef
     and p.proowner <> (select n.nspowner from pg_namespace n where n.nspname = 'qwf')
 $$, 'a security definer function runs as the owner of the schema');

@@ -8,8 +8,9 @@ select is_empty($$
   cross join lateral regexp_matches(p.prosrc,
     '(?:update|delete from|truncate)\s+qwf\.(?:job_attempts|job_events|input_answers)\M', 'gi')
     m (found)
-  where p.pronamespace = 'qwf'::regnamespace
-    and p.proname not in ('_delete_jobs', '_prune_runs', '_prune_events')
+  where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
+    and not (p.pronamespace = '_qwf'::regnamespace
+      and p.proname in ('delete_jobs', 'prune_runs', 'prune_events'))
 $$, 'nothing rewrites what happened');
 
 select * from finish();

@@ -8,7 +8,6 @@ create temporary view public_function as
   join pg_language l on l.oid = p.prolang
   cross join lateral unnest(p.proargnames, p.proargmodes) a(name, mode)
   where p.pronamespace = 'qwf'::regnamespace
-    and p.proname not like '\_%'
     and l.lanname = 'plpgsql'
     and coalesce(a.mode, 'i') in ('i', 'b', 'v');
 

@@ -6,7 +6,7 @@ select is_empty($$
   select p.oid::regprocedure
   from pg_proc p
   cross join lateral aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) g
-  where p.pronamespace = 'qwf'::regnamespace
+  where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and g.grantee = 0
 $$, 'PUBLIC may execute no function');
 
@@ -22,9 +22,9 @@ select is_empty($$
   select g.privilege_type
   from pg_namespace n
   cross join lateral aclexplode(n.nspacl) g
-  where n.nspname = 'qwf'
+  where n.nspname in ('qwf', '_qwf')
     and g.grantee = 0
-$$, 'PUBLIC may not even look into the schema');
+$$, 'PUBLIC may not even look into the schemas');
 
 select * from finish();
 rollback;

@@ -1,7 +1,7 @@
 begin;
 select plan(8);
 
-select is((qwf._resolve(c.value, c.scope)).error is null, c.fine, format('%s in %s',
+select is((_qwf.resolve(c.value, c.scope)).error is null, c.fine, format('%s in %s',
   c.value, c.scope))
 from (values
   (null::jsonb, null::jsonb, true),

@@ -3,7 +3,7 @@ select plan(1);
 
 select set_eq($$
   select p.path || ': ' || p.problem
-  from qwf._schema_problems(
+  from _qwf.schema_problems(
     '{"name": 5, "age": -1, "tags": ["a", 3], "size": {"w": "x"}, "extra": 1, "colour": "blue"}',
     '{"type": "object", "required": ["name", "id"], "additionalProperties": false,
       "properties": {

@@ -1,7 +1,7 @@
 begin;
 select plan(22);
 
-select is((select count(*)::int from qwf._schema_problems(c.value, c.schema, 'v')), c.problems,
+select is((select count(*)::int from _qwf.schema_problems(c.value, c.schema, 'v')), c.problems,
   format('%s under %s', c.value, c.schema))
 from (values
   (jsonb '1', jsonb '{"type": "integer"}', 0),

@@ -43,7 +43,7 @@ as $$
   from qwf.graph_edges e
   join qwf.graph_nodes f on f.graph_id = e.graph_id and f.idx = e.from_idx
   join qwf.graph_nodes t on t.graph_id = e.graph_id and t.idx = e.to_idx
-  where e.graph_id = qwf._graph_for(p_workflow)
+  where e.graph_id = _qwf.graph_for(p_workflow)
 $$;
 comment on function qwf_test.edges(text) is 'The dependencies in the graph of a workflow.';
 
@@ -52,6 +52,6 @@ language sql
 as $$
   select n
   from qwf.graph_nodes n
-  where n.graph_id = qwf._graph_for(p_workflow) and n.node_id = p_node
+  where n.graph_id = _qwf.graph_for(p_workflow) and n.node_id = p_node
 $$;
 comment on function qwf_test.compiled(text, text) is 'One node of the graph of a workflow.';

@@ -3,13 +3,13 @@ select plan(4);
 
 select qwf.enqueue('render', queue => 'gpu', model => 'flux'), qwf_test.travel('1 s');
 select qwf.sleep(qwf_test.worker('{"models": ["other"]}'), 'gpu'), qwf.sleep('b', 'cpu');
-select is(qwf._wake_overlooked(), 0, 'no model, or another queue');
+select is(_qwf.wake_overlooked(), 0, 'no model, or another queue');
 select qwf.sleep(qwf_test.worker('{"models": ["flux"]}'), 'gpu');
-select is(qwf._wake_overlooked(), 1, 'but whoever fits');
+select is(_qwf.wake_overlooked(), 1, 'but whoever fits');
 select qwf.pause_queue('gpu');
-select is(qwf._wake_overlooked(), 0, 'unless the queue is paused');
+select is(_qwf.wake_overlooked(), 0, 'unless the queue is paused');
 select qwf.resume_queue('gpu'), qwf.wake(s.worker) from qwf.sleepers s;
-select is(qwf._wake_overlooked(), 0, 'or it is awake');
+select is(_qwf.wake_overlooked(), 0, 'or it is awake');
 
 select * from finish();
 rollback;

@@ -1,7 +1,7 @@
 begin;
 select plan(2);
 
-select is(qwf._with_defaults(
+select is(_qwf.with_defaults(
     '{"a": null, "list": [{}, {"k": 2}], "deep": {}}',
     '{"properties": {
       "a": {"default": 1}, "b": {"default": 2}, "c": {},
@@ -9,7 +9,7 @@ select is(qwf._with_defaults(
       "deep": {"properties": {"x": {"default": {}, "properties": {"y": {"default": 3}}}}}}}'),
   '{"a": null, "b": 2, "list": [{"k": 1}, {"k": 2}], "deep": {"x": {"y": 3}}}',
   'missing members take their defaults; what is there stays');
-select is(qwf._with_defaults('5', '{"properties": {"a": {"default": 1}}}'), '5',
+select is(_qwf.with_defaults('5', '{"properties": {"a": {"default": 1}}}'), '5',
   'what is no object is left alone');
 
 select * from finish();

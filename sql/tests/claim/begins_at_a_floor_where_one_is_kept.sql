@@ -65,7 +65,7 @@ returns table (priority int, "position" bigint, counts_for interval)
 language sql volatile as $$
   select set_config('my.step', p_step, false);
   select f.priority, f.position, f.until - pg_temp.clock()
-  from qwf.workers w, qwf._keep_floor(p_queue, w, null) f
+  from qwf.workers w, _qwf.keep_floor(p_queue, w, null) f
 $$;
 select is((select f.priority from pg_temp.found('cpu', '2 ms') f), 100,
   'a floor is a job that fits the worker');
@@ -111,7 +111,7 @@ select is(pg_temp.floor('position'), '1', 'and from time to time one begins at t
 select set_config('my.step', '0', false), set_config('qwf.floors', jsonb_build_object(
   'default ' || w.id, '{}'::jsonb)::text, false)
 from qwf.workers w;
-select is((select f.until from qwf.workers w, qwf._keep_floor('default', w, qwf.now()) f), null,
+select is((select f.until from qwf.workers w, _qwf.keep_floor('default', w, qwf.now()) f), null,
   'where there is little to walk past there is none');
 select is(current_setting('qwf.floors'), '', 'and the one there was is forgotten');
 

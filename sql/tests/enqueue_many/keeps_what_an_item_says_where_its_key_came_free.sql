@@ -12,7 +12,7 @@ create function pg_temp.made(p_id bigint) returns jsonb language sql as $$
   from qwf.jobs j where j.id = p_id $$;
 create temp table usual as select e.id, pg_temp.made(e.id) as row
 from item i cross join lateral (select qwf.enqueue_many(i.jobs) as id) e;
-create or replace function qwf._job_with_key(p_project text, p_task text, p_key text)
+create or replace function _qwf.job_with_key(p_project text, p_task text, p_key text)
 returns bigint language plpgsql as $$
 begin  -- as if somebody had cancelled it between the two statements
   perform qwf.cancel_job(u.id) from usual u;

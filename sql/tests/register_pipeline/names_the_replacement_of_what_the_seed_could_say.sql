@@ -8,10 +8,10 @@ select results_eq($$ select qwf_test.problems('pipeline', '{"name": "p", "nodes"
   'nodes[0].inputs.x: "_implicit" is not a reference',
   'nodes[0].inputs.y: "_siblings" is not a reference'], 'both are refused');
 select is(p.hint, 'write the value itself, or {"$value": ...}', 'a literal for _implicit')
-from qwf._pipeline_problems('{"name": "p", "nodes": [{"id": "a", "inputs": [
+from _qwf.pipeline_problems('{"name": "p", "nodes": [{"id": "a", "inputs": [
   {"name": "x", "from": "pipeline._implicit(3)"}]}]}') p;
 select matches(p.hint, '<node>.files', 'files for _siblings')
-from qwf._pipeline_problems('{"name": "p", "nodes": [{"id": "a", "inputs": [
+from _qwf.pipeline_problems('{"name": "p", "nodes": [{"id": "a", "inputs": [
   {"name": "x", "from": "pipeline._siblings([b])"}]}]}') p;
 
 select * from finish();

@@ -9,9 +9,9 @@ select qwf.register_workflow('{"name": "w", "steps": [
     "prompt": {"$from": "s.k"}}]}');
 select is(qwf.register_pipeline('{"name": "p", "outputs": {"j": {"$from": "a.k"}},
   "nodes": [{"id": "a"}]}'), 2, 'it is registered all the same');
-select throws_ok($$ select qwf._graph_for('w') $$, 'QW003', 'workflow does not fit its pipelines',
+select throws_ok($$ select _qwf.graph_for('w') $$, 'QW003', 'workflow does not fit its pipelines',
   'the workflow is refused when it is to run');
-select qwf_test.explains($$ select qwf._graph_for('w') $$,
+select qwf_test.explains($$ select _qwf.graph_for('w') $$,
   'steps[1].prompt: step "s" exports no "k"', 'saying why');
 
 select * from finish();

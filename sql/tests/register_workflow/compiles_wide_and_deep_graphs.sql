@@ -17,7 +17,7 @@ select qwf.register_pipeline(jsonb_build_object('name', 'fan', 'nodes', jsonb_bu
 select is_empty($$ select qwf_test.problems('workflow', '{"name": "wide", "steps": [
   {"id": "s", "kind": "pipeline", "pipeline": "fan"}]}') $$, 'a fan of a thousand nodes');
 select results_eq($$ select idx, dep_count from qwf.graph_nodes
-  where graph_id = qwf._graph_for('wide') and node_id in ('s/source', 's/sink') order by idx $$,
+  where graph_id = _qwf.graph_for('wide') and node_id in ('s/source', 's/sink') order by idx $$,
   $$ values (0, 0), (1001, 1000) $$, 'its ends are where they belong');
 select qwf.register_pipeline(jsonb_build_object('name', 'flat', 'nodes', (
   select jsonb_agg(jsonb_build_object('id', 'n' || i)) from generate_series(1, 500) i)));

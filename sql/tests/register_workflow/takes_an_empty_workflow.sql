@@ -2,7 +2,7 @@ begin;
 select plan(2);
 
 select is(qwf.register_workflow('{"name": "w", "steps": []}'), 1, 'is registered');
-select is((select node_count from qwf.graphs where id = qwf._graph_for('w')), 0, 'has no nodes');
+select is((select node_count from qwf.graphs where id = _qwf.graph_for('w')), 0, 'has no nodes');
 
 select * from finish();
 rollback;

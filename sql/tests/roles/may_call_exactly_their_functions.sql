@@ -36,7 +36,7 @@ create temp table role (name) as values ('qwf_admin'), ('qwf_producer'), ('qwf_w
 create temp view may as
 select p.proname::text as name, r.name as role
 from pg_proc p, role r
-where p.pronamespace = 'qwf'::regnamespace and p.proname not like '\_%'
+where p.pronamespace = 'qwf'::regnamespace
   and has_function_privilege(r.name, p.oid, 'execute') and p.proname <> 'resolve';
 select set_eq($$ select name, role from may where role <> 'qwf_admin' $$,
   'select name, unnest(roles) from allowed', 'each role its own, and nothing else');

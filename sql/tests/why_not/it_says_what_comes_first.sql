@@ -20,7 +20,7 @@ update qwf.jobs set avoid_host = 'box', avoid_until = qwf.now() + interval '5 mi
 select unalike(pg_temp.why(), '%avoid%', 'nobody else is there');
 select qwf_test.worker('{"slots": 2}', 'other');
 select unalike(pg_temp.why(), '%box%', 'another can take it');
-select is((select misfits[1] from qwf._why_unfit((select j from qwf.jobs j where task = 't'),
+select is((select misfits[1] from _qwf.why_unfit((select j from qwf.jobs j where task = 't'),
   qwf.now()) u, worker where u.worker = worker.id),
   format('the job was lost on box and is left to other hosts until %s',
     qwf.now() + interval '5 min'), 'that is why this one does not');

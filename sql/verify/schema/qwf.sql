@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf'::regnamespace;
+select 'qwf'::regnamespace, '_qwf'::regnamespace;
 
 rollback;

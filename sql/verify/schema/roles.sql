@@ -2,6 +2,6 @@
 
 begin;
 
-select 'qwf._allow'::regproc;
+select '_qwf.allow'::regproc;
 
 rollback;

@@ -1,0 +1,156 @@
+"""Connections of a migration: what it refuses, its lock, and how a script is sent."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from qwf_agent.migrate.plan import PROJECT, MigrateError, Plan, Script
+
+LOCK = 75474063  # sqitch's own advisory lock, so that the two tools exclude each other too
+LOCK_TIMEOUT = "10min"
+OLDEST_SERVER = 15
+
+Say = Callable[[str], None]
+
+
+def refuse_shared_sessions(conn: psycopg.Connection[Any], conninfo: str) -> None:
+    """Raise behind a pooler that gives every transaction another session: the lock belongs to one.
+
+    Such a pooler hands the session that was used last to whoever comes next; somebody comes, and
+    keeps it.
+    """
+    query = "select pg_backend_pid()"
+    before = conn.execute(query).fetchone()
+    with connect(conninfo) as other, other.transaction():
+        other.execute(query)
+        if conn.execute(query).fetchone() == before:
+            return
+    raise MigrateError(
+        "this address goes through a pooler that shares sessions (PgBouncer in transaction mode):"
+        " migrate past it, or through a pool in session mode"
+    )
+
+
+def take_lock(conn: psycopg.Connection[Any], say: Say) -> None:
+    row = conn.execute("select pg_try_advisory_lock(%s)", [LOCK]).fetchone()
+    if row and row[0]:
+        return
+    say("another process is migrating this database: waiting until it ends")
+    try:
+        conn.execute(sql.SQL("set lock_timeout = {}").format(sql.Literal(LOCK_TIMEOUT)))
+        conn.execute("select pg_advisory_lock(%s)", [LOCK])
+    except psycopg.errors.LockNotAvailable:
+        raise MigrateError(
+            f"another process has been migrating this database for {LOCK_TIMEOUT}: end the session"
+            " that pg_locks shows with locktype 'advisory', then deploy again"
+        ) from None
+
+
+def deployed(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, datetime | None]:
+    table = sql.Identifier(chain.registry, "_yoyo_migration")
+    try:
+        rows = conn.execute(
+            sql.SQL("select migration_id, applied_at_utc from {}").format(table)
+        ).fetchall()
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
+        return {}
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise MigrateError(f"{error.diag.message_primary}: use the role that deployed") from None
+    return dict(rows)
+
+
+def refuse_unknown(conn: psycopg.Connection[Any], chain: Plan) -> None:
+    unknown = deployed(conn, chain).keys() - {change.id for change in chain.changes}
+    if unknown:
+        raise MigrateError(
+            f"{len(unknown)} deployed changes are not in {chain.path}:"
+            " another version deployed this database. Use that version or a newer one;"
+            " a database from before the first release has to be made anew"
+        )
+
+
+def refuse_sqitch(conn: psycopg.Connection[Any], chain: Plan) -> None:
+    try:
+        query = "select exists (select from sqitch.changes where project = %s)"
+        row = conn.execute(query, [chain.project]).fetchone()
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
+        return
+    except psycopg.errors.InsufficientPrivilege:
+        row = (True,)
+    if row and row[0]:
+        raise MigrateError(
+            "sqitch deployed this database, and one database is deployed by one tool:"
+            " go on with sqitch deploy, sqitch status and sqitch revert"
+        )
+
+
+def refuse_foreign_schema(conn: psycopg.Connection[Any], chain: Plan, applied: set[str]) -> None:
+    row = conn.execute("select to_regnamespace('qwf') is not null").fetchone()
+    if chain.project == PROJECT and not applied and row and row[0]:
+        raise MigrateError(
+            "schema qwf is there already, but was not made by qwf migrate:"
+            " drop it, or deploy to another database"
+        )
+
+
+def execute(conn: psycopg.Connection[Any], script: Script, mark: str = "") -> None:
+    """Send `mark` and a whole script in one simple-protocol message.
+
+    Raises MigrateError with file and line.
+    """
+    text = script.read()
+    try:
+        conn.execute(mark + text)
+    except psycopg.Error as error:
+        if not conn.closed:
+            conn.rollback()
+        position = int(error.diag.statement_position or 0) - len(mark)
+        line = f":{text.count(chr(10), 0, position - 1) + 1}" if position > 0 else ""
+        message = error.diag.message_primary or str(error).strip()
+        raise MigrateError(f"{script.path}{line}: {message}" + hint(error.diag)) from error
+
+
+def hint(diag: psycopg.errors.Diagnostic) -> str:
+    return "".join(f"; {part}" for part in (diag.message_detail, diag.message_hint) if part)
+
+
+@contextlib.contextmanager
+def errors_as_advice() -> Iterator[None]:
+    """Turn what the database says outside of scripts into a MigrateError."""
+    try:
+        yield
+    except psycopg.Error as error:
+        if isinstance(error.__context__, MigrateError):  # cleaning up after it failed as well
+            raise error.__context__ from None
+        raise MigrateError(f"{str(error).strip()}; put that right, then deploy again") from error
+
+
+def conninfo(dsn: str, connection: dict[str, Any]) -> str:
+    given = {
+        key: value for key, value in connection.items() if value is not None and key != "autocommit"
+    }
+    try:
+        return make_conninfo(dsn, **given)
+    except psycopg.ProgrammingError as error:
+        raise MigrateError(f"not an address of a database: {str(error).strip()}") from None
+
+
+def connect(conninfo: str) -> psycopg.Connection[Any]:
+    try:
+        conn = psycopg.connect(conninfo, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise MigrateError(f"cannot connect: {str(error).strip()}") from None
+    if conn.info.server_version < OLDEST_SERVER * 10000:
+        version = conn.info.parameter_status("server_version")
+        conn.close()
+        raise MigrateError(
+            f"the server is PostgreSQL {version}: {OLDEST_SERVER} or newer is needed"
+        )
+    return conn

@@ -1,0 +1,225 @@
+"""sqitch's plan: what is deployed in which order, and the scripts of each change."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+PROJECT = "qwf"
+
+
+class MigrateError(Exception):
+    """A migration cannot be done or went wrong. The message says what to do."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """One script of a change: the file at `path`, or `derived` where there is no such file."""
+
+    path: Path
+    derived: str | None = None
+
+    def read(self) -> str:
+        """Its text. Raises MigrateError."""
+        if self.derived is not None:
+            return self.derived
+        try:
+            return self.path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise MigrateError(f"cannot read {self.path}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Change:
+    """One line of the plan, with the scripts that belong to it."""
+
+    name: str
+    id: str
+    note: str
+    tags: tuple[str, ...]
+    reworked: bool
+    deploy: Script
+    revert: Script
+    verify: Script
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A sqitch plan: its changes in order."""
+
+    path: Path
+    project: str
+    changes: tuple[Change, ...]
+
+    @cached_property
+    def registry(self) -> str:
+        """Schema of yoyo's tables: one for each project, beside the project's own schema."""
+        return f"{self.project}_migrations"
+
+    def until(self, target: str | None) -> int:
+        """How many changes are deployed once `target` is: a change, change@tag, @tag or id."""
+        if target is None:
+            return len(self.changes)
+        name, _, tag = target.partition("@")
+        end = len(self.changes)
+        if tag:
+            end = next((n for n, c in enumerate(self.changes, 1) if tag in c.tags), 0)
+        if name:
+            end = next(
+                (
+                    n
+                    for n in range(end, 0, -1)
+                    if name in (self.changes[n - 1].name, self.changes[n - 1].id)
+                ),
+                0,
+            )
+        if not end:
+            raise MigrateError(
+                f"the plan has no {target}: see qwf migrate status for the changes there are"
+            )
+        return end
+
+
+def plan_path() -> Path:
+    """The plan of this installation: in the package of a wheel, at the root of a checkout."""
+    here = Path(__file__).resolve()
+    for folder in (here.parents[1] / "sql", here.parents[3] / "sql"):
+        if (folder / "sqitch.plan").is_file():
+            return folder / "sqitch.plan"
+    raise MigrateError("this installation has no sql/sqitch.plan: install qwf again")
+
+
+def read_plan(path: Path | str | None = None) -> Plan:
+    """Read a sqitch plan, that of this installation where `path` is None.
+
+    Raises MigrateError with the line at fault.
+    """
+    file = Path(path) if path is not None else plan_path()
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise MigrateError(f"cannot read the plan {file}: {error}") from None
+    pragmas: dict[str, str] = {}
+    parsed: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        if match := _PRAGMA.match(line):
+            pragmas[match["name"]] = match["value"] or ""
+        elif match := _TAG.match(line):
+            if not parsed:
+                raise MigrateError(f"{file}:{number}: a tag without a change before it")
+            parsed[-1]["tags"] += (match["tag"],)
+        elif match := _CHANGE.match(line):
+            parsed.append({**match.groupdict(), "tags": ()})
+        elif line.split("#")[0].strip():
+            raise MigrateError(f"{file}:{number}: not a line of a sqitch plan: {line.strip()}")
+    if not pragmas.get("project"):
+        raise MigrateError(f"{file}: no %project")
+    return Plan(file, pragmas["project"], _changes(file, pragmas, parsed))
+
+
+_PRAGMA = re.compile(r"\s*%\s*(?P<name>[\w-]+)\s*(?:=\s*(?P<value>.+?))?\s*$")
+_TAG = re.compile(r"\s*@(?P<tag>[^\s#]+)(?:\s[^#]*)?(?:#.*)?$")
+_CHANGE = re.compile(
+    r"\s*(?P<name>[^\s@#%\[\]][^\s@#\[\]:]*)"
+    r"(?:\s+\[(?P<dependencies>[^\]]*)\])?"
+    r"\s+(?P<date>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"
+    r"\s+(?P<planner>[^<#]*?)\s+<(?P<email>[^>]+)>"
+    r"\s*(?:#(?P<note>.*))?$"
+)
+
+
+def _changes(
+    file: Path, pragmas: dict[str, str], parsed: list[dict[str, Any]]
+) -> tuple[Change, ...]:
+    changes: list[Change] = []
+    for index, line in enumerate(parsed):
+        name = line["name"]
+        later = next((n for n in range(index + 1, len(parsed)) if parsed[n]["name"] == name), None)
+        # A reworked change keeps its scripts under the first tag after it that has them.
+        tags = (
+            [tag for entry in parsed[index:later] for tag in entry["tags"]]
+            if later is not None
+            else []
+        )
+        if later is not None and not tags:
+            raise MigrateError(f"{file}: {name} appears twice without a tag between")
+        note = re.sub(
+            r"\\([\\nr])",
+            lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]),
+            (line["note"] or "").strip(),
+        )
+        deploy, revert, verify = (
+            _script(file, kind, pragmas["project"], name, tags)
+            for kind in ("deploy", "revert", "verify")
+        )
+        parent = changes[-1].id if changes else None
+        _check_requires(file, line, {change.name for change in changes})
+        change_id = _change_id(pragmas, line, note, parent)
+        changes.append(
+            Change(name, change_id, note, line["tags"], later is not None, deploy, revert, verify)
+        )
+    return tuple(changes)
+
+
+def _check_requires(file: Path, line: dict[str, Any], earlier: set[str]) -> None:
+    """Raise unless what a change requires of its own project stands before it."""
+    for dependency in (line["dependencies"] or "").split():
+        name = dependency.partition("@")[0]
+        if name and name not in earlier and not re.match(r"!|[^@]*:|[0-9a-f]{40}$", dependency):
+            raise MigrateError(f"{file}: {line['name']} requires {name}, which is not before it")
+
+
+def _change_id(pragmas: dict[str, str], line: dict[str, Any], note: str, parent: str | None) -> str:
+    """sqitch's id of a change: SHA-1 of its plan line and its place, as git hashes an object."""
+    named = list(dict.fromkeys((line["dependencies"] or "").split()))
+    named = [d.removeprefix(f"{pragmas['project']}:") for d in named]
+    requires = [d for d in named if not d.startswith("!")]
+    conflicts = [d[1:] for d in named if d.startswith("!")]
+    info = [f"project {pragmas['project']}"]
+    info += [f"uri {pragmas['uri']}"] if pragmas.get("uri") else []
+    info += [f"change {line['name']}"]
+    info += [f"parent {parent}"] if parent else []
+    info += [f"planner {line['planner']} <{line['email']}>", f"date {line['date']}"]
+    info += ["requires", *(f"  + {d}" for d in requires)] if requires else []
+    info += ["conflicts", *(f"  - {d}" for d in conflicts)] if conflicts else []
+    info += ["", note] if note else []
+    text = "\n".join(info)
+    return hashlib.sha1(
+        f"change {len(text.encode())}\0{text}".encode(), usedforsecurity=False
+    ).hexdigest()
+
+
+def _script(plan: Path, kind: str, project: str, name: str, tags: list[str]) -> Script:
+    """A script of a change. Deploy scripts lie beside the plan, or in deploy/ as sqitch has it."""
+    base = plan.parent
+    if tags:
+        places = [base / "reworked" / kind / f"{name}@{tag}.sql" for tag in tags]
+    elif kind == "deploy" and not (base / "deploy").is_dir():
+        places = [base / f"{name}.sql"]
+    else:
+        places = [base / kind / f"{name}.sql"]
+    file = next((path for path in places if path.is_file()), None)
+    return Script(places[0], _derived(kind, project, name)) if file is None else Script(file)
+
+
+def _derived(kind: str, project: str, name: str) -> str | None:
+    """The revert or verify script of a function of the engine, which says nothing but its name.
+
+    The name is unique, so neither needs the arguments. `functions/claim/_pick.sql` makes
+    `_qwf.pick`, `functions/claim/claim.sql` makes `qwf.claim`.
+    """
+    if project != PROJECT or not name.startswith("functions/"):
+        return None
+    stem = name.rpartition("/")[2]
+    function = f"_{PROJECT}.{stem[1:]}" if stem.startswith("_") else f"{PROJECT}.{stem}"
+    if kind == "revert":
+        return f"-- Revert {PROJECT}:{name}\n\nbegin;\n\ndrop function {function};\n\ncommit;\n"
+    if kind == "verify":
+        return (
+            f"-- Verify {PROJECT}:{name}\n\nbegin;\n\nselect '{function}'::regproc;\n\nrollback;\n"
+        )
+    return None

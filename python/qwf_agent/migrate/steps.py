@@ -1,0 +1,162 @@
+"""A plan as yoyo sees it: one step a change, whose scripts run whole.
+
+A change and the mark that it is deployed commit together. Scripts carry their own `begin` and
+`commit`, and a `begin` that follows other statements of one simple-protocol message takes these
+into its transaction; so the mark is sent in front of the script, in the same message. Whatever
+dies, the next deploy finds a change either marked or not there. The mark gets its time when the
+verify has passed: one without was interrupted, and the next deploy verifies it first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import uuid
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
+from yoyo.connections import DatabaseURI
+from yoyo.migrations import Migration
+
+from qwf_agent.migrate import database
+from qwf_agent.migrate.database import Say
+from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan
+
+_MARK = "insert into {table} (migration_hash, migration_id) values ({hash}, {id});"
+_CONFIRM = (
+    "update {table} set applied_at_utc = clock_timestamp() at time zone 'utc'"
+    " where migration_hash = {hash};"
+)
+_UNMARK = "delete from {table} where migration_hash = {hash};"
+
+
+class Backend(PostgresqlPsycopgBackend):  # type: ignore[misc]
+    """yoyo on psycopg. Its log names the database user; yoyo would ask the DNS and /etc/passwd."""
+
+    def get_log_data(self, migration: Any = None, operation: str = "apply") -> dict[str, Any]:
+        return {
+            "id": str(uuid.uuid4()),
+            "migration_id": migration.id if migration else None,
+            "migration_hash": migration.hash if migration else None,
+            "username": self.connection.info.user,
+            "hostname": socket.gethostname(),
+            "created_at_utc": datetime.now(timezone.utc).replace(tzinfo=None),
+            "operation": operation,
+        }
+
+
+class Step(Migration):  # type: ignore[misc]
+    """A change as yoyo sees it: one step, whose scripts run whole."""
+
+    def __init__(
+        self, chain: Plan, change: Change, previous: Step | None, say: Say, *, verify: bool
+    ) -> None:
+        super().__init__(change.id, str(change.deploy), str(chain.path.parent))
+        self.change = change
+        self.chain = chain
+        self.previous = previous
+        self.say = say
+        self.verify = verify
+
+    @property
+    def depends(self) -> set[Step]:
+        return {self.previous} if self.previous else set()
+
+    def process_steps(self, backend: Backend, direction: str, force: bool = False) -> None:
+        conn = backend.connection
+        conn.add_notice_handler(self._pass_on)
+        self._set_path(conn)
+        if direction == "rollback":
+            database.execute(conn, self.change.revert, self._sql(_UNMARK, conn))
+            return
+        database.execute(conn, self.change.deploy, self._sql(_MARK, conn))
+        if self.verify:
+            self._check(conn)
+        conn.execute(self._sql(_CONFIRM, conn))
+
+    def resume(self, conn: psycopg.Connection[Any]) -> None:
+        """Finish what was interrupted between the change and its verify."""
+        self._set_path(conn)
+        self._check(conn)
+        conn.execute(self._sql(_CONFIRM, conn))
+
+    def _set_path(self, conn: psycopg.Connection[Any]) -> None:
+        """The engine's scripts name every schema; those of another project find what they did."""
+        conn.execute("reset search_path")  # yoyo's own tables are none of a script's business
+        if self.chain.project == PROJECT:
+            conn.execute("set search_path = pg_catalog, pg_temp")
+
+    def _check(self, conn: psycopg.Connection[Any]) -> None:
+        """Run the verify script; where it fails, revert the change and raise."""
+        try:
+            database.execute(conn, self.change.verify)
+        except MigrateError as error:
+            try:
+                database.execute(conn, self.change.revert, self._sql(_UNMARK, conn))
+            except MigrateError as second:
+                raise MigrateError(
+                    f"{self.change.name} is deployed, but its verify fails and so does its revert;"
+                    f" repair the database by hand, then deploy again\n{error}\n{second}"
+                ) from None
+            raise MigrateError(
+                f"{self.change.name} was reverted, because its verify fails\n{error}"
+            ) from None
+
+    def _sql(self, template: str, conn: psycopg.Connection[Any]) -> str:
+        values = {"hash": sql.Literal(self.hash), "id": sql.Literal(self.id)}
+        table = sql.Identifier(self.chain.registry, "_yoyo_migration")
+        return sql.SQL(template).format(table=table, **values).as_string(conn)
+
+    def _pass_on(self, notice: psycopg.errors.Diagnostic) -> None:
+        if notice.severity_nonlocalized == "NOTICE":
+            self.say(f"  {self.change.name}: {notice.message_primary}" + database.hint(notice))
+
+
+def steps_of(chain: Plan, say: Say, *, verify: bool = True) -> list[Step]:
+    steps: list[Step] = []
+    for change in chain.changes:
+        steps.append(Step(chain, change, steps[-1] if steps else None, say, verify=verify))
+    return steps
+
+
+@contextlib.contextmanager
+def registry(conninfo: str, chain: Plan, say: Say) -> Iterator[Backend]:
+    """yoyo's backend on the registry of a plan, alone on the database for as long as it is held."""
+    with database.errors_as_advice(), database.connect(conninfo) as conn:
+        database.refuse_shared_sessions(conn, conninfo)
+        database.take_lock(conn, say)
+        database.refuse_sqitch(conn, chain)
+        conn.execute(
+            sql.SQL("create schema if not exists {}").format(sql.Identifier(chain.registry))
+        )
+        with Backend(_uri(conn, conninfo, chain), "_yoyo_migration") as backend:
+            backend.init_database()
+            # yoyo's lock is a row that outlives a killed process; here, alone, it is stale.
+            backend.break_lock()
+            with backend.lock():
+                database.refuse_unknown(conn, chain)
+                yield backend
+
+
+def finish_interrupted(backend: Backend, steps: list[Step], say: Say) -> None:
+    """Verify what was killed between its commit and its verify."""
+    backend.ensure_internal_schema_updated()
+    rows = backend.execute(
+        "select migration_id from _yoyo_migration where applied_at_utc is null"
+    ).fetchall()
+    for step in steps:
+        if (step.id,) in rows:
+            say(f"= {step.change.name}: interrupted earlier, verifying")
+            with backend.copy() as copy:
+                step.resume(copy.connection)
+
+
+def _uri(conn: psycopg.Connection[Any], conninfo: str, chain: Plan) -> DatabaseURI:
+    """yoyo's form of an address: parts, so that sockets and odd characters come through."""
+    parts = {**conninfo_to_dict(conninfo), "schema": sql.Identifier(chain.registry).as_string(conn)}
+    return DatabaseURI("postgresql+psycopg", None, None, None, None, conn.info.dbname, parts)

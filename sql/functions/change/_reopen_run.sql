@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/change/_reopen_run
+-- Purpose: Makes a run that was over live again, and opens its nodes that depend on nothing
+--   unsatisfied.
+-- Guarantees: The counters are counted afresh, under the run's lock.
+-- Raises: QW008 where another live run has taken its key meanwhile.
+-- Called by: retry_run.
+
+begin;
+
+create function _qwf.reopen_run(p_run qwf.runs) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_material = off
+set jit = off
+as $$
+declare
+  v_ready _qwf.event[];
+begin
+  update qwf.jobs j set status = 'queued', position = _qwf.next_position(), queued_at = qwf.now()
+  where j.run_id = p_run.id and j.status = 'blocked' and j.remaining_deps = 0 and not j.guarded
+    and j.parent_id is null;
+  perform _qwf.wake(j.queue, count(*)::int)
+  from qwf.jobs j where j.run_id = p_run.id and j.status = 'queued' group by j.queue;
+  v_ready := array(
+    select (j.run_id, j.id, 'ready')::_qwf.event
+    from qwf.jobs j
+    where j.run_id = p_run.id and j.status = 'blocked' and j.remaining_deps = 0
+      and j.parent_id is null);
+  update qwf.runs r set
+    status = 'running', ending = null, error = null, finished_at = null, waiting_nodes = 0,
+    open_nodes = c.open, active_nodes = c.queued + cardinality(v_ready), failed_nodes = c.failed,
+    deadline_at = qwf.now() + g.deadline
+  from (
+    select
+      count(*) filter (where j.finished_at is null) as open,
+      count(*) filter (where j.status in ('queued', 'scheduled')) as queued,
+      count(*) filter (where j.status = 'failed' and j.parent_id is null) as failed
+    from qwf.jobs j where j.run_id = p_run.id
+  ) c
+  cross join qwf.graphs g
+  where r.id = p_run.id and g.id = r.graph_id;
+  perform _qwf.apply(v_ready);
+exception
+  when unique_violation then
+    raise exception using errcode = 'QW008', message = 'the key of the run is taken',
+      detail = format('key %L of workflow %s in project %L',
+        p_run.key, p_run.workflow, p_run.project),
+      hint = 'another run with this key is live: wait for it or cancel it, then retry';
+end $$;
+
+commit;

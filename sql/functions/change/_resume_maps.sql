@@ -1,0 +1,49 @@
+-- Deploy qwf:functions/change/_resume_maps
+-- Purpose: Makes maps go on with the elements that did not complete.
+-- Guarantees: What completed is kept; max_parallel holds. A map of which nothing is left to run is
+--   judged again when it is opened.
+-- Locks: expects the run locked by the caller, and over.
+-- Notifies: sleepers of the queues that got work.
+-- Called by: retry_run.
+
+begin;
+
+create function _qwf.resume_maps(p_maps bigint[], p_from_node text) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_map record;
+begin
+  for v_map in
+    select m.id, n.max_parallel
+    from qwf.jobs m join qwf.graph_nodes n on n.graph_id = m.graph_id and n.idx = m.node_idx
+    where m.id = any (p_maps)
+    order by m.id
+  loop
+    delete from qwf.cancel_requests c using qwf.jobs j
+    where j.parent_id = v_map.id and c.job_id = j.id;
+    delete from qwf.run_files f using qwf.jobs j
+    where j.parent_id = v_map.id and j.node_id = p_from_node and f.job_id = j.id;
+    update qwf.jobs j set
+      status = 'blocked', retries = j.retries + 1, failures = 0, losses = 0, output = null,
+      input_spec = null, queued_at = null, finished_at = null,
+      avoid_host = null, avoid_until = null,
+      last_error = null, last_exit_code = null, progress = null, progress_message = null
+    where j.parent_id = v_map.id
+      and (j.status in ('failed', 'cancelled') or j.node_id = p_from_node);
+    update qwf.jobs m set
+      status = 'blocked', retries = m.retries + 1, finished_at = null, last_error = null,
+      output = null, failed_elements = 0, remaining_deps = e.open,
+      progress = 1 - e.open::real / m.elements
+    from (
+      select count(*) as open from qwf.jobs j
+      where j.parent_id = v_map.id and j.status = 'blocked') e
+    where m.id = v_map.id;
+    perform _qwf.open_elements(v_map.id, coalesce(v_map.max_parallel, 2147483647));
+  end loop;
+end $$;
+
+commit;

@@ -1,0 +1,65 @@
+-- Deploy qwf:functions/change/cancel_job
+-- Purpose: Cancels a job; cancelling a node cancels its run.
+-- Guarantees: Waiting work is cancelled in the caller's transaction. A running job gets a request
+--   in a table of its own: its row is never locked here, so that its worker can finish it
+--   meanwhile; whoever ends it first wins. Asking again changes nothing, and is not told twice.
+-- Locks: the run, for a node; the job, if it is free and does not run.
+-- Notifies: the worker, for a running job.
+-- Raises: QW001 for no such job, QW002 for a job that has ended otherwise.
+-- Called by: producers, operators.
+
+begin;
+
+create function qwf.cancel_job(job_id bigint, reason text default null) returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_job qwf.jobs;
+  v_kind text;
+begin
+  select j.* into v_job from qwf.jobs j where j.id = cancel_job.job_id;
+  if not found then
+    perform _qwf.raise_no_such_job(cancel_job.job_id);
+  end if;
+  perform _qwf.lock_runs(array[v_job.run_id], true);
+  v_kind := _qwf.cancel_waiting(v_job.id, cancel_job.reason);
+  if v_kind is not null then
+    if v_job.run_id is not null then
+      perform _qwf.apply(
+        _qwf.take_events(array[v_job.run_id])
+        || array[(v_job.run_id, v_job.id, v_kind)::_qwf.event]);
+    end if;
+    return 'cancelled';
+  end if;
+  select j.* into v_job from qwf.jobs j where j.id = cancel_job.job_id;  -- as it is after the locks
+  if not found then  -- a retry of its map deleted it meanwhile
+    perform _qwf.raise_no_such_job(cancel_job.job_id);
+  elsif v_job.status = 'cancelled' then
+    return 'cancelled';
+  elsif v_job.finished_at is not null then
+    raise exception using errcode = 'QW002', message = 'the job is over',
+      detail = format('job %s is %s', v_job.id, v_job.status), hint = 'nothing is left to cancel';
+  end if;
+  insert into qwf.cancel_requests (job_id, requested_by, reason, requested_at)
+  values (v_job.id, session_user, cancel_job.reason, qwf.now())
+  on conflict do nothing;
+  if found then  -- not where somebody has asked already
+    insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+    values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested', session_user,
+      jsonb_build_object('reason', cancel_job.reason));
+    perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'cancel')
+    where v_job.claimed_by is not null;
+  end if;
+  return 'requested';
+end $$;
+comment on function qwf.cancel_job is
+  'Cancels a job: cancelled, or requested where its worker has to stop the body first; QW001 no '
+  'such job, QW002 it has ended.';
+call _qwf.allow('qwf.cancel_job', 'qwf_producer');
+
+commit;

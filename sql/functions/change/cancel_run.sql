@@ -1,0 +1,51 @@
+-- Deploy qwf:functions/change/cancel_run
+-- Purpose: Cancels a run.
+-- Guarantees: What is not running is cancelled in the caller's transaction; running bodies are told
+--   once it commits, and killed after a grace period. No running job's row is locked, however long
+--   the transaction stays open. Clean-up nodes (run_if all_done) of a run that has begun
+--   still run; cancel_job stops one. Cancelling twice is no error.
+-- Locks: the run, its waiting events; its nodes that do not run, where they are free.
+-- Notifies: workers that run a node of it.
+-- Raises: QW001 for no such run, QW002 for a run that is completed or failed.
+-- Called by: producers, operators.
+
+begin;
+
+create function qwf.cancel_run(run_id bigint, reason text default null) returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_run qwf.runs;
+begin
+  perform _qwf.lock_runs(array[cancel_run.run_id], true);
+  select r.* into v_run from qwf.runs r where r.id = cancel_run.run_id;
+  if not found then
+    perform _qwf.raise_no_such_run(cancel_run.run_id);
+  elsif v_run.status = 'cancelled' or (v_run.finished_at is null and v_run.ending is not null) then
+    return false;
+  elsif v_run.finished_at is not null then
+    raise exception using errcode = 'QW002', message = 'the run is over',
+      detail = format('run %s is %s', v_run.id, v_run.status), hint = 'nothing is left to cancel';
+  end if;
+  perform _qwf.close_run(
+    v_run.id, 'cancelled',
+    'cancelled by ' || session_user || coalesce(': ' || cancel_run.reason, ''));
+  insert into qwf.job_events (at, run_id, type, actor, detail)
+  values (
+    v_now, v_run.id, 'cancelled', session_user, jsonb_build_object('reason', cancel_run.reason));
+  perform _qwf.apply(
+    _qwf.take_events(array[v_run.id]) || array[(v_run.id, null, 'stop')::_qwf.event]);
+  return true;
+end $$;
+comment on function qwf.cancel_run is
+  'Cancels a run, all but its clean-up nodes; true, or false where it is cancelled or ending '
+  'already. QW001 no such run, QW002 it has ended otherwise.';
+call _qwf.allow('qwf.cancel_run', 'qwf_producer');
+
+commit;

@@ -1,0 +1,55 @@
+-- Deploy qwf:functions/change/retry_job
+-- Purpose: Runs a job that failed or was cancelled again.
+-- Guarantees: Budgets start anew, the history stays. For a node, its run is retried from there.
+-- Locks: the job; for a node as retry_run.
+-- Notifies: a sleeper of the queue.
+-- Raises: QW001 no such job, QW002 it has not failed or been cancelled, QW008 another live job has
+--   taken its key.
+-- Called by: producers, operators.
+
+begin;
+
+create function qwf.retry_job(job_id bigint) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_job qwf.jobs;
+begin
+  select j.* into v_job from qwf.jobs j where j.id = retry_job.job_id;
+  if v_job.run_id is not null then
+    perform qwf.retry_run(v_job.run_id, v_job.node_id);
+    return;
+  end if;
+  select j.* into v_job from qwf.jobs j where j.id = retry_job.job_id for no key update;
+  if not found then
+    perform _qwf.raise_no_such_job(retry_job.job_id);
+  elsif v_job.status not in ('failed', 'cancelled') then
+    raise exception using errcode = 'QW002', message = 'the job has not failed or been cancelled',
+      detail = format('job %s is %s', v_job.id, v_job.status),
+      hint = 'enqueue it again to run it a second time';
+  end if;
+  perform _qwf.check_limit('', v_job.limit_by);
+  delete from qwf.cancel_requests c where c.job_id = v_job.id;
+  update qwf.jobs j set
+    status = 'queued', position = _qwf.next_position(), queued_at = qwf.now(),
+    retries = j.retries + 1, failures = 0, losses = 0,
+    run_at = null, finished_at = null, expires_at = null, input_spec = null, avoid_host = null,
+    avoid_until = null, last_error = null, last_exit_code = null
+  where j.id = v_job.id;
+  insert into qwf.job_events (at, job_id, type, actor)
+  values (qwf.now(), v_job.id, 'retried', session_user);
+  perform _qwf.wake(v_job.queue, 1);
+exception
+  when unique_violation then
+    raise exception using errcode = 'QW008', message = 'the key of the job is taken',
+      detail = format('key %L of task %s in project %L', v_job.key, v_job.task, v_job.project),
+      hint = 'another job with this key is live: wait for it or cancel it, then retry';
+end $$;
+comment on function qwf.retry_job is
+  'Queues a failed or cancelled job again; a node through its run. QW001 no such job, QW002 it has '
+  'not failed, QW008 its key is taken.';
+call _qwf.allow('qwf.retry_job', 'qwf_producer');
+
+commit;

@@ -1,0 +1,62 @@
+-- Deploy qwf:functions/change/retry_run
+-- Purpose: Runs the failed and cancelled nodes of a run again, and everything downstream of them.
+-- Guarantees: Completed nodes are kept, with their outputs, unless from_node or something it leads
+--   to. The definitions are those of the run. Budgets start anew; the history of attempts stays,
+--   but for the elements of a map that runs again whole, as its list may be another one.
+-- Locks: the run, its events, its jobs.
+-- Notifies: sleepers of the queues that got work.
+-- Raises: QW001 no such run or node, QW002 still going or nothing to retry, QW008 another live run
+--   has taken its key.
+-- Called by: producers, operators, retry_job.
+
+begin;
+
+create function qwf.retry_run(run_id bigint, from_node text default null) returns int
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_run qwf.runs;
+  v_jobs bigint[];
+  v_resumed bigint[];
+begin
+  perform _qwf.lock_runs(array[retry_run.run_id], true);
+  select r.* into v_run from qwf.runs r where r.id = retry_run.run_id;
+  if not found then
+    perform _qwf.raise_no_such_run(retry_run.run_id);
+  elsif v_run.finished_at is null then
+    raise exception using errcode = 'QW002', message = 'the run is still going',
+      detail = format('run %s is %s', v_run.id, v_run.status),
+      hint = 'wait for its end, or cancel it first';
+  elsif exists (select from qwf.jobs j where j.run_id = v_run.id and j.finished_at is null) then
+    raise exception using errcode = 'QW002', message = 'a body of the run has not stopped yet',
+      detail = format('run %s is %s', v_run.id, v_run.status),
+      hint = 'it was told to stop; try again in a moment, at the latest when its lease has lapsed';
+  end if;
+  perform _qwf.check_limits(v_run.graph_id);
+  v_jobs := _qwf.nodes_to_retry(v_run, retry_run.from_node);
+  if cardinality(v_jobs) = 0 then
+    raise exception using errcode = 'QW002', message = 'nothing to retry',
+      detail = format('run %s is %s and no node of it failed or was cancelled',
+        v_run.id, v_run.status),
+      hint = 'name a node to run again from there: select qwf.retry_run(run, ''step/node'')';
+  end if;
+  -- about a run that is over: they change nothing any more, those that were given up neither
+  delete from qwf.outbox o where o.run_id = v_run.id;
+  v_resumed := _qwf.maps_to_resume(v_jobs, retry_run.from_node);
+  perform _qwf.resume_maps(v_resumed, retry_run.from_node);
+  perform _qwf.reset_nodes(array(select unnest(v_jobs) except select unnest(v_resumed)));
+  perform _qwf.reopen_run(v_run);
+  insert into qwf.job_events (at, run_id, type, actor, detail)
+  values (qwf.now(), v_run.id, 'retried', session_user, jsonb_strip_nulls(jsonb_build_object(
+    'from_node', retry_run.from_node, 'nodes', cardinality(v_jobs))));
+  return cardinality(v_jobs);
+end $$;
+comment on function qwf.retry_run is
+  'Re-runs failed and cancelled nodes, from_node if given, and what is downstream; returns how '
+  'many. Of a failed map only the elements that did not complete run again, unless it is named. '
+  'QW001 no such run or node, QW002 still going or nothing to retry, QW008 its key is taken.';
+call _qwf.allow('qwf.retry_run', 'qwf_producer');
+
+commit;

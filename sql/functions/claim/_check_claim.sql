@@ -1,0 +1,22 @@
+-- Deploy qwf:functions/claim/_check_claim
+-- Purpose: Refuses a claim that makes no sense.
+-- Raises: QW005.
+-- Called by: claim.
+
+begin;
+
+create function _qwf.check_claim(p_worker text, p_max_jobs int, p_lease interval) returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_worker is null or octet_length(p_worker) > 500
+    or p_max_jobs is null or p_max_jobs not between 1 and 1000
+    or p_lease not between '1 s' and '1 day' then
+    raise exception using errcode = 'QW005', message = 'cannot claim like that',
+      detail = format('worker %L, max_jobs %s, lease %s', p_worker, p_max_jobs, p_lease),
+      hint = 'name the worker, and take 1 to 1000 jobs with a lease from one second to one day';
+  end if;
+end $$;
+
+commit;

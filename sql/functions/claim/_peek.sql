@@ -1,0 +1,45 @@
+-- Deploy qwf:functions/claim/_peek
+-- Purpose: The next queued jobs of a limit, or without one, that fit a worker, in claim order.
+-- Guarantees: Looks, and locks nothing. A walk along the index of what is asked for, past nothing
+--   but what does not fit.
+-- Called by: _wanted_places, _head_waited.
+
+begin;
+
+create function _qwf.peek(
+  p_queue text, p_limit text, p_worker qwf.workers, p_now timestamptz, p_count int,
+  p_light_only boolean)
+returns setof qwf.jobs
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  case
+    when p_limit is null and p_light_only then
+      return query
+      select j.* from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.light
+        and _qwf.fits(j, p_worker, p_now)
+      order by j.run_next desc, j.priority, j.position limit p_count;
+    when p_limit is null then
+      return query
+      select j.* from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+        and _qwf.fits(j, p_worker, p_now)
+      order by j.run_next desc, j.priority, j.position limit p_count;
+    when p_light_only then
+      return query
+      select j.* from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit and j.light
+        and _qwf.fits(j, p_worker, p_now)
+      order by j.run_next desc, j.priority, j.position limit p_count;
+    else
+      return query
+      select j.* from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit
+        and _qwf.fits(j, p_worker, p_now)
+      order by j.run_next desc, j.priority, j.position limit p_count;
+  end case;
+end $$;
+
+commit;

@@ -1,0 +1,59 @@
+-- Deploy qwf:functions/claim/_pick
+-- Purpose: Picks the jobs of a claim: which walk for which worker, and in which order what they
+--   found.
+-- Guarantees: Order: run_next; the model the worker has loaded, until the head of the queue has
+--   waited for affinity_max_wait; priority; first in first out (an overflow worker, of a negative
+--   rank: newest first). No walk but that of the limits sees a limited job.
+-- Locks: queued jobs, those that are free.
+-- Called by: claim.
+
+begin;
+
+create function _qwf.pick(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
+  p_places qwf.limit_slots[])
+returns _qwf.picked[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_limited _qwf.picked[] := '{}';
+  v_jobs _qwf.picked[] := '{}';
+  v_ids bigint[] := '{}';
+  v_warm boolean := false;
+begin
+  if p_places <> '{}' then
+    v_limited := _qwf.pick_limited(p_queue, p_worker, p_now, p_light_only, p_places);
+  end if;
+  if p_worker.current_model is not null and not p_light_only then
+    v_warm := _qwf.head_waited(
+      p_queue, p_worker, p_now, array(select p.id from unnest(v_limited) p))
+      < (select s.affinity_max_wait from qwf.settings s);
+  end if;
+  if v_warm then
+    v_jobs := _qwf.pick_warm(p_queue, p_worker, p_now, p_count);
+    v_ids := array(select p.id from unnest(v_jobs) p);
+  end if;
+  if cardinality(v_jobs) < p_count then
+    v_jobs := v_jobs || case
+      when p_light_only then _qwf.pick_light(p_queue, p_worker, p_now, p_count)
+      when p_worker.rank < 0 then _qwf.pick_newest(
+        p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_ids)
+      else _qwf.pick_next(p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_ids)
+    end;
+  end if;
+  if v_limited = '{}' then
+    return v_jobs;
+  end if;
+  return array(
+    select p
+    from unnest(v_limited || v_jobs) p
+    cross join lateral (
+      select j.run_next, j.required_model, j.priority, j.position
+      from qwf.jobs j where j.id = p.id offset 0) j
+    order by j.run_next desc, v_warm and j.required_model = p_worker.current_model desc nulls last,
+      j.priority, case when p_worker.rank < 0 then -j.position else j.position end
+    limit p_count);
+end $$;
+
+commit;

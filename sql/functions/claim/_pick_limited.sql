@@ -1,0 +1,46 @@
+-- Deploy qwf:functions/claim/_pick_limited
+-- Purpose: Picks the jobs for the places that were taken, those of each limit in claim order.
+-- Guarantees: Walks along jobs_claim_limited, or jobs_claim_limited_light past no heavy job.
+-- Locks: queued jobs, those that are free.
+-- Called by: _pick, _lock_places.
+
+begin;
+
+create function _qwf.pick_limited(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_light_only boolean,
+  p_places qwf.limit_slots[])
+returns _qwf.picked[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_limit record;
+  v_jobs _qwf.picked[] := '{}';
+begin
+  for v_limit in
+    select s.limit_name as name, count(*) as places from unnest(p_places) s group by s.limit_name
+  loop
+    if p_light_only then
+      v_jobs := v_jobs || array(
+        select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
+        from qwf.jobs j
+        where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name and j.light
+          and _qwf.fits(j, p_worker, p_now)
+        order by j.run_next desc, j.priority, j.position
+        limit v_limit.places
+        for no key update skip locked);
+    else
+      v_jobs := v_jobs || array(
+        select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
+        from qwf.jobs j
+        where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name
+          and _qwf.fits(j, p_worker, p_now)
+        order by j.run_next desc, j.priority, j.position
+        limit v_limit.places
+        for no key update skip locked);
+    end if;
+  end loop;
+  return v_jobs;
+end $$;
+
+commit;

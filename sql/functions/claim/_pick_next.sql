@@ -1,0 +1,43 @@
+-- Deploy qwf:functions/claim/_pick_next
+-- Purpose: Picks jobs in claim order: run_next, priority, first in first out.
+-- Guarantees: One walk along jobs_claim, with the settings of claim, whatever the statistics say.
+--   Jobs this claim picked before are passed over: skip locked does not skip one's own locks. Where
+--   a held snapshot keeps what was claimed in the index, the walk begins at a floor (_keep_floor).
+-- Locks: queued jobs, those that are free.
+-- Called by: _pick, _pick_newest, _wanted_places.
+
+begin;
+
+create function _qwf.pick_next(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_picked bigint[])
+returns _qwf.picked[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_floor _qwf.floor;
+  v_jobs _qwf.picked[];
+  v_walked bigint;
+begin
+  if current_setting('qwf.floors', true) <> '' then
+    v_floor := _qwf.floor(p_queue, p_worker, p_now);
+    if v_floor.until is not null then
+      return _qwf.pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
+    end if;
+  end if;
+  v_walked := _qwf.walked('qwf.jobs_claim');
+  v_jobs := array(
+    select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
+    from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+      and j.id <> all (p_picked) and _qwf.fits(j, p_worker, p_now)
+    order by j.run_next desc, j.priority, j.position
+    limit p_count
+    for no key update skip locked);
+  if _qwf.walked('qwf.jobs_claim') - v_walked > 1000 + cardinality(v_jobs) then
+    perform _qwf.keep_floor(p_queue, p_worker, p_now);
+  end if;
+  return v_jobs;
+end $$;
+
+commit;

@@ -1,0 +1,36 @@
+-- Deploy qwf:functions/claim/_pick_warm
+-- Purpose: Picks the jobs a worker with a loaded model prefers: run_next, then those that need it.
+-- Guarantees: Walks along jobs_claim, over the jobs with run_next alone, and jobs_claim_model.
+-- Locks: queued jobs, those that are free.
+-- Called by: _pick.
+
+begin;
+
+create function _qwf.pick_warm(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int)
+returns _qwf.picked[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_next _qwf.picked[];
+begin
+  v_next := array(
+    select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
+    from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.run_next
+      and _qwf.fits(j, p_worker, p_now)
+    order by j.priority, j.position
+    limit p_count
+    for no key update skip locked);
+  return v_next || array(
+    select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
+    from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
+      and j.required_model = p_worker.current_model and _qwf.fits(j, p_worker, p_now)
+    order by j.priority, j.position
+    limit p_count - cardinality(v_next)
+    for no key update skip locked);
+end $$;
+
+commit;

@@ -1,0 +1,97 @@
+-- Deploy qwf:functions/claim/claim
+-- Purpose: Hands queued jobs to a worker: the one way from queued to running.
+-- Guarantees: A job is handed to one worker: the rows are locked as they are picked, and stamped at
+--   once. What is limited takes its places first, so that rivals that have not committed count.
+--   A job whose references cannot be resolved fails with QW004, and the others are handed out all
+--   the same. Every walk goes along an index in claim order whatever the statistics say: the
+--   settings below hold for all it calls, and forbid what a cached plan with an unknown limit would
+--   choose instead.
+-- Locks: free slots, queued jobs and runs that have not started, those that nobody has locked.
+-- Notifies: the next sleeper of the queue, where there may be more than this worker took, or work
+--   that it cannot take.
+-- Raises: QW005 for max_jobs outside 1 to 1000, QW006 for an unknown queue.
+-- Called by: workers.
+
+begin;
+
+create function qwf.claim(
+  queue text, worker text, max_jobs int default 1, lease interval default null,
+  light_only boolean default false)
+returns setof qwf.claimed_job
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_material = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set enable_sort = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_terms record;
+  v_worker qwf.workers;
+  v_room int := claim.max_jobs;
+  v_slots qwf.limit_slots[] := '{}';
+  v_places qwf.limit_slots[] := '{}';
+  v_jobs _qwf.picked[];
+begin
+  select
+    q.paused, q.max_running, coalesce(claim.lease, q.lease, s.lease) as lease,
+    coalesce(q.timeout, s.timeout) as timeout,
+    (select true from qwf.jobs j  -- limit 1: a plan of exists may read all of them
+      where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 1) as limited,
+    exists (select from qwf.switched_off o where o.host = w.host and o.queue = q.name) as off,
+    w as worker  -- not registered: nothing is filtered
+    into v_terms
+  from qwf.queues q
+  cross join qwf.settings s
+  left join qwf.workers w on w.id = claim.worker
+  where q.name = claim.queue;
+  if not found then
+    perform _qwf.raise_unknown_queue(claim.queue);
+  end if;
+  perform _qwf.check_claim(claim.worker, claim.max_jobs, v_terms.lease);
+  if v_terms.paused or v_terms.off then
+    return;
+  end if;
+  v_worker := v_terms.worker;
+
+  if v_terms.max_running is not null then
+    v_slots := _qwf.lock_slots('queue:' || claim.queue, v_room);
+    v_room := cardinality(v_slots);
+    if v_room = 0 then
+      return;
+    end if;
+  end if;
+  if v_terms.limited then
+    v_places := _qwf.lock_places(claim.queue, v_worker, v_now, v_room, claim.light_only);
+  end if;
+  v_jobs := _qwf.pick(claim.queue, v_worker, v_now, v_room, claim.light_only, v_places);
+  v_now := qwf.now();  -- after the pick: what was picked may have been queued since
+
+  if cardinality(v_jobs) = claim.max_jobs then
+    perform _qwf.wake(claim.queue, 1);
+  elsif cardinality(v_jobs) < v_room then
+    perform _qwf.pass_on(claim.queue, v_worker, v_now);
+    if v_jobs = '{}' then
+      return;
+    end if;
+  end if;
+  return query
+  select * from _qwf.stamp(v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
+  if v_slots <> '{}' or v_places <> '{}' then
+    perform _qwf.fill_slots(v_slots || v_places, array(select p.id from unnest(v_jobs) p));
+  end if;
+end $$;
+comment on function qwf.claim is
+  'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '
+  'and a lease; with light_only only jobs that may run beside a model. Returns nothing while the '
+  'queue is paused or the worker is off; QW006 for an unknown queue. The worker need not be '
+  'registered.';
+call _qwf.allow('qwf.claim', 'qwf_worker');
+
+commit;

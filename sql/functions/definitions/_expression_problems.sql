@@ -1,0 +1,49 @@
+-- Deploy qwf:functions/definitions/_expression_problems
+-- Purpose: Malformed expressions inside a value of a definition.
+-- Guarantees: Looks at shape alone; whether the names exist is for the checks of references. What
+--   the seed's pipelines spelled _implicit and _siblings gets its replacement in the hint.
+-- Called by: _input_problems, _map_problems, _node_problems, _pipeline_problems,
+--   _question_problems, _skip_problems.
+
+begin;
+
+create function _qwf.expression_problems(p_value jsonb, p_path text) returns setof _qwf.problem
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+    select e.path, verdict.problem, verdict.hint
+    from _qwf.expressions(p_value, p_path) e
+    cross join lateral (
+      select
+        case
+          when e.expression ->> '$from' ~ '^pipeline\._(implicit|siblings)\y'
+            then e.expression ->> '$from'
+        end as seed,
+        case
+          when e.depth > 50 then 'is nested more than 50 deep'
+          when e.expression ? '$check' then '"$check" is not an operator'
+          else coalesce(
+            _qwf.malformed(e.expression),
+            case when e.expression ? '$from' and _qwf.segments(e.expression -> '$from') is null
+              then '"$from" holds something that is neither a name nor an integer' end,
+            (select format('"$filter" key "%s" needs a regular expression', c.key)
+             from jsonb_each(e.expression -> '$filter') c
+             where (_qwf.filter_operator(c.key))[1] = 'matches'
+               and jsonb_typeof(c.value) <> 'object' and not _qwf.is_pattern(c.value)
+             limit 1))
+        end as malformed) shape
+    cross join lateral (
+      select case when shape.seed like '%_implicit%' then '"_implicit" is not a reference'
+            else '"_siblings" is not a reference' end as problem,
+        case when shape.seed like '%_implicit%' then 'write the value itself, or {"$value": ...}'
+          else 'depend on those nodes and read {"$from": "<node>.files"} of each' end as hint
+      where shape.seed is not null
+      union all
+      select shape.malformed,
+        'see docs/references.md; data with a key that begins with $ goes into {"$value": ...}'
+      where shape.seed is null and shape.malformed is not null) verdict;
+end $$;
+
+commit;

@@ -1,0 +1,47 @@
+-- Deploy qwf:functions/definitions/_pipeline_problems
+-- Purpose: Everything that is wrong with a pipeline definition.
+-- Guarantees: One row per problem with its JSON path; none for a definition that can be used. Never
+--   raises.
+-- Called by: register_pipeline.
+
+begin;
+
+create function _qwf.pipeline_problems(p_definition jsonb) returns setof _qwf.problem
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_keys constant jsonb := jsonb '{
+    "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
+    "inputs": "object", "outputs": "object", "nodes": "array"}';
+  v_nodes jsonb := _qwf.list(p_definition -> 'nodes');
+begin
+  if jsonb_typeof(p_definition) is distinct from 'object' then
+    return next row('definition', 'must be an object', null)::_qwf.problem;
+    return;
+  end if;
+  return query select * from _qwf.key_problems(p_definition, v_keys, '{name,nodes}', '');
+  return query select * from _qwf.name_problems(p_definition);
+  if p_definition ? 'inputs' then
+    return query select * from _qwf.definition_schema_problems(p_definition -> 'inputs', 'inputs');
+    return query
+      select 'inputs.type', 'must be "object"', null::text
+      where p_definition #> '{inputs,type}' <> '"object"';
+  end if;
+  return query select * from _qwf.expression_problems(p_definition -> 'outputs', 'outputs');
+  return query
+    select 'outputs.files', '"files" is reserved', 'choose another name for this export'
+    where exists (select from _qwf.expressions(p_definition #> '{outputs,files}', ''));
+  return query select * from _qwf.item_problems(v_nodes, 'nodes', null);
+  return query
+    select p.*
+    from _qwf.items(v_nodes) i
+    cross join lateral _qwf.node_problems(i.item, format('nodes[%s]', i.place - 1)) p
+    order by i.place;
+  return query
+    select *
+    from _qwf.pipeline_reference_problems(p_definition || jsonb_build_object('nodes', v_nodes));
+end $$;
+
+commit;

@@ -1,0 +1,45 @@
+-- Deploy qwf:functions/definitions/_question_rules
+-- Purpose: What is wrong with the values of an input step whose types are right.
+-- Guarantees: Never raises, whatever the step holds; paths start at the step.
+-- Called by: _question_problems.
+
+begin;
+
+create function _qwf.question_rules(p_step jsonb) returns setof _qwf.problem
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_widget text := p_step ->> 'widget';
+begin
+  return query
+    select rule.path, rule.problem, rule.hint
+    from (values
+      ('.widget', v_widget = '', 'must not be empty', null),
+      ('.widget', v_widget = 'on_failure', 'is what a failed node asks with',
+        'choose another widget'),
+      ('.default', p_step ? 'default' and not p_step ? 'expires', 'needs "expires"',
+        'say with "expires" how long to wait for an answer before the default is taken'),
+      ('.target', jsonb_typeof(p_step -> 'target') = 'string'
+          and p_step ->> 'target' !~ '^[A-Za-z_][A-Za-z0-9_]*$',
+        'must be a name: letters, digits and _', 'references read the answer as <step>.<target>'),
+      ('.target', p_step ->> 'target' = 'files', '"files" is reserved', 'choose another target'),
+      ('.options', v_widget in ('choose_one', 'turnout')
+          and not p_step ?| array['options', 'source'],
+        'is missing', 'list the "options", or say with "source" where they come from'),
+      ('.options', p_step -> 'options' = '[]', 'must hold at least one option', null),
+      ('.pattern', v_widget = 'text' and jsonb_typeof(p_step -> 'pattern') = 'string'
+          and not _qwf.is_pattern(p_step -> 'pattern'),
+        'is not a regular expression', null),
+      ('.min_length', v_widget = 'text' and p_step -> 'min_length' < '0', 'must not be negative',
+        null),
+      ('.min_length', v_widget = 'text' and p_step -> 'min_length' > p_step -> 'max_length',
+        'is larger than max_length', null),
+      ('.min', v_widget = 'number' and p_step -> 'min' > p_step -> 'max', 'is larger than max',
+        null),
+      ('.step', v_widget = 'number' and p_step -> 'step' <= '0', 'must be positive', null)
+    ) rule (path, violated, problem, hint)
+    where rule.violated;
+end $$;
+
+commit;

@@ -1,0 +1,32 @@
+-- Deploy qwf:functions/definitions/_step_problems
+-- Purpose: What is wrong with one step of a workflow, looked at on its own.
+-- Guarantees: One row per problem, each with its JSON path.
+-- Called by: _workflow_problems.
+
+begin;
+
+create function _qwf.step_problems(p_step jsonb, p_path text) returns setof _qwf.problem
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_common constant jsonb := jsonb '{
+    "id": "string", "kind": "string", "depends_on": "array", "skip_if": "any",
+    "display_name": "string", "map": "node", "max_parallel": "node", "min_success": "node",
+    "run_if": "node", "on_failure": "node", "limit_by": "node"}';
+begin
+  if p_step ->> 'kind' = 'input' then
+    return query select * from _qwf.question_problems(p_step, v_common, p_path);
+  else
+    return query select * from _qwf.key_problems(p_step,
+      v_common || '{"pipeline": "string", "inputs": ["object", "array"]}',
+      array['id', 'kind'] || case when p_step ->> 'kind' = 'pipeline' then 'pipeline' end, p_path);
+    return query select * from _qwf.input_problems(p_step -> 'inputs', p_path || '.inputs');
+  end if;
+  if p_step -> 'kind' not in ('"pipeline"', '"input"') then
+    return next row(p_path || '.kind', 'must be "pipeline" or "input"', null)::_qwf.problem;
+  end if;
+  return query select * from _qwf.skip_problems(p_step -> 'skip_if', p_path || '.skip_if');
+end $$;
+
+commit;

@@ -1,0 +1,30 @@
+-- Deploy qwf:functions/definitions/_unknown_names
+-- Purpose: Queues and limits a node names that are not there: its jobs would wait for ever.
+-- Guarantees: Paths start at the node. The limit that a queue has by itself is not to be named.
+-- Called by: _node_rules.
+
+begin;
+
+create function _qwf.unknown_names(p_node jsonb) returns setof _qwf.problem
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+    select '.queue', format('there is no queue "%s"', p_node ->> 'queue'), coalesce(
+      _qwf.did_you_mean(p_node ->> 'queue', array(select q.name from qwf.queues q)),
+      'let an administrator create it: select qwf.create_queue(''name'')')
+    where jsonb_typeof(p_node -> 'queue') = 'string'
+      and not exists (select from qwf.queues q where q.name = p_node ->> 'queue')
+    union all
+    select '.limit_by', format('there is no limit "%s"', p_node ->> 'limit_by'), coalesce(
+      _qwf.did_you_mean(p_node ->> 'limit_by', array(
+        select l.name from qwf.limits l where not starts_with(l.name, 'queue:'))),
+      'let an administrator create it: select qwf.create_limit(''name'', max_running => 2)')
+    where jsonb_typeof(p_node -> 'limit_by') = 'string'
+      and not exists (
+        select from qwf.limits l
+        where l.name = p_node ->> 'limit_by' and not starts_with(l.name, 'queue:'));
+end $$;
+
+commit;

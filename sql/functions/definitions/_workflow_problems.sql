@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/definitions/_workflow_problems
+-- Purpose: Everything that is wrong with a workflow definition, short of what compiling finds.
+-- Guarantees: One row per problem with its JSON path. p_pipelines are the current pipelines it may
+--   use, by name. Never raises.
+-- Called by: register_workflow.
+
+begin;
+
+create function _qwf.workflow_problems(p_definition jsonb, p_pipelines jsonb)
+returns setof _qwf.problem
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_keys constant jsonb := jsonb '{
+    "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
+    "steps": "array", "deadline": "interval"}';
+  v_steps jsonb := _qwf.list(p_definition -> 'steps');
+  v_inner jsonb;  -- ids of the nodes of each step whose pipeline is known
+begin
+  if jsonb_typeof(p_definition) is distinct from 'object' then
+    return next row('definition', 'must be an object', null)::_qwf.problem;
+    return;
+  end if;
+  return query select * from _qwf.key_problems(p_definition, v_keys, '{name,steps}', '');
+  return query select * from _qwf.name_problems(p_definition);
+  select coalesce(jsonb_object_agg(i.id, coalesce(inner_node.ids, '{}')), '{}')
+  into v_inner
+  from _qwf.items(v_steps) i
+  cross join lateral (
+    select jsonb_object_agg(n.id, true) as ids
+    from _qwf.items(p_pipelines -> (i.item ->> 'pipeline') -> 'nodes') n) inner_node
+  where i.id is not null
+    and (p_pipelines ? (i.item ->> 'pipeline') or i.item ->> 'kind' = 'input');
+  return query select * from _qwf.item_problems(v_steps, 'steps', v_inner);
+  return query
+    select p.*
+    from _qwf.items(v_steps) i
+    cross join lateral _qwf.step_problems(i.item, format('steps[%s]', i.place - 1)) p
+    order by i.place;
+  return query
+    select format('steps[%s].pipeline', i.place - 1), format('there is no pipeline "%s"', i.name),
+      coalesce(
+        _qwf.did_you_mean(i.name, array(select p.name from qwf.pipelines p where p.current)),
+        'register the pipeline first')
+    from (select l.place, l.item, l.item ->> 'pipeline' as name from _qwf.items(v_steps) l) i
+    where i.item ->> 'kind' = 'pipeline' and jsonb_typeof(i.item -> 'pipeline') = 'string'
+      and not p_pipelines ? i.name;
+end $$;
+
+commit;

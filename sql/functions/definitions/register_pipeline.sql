@@ -1,0 +1,51 @@
+-- Deploy qwf:functions/definitions/register_pipeline
+-- Purpose: Registers a pipeline and makes this content the current version.
+-- Guarantees: The same content is the same version. Nothing is written unless everything checkable
+--   has been checked. Runs that exist keep the pipelines they were enqueued with.
+-- Locks: an advisory lock to commit: registrations happen one after the other.
+-- Raises: QW003 that lists all problems, each with its JSON path; 40001 to a caller in repeatable
+--   read whose snapshot is older than another registration of the name; a WARNING names each
+--   workflow that no longer fits.
+-- Called by: administrators, qwf apply.
+
+begin;
+
+create function qwf.register_pipeline(definition jsonb) returns int
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_definition constant jsonb := register_pipeline.definition;
+  v_version int;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('qwf.register', 0));
+  perform _qwf.raise_problems('QW003', 'invalid pipeline definition',
+    array(select p from _qwf.pipeline_problems(v_definition) p));
+
+  update qwf.pipelines p
+  set current = false
+  where p.name = v_definition ->> 'name' and p.current and p.definition <> v_definition;
+  update qwf.pipelines p
+  set current = true
+  where p.name = v_definition ->> 'name' and p.definition = v_definition
+  returning p.version into v_version;
+  if v_version is null then
+    insert into qwf.pipelines (name, version, definition, digest, current)
+    select v_definition ->> 'name', coalesce(max(p.version), 0) + 1, v_definition,
+      encode(sha256(convert_to(v_definition::text, 'UTF8')), 'hex'), true
+    from qwf.pipelines p
+    where p.name = v_definition ->> 'name'
+    on conflict do nothing  -- a version this snapshot cannot see: 40001 instead of 23505
+    returning version into v_version;
+  end if;
+  perform _qwf.recompile(v_definition ->> 'name');
+  return v_version;
+end $$;
+
+comment on function qwf.register_pipeline is
+  'Registers a pipeline, makes it current and returns its version; raises QW003 with all problems.';
+call _qwf.allow('qwf.register_pipeline', 'qwf_admin');
+
+commit;

@@ -1,0 +1,72 @@
+-- Deploy qwf:functions/definitions/register_workflow
+-- Purpose: Registers a workflow and makes this content the current version.
+-- Guarantees: The same content is the same version. Nothing is written unless everything checkable
+--   has been checked, over the pipelines that are current; the graph is compiled here, so that the
+--   first run need not.
+-- Locks: an advisory lock to commit: registrations happen one after the other.
+-- Raises: QW003 that lists all problems, each with its JSON path; 40001 to a caller in repeatable
+--   read whose snapshot is older than another registration of the name.
+-- Called by: administrators, qwf apply.
+
+begin;
+
+create function qwf.register_workflow(definition jsonb) returns int
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_definition constant jsonb := register_workflow.definition;
+  v_pipelines record;
+  v_names text[];
+  v_problems _qwf.problem[];
+  v_graph jsonb;
+  v_version qwf.workflows;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('qwf.register', 0));
+  v_names := array(
+    select distinct (i.item ->> 'pipeline') collate "C"
+    from _qwf.items(v_definition -> 'steps') i
+    where i.item ->> 'kind' = 'pipeline' and i.item ? 'pipeline'
+    order by 1);
+  v_pipelines := _qwf.current_pipelines(v_names);
+  v_problems := array(
+    select p from _qwf.workflow_problems(v_definition, v_pipelines.definitions) p);
+  if jsonb_typeof(v_definition -> 'steps') = 'array' then
+    v_graph := _qwf.compile(v_definition, v_pipelines.definitions);
+    v_problems := v_problems || array(
+      select p from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p);
+  end if;
+  perform _qwf.raise_problems('QW003', 'invalid workflow definition', v_problems);
+
+  update qwf.workflows w
+  set current = false
+  where w.name = v_definition ->> 'name' and w.current and w.definition <> v_definition;
+  update qwf.workflows w
+  set current = true
+  where w.name = v_definition ->> 'name' and w.definition = v_definition
+  returning * into v_version;
+  if v_version.id is null then
+    insert into qwf.workflows (name, version, definition, pipeline_names, digest, current)
+    select v_definition ->> 'name', coalesce(max(w.version), 0) + 1, v_definition, v_names,
+      encode(sha256(convert_to(v_definition::text, 'UTF8')), 'hex'), true
+    from qwf.workflows w
+    where w.name = v_definition ->> 'name'
+    on conflict do nothing  -- a version this snapshot cannot see: 40001 instead of 23505
+    returning * into v_version;
+  end if;
+  if not exists (
+    select from qwf.graphs g
+    where g.workflow_id = v_version.id and g.pipeline_ids = v_pipelines.ids
+  ) then
+    perform _qwf.store_graph(v_version.id, v_pipelines.ids, v_graph);
+  end if;
+  return v_version.version;
+end $$;
+
+comment on function qwf.register_workflow is
+  'Registers a workflow, makes it current and returns its version; raises QW003 with all problems.';
+call _qwf.allow('qwf.register_workflow', 'qwf_admin');
+
+commit;

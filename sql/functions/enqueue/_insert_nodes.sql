@@ -1,0 +1,61 @@
+-- Deploy qwf:functions/enqueue/_insert_nodes
+-- Purpose: Writes the jobs of a new run, one for each node of its graph.
+-- Guarantees: Nodes without dependencies are queued, or scheduled for run_at; a guarded one is
+--   looked at now, or when due.
+-- Notifies: sleepers of the queues that got work.
+-- Called by: enqueue_run.
+
+begin;
+
+create function _qwf.insert_nodes(p_run_id bigint, p_now timestamptz) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_run qwf.runs;
+  v_later boolean;
+  v_first _qwf.event[];
+  v_queues text[];
+begin
+  select r.* into v_run from qwf.runs r where r.id = p_run_id;
+  v_later := coalesce(v_run.run_at > p_now, false);
+  with inserted as (
+    insert into qwf.jobs as j (
+      run_id, graph_id, node_idx, node_id, queue, task, status, project, priority,
+      position, run_at, queued_at, inputs, input_spec, guarded, remaining_deps,
+      max_attempts, max_losses, backoff, timeout, stall_timeout, required_model, light,
+      vram_mb, requires, limit_by, on_failure, run_if, origin, labels, created_at)
+    select
+      p_run_id, n.graph_id, n.idx, n.node_id, n.queue, n.task, k.status, v_run.project,
+      v_run.priority,
+      case when k.status = 'queued' then _qwf.next_position() end,
+      case when k.status = 'scheduled' then v_run.run_at end,
+      case when k.status = 'queued' then p_now end,
+      n.inputs, n.input_spec, k.guarded, n.dep_count,
+      n.max_attempts, n.max_losses, n.backoff, n.timeout, n.stall_timeout, n.required_model,
+      n.light, n.vram_mb, n.requires, n.limit_by, n.on_failure, n.run_if, 'run', v_run.labels,
+      p_now
+    from qwf.graph_nodes n
+    cross join lateral (select num_nonnulls(n.skip_if, n.input_spec, n.map) > 0) g (guarded)
+    cross join lateral (
+      select g.guarded, case
+          when n.dep_count > 0 then 'blocked'
+          when v_later then 'scheduled'
+          when g.guarded then 'blocked'
+          else 'queued'
+        end::qwf.job_status as status) k
+    where n.graph_id = v_run.graph_id
+    order by n.idx
+    returning j.id, j.status, j.remaining_deps, j.queue
+  )
+  select
+    array_agg((p_run_id, i.id, 'ready')::_qwf.event)
+      filter (where i.status = 'blocked' and i.remaining_deps = 0),
+    array_agg(i.queue) filter (where i.status = 'queued')
+    into v_first, v_queues
+  from inserted i;
+  perform _qwf.wake(q, count(*)::int) from unnest(v_queues) q group by q;
+  perform _qwf.apply(v_first);
+end $$;
+
+commit;

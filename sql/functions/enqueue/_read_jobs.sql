@@ -1,0 +1,69 @@
+-- Deploy qwf:functions/enqueue/_read_jobs
+-- Purpose: Reads and checks the list that enqueue_many is given.
+-- Guarantees: Every item has its defaults and passes the checks of enqueue; a queue is looked up
+--   once for all its items in a row.
+-- Raises: QW001, QW005, QW006, naming the item.
+-- Called by: enqueue_many.
+
+begin;
+
+create function _qwf.read_jobs(p_jobs jsonb) returns _qwf.new_job[]
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_item record;
+  v_job _qwf.new_job;
+  v_where text;
+  v_name text;  -- of the queue that was looked up last
+  v_queue record;
+  v_jobs _qwf.new_job[] := array[]::_qwf.new_job[];
+  v_known text[] := ('{task,args,queue,priority,run_at,key,max_attempts,backoff,timeout,model,'
+    'vram_mb,requires,limit_by,on_failure,expires,project,labels,once}')::text[];
+begin
+  if jsonb_typeof(p_jobs) is distinct from 'array' then
+    raise exception using errcode = 'QW005', message = 'jobs is not a list',
+      hint = 'pass a JSON list of objects: [{"task": "greet", "args": {"who": "Ada"}}]';
+  end if;
+  for v_item in
+    select e.value, e.ordinality - 1 as i from jsonb_array_elements(p_jobs) with ordinality e
+  loop
+    if jsonb_typeof(v_item.value) <> 'object' or v_item.value - v_known <> '{}' then
+      raise exception using errcode = 'QW005', message = 'invalid job',
+        detail = format('[%s]: not an object with the arguments of enqueue: %s',
+          v_item.i, left(v_item.value::text, 200)),
+        hint = 'an item takes ' || array_to_string(v_known, ', ');
+    end if;
+  end loop;
+  for v_item in
+    select (i.n - 1)::int as ord, j.*
+    from jsonb_array_elements(p_jobs) with ordinality i (value, n)
+    cross join lateral jsonb_to_record(i.value) j (
+      task text, args jsonb, queue text, priority int, run_at timestamptz, key text,
+      max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
+      limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean)
+  loop
+    v_job := (
+      v_item.ord, v_item.task, coalesce(v_item.args, '{}'), coalesce(v_item.queue, 'default'),
+      coalesce(v_item.priority, 100), v_item.run_at, v_item.key, v_item.max_attempts,
+      v_item.backoff, v_item.timeout, v_item.model, v_item.vram_mb,
+      coalesce(v_item.requires, '{}'), v_item.limit_by, coalesce(v_item.on_failure, 'fail'),
+      v_item.expires, coalesce(v_item.project, ''),
+      coalesce(v_item.labels, '{}'), coalesce(v_item.once, false))::_qwf.new_job;
+    v_where := format('[%s].', v_job.ord);
+    if v_job.queue is distinct from v_name then
+      v_queue := _qwf.look_up_queue(v_job.queue, v_where);
+      v_name := v_job.queue;
+    end if;
+    perform _qwf.check_job(v_job, v_where, v_queue.max_value_bytes);
+    v_jobs := v_jobs || v_job;
+  end loop;
+  return v_jobs;
+exception
+  when data_exception then  -- a text that is no number, time or interval
+    raise exception using errcode = 'QW005', message = 'invalid job', detail = sqlerrm,
+      hint = 'times as 2026-01-31T12:00Z, intervals as 10 min, numbers as numbers; '
+        'nothing was written';
+end $$;
+
+commit;

@@ -1,0 +1,35 @@
+-- Deploy qwf:functions/enqueue/enqueue_many
+-- Purpose: Enqueues any number of standalone jobs in one statement.
+-- Guarantees: All or none; ids in input order. An item whose key is taken, in the table or by an
+--   earlier item, gives the id of the job that has it. Keys are inserted in sorted order, so that
+--   two callers with the same keys cannot deadlock.
+-- Notifies: sleepers of the queues, once.
+-- Raises: QW001, QW005, QW006 as enqueue does, naming the item: [3].queue.
+-- Called by: producers.
+
+begin;
+
+create function qwf.enqueue_many(jobs jsonb) returns setof bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_jobs _qwf.new_job[] := _qwf.read_jobs(enqueue_many.jobs);
+  v_ids bigint[] := _qwf.insert_jobs(v_jobs);
+begin
+  perform _qwf.notice_unserved(q.name)
+  from (select distinct i.queue from unnest(v_jobs) i) q (name)
+  cross join lateral _qwf.look_up_queue(q.name, '') l
+  where not l.served;
+  return query select i.id from unnest(v_ids) with ordinality i (id, ord) order by i.ord;
+end $$;
+comment on function qwf.enqueue_many is
+  'Enqueues a JSON list of jobs, each an object with the arguments of enqueue, and returns their '
+  'ids in order.';
+call _qwf.allow('qwf.enqueue_many', 'qwf_producer');
+
+commit;

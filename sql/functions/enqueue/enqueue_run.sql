@@ -1,0 +1,75 @@
+-- Deploy qwf:functions/enqueue/enqueue_run
+-- Purpose: Enqueues a run of a workflow in the caller's transaction.
+-- Guarantees: The run and all its nodes exist exactly when that transaction commits, as the
+--   definitions are now. With a key that is taken, returns the run that has it. Touches no row that
+--   others share.
+-- Notifies: sleepers of the queues of the first nodes.
+-- Raises: QW001 unknown workflow or limit, QW003 a definition that does not compile, QW005 a
+--   context that does not fit.
+-- Called by: producers.
+
+begin;
+
+create function qwf.enqueue_run(
+  workflow text, context jsonb default '{}', priority int default 100,
+  run_at timestamptz default null, key text default null, out_dir text default null,
+  project text default '', labels jsonb default '{}', once boolean default false)
+returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_graph bigint;
+  v_id bigint;
+begin
+  perform _qwf.check_key('', 'key', enqueue_run.key),
+    _qwf.check_key('', 'project', enqueue_run.project);
+  perform _qwf.check_run(enqueue_run.context, enqueue_run.labels, enqueue_run.run_at);
+  v_graph := _qwf.graph_for(enqueue_run.workflow);
+  perform _qwf.check_limits(v_graph);
+  perform _qwf.raise_problems('QW005', 'the context does not fit the workflow',
+    array(select p from _qwf.context_problems(v_graph, enqueue_run.context) p));
+  loop
+    insert into qwf.runs as r (
+      graph_id, workflow, workflow_version, status, project, key, once, priority, context, labels,
+      out_dir, node_count, open_nodes, active_nodes, run_at, deadline_at, created_at, started_at,
+      finished_at)
+    select
+      g.id, w.name, w.version,
+      case when g.node_count = 0 then 'completed' else 'queued' end::qwf.run_status,
+      coalesce(enqueue_run.project, ''), enqueue_run.key, coalesce(enqueue_run.once, false),
+      coalesce(enqueue_run.priority, 100), enqueue_run.context,
+      coalesce(enqueue_run.labels, '{}'), enqueue_run.out_dir, g.node_count, g.node_count,
+      (select count(*) from qwf.graph_nodes n where n.graph_id = g.id and n.dep_count = 0),
+      enqueue_run.run_at, greatest(enqueue_run.run_at, v_now) + g.deadline, v_now,
+      case when g.node_count = 0 then v_now end,
+      case when g.node_count = 0 then v_now end
+    from qwf.graphs g join qwf.workflows w on w.id = g.workflow_id
+    where g.id = v_graph
+    on conflict (project, workflow, key)
+      where key is not null and (once or status in ('queued', 'running', 'awaiting_input'))
+      do nothing
+    returning r.id into v_id;
+    exit when v_id is not null;
+    v_id := _qwf.run_with_key(
+      coalesce(enqueue_run.project, ''), split_part(enqueue_run.workflow, '@', 1),
+      enqueue_run.key);
+    if v_id is not null then
+      return v_id;
+    end if;  -- else it ended between the two statements: the key is free, insert again
+  end loop;
+  perform _qwf.insert_nodes(v_id, v_now);
+  return v_id;
+end $$;
+comment on function qwf.enqueue_run is
+  'Enqueues a run of a workflow (name or name@version) and returns its id, or the id of the run '
+  'that holds the key; QW001, QW003 or QW005 say what is wrong.';
+call _qwf.allow('qwf.enqueue_run',
+  'qwf_producer');
+
+commit;

@@ -1,0 +1,46 @@
+-- Deploy qwf:functions/finish/_record_attempts
+-- Purpose: Writes the history of attempts that just ended: attempt rows and figures, and what not
+--   every attempt has.
+-- Guarantees: A number that a worker garbles becomes null rather than losing the report.
+-- Called by: _conclude.
+
+begin;
+
+create function _qwf.record_attempts(
+  p_ended _qwf.ended[], p_now timestamptz, p_settings qwf.settings)
+returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into qwf.job_attempts (
+    job_id, attempt, token, worker, queued_at, started_at, finished_at, outcome, reason, error,
+    exit_code, signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail)
+  select
+    e.id, e.attempt, e.token, e.worker, e.queued_at, e.claimed_at, p_now, e.outcome,
+    e.detail ->> 'reason', e.error,
+    _qwf.number(e.detail -> 'exit_code', 65535)::int,
+    _qwf.number(e.detail -> 'signal', 255)::int,
+    _qwf.number(e.detail -> 'max_rss_bytes')::bigint,
+    _qwf.number(e.detail -> 'cpu_seconds')::real,
+    _qwf.number(e.detail -> 'gpu_peak_bytes')::bigint,
+    _qwf.tail(e.detail ->> 'log_tail', p_settings.max_log_bytes)
+  from unnest(p_ended) e;
+
+  insert into qwf.attempt_counts (hour, queue, task, outcome, waits, runs)
+  select date_bin('1 hour', p_now, 'epoch'), e.queue, e.task, e.outcome,
+    array_agg(date_part('epoch', e.claimed_at - e.queued_at)::real),
+    array_agg(date_part('epoch', p_now - e.claimed_at)::real)
+  from unnest(p_ended) e
+  group by e.queue, e.task, e.outcome;
+
+  if exists (
+    select from unnest(p_ended) e
+    where e.outcome = 'lost' or e.status = 'cancelled' or e.detail ? 'files'
+      or exists (select from qwf.cancel_requests c where c.job_id = e.id)
+  ) then
+    perform _qwf.record_unusual(p_ended, p_now);
+  end if;
+end $$;
+
+commit;

@@ -1,0 +1,50 @@
+-- Deploy qwf:functions/finish/_record_unusual
+-- Purpose: Writes what few of the attempts that just ended have: files, a loss or cancellation to
+--   tell of, a request to cancel that is settled now.
+-- Guarantees: A number that a worker garbles becomes null rather than losing the report.
+-- Locks: cancel_requests of these jobs, those that are free.
+-- Called by: _record_attempts.
+
+begin;
+
+create function _qwf.record_unusual(p_ended _qwf.ended[], p_now timestamptz) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  insert into qwf.run_files (job_id, file_no, rel_path, run_id, node_id, host, kind, size_bytes)
+  select e.id, f.n, left(f.value ->> 'rel_path', 4096), e.run_id, e.node_id, e.detail ->> 'host',
+    coalesce(f.value ->> 'kind', 'file'),
+    greatest(coalesce(_qwf.number(f.value -> 'size_bytes'), 0), 0)
+  from unnest(p_ended) e
+  cross join lateral jsonb_array_elements(
+    case when jsonb_typeof(e.detail -> 'files') = 'array' then e.detail -> 'files' else '[]' end)
+    with ordinality f (value, n)
+  where e.status = 'completed' and f.value ->> 'rel_path' is not null;
+
+  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  select p_now, e.run_id, e.id,
+    case
+      when e.status = 'cancelled' then 'cancelled'
+      when e.detail ->> 'reason' = 'lease_lapsed' then 'reclaimed'
+      when jsonb_typeof(e.detail -> 'readings') = 'object' then 'tripped'
+      else 'lost'
+    end,
+    coalesce(e.worker, session_user),
+    jsonb_strip_nulls(jsonb_build_object(
+      'attempt', e.attempt, 'reason', e.detail -> 'reason', 'signal', e.detail -> 'signal',
+      'now', e.status, 'readings', case when octet_length((e.detail -> 'readings')::text) < 4096
+        then e.detail -> 'readings' end))
+  from unnest(p_ended) e
+  where e.outcome = 'lost' or e.status = 'cancelled';
+
+  delete from qwf.cancel_requests c
+  using (
+    select r.job_id from qwf.cancel_requests r join unnest(p_ended) e on e.id = r.job_id
+    where e.status in ('completed', 'failed', 'cancelled')
+    for update of r skip locked  -- what somebody looks at just now, tick() clears away
+  ) free
+  where c.job_id = free.job_id;
+end $$;
+
+commit;

@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/finish/_transition
+-- Purpose: Where a job goes when an attempt ends without completing: the state machine of an
+--   attempt, in one place.
+-- Guarantees: Three budgets. Errors and transient failures count against max_attempts; losses
+--   against max_losses; releases count nothing. A job that somebody stopped is never given back to
+--   the queue, and nobody is asked about it. Inlined into its caller's query.
+-- Called by: _retire.
+
+begin;
+
+create function _qwf.transition(
+  p_outcome text, p_stopped boolean, p_failures int, p_losses int, p_max_attempts int,
+  p_max_losses int, p_backoff jsonb, p_on_failure text, p_settings qwf.settings)
+returns setof _qwf.transition
+language sql stable rows 1
+as $$
+  select
+    case
+      when p_outcome = 'cancelled' or p_stopped then 'cancelled'
+      when (p_outcome = 'fatal' or n.exhausted) and p_on_failure = 'ask' then 'awaiting_input'
+      when p_outcome = 'fatal' or n.exhausted then 'failed'
+      when n.wait > 0 then 'scheduled'
+      else 'queued'
+    end::qwf.job_status,
+    n.failures,
+    n.losses,
+    n.wait,
+    p_outcome in ('lost', 'released'),
+    case when n.exhausted and p_outcome = 'lost'
+      then format('lost %s times, given up: ', n.losses) else '' end
+  from (
+    select
+      c.failures, c.losses,
+      case p_outcome
+        when 'error' then c.failures >= coalesce(p_max_attempts, p_settings.error_attempts)
+        when 'tempfail' then c.failures >= coalesce(p_max_attempts, p_settings.transient_attempts)
+        when 'lost' then c.losses >= coalesce(p_max_losses, p_settings.max_losses)
+        else false
+      end as exhausted,
+      case p_outcome
+        when 'error'
+          then _qwf.backoff_seconds(coalesce(p_backoff, p_settings.error_backoff), c.failures)
+        when 'tempfail'
+          then _qwf.backoff_seconds(coalesce(p_backoff, p_settings.transient_backoff), c.failures)
+      end as wait
+    from (select
+      p_failures + (p_outcome in ('error', 'tempfail', 'fatal'))::int as failures,
+      p_losses + (p_outcome = 'lost')::int as losses) c
+  ) n
+$$;
+
+commit;

@@ -1,0 +1,29 @@
+-- Deploy qwf:functions/finish/finish
+-- Purpose: Takes the report of a worker about one attempt that ended.
+-- Guarantees: finish_many of one.
+-- Raises: QW005 for an outcome that is none.
+-- Called by: workers.
+
+begin;
+
+create function qwf.finish(
+  job_id bigint, token uuid, outcome text, output jsonb default '{}', error text default null,
+  detail jsonb default '{}')
+returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  return (
+    select v.verdict
+    from qwf.finish_many(jsonb_build_array(jsonb_build_object(
+      'job_id', finish.job_id, 'token', finish.token, 'outcome', finish.outcome,
+      'output', finish.output, 'error', finish.error, 'detail', finish.detail))) v);
+end $$;
+comment on function qwf.finish is
+  'Reports the end of an attempt: completed, error, fatal, tempfail, lost, released or cancelled. '
+  'Returns ok, or lost when the token is not the current one; QW005 for an unknown outcome.';
+call _qwf.allow('qwf.finish', 'qwf_worker');
+
+commit;

@@ -1,0 +1,32 @@
+-- Deploy qwf:functions/finish/finish_many
+-- Purpose: Takes the reports of a worker about attempts that ended.
+-- Guarantees: Terminal state or requeue, the attempt row and the event are one transaction. A token
+--   that is not the current one changes nothing and is answered lost; the very same report again is
+--   answered ok. An error while fanning out never undoes the end of the job: the event waits in the
+--   outbox.
+-- Locks: the jobs reported (by id), then the runs that are free (by id), then jobs of those runs.
+-- Notifies: sleepers, for work that became queued; workers of siblings that have to stop.
+-- Raises: QW005 for a malformed report; nothing is written then.
+-- Called by: workers.
+
+begin;
+
+create function qwf.finish_many(reports jsonb) returns setof qwf.report_verdict
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+begin
+  return query select * from _qwf.conclude(_qwf.read_reports(finish_many.reports));
+end $$;
+comment on function qwf.finish_many is
+  'Takes a JSON list of reports {job_id, token, outcome, output, error, detail} and answers ok or '
+  'lost for each; pending says to call drain_outbox() soon. detail may have reason, exit_code, '
+  'signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail, host, and files as a list of '
+  '{rel_path, kind, size_bytes}; QW005 for a malformed report.';
+call _qwf.allow('qwf.finish_many', 'qwf_worker');
+
+commit;

@@ -1,0 +1,40 @@
+-- Deploy qwf:functions/graphs/_absolute_paths
+-- Purpose: The paths of all references in a compiled value, which start from a node, several nodes,
+--   $context or $files.
+-- Guarantees: A path that starts from an expression gives the paths inside that expression. $value
+--   is data.
+-- Called by: _compile_map, _reads, _step_inputs.
+
+begin;
+
+create function _qwf.absolute_paths(p_value jsonb) returns setof jsonb
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_value is null or p_value::text !~ '"\$from"' then
+    return;
+  end if;
+  return query
+    with recursive inner_value (value) as (
+      select p_value
+      union all
+      select child.value
+      from inner_value outer_value
+      cross join lateral (
+        select m.value
+        from jsonb_each(_qwf.object(outer_value.value)) m
+        where not outer_value.value ? '$value'
+        union all
+        select e.value
+        from jsonb_array_elements(_qwf.list(outer_value.value)) e
+      ) child
+      where child.value::text ~ '"\$from"'
+    )
+    select v.value -> '$from'
+    from inner_value v
+    where jsonb_typeof(v.value) = 'object' and not v.value ? '$value'
+      and jsonb_typeof(v.value -> '$from' -> 0) in ('string', 'array');
+end $$;
+
+commit;

@@ -1,0 +1,56 @@
+-- Deploy qwf:functions/graphs/_compile
+-- Purpose: A workflow and its pipelines as one graph: nodes, edges, checks for enqueue, deadline,
+--   problems.
+-- Guarantees: Reads no table but through its arguments, writes none. Steps are visited once,
+--   dependencies first. Tolerates a workflow that has other problems, so that all of them are found
+--   at once; the graph counts only if there is none.
+-- Called by: _graph_for, _recompile, register_workflow.
+
+begin;
+
+create function _qwf.compile(p_workflow jsonb, p_pipelines jsonb) returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set jit = off
+as $$
+declare
+  v_steps jsonb := p_workflow -> 'steps';
+  v_count int := jsonb_array_length(v_steps);
+  v_places jsonb;  -- position of each step id
+  v_order int[];
+  v_upstream bit varying[];
+  v_parts jsonb[] := array_fill(null::jsonb, array[v_count]);
+  v_place int;
+  v_step jsonb;
+  v_pipeline jsonb;
+  v_waits jsonb;
+  v_names jsonb;
+begin
+  select coalesce(jsonb_object_agg(i.id, i.place order by i.place desc), '{}')
+  into v_places
+  from _qwf.items(v_steps) i
+  where i.id is not null;
+  select o, _qwf.ancestors(v_count, o, e.tails, e.heads, e.wholes)
+  into v_order, v_upstream
+  from (
+    select array_agg(tail) as tails, array_agg(head) as heads, array_agg(whole) as wholes
+    from _qwf.edges(v_steps)) e
+  cross join lateral _qwf.topological(v_count, e.tails, e.heads) o;
+  foreach v_place in array coalesce(v_order, '{}') loop
+    v_step := v_steps -> (v_place - 1);
+    if v_places -> (v_step ->> 'id') = to_jsonb(v_place) then  -- an object, the first of its id
+      v_pipeline := p_pipelines -> (v_step ->> 'pipeline');
+      v_waits := _qwf.waits(v_step, v_places, v_parts);
+      v_names := _qwf.step_names(
+        jsonb_build_array(v_step, v_pipeline), v_place, v_order, v_places, v_parts,
+        v_upstream[v_place], v_waits);
+      v_parts[v_place] := v_waits
+        || _qwf.compile_step(v_step, format('steps[%s]', v_place - 1), v_pipeline, v_names);
+    end if;
+  end loop;
+  return jsonb_build_object('deadline', _qwf.interval(p_workflow -> 'deadline'))
+    || _qwf.assemble(
+      array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));
+end $$;
+
+commit;

@@ -1,0 +1,57 @@
+-- Deploy qwf:functions/graphs/_compile_node
+-- Purpose: One node of a pipeline as a row of graph_nodes, in JSON.
+-- Guarantees: Inputs that refer to nothing at run time are worked out here, so that has_refs is
+--   false for them; not those of a map, which are resolved anyway, for each element. The node's own
+--   skip_if wins over its step's.
+-- Called by: _compile_step.
+
+begin;
+
+create function _qwf.compile_node(p_node jsonb, p_step jsonb, p_skip_if jsonb, p_names jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_inputs jsonb := _qwf.canonical(_qwf.named_inputs(p_node -> 'inputs'), p_names);
+  v_static _qwf.resolution;
+begin
+  if p_node ? 'command' then
+    v_inputs := v_inputs
+      || jsonb_build_object('command', _qwf.canonical(p_node -> 'command', p_names));
+  end if;
+  if v_inputs::text !~ '"\$from": \[' and not p_node ? 'map' then
+    v_static := _qwf.resolve(v_inputs, '{}');
+    v_inputs := coalesce(v_static.value, v_inputs);
+  end if;
+  return jsonb_build_object(
+    'node_id', (p_step ->> 'id') || '/' || (p_node ->> 'id'),
+    'step_id', p_step -> 'id',
+    'pipeline', p_step -> 'pipeline',
+    'task', case when p_node ? 'command' then '"command"'
+      else coalesce(p_node -> 'node', p_node -> 'id') end,
+    'queue', coalesce(p_node -> 'queue',
+      case when p_node -> 'gpu' = 'true' then jsonb '"gpu"' else jsonb '"cpu"' end),
+    'inputs', v_inputs,
+    'has_refs', v_static.value is null and v_inputs::text ~ '"\$',
+    'skip_if', coalesce(_qwf.canonical(p_node -> 'skip_if', p_names), p_skip_if),
+    'required_model', p_node -> 'model',
+    'light', coalesce(p_node -> 'light', 'false'),
+    'vram_mb', (p_node -> 'vram_mb')::int,
+    'requires', coalesce(p_node -> 'requires', '{}'),
+    'limit_by', p_node -> 'limit_by',
+    'on_failure', coalesce(p_node -> 'on_failure', '"fail"'),
+    'run_if', p_node -> 'run_if',
+    'map', (_qwf.compile_map(p_node -> 'map', p_names)).value,
+    'max_parallel', (p_node -> 'max_parallel')::int,
+    'min_success', case jsonb_typeof(p_node -> 'min_success')
+      when 'number' then (p_node -> 'min_success')::int::text
+      else p_node ->> 'min_success' end,
+    'max_attempts', (p_node #> '{retry,max_attempts}')::int,
+    'max_losses', (p_node #> '{retry,max_losses}')::int,
+    'backoff', p_node #> '{retry,backoff}',
+    'timeout', _qwf.interval(p_node -> 'timeout'),
+    'stall_timeout', _qwf.interval(p_node -> 'stall_timeout'));
+end $$;
+
+commit;

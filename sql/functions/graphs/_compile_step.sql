@@ -1,0 +1,69 @@
+-- Deploy qwf:functions/graphs/_compile_step
+-- Purpose: One step of a workflow: its nodes, what its name stands for downstream, checks and
+--   problems.
+-- Guarantees: Tolerates an unknown pipeline (null): the step then has no nodes and stands for
+--   something unknown.
+-- Called by: _compile.
+
+begin;
+
+create function _qwf.compile_step(p_step jsonb, p_path text, p_pipeline jsonb, p_names jsonb)
+returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_id text := p_step ->> 'id';
+  v_part jsonb := jsonb '{"nodes": [], "checks": [], "problems": [], "name": {"kind": "unknown"}}';
+  v_problems _qwf.problem[] := array(
+    select p from _qwf.reference_problems(
+      (p_step - array['schema', 'default'])
+        || jsonb_build_object('inputs', _qwf.named_inputs(p_step -> 'inputs')),
+      p_path, p_names) p);
+  v_given jsonb;
+  v_shape jsonb;
+  v_names jsonb;
+begin
+  if p_step ->> 'kind' = 'input' then
+    v_part := v_part || jsonb_build_object(
+      'nodes', jsonb_build_array(_qwf.compile_question(p_step, p_names)),
+      'name', jsonb_build_object('id', v_id, 'leaves', jsonb_build_array(v_id),
+        'target', coalesce(p_step ->> 'target', 'value')));
+  elsif p_pipeline is not null then
+    v_given := _qwf.step_inputs(p_step, p_path, p_pipeline -> 'inputs', p_names);
+    v_shape := _qwf.pipeline_shape(p_pipeline, v_id);
+    v_names := p_names || (v_shape -> 'names')
+      || jsonb '{"item": {"kind": "element"}, "index": {"kind": "element"}}'
+      || jsonb_build_object('pipeline', jsonb_build_object(
+        'kind', 'pipeline', 'inputs', v_given -> 'inputs',
+        'declared', coalesce(p_pipeline #> '{inputs,properties}', '{}')));
+    v_problems := v_problems
+      || array(select p from jsonb_populate_recordset(null::_qwf.problem, v_given -> 'problems') p)
+      || array(select p from _qwf.reference_problems(
+        v_shape -> 'references', p_path || '.pipeline', v_names) p)
+      || array(
+        select (format('%s.pipeline.nodes[%s].map', p_path, n.place - 1), m.error,
+          null)::_qwf.problem
+        from jsonb_array_elements(_qwf.list(v_shape #> '{references,nodes}'))
+          with ordinality as n (node, place)
+        cross join lateral _qwf.compile_map(n.node -> 'map', v_names) m
+        where m.error is not null);
+    v_part := v_part || jsonb_build_object(
+      'nodes', (
+        select coalesce(jsonb_agg(
+            _qwf.compile_node(n.node, p_step, _qwf.canonical(p_step -> 'skip_if', p_names), v_names)
+              || jsonb_build_object('depends_on', coalesce(n.node -> 'depends_on', '[]'))
+            order by n.place), '[]')
+        from jsonb_array_elements(v_shape -> 'nodes') with ordinality as n (node, place)),
+      'checks', v_given -> 'checks',
+      'name', jsonb_build_object('id', v_id, 'leaves', v_shape -> 'leaves',
+          'nodes', v_shape -> 'names') || (
+        select case when count(*) = 0 then '{}' else jsonb_build_object('exports',
+          jsonb_object_agg(o.key, _qwf.canonical(o.value, v_names))) end
+        from jsonb_each(p_pipeline -> 'outputs') o
+        where exists (select from _qwf.expressions(o.value, ''))));
+  end if;
+  return v_part || jsonb_build_object('problems', to_jsonb(v_problems));
+end $$;
+
+commit;

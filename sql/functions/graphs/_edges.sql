@@ -1,0 +1,27 @@
+-- Deploy qwf:functions/graphs/_edges
+-- Purpose: The edges that the depends_on lists of nodes or steps make, between positions from 1.
+-- Guarantees: Each edge once. An entry step/node counts for its step, but not as whole; an entry
+--   that names nothing makes no edge; where an id is used twice the first one counts.
+-- Called by: _compile, _item_problems, _pipeline_reference_problems, _pipeline_shape.
+
+begin;
+
+create function _qwf.edges(p_list jsonb) returns table (tail int, head int, whole boolean)
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  return query
+    select named.place, dependant.place, bool_or(entry.id not like '%/%')
+    from _qwf.items(p_list) dependant
+    cross join lateral
+      jsonb_array_elements_text(_qwf.list(dependant.item -> 'depends_on')) entry (id)
+    join (
+      select i.id, min(i.place) as place
+      from _qwf.items(p_list) i
+      group by i.id) named on named.id = split_part(entry.id, '/', 1)
+    group by named.place, dependant.place;
+end $$;
+
+commit;

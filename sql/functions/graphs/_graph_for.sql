@@ -1,0 +1,51 @@
+-- Deploy qwf:functions/graphs/_graph_for
+-- Purpose: The graph that a new run of a workflow executes: its version over the pipelines that are
+--   current.
+-- Guarantees: Nearly always two index look-ups, because registering compiles; else compiles here.
+--   Locks no shared row.
+-- Raises: QW001 for an unknown workflow or version; QW003 with all problems when its pipelines no
+--   longer fit it.
+-- Called by: enqueue_run, _schedule_problems.
+
+begin;
+
+create function _qwf.graph_for(p_workflow text) returns bigint
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_name text := split_part(p_workflow, '@', 1);
+  v_version text := substr(p_workflow, length(v_name) + 2);
+  v_workflow qwf.workflows;
+  v_pipelines record;
+  v_graph jsonb;
+  v_id bigint;
+begin
+  select * into v_workflow
+  from qwf.workflows w
+  where w.name = v_name
+    and case when v_name = p_workflow then w.current else w.version::text = v_version end;
+  if v_workflow.id is null then
+    perform _qwf.raise_unknown_workflow(p_workflow);
+  end if;
+  select g.id into v_id
+  from qwf.graphs g
+  where g.workflow_id = v_workflow.id
+    and g.pipeline_ids = array(
+      select p.id
+      from qwf.pipelines p
+      where p.name = any (v_workflow.pipeline_names) and p.current
+      order by p.name collate "C")
+  order by g.id
+  limit 1;
+  if v_id is null then
+    v_pipelines := _qwf.current_pipelines(v_workflow.pipeline_names);
+    v_graph := _qwf.compile(v_workflow.definition, v_pipelines.definitions);
+    perform _qwf.raise_problems('QW003', 'workflow does not fit its pipelines',
+      array(select p from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p));
+    v_id := _qwf.store_graph(v_workflow.id, v_pipelines.ids, v_graph);
+  end if;
+  return v_id;
+end $$;
+
+commit;

@@ -1,0 +1,55 @@
+-- Deploy qwf:functions/invariants/_job_invariants
+-- Purpose: The invariants of jobs and what belongs to them, as one query over one snapshot.
+-- Called by: check_invariants.
+
+begin;
+
+create function _qwf.job_invariants() returns table (invariant text, subject text, detail text)
+language sql stable
+as $$
+  with attempt as (
+    select
+      a.job_id,
+      count(*) as written,
+      count(*) filter (where a.outcome = 'completed') as completed,
+      (array_agg(a.outcome order by a.attempt desc))[1] as last
+    from qwf.job_attempts a
+    group by a.job_id
+  ), violation as (
+    select 'every ended claim is an attempt' as invariant, j.id,
+      format('%s claims, %s attempts, %s', j.attempt, coalesce(a.written, 0), j.status) as detail
+    from qwf.jobs j left join attempt a on a.job_id = j.id
+    where coalesce(a.written, 0) <> j.attempt - (j.status = 'running')::int
+    union all
+    select 'an outcome is written once', j.id,
+      format('%s completed attempts, the last %s, %s', a.completed, a.last, j.status)
+    from qwf.jobs j left join attempt a on a.job_id = j.id
+    where a.completed > 1 + j.retries
+      or (j.status = 'completed' and j.input_spec is null and j.elements is null
+        and a.last is distinct from 'completed')
+      or (j.status in ('failed', 'cancelled') and j.retries = 0 and a.completed > 0)
+    union all
+    select 'remaining_deps counts unsatisfied dependencies', j.id,
+      format('%s, counted %s', j.remaining_deps, d.count)
+    from qwf.jobs j join _qwf.unsatisfied() d on d.job_id = j.id
+    where j.remaining_deps <> d.count
+    union all
+    select 'a node that depends on nothing open is opened', j.id, 'blocked with no dependency left'
+    from qwf.jobs j join qwf.runs r on r.id = j.run_id and r.finished_at is null
+    where j.status = 'blocked' and j.remaining_deps = 0 and j.parent_id is null
+      and not exists (select from qwf.outbox o where o.job_id = j.id and o.kind = 'ready'
+          and o.poisoned_at is null)
+    union all
+    select 'an outcome is one that a worker can report', a.job_id, a.outcome
+    from qwf.job_attempts a
+    where a.outcome not in (
+      'completed', 'error', 'fatal', 'tempfail', 'lost', 'released', 'cancelled')
+    union all
+    select 'a node has its run', j.id, format('run %s is gone', j.run_id)
+    from qwf.jobs j
+    where j.run_id is not null and not exists (select from qwf.runs r where r.id = j.run_id)
+  )
+  select v.invariant, 'job ' || v.id, v.detail from violation v
+$$;
+
+commit;

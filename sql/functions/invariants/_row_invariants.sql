@@ -1,0 +1,57 @@
+-- Deploy qwf:functions/invariants/_row_invariants
+-- Purpose: The invariants of single rows of jobs and runs. They are no CHECKs, for every claim and
+--   finish would pay for these.
+-- Called by: check_invariants.
+
+begin;
+
+create function _qwf.row_invariants() returns table (invariant text, subject text, detail text)
+language sql stable
+as $$
+  select 'budgets hold', 'job ' || j.id, format('%s failures of %s, %s losses of %s',
+    j.failures, j.max_attempts, j.losses, j.max_losses)
+  from qwf.jobs j
+  where j.failures > j.max_attempts or j.losses > j.max_losses
+  union all
+  select 'a token is made for its job', 'job ' || j.id, j.token::text
+  from qwf.jobs j where _qwf.token_job(j.token) <> j.id
+  union all
+  select 'the columns of a job agree with its state', 'job ' || j.id, j.status::text
+  from qwf.jobs j
+  where (j.status = 'running') <> (j.token is not null)
+    or (j.token is null) <> (j.lease_expires_at is null)
+    or (j.status in ('completed', 'failed', 'cancelled', 'skipped'))
+      <> (j.finished_at is not null)
+    or case j.status
+      when 'running' then num_nulls(j.claimed_by, j.started_at) > 0
+      when 'queued' then num_nulls(j.position, j.queued_at, j.queue) > 0
+      when 'scheduled' then j.run_at is null
+      when 'blocked' then j.run_id is null
+      when 'awaiting_input' then j.input_spec is null
+      else false end
+  union all
+  select 'the terms of a job make sense', 'job ' || j.id, format(
+    'max_attempts %s, max_losses %s, timeout %s, stall_timeout %s, vram_mb %s, on_failure %s, '
+    'run_if %s', j.max_attempts, j.max_losses, j.timeout, j.stall_timeout, j.vram_mb,
+    j.on_failure, j.run_if)
+  from qwf.jobs j
+  where least(j.max_attempts, j.max_losses) < 1 or least(j.timeout, j.stall_timeout) <= '0 s'
+    or j.vram_mb < 0 or j.on_failure not in ('fail', 'continue', 'ask')
+    or j.run_if <> 'all_done'
+  union all
+  select 'a job is standalone, a node, or an element', 'job ' || j.id,
+    format('run %s, graph %s, node %s, parent %s, element %s',
+      j.run_id, j.graph_id, j.node_idx, j.parent_id, j.element)
+  from qwf.jobs j
+  where num_nulls(j.run_id, j.graph_id) = 1 or num_nulls(j.parent_id, j.element) = 1
+    or (j.run_id is null and num_nonnulls(j.node_idx, j.parent_id) > 0)
+    or (j.run_id is not null and num_nonnulls(j.node_idx, j.parent_id) <> 1)
+  union all
+  select 'the columns of a run agree with its state', 'run ' || r.id, r.status::text
+  from qwf.runs r
+  where (r.status in ('completed', 'failed', 'cancelled')) <> (r.finished_at is not null)
+    or (r.status = 'completed' and r.open_nodes > 0)
+    or r.active_nodes + r.waiting_nodes > r.open_nodes
+$$;
+
+commit;

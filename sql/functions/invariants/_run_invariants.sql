@@ -1,0 +1,71 @@
+-- Deploy qwf:functions/invariants/_run_invariants
+-- Purpose: The invariants of runs and their nodes, as one query over one snapshot.
+-- Guarantees: Counters lag behind their nodes by exactly the events that wait in the outbox; that
+--   is what is checked.
+-- Called by: check_invariants.
+
+begin;
+
+create function _qwf.run_invariants() returns table (invariant text, subject text, detail text)
+language sql stable
+as $$
+  with event as (
+    select
+      o.run_id,
+      count(*) filter (where o.kind in ('completed', 'failed', 'cancelled')) as ended,
+      count(*) filter (where o.kind = 'asked') as asked,
+      count(*) filter (where o.kind = 'ready') as ready,
+      count(*) as pending
+    from qwf.outbox o
+    where o.poisoned_at is null
+    group by o.run_id
+  ), node as (
+    select j.run_id, count(*) filter (where j.parent_id is null) as nodes,
+      count(*) filter (where j.finished_at is null) as open,
+      count(*) filter (where j.status in ('scheduled', 'queued', 'running')) as active,
+      count(*) filter (where j.status = 'awaiting_input') as waiting,
+      count(*) filter (where j.finished_at is null and j.status <> 'running') as stoppable
+    from qwf.jobs j
+    where j.run_id is not null
+    group by j.run_id
+  ), run as (
+    select
+      r.*, coalesce(n.nodes, 0) as nodes, coalesce(n.open, 0) as open,
+      coalesce(n.active, 0) as active, coalesce(n.waiting, 0) as waiting,
+      coalesce(n.stoppable, 0) as stoppable, coalesce(e.ended, 0) as ended,
+      coalesce(e.asked, 0) as asked,
+      coalesce(e.ready, 0) as ready, coalesce(e.pending, 0) as pending
+    from qwf.runs r left join node n on n.run_id = r.id left join event e on e.run_id = r.id
+  ), violation as (
+    select 'a run has all nodes of its graph' as invariant, r.id,
+      format('%s of %s', r.nodes, r.node_count) as detail
+    from run r where r.nodes <> r.node_count
+    union all
+    select 'open_nodes counts what is not terminal', r.id,
+      format('%s, counted %s + %s', r.open_nodes, r.open, r.ended)
+    from run r where r.finished_at is null and r.open_nodes <> r.open + r.ended
+    union all
+    select 'active_nodes counts what can go on', r.id,
+      format('%s, counted %s + %s', r.active_nodes, r.active, r.ended + r.ready + r.asked)
+    from run r
+    where r.finished_at is null and r.active_nodes <> r.active + r.ended + r.ready + r.asked
+    union all
+    select 'waiting_nodes counts what is asked', r.id,
+      format('%s, counted %s - %s', r.waiting_nodes, r.waiting, r.asked)
+    from run r where r.finished_at is null and r.waiting_nodes <> r.waiting - r.asked
+    union all
+    select 'a live run can go on', r.id, format('%s open, none active, waiting or pending', r.open)
+    from run r where r.finished_at is null and r.active + r.waiting + r.pending = 0
+    union all
+    select 'awaiting_input means only people are waited for', r.id, r.status::text
+    from run r
+    where r.finished_at is null
+      and (r.status = 'awaiting_input') <> (r.active_nodes = 0 and r.waiting_nodes > 0)
+    union all
+    select 'a run that is over has nothing waiting', r.id, format('%s nodes', r.stoppable)
+    from run r where r.finished_at is not null and r.stoppable > 0 and r.pending = 0
+  )
+  select v.invariant, 'run ' || v.id, v.detail from violation v
+$$;
+
+commit;

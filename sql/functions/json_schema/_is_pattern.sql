@@ -1,0 +1,20 @@
+-- Deploy qwf:functions/json_schema/_is_pattern
+-- Purpose: Whether a value is a text that compiles as a regular expression.
+-- Guarantees: Never raises: this is the one place where a pattern is tried out.
+-- Called by: _expression_problems, _filter, _keyword_problems, _question_rules.
+
+begin;
+
+create function _qwf.is_pattern(p_value jsonb) returns boolean
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform '' ~ (p_value #>> '{}');
+  return jsonb_typeof(p_value) is not distinct from 'string';
+exception
+  when invalid_regular_expression then
+    return false;
+end $$;
+
+commit;

@@ -1,0 +1,14 @@
+-- Deploy qwf:functions/json_schema/_is_type
+-- Purpose: Whether a value is of a type, or of one of several, that a schema names.
+-- Guarantees: integer is a number without a fraction, however it is written; number includes it.
+-- Called by: _schema_problems, _key_problems.
+
+begin;
+
+create function _qwf.is_type(p_value jsonb, p_types jsonb) returns boolean
+language sql immutable parallel safe
+return p_types ? jsonb_typeof(p_value)
+  or p_types ? 'integer'
+    and case when jsonb_typeof(p_value) = 'number' then p_value::numeric % 1 = 0 else false end;
+
+commit;

@@ -1,0 +1,74 @@
+-- Deploy qwf:functions/maps/_insert_elements
+-- Purpose: Writes the jobs of a map, one for each element of its list.
+-- Guarantees: Inputs are stored resolved. An element whose references cannot be resolved has failed
+--   from the start, or asks; it takes no place under max_parallel. Those beyond that are blocked,
+--   and opened in order as others end.
+-- Locks: expects the run locked by the caller.
+-- Notifies: sleepers of the queue; qwf_events, for those that have failed or ask.
+-- Called by: _expand_map.
+
+begin;
+
+create function _qwf.insert_elements(p_map bigint, p_list jsonb, p_inputs jsonb)
+returns _qwf.node_count
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_count _qwf.node_count;
+begin
+  with element as materialized (
+    select e.n::int - 1 as element, r.value as inputs, _qwf.resolution_error(r.error) as error,
+      count(*) filter (where r.error is null) over (order by e.n) as rank
+    from jsonb_array_elements(p_list) with ordinality e (item, n)
+    cross join lateral _qwf.resolve(
+      p_inputs, jsonb_build_object('$item', e.item, '$index', e.n - 1)) r
+  ), inserted as (
+    insert into qwf.jobs as j (
+      run_id, graph_id, parent_id, element, node_id, queue, task, status, project, priority,
+      position, queued_at, finished_at, input_spec, last_error, inputs, max_attempts, max_losses,
+      backoff, timeout, stall_timeout, required_model, light, vram_mb, requires, limit_by,
+      on_failure, run_if, origin, labels, created_at)
+    select
+      m.run_id, m.graph_id, m.id, e.element, format('%s[%s]', m.node_id, e.element), m.queue,
+      m.task, k.status, m.project, m.priority,
+      case when k.status = 'queued' then _qwf.next_position() end,
+      case when k.status = 'queued' then v_now end,
+      case when k.status = 'failed' then v_now end,
+      case when k.status = 'awaiting_input' then _qwf.gate(e.error, false) end,
+      e.error, coalesce(e.inputs, '{}'), m.max_attempts, m.max_losses, m.backoff,
+      m.timeout, m.stall_timeout, m.required_model, m.light, m.vram_mb, m.requires, m.limit_by,
+      case m.on_failure when 'ask' then 'ask' else 'fail' end, m.run_if, 'run', m.labels, v_now
+    from element e
+    cross join (
+      select j.*, n.max_parallel
+      from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
+      where j.id = p_map) m
+    cross join lateral (select case
+      when e.error is not null and m.on_failure = 'ask' then 'awaiting_input'
+      when e.error is not null then 'failed'
+      when e.rank > m.max_parallel then 'blocked'
+      else 'queued' end::qwf.job_status) k (status)
+    order by e.element
+    returning j.run_id, j.status
+  )
+  select j.run_id, -count(i) filter (where i.status <> 'failed'),
+    count(i) filter (where i.status = 'queued'),
+    count(i) filter (where i.status = 'awaiting_input'), 0, true
+    into v_count
+  from qwf.jobs j left join inserted i on true
+  where j.id = p_map
+  group by j.run_id;
+  perform _qwf.wake(j.queue, v_count.active) from qwf.jobs j
+  where j.id = p_map and v_count.active > 0;
+  if jsonb_array_length(p_list) + v_count.closed > 0 or v_count.waiting > 0 then
+    perform _qwf.announce_trouble(j) from qwf.jobs j
+    where j.parent_id = p_map and j.status in ('failed', 'awaiting_input');
+  end if;
+  return v_count;
+end $$;
+
+commit;

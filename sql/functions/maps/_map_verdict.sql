@@ -1,0 +1,53 @@
+-- Deploy qwf:functions/maps/_map_verdict
+-- Purpose: Ends a map that has nothing left to wait for, or can no longer succeed.
+-- Guarantees: It fails as soon as min_success is out of reach, and says with the error of which
+--   element; it completes when every element has ended, with their outputs in the order of the
+--   list.
+-- Locks: the map, of a run the caller has locked.
+-- Called by: _expand_map, _open_guarded, _settle_maps.
+
+begin;
+
+create function _qwf.map_verdict(p_map bigint) returns qwf.job_status
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_map record;
+  v_output _qwf.resolution;
+begin
+  select j.elements, j.failed_elements, j.remaining_deps, case
+      when j.elements = 0 then 0
+      when n.min_success is null then j.elements
+      when right(n.min_success, 1) = '%'
+        then ceil(j.elements * rtrim(n.min_success, '%')::numeric / 100)
+      else n.min_success::numeric
+    end as needed into v_map
+  from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
+  where j.id = p_map;
+  if v_map.elements - v_map.failed_elements < v_map.needed then
+    select format('%s of %s elements failed, %s must succeed; %s: %s', v_map.failed_elements,
+        v_map.elements, v_map.needed, j.node_id, coalesce(j.last_error, j.status::text))
+      into v_output.error
+    from qwf.jobs j
+    where j.parent_id = p_map and j.status in ('failed', 'cancelled')
+    order by j.finished_at, j.element
+    limit 1;
+  elsif v_map.remaining_deps = 0 then
+    v_output := _qwf.map_output(p_map);
+  else
+    return 'blocked';
+  end if;
+  update qwf.jobs j set
+    status = case when v_output.value is null then 'failed' else 'completed' end::qwf.job_status,
+    output = v_output.value, finished_at = qwf.now(), progress = 1,
+    last_error = case when v_output.value is null
+      then coalesce(v_output.error, format('%s must succeed, the list has %s', v_map.needed,
+        v_map.elements)) end
+  where j.id = p_map;
+  return case when v_output.value is null then 'failed' else 'completed' end;
+end $$;
+
+commit;

@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/maps/_settle_maps
+-- Purpose: Counts ended elements off their maps; ends a map, or opens its next elements.
+-- Guarantees: One update of a map, whatever the number of elements that ended. An element that was
+--   never queued had no place under max_parallel to give back. A map that ended early is returned
+--   once more, as cancelled, when its last element has ended: only then what depends on it goes on.
+-- Locks: maps and blocked elements of runs the caller has locked.
+-- Notifies: sleepers of the queues that got work.
+-- Called by: _apply.
+
+begin;
+
+create function _qwf.settle_maps(p_jobs bigint[]) returns setof _qwf.opened
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_material = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
+as $$
+declare
+  v_map record;
+  v_status qwf.job_status;
+begin
+  for v_map in
+    update qwf.jobs m set
+      remaining_deps = m.remaining_deps - e.ended,
+      failed_elements = m.failed_elements + e.failed,
+      progress = 1 - (m.remaining_deps - e.ended)::real / m.elements
+    from (
+      select j.parent_id, count(*)::int as ended,
+        (count(*) filter (where j.status in ('failed', 'cancelled')))::int as failed,
+        (count(*) filter (where j.queued_at is not null))::int as freed
+      from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
+      where coalesce(j.parent_id, 0) > 0  -- said so that no partial index can answer it
+      group by j.parent_id
+    ) e
+    where m.id = e.parent_id
+    returning m.id, m.run_id, m.status, m.remaining_deps, e.freed
+  loop
+    v_status := case when v_map.status = 'blocked' then _qwf.map_verdict(v_map.id)
+      when v_map.remaining_deps = 0 then 'cancelled' end;
+    if v_status = 'blocked' then
+      return query select * from _qwf.open_elements(v_map.id, v_map.freed);
+    elsif v_status is not null then
+      return next (v_map.id, v_map.run_id, v_status)::_qwf.opened;
+    end if;
+  end loop;
+end $$;
+
+commit;

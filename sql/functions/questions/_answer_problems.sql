@@ -1,0 +1,57 @@
+-- Deploy qwf:functions/questions/_answer_problems
+-- Purpose: What is wrong with an answer, by the widget of the question.
+-- Guarantees: Never raises. A widget nobody knows takes any value; a schema in the question holds
+--   for every widget.
+-- Called by: _answer, _default_problems.
+
+begin;
+
+create function _qwf.answer_problems(p_spec jsonb, p_value jsonb) returns setof _qwf.problem
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_widget text := p_spec ->> 'widget';
+  v_type text := jsonb_typeof(p_value);
+  v_schema jsonb := coalesce(p_spec -> 'schema', '{}');
+  v_choices jsonb;
+begin
+  case v_widget
+    when 'choose_one', 'turnout', 'on_failure' then
+      v_choices := _qwf.choices(p_spec);
+      if (p_spec -> 'multiple') = 'true' then
+        v_schema := v_schema || jsonb_build_object('type', 'array');
+        return query
+        select
+          format('value[%s]', e.n - 1), 'is not one of the options',
+          left('options: ' || v_choices::text, 500)
+        from jsonb_array_elements(case when v_type = 'array' then p_value else '[]' end)
+          with ordinality e (value, n)
+        where e.value not in (select c.value from jsonb_array_elements(v_choices) c);
+      elsif p_value not in (select c.value from jsonb_array_elements(v_choices) c) then
+        return next (
+          'value', 'is not one of the options',
+          left('options: ' || v_choices::text, 500))::_qwf.problem;
+      end if;
+    when 'confirm' then
+      v_schema := v_schema || '{"type": "boolean"}';
+    when 'text' then
+      v_schema := v_schema || '{"type": "string"}' || jsonb_strip_nulls(jsonb_build_object(
+        'minLength', p_spec -> 'min_length', 'maxLength', p_spec -> 'max_length',
+        'pattern', p_spec -> 'pattern'));
+    when 'number' then
+      v_schema := v_schema || jsonb_build_object('type',
+        case when (p_spec -> 'integer') = 'true' then 'integer' else 'number' end)
+        || jsonb_strip_nulls(jsonb_build_object(
+        'minimum', p_spec -> 'min', 'maximum', p_spec -> 'max'));
+    when 'file' then
+      v_schema := v_schema || case when (p_spec -> 'multiple') = 'true'
+        then '{"type": "array", "items": {"type": "string", "minLength": 1}}'::jsonb
+        else '{"type": "string", "minLength": 1}' end;
+    else
+      null;
+  end case;
+  return query select * from _qwf.schema_problems(p_value, v_schema, 'value');
+end $$;
+
+commit;

@@ -1,0 +1,49 @@
+-- Deploy qwf:functions/questions/expire_inputs
+-- Purpose: Ends questions that nobody answered in time.
+-- Guarantees: A default given with the question is the answer, by expiry; without one the node
+--   fails. A question whose run is held just now is left for the next call; one that cannot be
+--   expired does not stop the others.
+-- Locks: runs, those that are free; then as submit_input.
+-- Notifies: sleepers of the queues that got work.
+-- Raises: QW005 for a negative bound.
+-- Called by: tick.
+
+begin;
+
+create function qwf.expire_inputs(max_inputs int default 100) returns int
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_due record;
+  v_count int := 0;
+begin
+  perform _qwf.check_count('max_inputs', expire_inputs.max_inputs);
+  for v_due in
+    select j.id from qwf.jobs j join qwf.runs r on r.id = j.run_id
+    where j.expires_at <= v_now and j.status = 'awaiting_input' and j.queue is null
+    order by j.expires_at
+    limit expire_inputs.max_inputs
+    for no key update of r skip locked
+  loop
+    begin
+      v_count := v_count + _qwf.expire_input(v_due.id, v_now);
+    exception
+      when others then
+        raise warning using message = format('input of job %s cannot expire', v_due.id),
+          detail = sqlstate || ' ' || sqlerrm;
+    end;
+  end loop;
+  return v_count;
+end $$;
+comment on function qwf.expire_inputs is
+  'Answers at most max_inputs overdue questions with their default, or fails them; returns how '
+  'many.';
+call _qwf.allow('qwf.expire_inputs', 'qwf_worker');
+
+commit;

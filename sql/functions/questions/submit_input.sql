@@ -1,0 +1,44 @@
+-- Deploy qwf:functions/questions/submit_input
+-- Purpose: Answers a question a run is waiting for, and lets the run go on.
+-- Guarantees: The answer, the end of the node and the fan-out are the caller's transaction. Two
+--   answers at once: the second waits, then is QW002. While the transaction is open, others leave
+--   events of this run in the outbox.
+-- Locks: the run, its waiting events, the input's job, jobs that become ready.
+-- Notifies: sleepers of the queues that got work.
+-- Raises: QW001 no such run or node, QW002 not asked yet or already answered, QW005 a value that
+--   does not fit.
+-- Called by: people, through psql, qwf answer or an application.
+
+begin;
+
+create function qwf.submit_input(run_id bigint, node_id text, value jsonb, by text default null)
+returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_job qwf.jobs;
+begin
+  perform _qwf.lock_runs(array[submit_input.run_id], true);
+  select j.* into v_job
+  from qwf.jobs j
+  where j.run_id = submit_input.run_id and j.node_id = submit_input.node_id
+    and (j.queue is null or j.on_failure = 'ask');
+  if not found then
+    raise exception using errcode = 'QW001', message = 'no such input',
+      detail = format('run %s has no input %L', submit_input.run_id, submit_input.node_id),
+      hint = 'see what is asked: select run_id, node_id, prompt from qwf.pending_inputs';
+  end if;
+  return _qwf.answer(v_job, submit_input.value, submit_input.by);
+end $$;
+comment on function qwf.submit_input is
+  'Answers an input node, or decides about a failed one (retry, skip, abort), and resumes the run; '
+  'returns the id of the answer. QW001 no such input, QW002 not asked yet or already answered, '
+  'QW005 a value that does not fit.';
+call _qwf.allow('qwf.submit_input', 'qwf_producer');
+
+commit;

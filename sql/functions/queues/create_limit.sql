@@ -1,0 +1,34 @@
+-- Deploy qwf:functions/queues/create_limit
+-- Purpose: Makes a named limit on how many jobs run at once, or changes it.
+-- Guarantees: Holds for jobs of every queue that name it with limit_by, with one the jobs of a
+--   queue run strictly in claim order. Where it is lowered nothing that runs is stopped; nothing
+--   more is handed out until fewer run. Waits for no claim.
+-- Locks: the limit, then free slots of it, those that nobody has locked.
+-- Notifies: sleepers of the queues where jobs wait for it.
+-- Raises: QW005 for a name or number that cannot be.
+-- Called by: administrators.
+
+begin;
+
+create function qwf.create_limit(name text, max_running int) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if coalesce(create_limit.name !~ '^\S{1,200}$', true)
+    or starts_with(create_limit.name, 'queue:')
+    or coalesce(create_limit.max_running not between 1 and 10000, true) then
+    raise exception using errcode = 'QW005', message = 'not a limit',
+      detail = format('name %L, max_running %s', create_limit.name, create_limit.max_running),
+      hint = 'a name has 1 to 200 characters without blanks, max_running is 1 to 10000; '
+        'to limit a queue: select qwf.create_queue(''gpu'', max_running => 2)';
+  end if;
+  perform _qwf.store_limit(create_limit.name, create_limit.max_running);
+end $$;
+comment on function qwf.create_limit is
+  'Creates a limit that jobs name with limit_by, or changes how many of them may run at once; '
+  'QW005 for a bad name or number.';
+call _qwf.allow('qwf.create_limit', 'qwf_admin');
+
+commit;

@@ -1,0 +1,60 @@
+-- Deploy qwf:functions/queues/create_queue
+-- Purpose: Makes a queue name usable.
+-- Guarantees: Calling it again only changes what is given. max_running is kept as the limit
+--   queue:NAME: jobs that run already count, nothing that runs is stopped, and drop_limit takes it
+--   back.
+-- Locks: the queue's row, then as create_limit; running jobs of a queue that had no limit.
+-- Notifies: sleepers of the queue, where more may run now.
+-- Raises: QW005 for a name, interval or number that cannot be.
+-- Called by: administrators, migrations of host applications.
+
+begin;
+
+create function qwf.create_queue(
+  name text, lease interval default null, timeout interval default null,
+  retention interval default null, max_running int default null)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_limited boolean;
+begin
+  if create_queue.name is null or create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$' then
+    raise exception using errcode = 'QW005', message = 'not a queue name',
+      detail = format('name: %L', create_queue.name),
+      hint = 'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first';
+  end if;
+  if create_queue.lease not between '1 s' and '1 day'
+    or create_queue.timeout <= '0 s' or create_queue.timeout > '366 days'
+    or create_queue.retention <= '0 s' or create_queue.retention > '1000 years'
+    or create_queue.max_running not between 1 and 10000 then
+    raise exception using errcode = 'QW005', message = 'value out of range',
+      detail = format('lease %s, timeout %s, retention %s, max_running %s', create_queue.lease,
+        create_queue.timeout, create_queue.retention, create_queue.max_running),
+      hint = 'a lease is one second to one day, timeout and retention are positive, a timeout is '
+        'at most a year, a retention at most 1000 years, max_running is 1 to 10000';
+  end if;
+  insert into qwf.queues as q (name, lease, timeout, retention, max_running)
+  values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention,
+    create_queue.max_running)
+  on conflict (name) do update set
+    lease = coalesce(excluded.lease, q.lease),
+    timeout = coalesce(excluded.timeout, q.timeout),
+    retention = coalesce(excluded.retention, q.retention),
+    max_running = coalesce(excluded.max_running, q.max_running);
+  if create_queue.max_running is not null then
+    v_limited := exists (select from qwf.limits l where l.name = 'queue:' || create_queue.name);
+    perform _qwf.store_limit('queue:' || create_queue.name, create_queue.max_running);
+    if not v_limited then
+      perform _qwf.adopt_running(create_queue.name);
+    end if;
+  end if;
+end $$;
+comment on function qwf.create_queue is
+  'Creates a queue, or changes what is given of one that exists: lease, timeout and retention of '
+  'its jobs, and how many may run at once. QW005 for a bad name or value.';
+call _qwf.allow('qwf.create_queue', 'qwf_admin');
+
+commit;

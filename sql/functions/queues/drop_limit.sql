@@ -1,0 +1,56 @@
+-- Deploy qwf:functions/queues/drop_limit
+-- Purpose: Removes a limit.
+-- Guarantees: Not while unfinished jobs name it, which would wait for ever. That of a queue
+--   (queue:NAME) goes at once: its jobs are limited no more. Waits for no claim: a slot that is
+--   held or locked stays, and is of no use to anybody until there is such a limit again.
+-- Locks: the queue's row, as create_queue does; the limit; its free slots, those that nobody has
+--   locked.
+-- Notifies: sleepers of the queue that is limited no more.
+-- Raises: QW001 no such limit, QW002 unfinished jobs name it.
+-- Called by: administrators.
+
+begin;
+
+create function qwf.drop_limit(name text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_queue text := substring(drop_limit.name from '^queue:(.*)$');
+  v_jobs bigint;
+begin
+  perform from qwf.queues q where q.name = v_queue for no key update;
+  perform from qwf.limits l where l.name = drop_limit.name for update;
+  if not found then
+    raise exception using errcode = 'QW001', message = 'no such limit',
+      detail = format('limit %L', drop_limit.name), hint = 'list them: select * from qwf.limits';
+  end if;
+  select count(*) into v_jobs
+  from qwf.jobs j
+  where j.limit_by = drop_limit.name and j.finished_at is null;
+  if v_jobs > 0 then
+    raise exception using errcode = 'QW002', message = 'limit is in use',
+      detail = format('%s unfinished jobs name limit %L', v_jobs, drop_limit.name),
+      hint = 'let them end or cancel them first; to let more run: '
+        'select qwf.create_limit(name, more)';
+  end if;
+  delete from qwf.limit_slots s
+  using (  -- held ones, of a queue that had a limit, are freed when their jobs end
+    select f.slot from qwf.limit_slots f
+    where f.limit_name = drop_limit.name and f.job_id is null
+    for update skip locked
+  ) free
+  where s.limit_name = drop_limit.name and s.slot = free.slot;
+  delete from qwf.limits l where l.name = drop_limit.name;
+  if v_queue is not null then
+    update qwf.queues q set max_running = null where q.name = v_queue;
+    perform _qwf.wake(v_queue, 16);
+  end if;
+end $$;
+comment on function qwf.drop_limit is
+  'Removes a limit; queue:NAME is that of a queue. QW001 no such limit, QW002 while unfinished '
+  'jobs name it.';
+call _qwf.allow('qwf.drop_limit', 'qwf_admin');
+
+commit;

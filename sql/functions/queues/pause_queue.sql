@@ -1,0 +1,26 @@
+-- Deploy qwf:functions/queues/pause_queue
+-- Purpose: Stops handing out jobs of a queue.
+-- Guarantees: Running jobs go on, and work may be enqueued.
+-- Locks: the queue's row.
+-- Raises: QW006 for an unknown queue.
+-- Called by: operators, qwf queue pause.
+
+begin;
+
+create function qwf.pause_queue(name text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  update qwf.queues q set paused = true where q.name = pause_queue.name;
+  if not found then
+    perform _qwf.raise_unknown_queue(pause_queue.name);
+  end if;
+end $$;
+comment on function qwf.pause_queue is
+  'Hands out no more jobs of the queue until resume_queue(); running ones go on; QW006 for an '
+  'unknown queue.';
+call _qwf.allow('qwf.pause_queue', 'qwf_admin');
+
+commit;

@@ -1,0 +1,27 @@
+-- Deploy qwf:functions/read/_why_full
+-- Purpose: Who holds the places of a limit, where it has none left.
+-- Called by: _why_held.
+
+begin;
+
+create function _qwf.why_full(p_limit text) returns text
+language sql stable
+as $$
+  select format('%s of %s run: %s%s', h.held, l.max_running, h.holders,
+    case when h.held > 3 then ', ...' else '' end)
+  from qwf.limits l
+  cross join lateral (
+    select count(*) as held,
+      string_agg(format('job %s on %s', j.id, j.claimed_by), ', ' order by j.id)
+        filter (where s.place <= 3) as holders
+    from (
+      select f.job_id, row_number() over (order by f.job_id) as place
+      from qwf.limit_slots f
+      where f.limit_name = l.name and f.job_id is not null
+    ) s
+    join qwf.jobs j on j.id = s.job_id
+  ) h
+  where l.name = p_limit and h.held >= l.max_running
+$$;
+
+commit;

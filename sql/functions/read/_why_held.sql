@@ -1,0 +1,31 @@
+-- Deploy qwf:functions/read/_why_held
+-- Purpose: What keeps a queued job from being handed out to anybody.
+-- Called by: _why_unclaimed.
+
+begin;
+
+create function _qwf.why_held(p_job qwf.jobs, p_now timestamptz) returns setof text
+language sql stable
+as $$
+  select format('queue %s is paused: select qwf.resume_queue(%L)', q.name, q.name)
+  from qwf.queues q
+  where q.name = p_job.queue and q.paused
+  union all
+  select format('it was not begun by %s, when it expired: the next tick() cancels it',
+    p_job.expires_at)
+  where p_job.attempt = 0 and p_job.expires_at <= p_now
+  union all
+  select format('queue %s runs as many jobs as it may, %s', p_job.queue,
+    _qwf.why_full('queue:' || p_job.queue))
+  where _qwf.why_full('queue:' || p_job.queue) is not null
+  union all
+  select format('limit %s does not exist any more: select qwf.create_limit(%L, 2)',
+    p_job.limit_by, p_job.limit_by)
+  where not exists (select from qwf.limits l where l.name = p_job.limit_by)
+    and p_job.limit_by is not null
+  union all
+  select format('limit %s is reached, %s', p_job.limit_by, _qwf.why_full(p_job.limit_by))
+  where _qwf.why_full(p_job.limit_by) is not null
+$$;
+
+commit;

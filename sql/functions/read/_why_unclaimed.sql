@@ -1,0 +1,34 @@
+-- Deploy qwf:functions/read/_why_unclaimed
+-- Purpose: Why nobody has claimed a queued job.
+-- Guarantees: What holds it back for everybody comes first; then the three workers that come
+--   nearest, with what each lacks; only where one could take it, what is before it.
+-- Called by: why_not.
+
+begin;
+
+create function _qwf.why_unclaimed(p_job qwf.jobs, p_now timestamptz) returns setof text
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_live text[];
+  v_fit text[];
+begin
+  return query select * from _qwf.why_held(p_job, p_now);
+  select array_agg(u.worker), array_agg(u.worker) filter (where u.misfits = '{}')
+    into v_live, v_fit
+  from _qwf.why_unfit(p_job, p_now) u;
+  if v_live is null then
+    return next format('no live worker serves queue %1$s: start one with '
+      'python -m qwf_agent --queue %1$s', p_job.queue);
+  elsif v_fit is null then
+    return query
+    select format('worker %s cannot take it: %s', u.worker, array_to_string(u.misfits, ', '))
+    from _qwf.why_unfit(p_job, p_now) u
+    limit 3;
+  else
+    return query select * from _qwf.why_waiting(p_job, v_fit, p_now);
+  end if;
+end $$;
+
+commit;

@@ -1,0 +1,30 @@
+-- Deploy qwf:functions/read/result
+-- Purpose: What became of a job.
+-- Raises: QW001 for no such job.
+-- Called by: producers.
+
+begin;
+
+create function qwf.result(job_id bigint) returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_result jsonb;
+begin
+  select jsonb_build_object(
+      'job_id', j.id, 'state', j.status, 'output', j.output, 'error', j.last_error)
+    into v_result
+  from qwf.jobs j
+  where j.id = result.job_id;
+  if v_result is null then
+    perform _qwf.raise_no_such_job(result.job_id);
+  end if;
+  return v_result;
+end $$;
+comment on function qwf.result is
+  'State, output and error of a job; QW001 for no such job.';
+call _qwf.allow('qwf.result', 'qwf_producer', 'qwf_viewer');
+
+commit;

@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/read/run_status
+-- Purpose: A run and all its nodes, as one document.
+-- Guarantees: One snapshot: run and nodes fit each other.
+-- Raises: QW001 for no such run.
+-- Called by: producers, qwf show, dashboards.
+
+begin;
+
+create function qwf.run_status(run_id bigint) returns jsonb
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_status jsonb;
+begin
+  select jsonb_build_object(
+      'run', to_jsonb(r) || jsonb_build_object(
+        'seconds', extract(epoch from coalesce(r.finished_at, v_now) - r.started_at)),
+      'nodes', coalesce(n.nodes, '[]')) into v_status
+  from qwf.runs r
+  cross join lateral (
+    select jsonb_agg(jsonb_build_object(
+      'job_id', j.id, 'node_id', j.node_id, 'step_id', g.step_id, 'status', j.status,
+      'queue', j.queue, 'task', j.task, 'attempt', j.attempt, 'progress', j.progress,
+      'message', j.progress_message, 'error', j.last_error, 'worker', j.claimed_by,
+      'started_at', j.claimed_at, 'finished_at', j.finished_at,
+      'seconds', extract(epoch from
+        coalesce(j.finished_at, case when j.status = 'running' then v_now end) - j.claimed_at),
+      'depends_on', (
+        select coalesce(jsonb_agg(d.node_id order by d.idx), '[]')
+        from qwf.graph_edges e
+        join qwf.graph_nodes d on d.graph_id = e.graph_id and d.idx = e.from_idx
+        where e.graph_id = j.graph_id and e.to_idx = j.node_idx)
+      ) || _qwf.element_counts(j.id, j.elements) order by j.node_idx) as nodes
+    from qwf.jobs j
+    join qwf.graph_nodes g on g.graph_id = j.graph_id and g.idx = j.node_idx
+    where j.run_id = r.id
+  ) n
+  where r.id = run_status.run_id;
+  if v_status is null then
+    perform _qwf.raise_no_such_run(run_status.run_id);
+  end if;
+  return v_status;
+end $$;
+comment on function qwf.run_status is
+  'The run, and its nodes in topological order with states, durations (seconds), errors and '
+  'dependencies; QW001 no such run.';
+call _qwf.allow('qwf.run_status', 'qwf_producer', 'qwf_viewer');
+
+commit;

@@ -1,0 +1,53 @@
+-- Deploy qwf:functions/read/why_not
+-- Purpose: Says why a job is not running, in words a person acts on.
+-- Guarantees: One line for each reason, and one at least; the nearest miss among the workers is
+--   named.
+-- Raises: QW001 for no such job.
+-- Called by: people, qwf why.
+
+begin;
+
+create function qwf.why_not(job_id bigint) returns setof text
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_job qwf.jobs;
+begin
+  select j.* into v_job from qwf.jobs j where j.id = why_not.job_id;
+  if not found then
+    perform _qwf.raise_no_such_job(why_not.job_id);
+  end if;
+  case v_job.status
+    when 'running' then
+      return next format('it runs: worker %s, attempt %s, for %s%s', v_job.claimed_by,
+        v_job.attempt, date_trunc('second', v_now - v_job.claimed_at), (
+          select ', and is to be cancelled' from qwf.cancel_requests c
+          where c.job_id = v_job.id));
+    when 'scheduled' then
+      return next format('it waits for %s%s%s', v_job.run_at,
+        case when isfinite(v_job.run_at)
+          then ', in ' || date_trunc('second', v_job.run_at - v_now) end,
+        ', after: ' || left(v_job.last_error, 200));
+    when 'awaiting_input' then
+      return next format('it waits for a person to answer: %s%s', v_job.input_spec ->> 'prompt',
+        case when v_job.queue is null then ' until ' || v_job.expires_at end);
+    when 'blocked' then
+      return query select * from _qwf.why_blocked(v_job);
+      if not found then  -- which no healthy database comes to
+        return next 'nothing it waits for is known: select * from qwf.check_invariants()';
+      end if;
+    when 'queued' then
+      return query select * from _qwf.why_unclaimed(v_job, v_now);
+    else
+      return next format('it has ended: %s%s', v_job.status,
+        coalesce(', ' || left(v_job.last_error, 200), ''));
+  end case;
+end $$;
+comment on function qwf.why_not is
+  'Why the job is not running, one line for each reason; QW001 for no such job.';
+call _qwf.allow('qwf.why_not', 'qwf_producer', 'qwf_viewer');
+
+commit;

@@ -1,0 +1,43 @@
+-- Deploy qwf:functions/references/_expressions
+-- Purpose: Every expression inside a value, with its JSON path.
+-- Guarantees: An expression is an object with a key that begins with $. What stands under $value is
+--   data and is not looked into. optional: it stands in a $coalesce. Each level of nesting is
+--   visited once.
+-- Called by: the checks and the compilation of definitions.
+
+begin;
+
+create function _qwf.expressions(p_value jsonb, p_path text)
+returns table (path text, expression jsonb, optional boolean, depth int)
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if p_value is null or p_value::text !~ '"\$' then
+    return;
+  end if;
+  return query
+    with recursive inner_value (path, value, optional, depth) as (
+      select p_path, p_value, false, 0
+      union all
+      select child.path, child.value, outer_value.optional or child.optional, outer_value.depth + 1
+      from inner_value outer_value
+      cross join lateral (
+        select outer_value.path || '.' || member.key as path, member.value, false as optional
+        from jsonb_each(_qwf.object(outer_value.value)) member
+        where not outer_value.value ? '$value'
+        union all
+        select format('%s[%s]', outer_value.path, element.position - 1), element.value,
+          outer_value.path like '%.$coalesce'
+        from jsonb_array_elements(_qwf.list(outer_value.value))
+          with ordinality as element (value, position)) child
+      where child.value::text ~ '"\$'
+    )
+    select e.path, e.value, e.optional, e.depth
+    from inner_value e
+    where jsonb_typeof(e.value) = 'object'
+      and exists (select from jsonb_object_keys(e.value) k where starts_with(k, '$'));
+end $$;
+
+commit;

@@ -1,0 +1,18 @@
+-- Deploy qwf:functions/references/_filter_operator
+-- Purpose: Operator and field of one $filter key, as {operator, field}.
+-- Guarantees: eq:field and matches:field are looked at first, then field:eq and field:matches; null
+--   for anything else.
+-- Called by: _expression_problems, _filter, _malformed_filter.
+
+begin;
+
+create function _qwf.filter_operator(p_key text) returns text[]
+language sql immutable parallel safe
+return case
+  when p_key ~ '^(eq|matches):.' then
+    array[split_part(p_key, ':', 1), substr(p_key, strpos(p_key, ':') + 1)]
+  when p_key ~ '.:(eq|matches)$' then
+    array[substring(p_key from '[a-z]+$'), regexp_replace(p_key, ':(eq|matches)$', '')]
+end;
+
+commit;

@@ -1,0 +1,37 @@
+-- Deploy qwf:functions/references/_fold_inside
+-- Purpose: Folds the parts of a value that reads the element of a map, or that cannot be resolved
+--   whole.
+-- Guarantees: What is malformed stays as it is: an expression is judged whole before any part of it
+--   is resolved. Data ($value, the schema of a $check) is not looked into.
+-- Called by: _fold, itself.
+
+begin;
+
+create function _qwf.fold_inside(p_value jsonb, p_scope jsonb) returns jsonb
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_value::text !~ '"\$' then
+    return p_value;
+  elsif jsonb_typeof(p_value) = 'array' then
+    return (select jsonb_agg(_qwf.fold(e.value, p_scope) order by e.place)
+            from jsonb_array_elements(p_value) with ordinality as e (value, place));
+  elsif jsonb_typeof(p_value) <> 'object' then
+    return p_value;
+  elsif exists (select from jsonb_object_keys(p_value) k where starts_with(k, '$'))
+    and (p_value ? '$value' or _qwf.malformed(p_value) is not null)
+  then
+    return p_value;
+  end if;
+  return (
+    select jsonb_object_agg(m.key, case
+        when m.key = '$from' then _qwf.fold_path(m.value, p_scope)
+        when m.key in ('$coalesce', '$filter') then _qwf.fold_inside(m.value, p_scope)
+        when p_value ? '$check' and m.key <> '$check' then m.value
+        else _qwf.fold(m.value, p_scope)
+      end)
+    from jsonb_each(p_value) m);
+end $$;
+
+commit;

@@ -1,0 +1,47 @@
+-- Deploy qwf:functions/references/_resolve
+-- Purpose: Resolves the references of a value: what claim calls for every job that has any.
+-- Guarantees: Never raises and starts no subtransaction: an error is a value. Its text begins with
+--   "unresolvable" (a path leads nowhere), "malformed" (not an expression) or "invalid" (a value of
+--   the wrong kind). Members of an object that are literals and plain compiled references, the
+--   common case, are walked by simple expressions.
+-- Called by: whatever hands out, opens, compiles or tries out a reference.
+
+begin;
+
+create function _qwf.resolve(p_value jsonb, p_scope jsonb) returns _qwf.resolution
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_value jsonb := jsonb '{}';
+  v_key text;
+  v_member jsonb;
+  v_path text[];
+begin
+  if jsonb_typeof(p_value) is distinct from 'object' then
+    return _qwf.evaluate(coalesce(p_value, 'null'), coalesce(p_scope, '{}'));
+  end if;
+  foreach v_key in array array(select jsonb_object_keys(p_value)) loop
+    v_member := p_value -> v_key;
+    if jsonb_typeof(v_member) in ('object', 'array') then
+      if jsonb_typeof(v_member -> '$from') = 'array' and v_member - '$from' = '{}' then
+        v_member := v_member -> '$from';
+        v_path := '{}';
+        for v_index in 0 .. jsonb_array_length(v_member) - 1 loop
+          v_path := v_path || case jsonb_typeof(v_member -> v_index)
+            when 'string' then v_member ->> v_index end;
+        end loop;
+        v_member := p_scope #> nullif(v_path, '{}');
+      elsif v_member::text ~ '"\$' then
+        v_member := (_qwf.evaluate(v_member, coalesce(p_scope, '{}'))).value;
+      end if;
+    end if;
+    if v_member is null or starts_with(v_key, '$') then  -- an expression, or an error to be worded
+      return _qwf.evaluate(p_value, coalesce(p_scope, '{}'));
+    end if;
+    v_value := v_value || jsonb_build_object(v_key, v_member);
+  end loop;
+  return row(v_value, null)::_qwf.resolution;
+end $$;
+
+commit;

@@ -1,0 +1,36 @@
+-- Deploy qwf:functions/references/_scope
+-- Purpose: What the references of one node can see.
+-- Guarantees: Only the nodes and files its graph node names are read, each by an index, however
+--   many the run has; outputs of skipped nodes are absent, those of nodes that failed or were
+--   cancelled are null. Inlined into its caller's query.
+-- Called by: _open_guarded, _resolved_inputs.
+
+begin;
+
+create function _qwf.scope(p_run_id bigint, p_nodes int[], p_files text[])
+returns table (scope jsonb)
+language sql stable rows 1
+as $$
+  select jsonb_build_object('$context', r.context) || coalesce(o.outputs, '{}') || case
+    when cardinality(p_files) = 0 then '{}' else jsonb_build_object('$files', (
+      select jsonb_object_agg(k.key, (
+        select coalesce(jsonb_agg(jsonb_build_object(
+          'rel_path', f.rel_path, 'kind', f.kind, 'size_bytes', f.size_bytes, 'host', f.host)
+          order by f.rel_path), '[]')
+        from qwf.run_files f
+        where f.run_id = p_run_id and (
+          f.node_id = k.key or f.node_id ^@ (k.key || '/') or f.node_id ^@ (k.key || '['))))
+      from unnest(p_files) k (key))) end
+  from qwf.runs r
+  cross join lateral (
+    select jsonb_object_agg(d.node_id, coalesce(d.output, 'null')) as outputs
+    from unnest(p_nodes) n (idx)
+    cross join lateral (  -- offset: each by the index, whatever the statistics say
+      select j.node_id, j.output, j.status from qwf.jobs j
+      where j.run_id = p_run_id and j.node_idx = n.idx offset 0) d
+    where d.output is not null or d.status in ('failed', 'cancelled')
+  ) o
+  where r.id = p_run_id
+$$;
+
+commit;

@@ -1,0 +1,32 @@
+-- Deploy qwf:functions/references/resolve
+-- Purpose: Resolves the references of a value against a scope, by the rules of docs/references.md.
+-- Guarantees: Immutable: the result depends on nothing but the arguments.
+-- Raises: QW004 when a reference is unresolvable, malformed or meets a value of the wrong kind.
+-- Called by: people who try out a reference, and tests.
+
+begin;
+
+create function qwf.resolve(value jsonb, scope jsonb) returns jsonb
+language plpgsql immutable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_result _qwf.resolution := _qwf.resolve(resolve.value, resolve.scope);
+begin
+  if v_result.error is not null then
+    raise exception using
+      errcode = 'QW004',
+      message = 'reference cannot be resolved',
+      detail = v_result.error,
+      hint = 'look up what the scope holds, or give the reference a "$default"';
+  end if;
+  return v_result.value;
+end $$;
+
+comment on function qwf.resolve is
+  'Returns value with every reference in it replaced by what scope holds; raises QW004 naming '
+  'the one that cannot be.';
+call _qwf.allow('qwf.resolve', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
+
+commit;

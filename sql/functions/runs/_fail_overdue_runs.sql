@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/runs/_fail_overdue_runs
+-- Purpose: Fails runs that passed their deadline.
+-- Guarantees: What is left of them stops as after a failed node, and clean-up nodes run: an event
+--   says so, which the drain of the same tick applies. A run that is hard to stop holds up no
+--   other.
+--   Bounded; a run that somebody holds is left for the next call.
+-- Locks: overdue runs (by id), those that are free.
+-- Called by: _tick_part.
+
+begin;
+
+create function _qwf.fail_overdue_runs() returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_run record;
+  v_count int := 0;
+begin
+  for v_run in
+    select r.id, r.deadline_at from qwf.runs r
+    where r.deadline_at <= v_now and r.ending is null
+      and r.status in ('queued', 'running', 'awaiting_input')
+    order by r.id
+    limit 100
+    for no key update skip locked
+  loop
+    perform _qwf.close_run(
+      v_run.id, 'failed', format('the deadline passed at %s', v_run.deadline_at));
+    insert into qwf.job_events (at, run_id, type, actor, detail)
+    values (v_now, v_run.id, 'deadline', session_user,
+      jsonb_build_object('deadline_at', v_run.deadline_at));
+    insert into qwf.outbox (run_id, kind) values (v_run.id, 'stop');
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end $$;
+
+commit;

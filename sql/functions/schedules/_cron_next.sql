@@ -1,0 +1,54 @@
+-- Deploy qwf:functions/schedules/_cron_next
+-- Purpose: The next instant at which a cron expression is due in a time zone.
+-- Guarantees: A local time that comes twice counts once, the first time, and twice where the hour
+--   field begins with * or names all hours. A local time that is skipped counts at the instant
+--   after the gap, unless all hours are named: then the next will do.
+-- Raises: 22023 for an unknown time zone.
+-- Called by: _next_fire.
+
+begin;
+
+create function _qwf.cron_next(p_cron _qwf.cron, p_zone text, p_after timestamptz)
+returns timestamptz
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_after timestamp := p_after at time zone p_zone;
+  v_local timestamp := v_after;
+  v_instants timestamptz[];
+  v_next timestamptz;
+begin
+  loop
+    v_local := _qwf.cron_local(p_cron, v_local);
+    exit when v_local is null;
+    v_instants := _qwf.instants(v_local, p_zone);
+    if cardinality(p_cron.hours) = 24 and v_instants[1] at time zone p_zone <> v_local then
+      v_local := v_instants[1] at time zone p_zone - interval '1 minute';  -- go on behind the gap
+    else
+      v_next := case
+        when v_instants[1] > p_after then v_instants[1]
+        when p_cron.repeats then v_instants[2] end;
+      exit when v_next > p_after;
+    end if;
+  end loop;
+  if not p_cron.repeats then
+    return v_next;
+  end if;
+  v_instants := _qwf.instants(date_trunc('minute', v_after), p_zone);
+  if v_instants[2] > p_after then
+    -- The clocks are about to be put back: times that they showed already come once more.
+    v_local := v_after - (v_instants[2] - v_instants[1]);
+    loop
+      v_local := _qwf.cron_local(p_cron, v_local);
+      exit when v_local is null or v_local > v_after;
+      v_instants := _qwf.instants(v_local, p_zone);
+      if v_instants[2] > p_after then
+        return least(v_next, v_instants[2]);
+      end if;
+    end loop;
+  end if;
+  return v_next;
+end $$;
+
+commit;

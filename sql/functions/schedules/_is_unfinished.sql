@@ -1,0 +1,15 @@
+-- Deploy qwf:functions/schedules/_is_unfinished
+-- Purpose: Whether a job or a run has still to end.
+-- Guarantees: False for nulls, and for what retention has removed.
+-- Called by: fire_schedules, _fire_schedule.
+
+begin;
+
+create function _qwf.is_unfinished(p_job bigint, p_run bigint) returns boolean
+language sql stable
+as $$
+  select exists (select from qwf.jobs j where j.id = p_job and j.finished_at is null)
+    or exists (select from qwf.runs r where r.id = p_run and r.finished_at is null)
+$$;
+
+commit;

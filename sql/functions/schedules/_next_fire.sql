@@ -1,0 +1,32 @@
+-- Deploy qwf:functions/schedules/_next_fire
+-- Purpose: When a schedule is next due after a given instant.
+-- Guarantees: Depends on its arguments alone, so a restart changes nothing. Null where it never is,
+--   or where this server does not know the time zone.
+-- Called by: create_schedule, enable_schedule, _fire_schedule.
+
+begin;
+
+create function _qwf.next_fire(p_schedule qwf.schedules, p_after timestamptz) returns timestamptz
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_every numeric := extract(epoch from p_schedule.every);
+  v_since numeric := extract(epoch from p_after) - extract(epoch from p_schedule.anchor);
+begin
+  if v_since < 0 then
+    return p_schedule.anchor;
+  elsif v_every is not null then
+    return p_after + make_interval(secs => (v_every - v_since % v_every)::double precision);
+  end if;
+  return _qwf.cron_next(
+    _qwf.read_cron(coalesce(p_schedule.cron,
+      format('%s %s * * *', p_schedule.minute,
+        coalesce(array_to_string(p_schedule.hours, ','), '*')))),
+    p_schedule.timezone, p_after);
+exception
+  when invalid_parameter_value then
+    return null;
+end $$;
+
+commit;

@@ -1,0 +1,22 @@
+-- Deploy qwf:functions/schedules/_raise_unknown_schedule
+-- Purpose: Raises QW001 with the name that may have been meant.
+-- Raises: QW001, always.
+-- Called by: drop_schedule, enable_schedule.
+
+begin;
+
+create function _qwf.raise_unknown_schedule(p_name text) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = 'QW001',
+    message = 'unknown schedule',
+    detail = format('there is no schedule %L', p_name),
+    hint = coalesce(
+      _qwf.did_you_mean(p_name, array(select s.name from qwf.schedules s)),
+      'list them: select * from qwf.schedule_overview');
+end $$;
+
+commit;

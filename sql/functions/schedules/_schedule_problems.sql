@@ -1,0 +1,57 @@
+-- Deploy qwf:functions/schedules/_schedule_problems
+-- Purpose: What is wrong with a schedule.
+-- Guarantees: Reports everything at once, so that what passes could fire now.
+-- Raises: QW001 for an unknown version, QW003 for a workflow that does not fit its pipelines.
+-- Called by: create_schedule.
+
+begin;
+
+create function _qwf.schedule_problems(p_schedule qwf.schedules) returns setof _qwf.problem
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_workflow text := split_part(p_schedule.workflow, '@', 1);
+  v_known boolean := exists (select from qwf.workflows w where w.name = v_workflow);
+begin
+  return query
+    select rule.path, rule.problem, rule.hint
+    from (values
+      ('name', (p_schedule.name ~ '^[a-z][a-z0-9_.-]{0,62}$') is not true,
+        format('%L is not a name', p_schedule.name),
+        'use lower case letters, digits, dot, dash and _, a letter first, at most 63'),
+      ('task', num_nonnulls(p_schedule.task, p_schedule.workflow) <> 1,
+        'give either a task or a workflow',
+        'task => ''name'' enqueues a job, workflow => ''name'' a run'),
+      ('task', p_schedule.task !~ '^\S{1,200}$',
+        'must be 1 to 200 characters without blanks', null),
+      ('workflow', p_schedule.workflow is not null and not v_known,
+        format('there is no workflow %L', p_schedule.workflow),
+        coalesce(
+          _qwf.did_you_mean(v_workflow, array(select w.name from qwf.workflows w where w.current)),
+          'register it first: select qwf.register_workflow(''{...}'')')),
+      ('args', (jsonb_typeof(p_schedule.args) = 'object') is not true,
+        'must be a JSON object', null),
+      ('args', octet_length(p_schedule.args::text) > (select s.max_value_bytes from qwf.settings s),
+        'are too large', 'pass large data by file or reference'),
+      ('queue', p_schedule.queue is not null and p_schedule.workflow is not null,
+        'says nothing for a workflow', 'its nodes name their queues'),
+      ('queue', p_schedule.task is not null
+          and not exists (select from qwf.queues q where q.name = p_schedule.queue),
+        format('there is no queue %L', p_schedule.queue),
+        'create it first: select qwf.create_queue(''name'')'),
+      ('catch_up', (p_schedule.catch_up in ('one', 'none', 'all')) is not true,
+        'must be one, none or all', null),
+      ('overlap', (p_schedule.overlap in ('skip', 'allow')) is not true,
+        'must be skip or allow', null)
+    ) rule (path, violated, problem, hint)
+    where rule.violated;
+  return query select p.* from _qwf.timing_problems(p_schedule) p;
+  if v_known and jsonb_typeof(p_schedule.args) = 'object' then
+    return query
+      select 'args for ' || p.path, p.problem, p.hint
+      from _qwf.context_problems(_qwf.graph_for(p_schedule.workflow), p_schedule.args) p;
+  end if;
+end $$;
+
+commit;

@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/schedules/_timing_problems
+-- Purpose: What is wrong with the times of a schedule.
+-- Guarantees: Reports everything at once. What passes is due some day.
+-- Called by: _schedule_problems.
+
+begin;
+
+create function _qwf.timing_problems(p_schedule qwf.schedules) returns setof _qwf.problem
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_zone text := p_schedule.timezone;
+  v_cron _qwf.cron := _qwf.read_cron(p_schedule.cron);
+begin
+  return query
+    select rule.path, rule.problem, rule.hint
+    from (values
+      ('cron', num_nonnulls(p_schedule.cron, p_schedule.minute, p_schedule.every) <> 1,
+        'give exactly one of cron, minute and every',
+        'cron => ''30 3 * * *'', or minute => 30, hours => ''{3}'', or every => ''37 minutes'''),
+      ('minute', p_schedule.minute not between 0 and 59, 'must be within 0 to 59', null),
+      ('hours', p_schedule.hours is not null and p_schedule.minute is null,
+        'say nothing without minute', null),
+      ('hours', cardinality(p_schedule.hours) = 0, 'must not be empty: that would never fire',
+        'leave hours out for every hour'),
+      ('hours',
+        exists (select from unnest(p_schedule.hours) h where (h between 0 and 23) is not true),
+        'must be within 0 to 23', null),
+      ('every', p_schedule.every < '1 s' or p_schedule.every > '366 days',
+        'must be within 1 second to 366 days', null),
+      ('every',
+        extract(year from p_schedule.every) <> 0 or extract(month from p_schedule.every) <> 0,
+        'months are not equally long', 'use cron => ''0 0 1 * *'' for the first of each month'),
+      ('anchor', p_schedule.anchor is not null and p_schedule.every is null,
+        'says nothing without every', null),
+      ('anchor', not isfinite(p_schedule.anchor), 'must be a time', null)
+    ) rule (path, violated, problem, hint)
+    where rule.violated;
+  return query select p.* from unnest(v_cron.problems) p;
+  if cardinality(v_cron.problems) = 0 and _qwf.cron_day(v_cron, date '2000-01-01') is null then
+    return query select
+      'cron', 'names no day that ever comes', 'look at the day of month and the month';
+  end if;
+  if _qwf.is_timezone(v_zone) is not true then
+    return query select 'timezone', format('%L is no time zone of this server', v_zone), coalesce(
+      _qwf.did_you_mean(v_zone, array(select n.name from pg_timezone_names n)),
+      'use a name such as Europe/Berlin: select name from pg_timezone_names');
+  end if;
+end $$;
+
+commit;

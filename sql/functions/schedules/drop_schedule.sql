@@ -1,0 +1,25 @@
+-- Deploy qwf:functions/schedules/drop_schedule
+-- Purpose: Ends a schedule.
+-- Guarantees: What it has enqueued stays.
+-- Locks: the schedule.
+-- Raises: QW001 for no such schedule.
+-- Called by: administrators.
+
+begin;
+
+create function qwf.drop_schedule(name text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  delete from qwf.schedules s where s.name = drop_schedule.name;
+  if not found then
+    perform _qwf.raise_unknown_schedule(drop_schedule.name);
+  end if;
+end $$;
+comment on function qwf.drop_schedule is
+  'Removes a schedule; what it has enqueued stays. QW001 no such schedule.';
+call _qwf.allow('qwf.drop_schedule', 'qwf_admin');
+
+commit;

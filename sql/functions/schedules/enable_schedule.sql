@@ -1,0 +1,41 @@
+-- Deploy qwf:functions/schedules/enable_schedule
+-- Purpose: Switches a schedule on or off.
+-- Guarantees: Times that pass while it is off are not missed: switched on, it waits for the next.
+--   Switching on what is on changes nothing.
+-- Locks: the schedule.
+-- Raises: QW001 for no such schedule, QW005 for a null.
+-- Called by: administrators.
+
+begin;
+
+create function qwf.enable_schedule(name text, enabled boolean default true) returns timestamptz
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_schedule qwf.schedules;
+begin
+  if enable_schedule.enabled is null then
+    raise exception using errcode = 'QW005', message = 'neither on nor off',
+      detail = 'enabled is null', hint = 'say true to switch it on, false to switch it off';
+  end if;
+  select s.* into v_schedule
+  from qwf.schedules s where s.name = enable_schedule.name for no key update;
+  if not found then
+    perform _qwf.raise_unknown_schedule(enable_schedule.name);
+  end if;
+  if v_schedule.enabled <> enable_schedule.enabled then
+    v_schedule.next_at := case
+      when enable_schedule.enabled then _qwf.next_fire(v_schedule, qwf.now()) end;
+    update qwf.schedules s set enabled = enable_schedule.enabled, next_at = v_schedule.next_at
+    where s.name = v_schedule.name;
+  end if;
+  return v_schedule.next_at;
+end $$;
+comment on function qwf.enable_schedule is
+  'Switches a schedule on, or off with false, and returns when it is next due; QW001 no such '
+  'schedule.';
+call _qwf.allow('qwf.enable_schedule', 'qwf_admin');
+
+commit;

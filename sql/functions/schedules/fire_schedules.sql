@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/schedules/fire_schedules
+-- Purpose: Enqueues what schedules are due for.
+-- Guarantees: Each time fires once, however many call this at once and whatever restarts. The
+--   longest due come first; one that only waits for its last job or run takes no place.
+-- Locks: due schedules, those that are free.
+-- Notifies: sleepers, as enqueue and enqueue_run do.
+-- Raises: QW005 for a negative bound.
+-- Called by: tick.
+
+begin;
+
+create function qwf.fire_schedules(max_schedules int default 100) returns int
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_schedule qwf.schedules;
+  v_count int := 0;
+begin
+  perform _qwf.check_count('max_schedules', fire_schedules.max_schedules);
+  for v_schedule in
+    select s.* from qwf.schedules s
+    where s.next_at <= v_now
+      and not (
+        s.catch_up = 'all' and s.overlap = 'skip'
+        and _qwf.is_unfinished(s.last_job_id, s.last_run_id))
+    order by s.next_at
+    limit fire_schedules.max_schedules
+    for no key update skip locked
+  loop
+    v_count := v_count + _qwf.fire_schedule(v_schedule, v_now);
+  end loop;
+  return v_count;
+end $$;
+comment on function qwf.fire_schedules is
+  'Fires at most max_schedules schedules that are due and returns how many jobs and runs they '
+  'enqueued.';
+call _qwf.allow('qwf.fire_schedules', 'qwf_worker');
+
+commit;

@@ -1,0 +1,19 @@
+-- Deploy qwf:functions/shared/_check_count
+-- Purpose: Refuses to do something a negative number of times.
+-- Raises: QW005.
+-- Called by: drain_outbox, expire_inputs, fire_schedules, promote_due, prune, reclaim.
+
+begin;
+
+create function _qwf.check_count(p_name text, p_count int) returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_count < 0 then
+    raise exception using errcode = 'QW005', message = 'not a number of rows',
+      detail = format('%s %s', p_name, p_count), hint = 'give 0 or more';
+  end if;
+end $$;
+
+commit;

@@ -1,0 +1,19 @@
+-- Deploy qwf:functions/shared/_clip
+-- Purpose: Long text cut in the middle: head and tail tell most.
+-- Guarantees: At most about p_max_bytes bytes in the database encoding; shorter text comes back as
+--   it is.
+-- Called by: answer_model_request, _enqueue_scheduled, _read_reports.
+
+begin;
+
+create function _qwf.clip(p_text text, p_max_bytes int) returns text
+language sql immutable strict
+as $$
+  select case
+    when octet_length(p_text) <= p_max_bytes then p_text
+    else left(p_text, k.chars) || E'\n... cut ...\n' || right(p_text, k.chars)
+  end
+  from (select (length(p_text) * (p_max_bytes - 32.0) / (2 * octet_length(p_text)))::int as chars) k
+$$;
+
+commit;

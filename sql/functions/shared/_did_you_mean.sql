@@ -1,0 +1,26 @@
+-- Deploy qwf:functions/shared/_did_you_mean
+-- Purpose: A hint that names what a mistyped name was probably meant to be.
+-- Guarantees: Null unless half of the letter pairs agree with one of the names. Looks at the first
+--   hundred letters alone, so that a name of a megabyte costs no more.
+-- Called by: whatever refuses a name.
+
+begin;
+
+create function _qwf.did_you_mean(p_name text, p_names text[]) returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+  select format('did you mean %s?', candidate.name)
+  from unnest(p_names) candidate (name)
+  cross join lateral (
+    select count(*) filter (
+        where position(substr('^' || left(p_name, 100) || '$', at, 2)
+          in '^' || candidate.name || '$') > 0)
+      * 2.0 / (length(p_name) + length(candidate.name) + 2) as share
+    from generate_series(1, least(length(p_name), 100) + 1) at) pair
+  where pair.share >= 0.5
+  order by pair.share desc, candidate.name
+  limit 1
+$$;
+
+commit;

@@ -1,0 +1,33 @@
+-- Deploy qwf:functions/shared/_raise_problems
+-- Purpose: Raises one error that reports all problems.
+-- Guarantees: DETAIL has one line per problem, "path: problem"; HINT has each way out once.
+-- Raises: The SQLSTATE it is given, unless there is no problem.
+-- Called by: _answer, create_schedule, enqueue_run, _graph_for, register_pipeline,
+--   register_workflow.
+
+begin;
+
+create function _qwf.raise_problems(p_sqlstate text, p_message text, p_problems _qwf.problem[])
+returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if cardinality(p_problems) > 0 then
+    raise exception using
+      errcode = p_sqlstate,
+      message = p_message,
+      detail = (
+        select string_agg(format('%s: %s', p.path, p.problem), e'\n' order by p.place)
+        from unnest(p_problems) with ordinality as p (path, problem, hint, place)),
+      hint = coalesce(
+        (select string_agg(h.hint, e'\n' order by h.place)
+         from (select p.hint, min(p.place) as place
+               from unnest(p_problems) with ordinality as p (path, problem, hint, place)
+               where p.hint is not null
+               group by p.hint) h),
+        'correct what the detail lists and try again; nothing was written');
+  end if;
+end $$;
+
+commit;

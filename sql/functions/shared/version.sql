@@ -1,0 +1,15 @@
+-- Deploy qwf:functions/shared/version
+-- Purpose: The version of the SQL API, which agents check before they start.
+-- Guarantees: Semantic: an agent speaks every schema with its own major version; before 1.0 the
+--   minor one counts, too.
+-- Called by: agents, qwf doctor.
+
+begin;
+
+create function qwf.version() returns text
+language sql immutable
+as $$select '0.1.0'::text$$;
+comment on function qwf.version is 'Version of the SQL API, major.minor.patch.';
+call _qwf.allow('qwf.version', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
+
+commit;

@@ -1,0 +1,61 @@
+-- Deploy qwf:functions/telemetry/follow_log
+-- Purpose: Gives what a running job has printed, and asks its worker to go on sending it.
+-- Guarantees: Call it again and again, about once a second: the worker sends for ten seconds after
+--   the last call. Nothing is written for a job that does not run. The log of an attempt that has
+--   ended is in job_attempts.
+-- Locks: its row in live_logs; those long forgotten, where they are free.
+-- Notifies: the worker, with log, when it is not sending already.
+-- Raises: QW001 for no such job.
+-- Called by: people, qwf logs -f.
+
+begin;
+
+create function qwf.follow_log(job_id bigint) returns qwf.live_log
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_job qwf.jobs;
+  v_log qwf.live_logs;
+  v_sending boolean;
+begin
+  select j.* into v_job from qwf.jobs j where j.id = follow_log.job_id;
+  if not found then
+    perform _qwf.raise_no_such_job(follow_log.job_id);
+  end if;
+  if v_job.status <> 'running' then
+    return row(v_job.status, v_job.attempt, null, null)::qwf.live_log;
+  end if;
+  select l.* into v_log from qwf.live_logs l where l.job_id = follow_log.job_id;
+  v_sending := coalesce(
+    v_log.worker = v_job.claimed_by and v_log.followed_until > v_now, false);
+  if not v_sending or v_log.followed_until < v_now + interval '5 s' then
+    insert into qwf.live_logs as l (job_id, worker, followed_until)
+    values (v_job.id, v_job.claimed_by, v_now + interval '10 s')
+    on conflict (job_id) do update set
+      worker = excluded.worker, followed_until = excluded.followed_until;
+  end if;
+  if not v_sending then
+    delete from qwf.live_logs l
+    using (
+      select f.job_id from qwf.live_logs f
+      where f.followed_until < v_now - interval '1 min'
+      for update skip locked
+    ) forgotten
+    where l.job_id = forgotten.job_id;
+    perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'log');
+  end if;
+  if v_log.attempt is distinct from v_job.attempt then
+    return row(v_job.status, v_job.attempt, null, null)::qwf.live_log;
+  end if;
+  return row(v_job.status, v_log.attempt, v_log.end_offset, v_log.tail)::qwf.live_log;
+end $$;
+comment on function qwf.follow_log is
+  'State of a job and the end of what its running attempt has printed; asks the worker to send it '
+  'for another ten seconds. end_offset and tail are null until something has come. QW001 no such '
+  'job.';
+call _qwf.allow('qwf.follow_log', 'qwf_producer', 'qwf_viewer');
+
+commit;

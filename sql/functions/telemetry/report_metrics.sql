@@ -1,0 +1,47 @@
+-- Deploy qwf:functions/telemetry/report_metrics
+-- Purpose: Takes a sample of how busy a host is, keeps it for some minutes, and passes it on.
+-- Guarantees: What is no number becomes null.
+-- Notifies: hw_metrics, now and then, see _send_metrics.
+-- Raises: QW005 for a host without a name, or a sample that is no object.
+-- Called by: agents, one per host, every five seconds.
+
+begin;
+
+create function qwf.report_metrics(host text, sample jsonb) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+begin
+  if coalesce(report_metrics.host, '') = '' or octet_length(report_metrics.host) > 500
+    or jsonb_typeof(report_metrics.sample) is distinct from 'object' then
+    raise exception using errcode = 'QW005', message = 'not a sample',
+      detail = format('host %L, sample %s',
+        left(report_metrics.host, 500), left(report_metrics.sample::text, 200)),
+      hint = 'name the host; the sample is a JSON object';
+  end if;
+  insert into qwf.host_metrics (
+    host, sampled_at, cpu_percent, cpu_ours_percent, ram_percent, ram_used_mb, ram_total_mb,
+    ram_ours_used_mb, swap_used_mb, gpus)
+  select
+    report_metrics.host, v_now, _qwf.number(s -> 'cpu_percent'),
+    _qwf.number(s -> 'cpu_ours_percent'), _qwf.number(s -> 'ram_percent'),
+    _qwf.number(s -> 'ram_used_mb', 2147483647)::int,
+    _qwf.number(s -> 'ram_total_mb', 2147483647)::int,
+    _qwf.number(s -> 'ram_ours_used_mb', 2147483647)::int,
+    _qwf.number(s -> 'swap_used_mb', 2147483647)::int,
+    case when jsonb_typeof(s -> 'gpus') = 'array' then s -> 'gpus' else '[]' end
+  from (select report_metrics.sample as s) given
+  on conflict (host, sampled_at) do nothing;
+  perform _qwf.send_metrics();
+end $$;
+comment on function qwf.report_metrics is
+  'Keeps a sample of a host for some minutes and sends it on channel hw_metrics, in a large fleet '
+  'along with those of other hosts. sample: cpu_percent, cpu_ours_percent, ram_percent, '
+  'ram_used_mb, ram_total_mb, ram_ours_used_mb, swap_used_mb, gpus: [{id, use_pct, vram_used_mb, '
+  'vram_total_mb}]. QW005 for what is no sample.';
+call _qwf.allow('qwf.report_metrics', 'qwf_worker');
+
+commit;

@@ -1,0 +1,33 @@
+-- Deploy qwf:functions/telemetry/suspect_stall
+-- Purpose: Writes down that a body was silent for too long and yet went on computing.
+-- Guarantees: Nothing is written for a stale token; the job stays as it is.
+-- Raises: QW005 for readings that are no object, or larger than 8 KiB.
+-- Called by: agents, whose watchdog looked at card and memory and found them moving.
+
+begin;
+
+create function qwf.suspect_stall(job_id bigint, token uuid, readings jsonb) returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if jsonb_typeof(suspect_stall.readings) is distinct from 'object'
+    or octet_length(suspect_stall.readings::text) > 8192 then
+    raise exception using errcode = 'QW005', message = 'not readings',
+      detail = coalesce(left(suspect_stall.readings::text, 200), 'null'),
+      hint = 'pass a JSON object of at most 8 KiB';
+  end if;
+  insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+  select qwf.now(), j.run_id, j.id, 'stall_suspected', coalesce(j.claimed_by, session_user),
+    jsonb_build_object('attempt', j.attempt, 'readings', suspect_stall.readings)
+  from qwf.jobs j
+  where j.id = suspect_stall.job_id and j.token = suspect_stall.token;
+  return found;
+end $$;
+comment on function qwf.suspect_stall is
+  'Records the event stall_suspected with what a watchdog measured; false for a stale token. '
+  'QW005 for readings that are no object, or too large.';
+call _qwf.allow('qwf.suspect_stall', 'qwf_worker');
+
+commit;

@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/upkeep/_expire_jobs
+-- Purpose: Cancels standalone jobs that were not started in time.
+-- Guarantees: Only what was never claimed expires; claim does not hand it out meanwhile. Bounded.
+-- Locks: overdue jobs, those that are free.
+-- Called by: _tick_part.
+
+begin;
+
+create function _qwf.expire_jobs() returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_material = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_count int;
+begin
+  with overdue as materialized (
+    select j.id from qwf.jobs j
+    where j.expires_at <= v_now and j.status in ('scheduled', 'queued') and j.attempt = 0
+    order by j.expires_at
+    limit 1000
+    for no key update skip locked
+  ), expired as (
+    update qwf.jobs j set
+      status = 'cancelled', finished_at = v_now,
+      last_error = format('expired: not started by %s', j.expires_at)
+    from overdue o
+    where j.id = o.id
+    returning j.id, j.expires_at
+  ), event as (
+    insert into qwf.job_events (at, job_id, type, actor, detail)
+    select v_now, e.id, 'expired', session_user, jsonb_build_object('expires_at', e.expires_at)
+    from expired e
+  )
+  select count(*) into v_count from expired;
+  return v_count;
+end $$;
+
+commit;

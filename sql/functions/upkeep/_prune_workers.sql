@@ -1,0 +1,29 @@
+-- Deploy qwf:functions/upkeep/_prune_workers
+-- Purpose: Deletes workers that have not been heard of for longer than the retention.
+-- Guarantees: They hold nothing: no lease is that long.
+-- Locks: workers, those that are free.
+-- Called by: prune.
+
+begin;
+
+create function _qwf.prune_workers(p_max int) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_old timestamptz := qwf.now() - (select s.retention from qwf.settings s);
+  v_count int;
+begin
+  delete from qwf.workers w
+  using (
+    select g.id from qwf.workers g
+    where g.last_seen < v_old
+    limit p_max
+    for update of g skip locked
+  ) gone
+  where w.id = gone.id;
+  get diagnostics v_count = row_count;
+  return v_count;
+end $$;
+
+commit;

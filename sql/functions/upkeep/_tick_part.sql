@@ -1,0 +1,30 @@
+-- Deploy qwf:functions/upkeep/_tick_part
+-- Purpose: Does one part of what tick does, named by what it reports.
+-- Guarantees: Bounded; a part that reaches its bound says a hundred or more, but for pruning,
+--   which is in no hurry.
+-- Locks: as the part does.
+-- Called by: tick.
+
+begin;
+
+create function _qwf.tick_part(p_part text) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return case p_part
+    when 'reclaimed' then _qwf.look_sparingly(p_part)
+    when 'promoted' then qwf.promote_due()
+    when 'fired' then qwf.fire_schedules()
+    when 'cancelled' then _qwf.settle_cancel_requests()
+    when 'expired' then _qwf.expire_jobs() + qwf.expire_inputs()
+    when 'overdue' then _qwf.fail_overdue_runs()
+    when 'drained' then qwf.drain_outbox()
+    when 'woken' then _qwf.look_sparingly(p_part)
+    when 'forgotten' then _qwf.forget_sleepers()
+    when 'folded' then _qwf.keep_statistics()
+    when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p)
+  end;
+end $$;
+
+commit;

@@ -1,0 +1,78 @@
+-- Deploy qwf:functions/upkeep/tick
+-- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, fires
+--   schedules, expires, drains leftover events, wakes whom a wake-up missed, folds statistics,
+--   prunes.
+-- Guarantees: Safe to call from anywhere, any number of times at once: an advisory try-lock lets
+--   one caller do the work. When no tick has finished for ten seconds (a caller hangs in a
+--   transaction), the next goes on without it. Every part is bounded, and one that fails does not
+--   stop the others.
+--   With max_age a fleet does the work of one tick: a call that comes sooner than that after all
+--   was done looks whether a job or schedule has come due since, and does no more. What can tell
+--   is a hint that no transaction holds back, so it counts only where it lies in the past, and is
+--   not given while a part may have left some of its work.
+-- Locks: advisory (7178, 0), tried only; then as the parts do.
+-- Raises: QW005 for an age that is negative or more than a year.
+-- Called by: agents about once a second, qwf tick, cron.
+
+begin;
+
+create function qwf.tick(max_age interval default null) returns jsonb
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_parts text[] := array['reclaimed', 'promoted', 'fired', 'cancelled', 'expired', 'overdue',
+    'drained', 'woken', 'forgotten', 'folded', 'pruned'];
+  v_caught_up timestamptz := _qwf.caught_up(tick.max_age);
+  v_fresh boolean := v_caught_up is not null;
+  v_now timestamptz := qwf.now();
+  v_due_s numeric;
+  v_locked boolean;
+  v_ran boolean;
+  v_done jsonb := jsonb_build_object();
+  v_part text;
+  v_count int;
+  v_most int := 0;
+begin
+  if v_fresh then
+    v_due_s := _qwf.next_due_s(v_caught_up);
+    if v_due_s is distinct from 0 then
+      return jsonb_build_object('ran', false, 'next_due_s', v_due_s);
+    end if;
+    v_parts := array['promoted', 'fired'];
+  end if;
+  v_locked := pg_try_advisory_xact_lock(7178, 0);
+  v_ran := v_locked
+    or (select l.last_value from qwf.last_tick l)
+      < (extract(epoch from v_now) * 1000)::bigint - 10000;
+  if v_ran then
+    foreach v_part in array v_parts loop
+      begin
+        v_count := _qwf.tick_part(v_part);
+        v_most := greatest(v_most, v_count);
+        v_done := v_done || jsonb_build_object(v_part, v_count);
+      exception
+        when others or query_canceled then
+          raise warning using message = format('tick: %s failed', v_part),
+            detail = sqlstate || ' ' || sqlerrm;
+          v_done := v_done || jsonb_build_object('errors',
+            coalesce(v_done -> 'errors', '{}') || jsonb_build_object(v_part, sqlerrm));
+      end;
+    end loop;
+    if not v_fresh and v_most < 100 then  -- no part has reached its bound
+      perform setval('qwf.caught_up', floor(extract(epoch from v_now) * 1000)::bigint);
+    end if;
+  end if;
+  if v_locked then
+    perform setval('qwf.last_tick', (extract(epoch from qwf.now()) * 1000)::bigint);
+  end if;
+  return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', _qwf.next_due_s(v_now));
+end $$;
+comment on function qwf.tick is
+  'Reclaims, promotes, fires schedules, expires, drains and prunes, each bounded; returns what '
+  'was done, and in how many seconds the next job or schedule is due. With max_age it only queues '
+  'and fires what is due where all of it was done that recently; QW005 for an age that is none.';
+call _qwf.allow('qwf.tick', 'qwf_worker');
+
+commit;

@@ -1,0 +1,20 @@
+-- Deploy qwf:functions/wake/_check_worker
+-- Purpose: Refuses a worker without a name, or with one that no index takes.
+-- Raises: QW005.
+-- Called by: echo, sleep.
+
+begin;
+
+create function _qwf.check_worker(p_worker text) returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if p_worker is null then
+    raise exception using errcode = 'QW005', message = 'no worker',
+      detail = 'worker: null', hint = 'give the id that register_worker() returned, or a name';
+  end if;
+  perform _qwf.check_key('', 'worker', p_worker);
+end $$;
+
+commit;

@@ -1,0 +1,43 @@
+-- Deploy qwf:functions/wake/_wake
+-- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
+-- Guarantees: Writes no row and waits for nobody: rival wakers skip each other's picks by advisory
+--   try-locks, which end with the transaction. Nobody asleep: no NOTIFY. Where several workers fell
+--   asleep within the last four milliseconds, which is a hungry fleet, these count as woken: they
+--   look again of themselves after five, and a NOTIFY in every commit would make the producers
+--   queue up for its lock. One that says again that it sleeps does not look, and is no such worker
+--   (see sleep). A wake that gets lost costs the sleeper one poll.
+-- Locks: advisory (7177, hash of the worker), tried only.
+-- Notifies: the channel of each sleeper picked.
+-- Called by: whatever makes a job claimable.
+
+begin;
+
+create function _qwf.wake(p_queue text, p_count int) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+begin
+  if not exists (select from qwf.sleepers s where s.queue = p_queue) then
+    return;  -- the usual case in a busy fleet, and cheaper to see than to sort
+  end if;
+  perform pg_notify(qwf.wake_channel(picked.worker), p_queue)
+  from (
+    select asleep.worker
+    from (
+      select s.worker, count(*) filter (where s.since > v_now - interval '4 ms') over () as fresh
+      from qwf.sleepers s
+      where s.queue = p_queue and s.since > v_now - interval '15 s'
+      order by s.since desc  -- one that died asleep is never the freshest for long
+      limit 64
+    ) asleep
+    where (asleep.fresh < 2 or asleep.fresh < p_count)
+      and pg_try_advisory_xact_lock(7177, hashtext(asleep.worker))
+    limit least(p_count, 16)
+  ) picked;
+end $$;
+
+commit;

@@ -1,0 +1,34 @@
+-- Deploy qwf:functions/wake/sleep
+-- Purpose: Registers a worker as asleep on a queue.
+-- Guarantees: Whoever makes work for the queue after this commits wakes it. Claim once more after
+--   it committed: work that came between the empty claim and this wakes nobody. A row older than
+--   fifteen seconds is ignored: say it again while asleep. Who says it again does not count among
+--   those who have just fallen asleep, whom _wake leaves alone as they are about to look.
+-- Locks: the worker's own row in sleepers.
+-- Raises: QW005 for no worker, QW006 for an unknown queue.
+-- Called by: agents that found a queue empty.
+
+begin;
+
+create function qwf.sleep(worker text, queue text) returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if not exists (select from qwf.queues q where q.name = sleep.queue) then
+    perform _qwf.raise_unknown_queue(sleep.queue);
+  end if;
+  perform _qwf.check_worker(sleep.worker);
+  insert into qwf.sleepers as s (worker, queue, since)
+  values (sleep.worker, sleep.queue, qwf.now())
+  on conflict (queue, worker) do update set since = excluded.since - interval '4 ms';
+  return qwf.wake_channel(sleep.worker);
+end $$;
+comment on function qwf.sleep is
+  'Registers the worker as asleep on the queue and returns the channel it has to LISTEN on. Claim '
+  'once more afterwards, and say it again at least every ten seconds while asleep, with sleep or '
+  'stay_asleep; QW006 for an unknown queue.';
+call _qwf.allow('qwf.sleep', 'qwf_worker');
+
+commit;

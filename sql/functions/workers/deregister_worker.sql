@@ -1,0 +1,37 @@
+-- Deploy qwf:functions/workers/deregister_worker
+-- Purpose: Says goodbye for a worker and hands back what it held.
+-- Guarantees: Its jobs are released: no budget is counted, and they go to the front of their band.
+--   Twice does no harm.
+-- Locks: the jobs (by id), then as _conclude, then the worker's rows.
+-- Called by: agents that stop.
+
+begin;
+
+create function qwf.deregister_worker(worker text) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_material = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_reports _qwf.report[];
+begin
+  select array_agg((j.id, j.token, 'released', null, null,
+      jsonb_build_object('reason', 'worker_stopped'))::_qwf.report order by j.id) into v_reports
+  from qwf.jobs j
+  where j.claimed_by = deregister_worker.worker and j.status = 'running';
+  if v_reports is not null then
+    perform _qwf.conclude(v_reports);
+  end if;
+  delete from qwf.sleepers s where s.worker = deregister_worker.worker;
+  update qwf.workers w set stopped_at = qwf.now()
+  where w.id = deregister_worker.worker and w.stopped_at is null;
+end $$;
+comment on function qwf.deregister_worker is
+  'Marks the worker as stopped and releases the jobs it held.';
+call _qwf.allow('qwf.deregister_worker', 'qwf_worker');
+
+commit;

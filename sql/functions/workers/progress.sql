@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/workers/progress
+-- Purpose: Takes how far a body has come.
+-- Guarantees: Never waits; changes nothing for a stale token.
+-- Locks: the job, if it is free.
+-- Raises: QW005 for a fraction outside 0 to 1.
+-- Called by: workers.
+
+begin;
+
+create function qwf.progress(
+  job_id bigint, token uuid, fraction real, message text default null)
+returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  v_job qwf.jobs;
+begin
+  if progress.fraction is not null and not (progress.fraction between 0 and 1) then
+    raise exception using errcode = 'QW005', message = 'progress is a fraction',
+      detail = format('fraction: %s', progress.fraction), hint = 'pass a number from 0 to 1';
+  end if;
+  select j.* into v_job
+  from qwf.jobs j
+  where j.id = progress.job_id and j.token = progress.token;
+  if not found then
+    return 'lost';
+  end if;
+  update qwf.jobs j set
+    progress = coalesce(progress.fraction, j.progress), beat_at = qwf.now(),
+    progress_message = coalesce(left(progress.message, 1000), j.progress_message)
+  from (
+    select f.id from qwf.jobs f
+    where f.id = progress.job_id and f.token = progress.token
+    for no key update skip locked
+  ) free
+  where j.id = free.id;
+  return case
+    when _qwf.is_stopped(v_job.id, v_job.run_id, v_job.run_if, v_job.parent_id) then 'cancel'
+    else 'ok'
+  end;
+end $$;
+comment on function qwf.progress is
+  'Records the fraction done (0 to 1) and a message; returns ok, cancel (stop the body) or lost '
+  '(not yours any more).';
+call _qwf.allow('qwf.progress', 'qwf_worker');
+
+commit;

@@ -1,0 +1,53 @@
+-- Deploy qwf:functions/workers/register_worker
+-- Purpose: Registers an agent process on a queue, with what it can do.
+-- Guarantees: A new id at every start; claim takes the announced tasks, models, VRAM, labels and
+--   project into account.
+-- Raises: QW005 for info that is malformed, QW006 for an unknown queue.
+-- Called by: agents.
+
+begin;
+
+create function qwf.register_worker(host text, queue text, info jsonb default '{}') returns text
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_id text := format('%s:%s:%s',
+    register_worker.host, register_worker.queue, right(gen_random_uuid()::text, 8));
+begin
+  if not exists (select from qwf.queues q where q.name = register_worker.queue) then
+    perform _qwf.raise_unknown_queue(register_worker.queue);
+  end if;
+  if coalesce(register_worker.host, '') = ''
+    or jsonb_typeof(register_worker.info) is distinct from 'object'
+    or jsonb_typeof(coalesce(register_worker.info -> 'labels', '{}')) <> 'object' then
+    raise exception using errcode = 'QW005', message = 'not a worker',
+      detail = format('host %L, info %s',
+        register_worker.host, left(register_worker.info::text, 200)),
+      hint = 'name the host; info and info.labels are JSON objects';
+  end if;
+  insert into qwf.workers (
+    id, host, queue, pid, version, slots, tasks, models, current_model, vram_mb, labels, rank,
+    project, started_at, last_seen)
+  select
+    v_id, register_worker.host, register_worker.queue, i.pid, i.version, coalesce(i.slots, 1),
+    i.tasks, i.models, i.current_model, i.vram_mb,
+    coalesce(i.labels, '{}') || jsonb_build_object('host', register_worker.host),
+    coalesce(i.rank, 0), i.project, v_now, v_now
+  from jsonb_to_record(register_worker.info) i (
+    pid int, version text, slots int, tasks text[], models text[], current_model text,
+    vram_mb int, labels jsonb, rank int, project text);
+  return v_id;
+exception
+  when data_exception or check_violation then
+    raise exception using errcode = 'QW005', message = 'not a worker', detail = sqlerrm,
+      hint = 'pid, slots, vram_mb and rank are whole numbers; tasks and models are lists of names';
+end $$;
+comment on function qwf.register_worker is
+  'Registers a worker and returns its id. info: pid, version, slots, tasks, models, current_model, '
+  'vram_mb, labels, rank, project; QW006 for an unknown queue.';
+call _qwf.allow('qwf.register_worker', 'qwf_worker');
+
+commit;

@@ -1,0 +1,57 @@
+-- Deploy qwf:functions/workers/request_model
+-- Purpose: Asks a worker to load or unload a model.
+-- Guarantees: One worker of the host takes it up, between two jobs; requests older than a day go.
+-- Notifies: worker_control, with host:queue.
+-- Raises: QW002 where no live worker of the host knows the model, QW005 for an action that is none,
+--   QW006 for an unknown queue.
+-- Called by: operators, qwf worker load and unload.
+
+begin;
+
+create function qwf.request_model(
+  host text, queue text, model text, action text default 'load', by text default null)
+returns bigint
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_id bigint;
+begin
+  if not exists (select from qwf.queues q where q.name = request_model.queue) then
+    perform _qwf.raise_unknown_queue(request_model.queue);
+  end if;
+  if coalesce(request_model.action not in ('load', 'unload'), true)
+    or (request_model.model is null and request_model.action = 'load') then
+    raise exception using errcode = 'QW005', message = 'not a request',
+      detail = format('action %L, model %L', request_model.action, request_model.model),
+      hint = 'load a model by its name, or unload it; unload without a name is whatever is loaded';
+  end if;
+  if not exists (
+    select from qwf.workers w cross join qwf.settings s
+    where w.host = request_model.host and w.queue = request_model.queue and w.stopped_at is null
+      and w.last_seen > v_now - s.worker_stale
+      and (request_model.model is null or request_model.model = any (w.models))
+  ) then
+    raise exception using errcode = 'QW002', message = 'no worker there has this model',
+      detail = format('host %L, queue %L, model %L',
+        request_model.host, request_model.queue, request_model.model),
+      hint = 'start an agent there that registers the model; view fleet says who serves what';
+  end if;
+  delete from qwf.model_requests r where r.requested_at < v_now - interval '1 day';
+  insert into qwf.model_requests (host, queue, model, action, requested_by, requested_at)
+  values (
+    request_model.host, request_model.queue, request_model.model, request_model.action,
+    coalesce(request_model.by, session_user), v_now)
+  returning id into v_id;
+  perform pg_notify('worker_control', format('%s:%s', request_model.host, request_model.queue));
+  return v_id;
+end $$;
+comment on function qwf.request_model is
+  'Asks the worker of a host on a queue to load or unload a model and returns the id of the '
+  'request, whose end is in model_requests. A null model unloads whatever is loaded. QW002 where '
+  'no live worker there has the model, QW005 for a bad action, QW006 for an unknown queue.';
+call _qwf.allow('qwf.request_model', 'qwf_admin');
+
+commit;

@@ -1,0 +1,43 @@
+-- Deploy qwf:functions/workers/stay_asleep
+-- Purpose: All that a worker which sleeps and holds no job has to say and to ask, in one call.
+-- Guarantees: It is a heartbeat and says again that the worker sleeps. The answer only says
+--   whether to ask for orders, for requests or for a tick: what is rarely there costs little.
+-- Locks: the worker's own rows in workers, where it is free, and in sleepers.
+-- Raises: QW005 for stats that are no object or an age that is none, QW006 for an unknown queue.
+-- Called by: agents that sleep, every few seconds.
+
+begin;
+
+create function qwf.stay_asleep(
+  worker text, queue text, stats jsonb default null, max_age interval default '1 s')
+returns qwf.awaited
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_caught_up timestamptz := _qwf.caught_up(stay_asleep.max_age);
+  v_awaited qwf.awaited;
+begin
+  perform qwf.heartbeat(stay_asleep.worker, stats => stay_asleep.stats);
+  perform qwf.sleep(stay_asleep.worker, stay_asleep.queue);
+  select
+    qwf.desired_state(w.host, w.queue) = 'off' or exists (
+      select from qwf.model_requests r
+      where r.host = w.host and r.queue = w.queue and r.taken_by is null)
+    into v_awaited.ordered
+  from qwf.workers w
+  where w.id = stay_asleep.worker and w.stopped_at is null;
+  v_awaited.registered := found;
+  v_awaited.sleepers := (select count(*) from qwf.sleepers s);
+  v_awaited.tick_in_s := case when v_caught_up is null then 0
+    else _qwf.next_due_s(v_caught_up) end;
+  return v_awaited;
+end $$;
+comment on function qwf.stay_asleep is
+  'Says that a worker which sleeps on the queue and holds no job lives and goes on sleeping; '
+  'answers whether there are orders or requests for it, and when a tick is wanted, which is now '
+  'where none has done all for max_age. QW006 for an unknown queue.';
+call _qwf.allow('qwf.stay_asleep', 'qwf_worker');
+
+commit;

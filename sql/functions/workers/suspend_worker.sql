@@ -1,0 +1,49 @@
+-- Deploy qwf:functions/workers/suspend_worker
+-- Purpose: Lets a worker switch its host off for a while because it does only harm.
+-- Guarantees: An order somebody gave to be off stands as it is. What runs may finish; the trigger
+--   tells the other agents of the host and writes the event.
+-- Locks: the row of host and queue.
+-- Notifies: worker_control, with host:queue.
+-- Raises: QW001 for a worker that is not registered, QW005 for a time outside 1 s to 1 day.
+-- Called by: agents whose jobs fail one after another.
+
+begin;
+
+create function qwf.suspend_worker(worker text, reason text, pause interval default '5 min')
+returns boolean
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+  v_worker qwf.workers;
+begin
+  if coalesce(suspend_worker.pause not between '1 s' and '1 day', true) then
+    raise exception using errcode = 'QW005', message = 'not a pause',
+      detail = format('pause %s', suspend_worker.pause), hint = 'give one second to one day';
+  end if;
+  select w.* into v_worker from qwf.workers w
+  where w.id = suspend_worker.worker and w.stopped_at is null;
+  if not found then
+    raise exception using errcode = 'QW001', message = 'no such worker',
+      detail = format('worker %L', suspend_worker.worker),
+      hint = 'register it again with register_worker()';
+  end if;
+  insert into qwf.worker_controls as c (
+    host_label, queue, desired_state, stop_policy, requested_by, reason, until)
+  values (
+    v_worker.host, v_worker.queue, 'off', 'drain', v_worker.id,
+    left(suspend_worker.reason, 1000), v_now + suspend_worker.pause)
+  on conflict (host_label, queue) do update set
+    desired_state = excluded.desired_state, stop_policy = excluded.stop_policy,
+    requested_by = excluded.requested_by, reason = excluded.reason, until = excluded.until
+  where c.desired_state = 'on' or c.until <= v_now;
+  return found;
+end $$;
+comment on function qwf.suspend_worker is
+  'Switches the host of the worker off for its queue, for a while and with a reason; false where '
+  'somebody has switched it off already. QW001 for an unknown worker.';
+call _qwf.allow('qwf.suspend_worker', 'qwf_worker');
+
+commit;

@@ -1,0 +1,47 @@
+-- Deploy qwf:functions/workers/worker_control
+-- Purpose: Switches the workers of a host on one queue on or off.
+-- Guarantees: Holds across restarts, and for hosts that have not come yet. The triggers tell the
+--   agents and write the event, also for a plain INSERT or UPDATE of worker_controls.
+-- Locks: the row of host and queue.
+-- Notifies: worker_control, with host:queue.
+-- Raises: QW005 for a state, policy or host that cannot be, QW006 for an unknown queue.
+-- Called by: operators, qwf worker.
+
+begin;
+
+create function qwf.worker_control(
+  host text, queue text, state text, policy text default 'hard', by text default null,
+  reason text default null, until timestamptz default null)
+returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  perform _qwf.check_key('', 'host', worker_control.host);
+  if coalesce(worker_control.host, '') = ''
+    or coalesce(worker_control.state not in ('on', 'off'), true)
+    or coalesce(worker_control.policy not in ('hard', 'drain', 'pause'), true)
+    or worker_control.until <= qwf.now() then
+    raise exception using errcode = 'QW005', message = 'not an order',
+      detail = format('host %L, state %L, policy %L, until %s', worker_control.host,
+        worker_control.state, worker_control.policy, worker_control.until),
+      hint = 'name the host; state is on or off, policy is hard, drain or pause, '
+        'until is in the future';
+  end if;
+  insert into qwf.worker_controls as c (
+    host_label, queue, desired_state, stop_policy, requested_by, reason, until)
+  values (
+    worker_control.host, worker_control.queue, worker_control.state, worker_control.policy,
+    coalesce(worker_control.by, session_user), worker_control.reason, worker_control.until)
+  on conflict (host_label, queue) do update set
+    desired_state = excluded.desired_state, stop_policy = excluded.stop_policy,
+    requested_by = excluded.requested_by, reason = excluded.reason, until = excluded.until;
+end $$;
+comment on function qwf.worker_control is
+  'Switches what a host does for a queue on or off. policy: hard (kill the bodies and hand their '
+  'jobs back), drain (finish them first), pause (claim nothing, keep the model). until: when off '
+  'turns into on by itself. QW005 for a bad value, QW006 for an unknown queue.';
+call _qwf.allow('qwf.worker_control', 'qwf_admin');
+
+commit;

@@ -1,0 +1,31 @@
+-- Deploy qwf:functions/workers/worker_orders
+-- Purpose: What a worker is ordered to do: serve its queue, or stop, and how.
+-- Guarantees: One row, always; on for a worker that nobody ordered anything or nobody registered.
+-- Called by: agents, at start, on a NOTIFY on worker_control, and with every heartbeat.
+
+begin;
+
+create function qwf.worker_orders(worker text)
+returns table (state text, policy text, requested_by text, reason text, until timestamptz)
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  return query
+  select 'off', o.stop_policy, o.requested_by, o.reason, o.until
+  from qwf.workers w
+  join qwf.switched_off o on o.host = w.host and o.queue = w.queue
+  where w.id = worker_orders.worker;
+  if not found then
+    state := 'on';
+    return next;
+  end if;
+end $$;
+comment on function qwf.worker_orders is
+  'What the worker is to do, one row. state: on or off. With off: policy hard (kill bodies, '
+  'release their jobs, free the memory, park), drain (finish them, then park) or pause (claim '
+  'nothing, keep the model), who asked, why, and until when.';
+call _qwf.allow('qwf.worker_orders', 'qwf_worker');
+
+commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_announce_trouble
-
-begin;
-
-drop function qwf._announce_trouble(qwf.jobs);
-
-commit;

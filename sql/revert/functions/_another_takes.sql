@@ -1,7 +1,0 @@
--- Revert qwf:functions/_another_takes
-
-begin;
-
-drop function qwf._another_takes(qwf.jobs, timestamptz);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_answer
-
-begin;
-
-drop function qwf._answer(qwf.jobs, jsonb, text);
-
-commit;

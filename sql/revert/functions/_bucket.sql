@@ -1,7 +1,0 @@
--- Revert qwf:functions/_bucket
-
-begin;
-
-drop function qwf._bucket(real);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_cancel_waiting
-
-begin;
-
-drop function qwf._cancel_waiting(bigint, text);
-
-commit;

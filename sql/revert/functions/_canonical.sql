@@ -1,7 +1,0 @@
--- Revert qwf:functions/_canonical
-
-begin;
-
-drop function qwf._canonical(jsonb, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_caught_up
-
-begin;
-
-drop function qwf._caught_up(interval);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_changes
-
-begin;
-
-drop function qwf._changes(qwf.event[], qwf.opened[]);
-
-commit;

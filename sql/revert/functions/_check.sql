@@ -1,7 +1,0 @@
--- Revert qwf:functions/_check
-
-begin;
-
-drop function qwf._check(jsonb, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_check_count
-
-begin;
-
-drop function qwf._check_count(text, int);
-
-commit;

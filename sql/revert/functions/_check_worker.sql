@@ -1,7 +1,0 @@
--- Revert qwf:functions/_check_worker
-
-begin;
-
-drop function qwf._check_worker(text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_checked
-
-begin;
-
-drop function qwf._checked(jsonb, jsonb, text);
-
-commit;

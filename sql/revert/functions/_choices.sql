@@ -1,7 +1,0 @@
--- Revert qwf:functions/_choices
-
-begin;
-
-drop function qwf._choices(jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_clip
-
-begin;
-
-drop function qwf._clip(text, int);
-
-commit;

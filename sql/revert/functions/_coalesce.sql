@@ -1,7 +1,0 @@
--- Revert qwf:functions/_coalesce
-
-begin;
-
-drop function qwf._coalesce(jsonb, jsonb);
-
-commit;

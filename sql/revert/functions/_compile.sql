@@ -1,7 +1,0 @@
--- Revert qwf:functions/_compile
-
-begin;
-
-drop function qwf._compile(jsonb, jsonb);
-
-commit;

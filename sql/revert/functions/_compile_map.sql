@@ -1,7 +1,0 @@
--- Revert qwf:functions/_compile_map
-
-begin;
-
-drop function qwf._compile_map(jsonb, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_compile_node
-
-begin;
-
-drop function qwf._compile_node(jsonb, jsonb, jsonb, jsonb);
-
-commit;

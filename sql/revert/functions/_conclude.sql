@@ -1,7 +1,0 @@
--- Revert qwf:functions/_conclude
-
-begin;
-
-drop function qwf._conclude(qwf.report[]);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_context_problems
-
-begin;
-
-drop function qwf._context_problems(bigint, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_current_pipelines
-
-begin;
-
-drop function qwf._current_pipelines(text[]);
-
-commit;

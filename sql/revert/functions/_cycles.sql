@@ -1,7 +1,0 @@
--- Revert qwf:functions/_cycles
-
-begin;
-
-drop function qwf._cycles(int, int[], int[]);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_decide
-
-begin;
-
-drop function qwf._decide(qwf.jobs, jsonb, text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_default_problems
-
-begin;
-
-drop function qwf._default_problems(jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_delete_jobs
-
-begin;
-
-drop function qwf._delete_jobs(bigint[]);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_drain_run
-
-begin;
-
-drop function qwf._drain_run(bigint);
-
-commit;

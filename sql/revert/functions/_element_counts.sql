@@ -1,7 +1,0 @@
--- Revert qwf:functions/_element_counts
-
-begin;
-
-drop function qwf._element_counts(bigint, int);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_enqueue_scheduled
-
-begin;
-
-drop function qwf._enqueue_scheduled(qwf.schedules, timestamptz);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_evaluate
-
-begin;
-
-drop function qwf._evaluate(jsonb, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_evaluate_operator
-
-begin;
-
-drop function qwf._evaluate_operator(jsonb, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_expressions
-
-begin;
-
-drop function qwf._expressions(jsonb, text);
-
-commit;

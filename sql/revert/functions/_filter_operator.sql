@@ -1,7 +1,0 @@
--- Revert qwf:functions/_filter_operator
-
-begin;
-
-drop function qwf._filter_operator(text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_fold
-
-begin;
-
-drop function qwf._fold(jsonb, jsonb);
-
-commit;

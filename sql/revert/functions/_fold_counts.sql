@@ -1,7 +1,0 @@
--- Revert qwf:functions/_fold_counts
-
-begin;
-
-drop function qwf._fold_counts(int);
-
-commit;

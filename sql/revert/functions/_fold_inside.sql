@@ -1,7 +1,0 @@
--- Revert qwf:functions/_fold_inside
-
-begin;
-
-drop function qwf._fold_inside(jsonb, jsonb);
-
-commit;

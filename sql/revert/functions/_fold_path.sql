@@ -1,7 +1,0 @@
--- Revert qwf:functions/_fold_path
-
-begin;
-
-drop function qwf._fold_path(jsonb, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_forget_sleepers
-
-begin;
-
-drop function qwf._forget_sleepers();
-
-commit;

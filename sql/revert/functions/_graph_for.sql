@@ -1,7 +1,0 @@
--- Revert qwf:functions/_graph_for
-
-begin;
-
-drop function qwf._graph_for(text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_histogram
-
-begin;
-
-drop function qwf._histogram(real[]);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_hold
-
-begin;
-
-drop function qwf._hold(qwf.report[]);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_interval
-
-begin;
-
-drop function qwf._interval(jsonb);
-
-commit;

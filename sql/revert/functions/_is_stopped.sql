@@ -1,7 +1,0 @@
--- Revert qwf:functions/_is_stopped
-
-begin;
-
-drop function qwf._is_stopped(bigint, bigint, text, bigint);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_is_true
-
-begin;
-
-drop function qwf._is_true(jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_is_unfinished
-
-begin;
-
-drop function qwf._is_unfinished(bigint, bigint);
-
-commit;

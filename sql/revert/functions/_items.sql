@@ -1,7 +1,0 @@
--- Revert qwf:functions/_items
-
-begin;
-
-drop function qwf._items(jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_job_invariants
-
-begin;
-
-drop function qwf._job_invariants();
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_limit_invariants
-
-begin;
-
-drop function qwf._limit_invariants();
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_lock_places
-
-begin;
-
-drop function qwf._lock_places(text, qwf.workers, timestamptz, int, boolean);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_lock_slots
-
-begin;
-
-drop function qwf._lock_slots(text, int);
-
-commit;

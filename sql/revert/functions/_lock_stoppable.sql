@@ -1,7 +1,0 @@
--- Revert qwf:functions/_lock_stoppable
-
-begin;
-
-drop function qwf._lock_stoppable(bigint[]);
-
-commit;

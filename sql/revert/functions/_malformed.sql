@@ -1,7 +1,0 @@
--- Revert qwf:functions/_malformed
-
-begin;
-
-drop function qwf._malformed(jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_malformed_filter
-
-begin;
-
-drop function qwf._malformed_filter(jsonb);
-
-commit;

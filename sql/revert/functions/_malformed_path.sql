@@ -1,7 +1,0 @@
--- Revert qwf:functions/_malformed_path
-
-begin;
-
-drop function qwf._malformed_path(jsonb);
-
-commit;

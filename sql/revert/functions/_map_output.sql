@@ -1,7 +1,0 @@
--- Revert qwf:functions/_map_output
-
-begin;
-
-drop function qwf._map_output(bigint);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_map_problems
-
-begin;
-
-drop function qwf._map_problems(jsonb, text);
-
-commit;

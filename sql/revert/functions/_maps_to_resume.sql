@@ -1,7 +1,0 @@
--- Revert qwf:functions/_maps_to_resume
-
-begin;
-
-drop function qwf._maps_to_resume(bigint[], text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_misfits
-
-begin;
-
-drop function qwf._misfits(qwf.jobs, qwf.workers, timestamptz);
-
-commit;

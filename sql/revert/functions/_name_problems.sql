@@ -1,7 +1,0 @@
--- Revert qwf:functions/_name_problems
-
-begin;
-
-drop function qwf._name_problems(jsonb);
-
-commit;

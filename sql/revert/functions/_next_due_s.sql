@@ -1,7 +1,0 @@
--- Revert qwf:functions/_next_due_s
-
-begin;
-
-drop function qwf._next_due_s(timestamptz);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_next_fire
-
-begin;
-
-drop function qwf._next_fire(qwf.schedules, timestamptz);
-
-commit;

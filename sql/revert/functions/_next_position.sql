@@ -1,7 +1,0 @@
--- Revert qwf:functions/_next_position
-
-begin;
-
-drop function qwf._next_position(boolean);
-
-commit;

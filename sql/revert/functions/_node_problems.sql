@@ -1,7 +1,0 @@
--- Revert qwf:functions/_node_problems
-
-begin;
-
-drop function qwf._node_problems(jsonb, text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_number
-
-begin;
-
-drop function qwf._number(jsonb, numeric);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_object
-
-begin;
-
-drop function qwf._object(jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_open_guarded
-
-begin;
-
-drop function qwf._open_guarded(bigint[]);
-
-commit;

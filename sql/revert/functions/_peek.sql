@@ -1,7 +1,0 @@
--- Revert qwf:functions/_peek
-
-begin;
-
-drop function qwf._peek(text, text, qwf.workers, timestamptz, int, boolean);
-
-commit;

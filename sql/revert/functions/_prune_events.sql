@@ -1,7 +1,0 @@
--- Revert qwf:functions/_prune_events
-
-begin;
-
-drop function qwf._prune_events(int);
-
-commit;

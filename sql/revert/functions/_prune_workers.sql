@@ -1,7 +1,0 @@
--- Revert qwf:functions/_prune_workers
-
-begin;
-
-drop function qwf._prune_workers(int);
-
-commit;

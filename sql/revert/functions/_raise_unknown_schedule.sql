@@ -1,7 +1,0 @@
--- Revert qwf:functions/_raise_unknown_schedule
-
-begin;
-
-drop function qwf._raise_unknown_schedule(text);
-
-commit;

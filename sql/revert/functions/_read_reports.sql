@@ -1,7 +1,0 @@
--- Revert qwf:functions/_read_reports
-
-begin;
-
-drop function qwf._read_reports(jsonb);
-
-commit;

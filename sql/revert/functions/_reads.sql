@@ -1,7 +1,0 @@
--- Revert qwf:functions/_reads
-
-begin;
-
-drop function qwf._reads(jsonb);
-
-commit;

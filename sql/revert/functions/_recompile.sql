@@ -1,7 +1,0 @@
--- Revert qwf:functions/_recompile
-
-begin;
-
-drop function qwf._recompile(text);
-
-commit;

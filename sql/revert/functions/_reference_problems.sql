@@ -1,7 +1,0 @@
--- Revert qwf:functions/_reference_problems
-
-begin;
-
-drop function qwf._reference_problems(jsonb, text, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_release_slots
-
-begin;
-
-drop function qwf._release_slots(qwf.ended[]);
-
-commit;

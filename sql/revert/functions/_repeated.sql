@@ -1,7 +1,0 @@
--- Revert qwf:functions/_repeated
-
-begin;
-
-drop function qwf._repeated(qwf.report);
-
-commit;

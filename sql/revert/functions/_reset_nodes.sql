@@ -1,7 +1,0 @@
--- Revert qwf:functions/_reset_nodes
-
-begin;
-
-drop function qwf._reset_nodes(bigint[]);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_resolution_error
-
-begin;
-
-drop function qwf._resolution_error(text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_resolve
-
-begin;
-
-drop function qwf._resolve(jsonb, jsonb);
-
-commit;

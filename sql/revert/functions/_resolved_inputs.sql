@@ -1,7 +1,0 @@
--- Revert qwf:functions/_resolved_inputs
-
-begin;
-
-drop function qwf._resolved_inputs(bigint, bigint, int);
-
-commit;

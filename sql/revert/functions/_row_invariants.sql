@@ -1,7 +1,0 @@
--- Revert qwf:functions/_row_invariants
-
-begin;
-
-drop function qwf._row_invariants();
-
-commit;

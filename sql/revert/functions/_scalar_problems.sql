@@ -1,7 +1,0 @@
--- Revert qwf:functions/_scalar_problems
-
-begin;
-
-drop function qwf._scalar_problems(jsonb, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_schema_problems
-
-begin;
-
-drop function qwf._schema_problems(jsonb, jsonb, text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_segments
-
-begin;
-
-drop function qwf._segments(jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_settle_cancel_requests
-
-begin;
-
-drop function qwf._settle_cancel_requests();
-
-commit;

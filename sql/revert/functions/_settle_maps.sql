@@ -1,7 +1,0 @@
--- Revert qwf:functions/_settle_maps
-
-begin;
-
-drop function qwf._settle_maps(bigint[]);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_spread_events
-
-begin;
-
-drop function qwf._spread_events(bigint[]);
-
-commit;

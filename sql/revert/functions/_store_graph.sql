@@ -1,7 +1,0 @@
--- Revert qwf:functions/_store_graph
-
-begin;
-
-drop function qwf._store_graph(bigint, bigint[], jsonb);
-
-commit;

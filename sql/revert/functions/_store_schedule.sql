@@ -1,7 +1,0 @@
--- Revert qwf:functions/_store_schedule
-
-begin;
-
-drop function qwf._store_schedule(qwf.schedules, timestamptz);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_topological
-
-begin;
-
-drop function qwf._topological(int, int[], int[]);
-
-commit;

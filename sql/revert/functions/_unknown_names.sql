@@ -1,7 +1,0 @@
--- Revert qwf:functions/_unknown_names
-
-begin;
-
-drop function qwf._unknown_names(jsonb);
-
-commit;

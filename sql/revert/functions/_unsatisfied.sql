@@ -1,7 +1,0 @@
--- Revert qwf:functions/_unsatisfied
-
-begin;
-
-drop function qwf._unsatisfied();
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_upstream_nodes
-
-begin;
-
-drop function qwf._upstream_nodes(jsonb, text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_verdicts
-
-begin;
-
-drop function qwf._verdicts(qwf.report[], qwf.ended[], bigint[]);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_waiting_job
-
-begin;
-
-drop function qwf._waiting_job(bigint);
-
-commit;

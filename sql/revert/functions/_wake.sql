@@ -1,7 +1,0 @@
--- Revert qwf:functions/_wake
-
-begin;
-
-drop function qwf._wake(text, int);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_wake_overlooked
-
-begin;
-
-drop function qwf._wake_overlooked();
-
-commit;

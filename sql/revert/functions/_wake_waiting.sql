@@ -1,7 +1,0 @@
--- Revert qwf:functions/_wake_waiting
-
-begin;
-
-drop function qwf._wake_waiting(text, int);
-
-commit;

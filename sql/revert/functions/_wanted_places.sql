@@ -1,7 +1,0 @@
--- Revert qwf:functions/_wanted_places
-
-begin;
-
-drop function qwf._wanted_places(text, qwf.workers, timestamptz, int, boolean, jsonb);
-
-commit;

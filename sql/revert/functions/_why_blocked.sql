@@ -1,7 +1,0 @@
--- Revert qwf:functions/_why_blocked
-
-begin;
-
-drop function qwf._why_blocked(qwf.jobs);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_why_full
-
-begin;
-
-drop function qwf._why_full(text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/_why_unclaimed
-
-begin;
-
-drop function qwf._why_unclaimed(qwf.jobs, timestamptz);
-
-commit;

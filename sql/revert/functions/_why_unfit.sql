@@ -1,7 +1,0 @@
--- Revert qwf:functions/_why_unfit
-
-begin;
-
-drop function qwf._why_unfit(qwf.jobs, timestamptz);
-
-commit;

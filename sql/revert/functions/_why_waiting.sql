@@ -1,7 +1,0 @@
--- Revert qwf:functions/_why_waiting
-
-begin;
-
-drop function qwf._why_waiting(qwf.jobs, text[], timestamptz);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/announce
-
-begin;
-
-drop function qwf.announce(text, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/cancel_run
-
-begin;
-
-drop function qwf.cancel_run(bigint, text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/change_job
-
-begin;
-
-drop function qwf.change_job(bigint, int, text, timestamptz);
-
-commit;

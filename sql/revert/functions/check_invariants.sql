@@ -1,7 +1,0 @@
--- Revert qwf:functions/check_invariants
-
-begin;
-
-drop function qwf.check_invariants();
-
-commit;

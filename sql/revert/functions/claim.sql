@@ -1,7 +1,0 @@
--- Revert qwf:functions/claim
-
-begin;
-
-drop function qwf.claim(text, text, int, interval, boolean);
-
-commit;

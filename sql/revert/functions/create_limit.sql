@@ -1,7 +1,0 @@
--- Revert qwf:functions/create_limit
-
-begin;
-
-drop function qwf.create_limit(text, int);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/deregister_worker
-
-begin;
-
-drop function qwf.deregister_worker(text);
-
-commit;

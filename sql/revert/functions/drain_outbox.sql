@@ -1,7 +1,0 @@
--- Revert qwf:functions/drain_outbox
-
-begin;
-
-drop function qwf.drain_outbox(int);
-
-commit;

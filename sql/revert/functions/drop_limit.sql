@@ -1,7 +1,0 @@
--- Revert qwf:functions/drop_limit
-
-begin;
-
-drop function qwf.drop_limit(text);
-
-commit;

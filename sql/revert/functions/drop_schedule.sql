@@ -1,7 +1,0 @@
--- Revert qwf:functions/drop_schedule
-
-begin;
-
-drop function qwf.drop_schedule(text);
-
-commit;

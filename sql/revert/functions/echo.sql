@@ -1,7 +1,0 @@
--- Revert qwf:functions/echo
-
-begin;
-
-drop function qwf.echo(text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/enqueue_many
-
-begin;
-
-drop function qwf.enqueue_many(jsonb);
-
-commit;

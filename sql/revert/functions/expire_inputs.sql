@@ -1,7 +1,0 @@
--- Revert qwf:functions/expire_inputs
-
-begin;
-
-drop function qwf.expire_inputs(int);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/finish
-
-begin;
-
-drop function qwf.finish(bigint, uuid, text, jsonb, text, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/finish_many
-
-begin;
-
-drop function qwf.finish_many(jsonb);
-
-commit;

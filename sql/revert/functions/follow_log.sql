@@ -1,7 +1,0 @@
--- Revert qwf:functions/follow_log
-
-begin;
-
-drop function qwf.follow_log(bigint);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/heartbeat
-
-begin;
-
-drop function qwf.heartbeat(text, uuid[], interval, jsonb);
-
-commit;

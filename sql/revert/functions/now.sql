@@ -1,7 +1,0 @@
--- Revert qwf:functions/now
-
-begin;
-
-drop function qwf.now();
-
-commit;

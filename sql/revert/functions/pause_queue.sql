@@ -1,7 +1,0 @@
--- Revert qwf:functions/pause_queue
-
-begin;
-
-drop function qwf.pause_queue(text);
-
-commit;

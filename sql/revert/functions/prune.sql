@@ -1,7 +1,0 @@
--- Revert qwf:functions/prune
-
-begin;
-
-drop function qwf.prune(int);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/reclaim
-
-begin;
-
-drop function qwf.reclaim(int);
-
-commit;

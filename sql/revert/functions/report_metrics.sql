@@ -1,7 +1,0 @@
--- Revert qwf:functions/report_metrics
-
-begin;
-
-drop function qwf.report_metrics(text, jsonb);
-
-commit;

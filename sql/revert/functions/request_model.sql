@@ -1,7 +1,0 @@
--- Revert qwf:functions/request_model
-
-begin;
-
-drop function qwf.request_model(text, text, text, text, text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/resolve
-
-begin;
-
-drop function qwf.resolve(jsonb, jsonb);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/result
-
-begin;
-
-drop function qwf.result(bigint);
-
-commit;

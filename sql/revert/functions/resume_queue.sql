@@ -1,7 +1,0 @@
--- Revert qwf:functions/resume_queue
-
-begin;
-
-drop function qwf.resume_queue(text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/retry_job
-
-begin;
-
-drop function qwf.retry_job(bigint);
-
-commit;

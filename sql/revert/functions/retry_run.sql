@@ -1,7 +1,0 @@
--- Revert qwf:functions/retry_run
-
-begin;
-
-drop function qwf.retry_run(bigint, text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/sleep
-
-begin;
-
-drop function qwf.sleep(text, text);
-
-commit;

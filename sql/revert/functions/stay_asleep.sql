@@ -1,7 +1,0 @@
--- Revert qwf:functions/stay_asleep
-
-begin;
-
-drop function qwf.stay_asleep(text, text, jsonb, interval);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/take_model_requests
-
-begin;
-
-drop function qwf.take_model_requests(text);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/tick
-
-begin;
-
-drop function qwf.tick(interval);
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:functions/version
-
-begin;
-
-drop function qwf.version();
-
-commit;

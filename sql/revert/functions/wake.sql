@@ -1,7 +1,0 @@
--- Revert qwf:functions/wake
-
-begin;
-
-drop function qwf.wake(text);
-
-commit;

@@ -1,0 +1,18 @@
+-- Revert qwf:schema/private_types
+
+begin;
+
+drop type _qwf.node_count;
+drop type _qwf.opened;
+drop type _qwf.event;
+drop type _qwf.ended;
+drop type _qwf.held;
+drop type _qwf.new_job;
+drop type _qwf.transition;
+drop type _qwf.report;
+drop type _qwf.floor;
+drop type _qwf.picked;
+drop type _qwf.resolution;
+drop type _qwf.problem;
+
+commit;

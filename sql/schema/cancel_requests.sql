@@ -1,0 +1,20 @@
+-- Deploy qwf:schema/cancel_requests
+-- Requests to stop running jobs.
+
+begin;
+
+create table qwf.cancel_requests (
+  job_id bigint primary key,
+  requested_by text not null,
+  reason text,
+  requested_at timestamptz not null default clock_timestamp()
+);
+comment on table qwf.cancel_requests is
+  'A running job somebody wants stopped: a row of its own, so that an open transaction never locks '
+  'the running job.';
+comment on column qwf.cancel_requests.job_id is 'The job; the row goes when the job ends.';
+comment on column qwf.cancel_requests.requested_by is 'Database user who asked.';
+comment on column qwf.cancel_requests.reason is 'Why.';
+comment on column qwf.cancel_requests.requested_at is 'When.';
+
+commit;

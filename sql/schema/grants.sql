@@ -1,0 +1,45 @@
+-- Deploy qwf:schema/grants
+-- Purpose: qwf_viewer may read every table and view, but for the tokens of running jobs; qwf_admin
+--   reads those too, is member of the other three roles, and may write worker_controls, the one
+--   table that is written by hand. PUBLIC may execute nothing in schema _qwf, on which no role has
+--   USAGE either.
+-- Guarantees: Who can read a job cannot end it: a token is known to its worker alone.
+
+begin;
+
+revoke all on all routines in schema _qwf from public;
+
+do $$
+begin
+  if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_viewer') then
+    grant select on all tables in schema qwf to qwf_viewer;
+    grant select on sequence qwf.last_tick to qwf_viewer;
+    revoke select on qwf.jobs from qwf_viewer;
+    execute (
+      select format('grant select (%s) on qwf.jobs to qwf_viewer',
+        string_agg(quote_ident(a.attname), ', ' order by a.attnum))
+      from pg_catalog.pg_attribute a
+      where a.attrelid = 'qwf.jobs'::regclass and a.attnum > 0 and not a.attisdropped
+        and a.attname <> 'token');
+  end if;
+end $$;
+
+do $$
+begin
+  if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_admin') then
+    grant select on qwf.jobs to qwf_admin;
+    grant select, insert, update, delete on qwf.worker_controls to qwf_admin;
+  end if;
+end $$;
+
+do $$
+begin
+  grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin;
+exception
+  when insufficient_privilege or undefined_object then
+    raise notice 'qwf_admin is not made a member of the other roles'
+      using hint = 'let an administrator run: '
+        'grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin';
+end $$;
+
+commit;

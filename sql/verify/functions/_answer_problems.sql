@@ -1,7 +1,0 @@
--- Verify qwf:functions/_answer_problems
-
-begin;
-
-select 'qwf._answer_problems(jsonb, jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_bucket
-
-begin;
-
-select 'qwf._bucket(real)'::regprocedure;
-
-rollback;

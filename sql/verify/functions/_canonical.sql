@@ -1,7 +1,0 @@
--- Verify qwf:functions/_canonical
-
-begin;
-
-select 'qwf._canonical(jsonb, jsonb)'::regprocedure;
-
-rollback;

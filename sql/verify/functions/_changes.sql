@@ -1,7 +1,0 @@
--- Verify qwf:functions/_changes
-
-begin;
-
-select 'qwf._changes(qwf.event[], qwf.opened[])'::regprocedure;
-
-rollback;

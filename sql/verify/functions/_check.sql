@@ -1,7 +1,0 @@
--- Verify qwf:functions/_check
-
-begin;
-
-select 'qwf._check(jsonb, jsonb)'::regprocedure;
-
-rollback;

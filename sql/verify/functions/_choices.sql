@@ -1,7 +1,0 @@
--- Verify qwf:functions/_choices
-
-begin;
-
-select 'qwf._choices(jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_clip
-
-begin;
-
-select 'qwf._clip(text, int)'::regprocedure;
-
-rollback;

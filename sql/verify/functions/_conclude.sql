@@ -1,7 +1,0 @@
--- Verify qwf:functions/_conclude
-
-begin;
-
-select 'qwf._conclude(qwf.report[])'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_dispatch
-
-begin;
-
-select 'qwf._dispatch(qwf.event[])'::regprocedure;
-
-rollback;

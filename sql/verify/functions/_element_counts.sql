@@ -1,7 +1,0 @@
--- Verify qwf:functions/_element_counts
-
-begin;
-
-select 'qwf._element_counts(bigint, int)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_evaluate
-
-begin;
-
-select 'qwf._evaluate(jsonb, jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_expire_input
-
-begin;
-
-select 'qwf._expire_input(bigint, timestamptz)'::regprocedure;
-
-rollback;

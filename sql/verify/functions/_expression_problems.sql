@@ -1,7 +1,0 @@
--- Verify qwf:functions/_expression_problems
-
-begin;
-
-select 'qwf._expression_problems(jsonb, text)'::regprocedure;
-
-rollback;

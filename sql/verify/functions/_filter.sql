@@ -1,7 +1,0 @@
--- Verify qwf:functions/_filter
-
-begin;
-
-select 'qwf._filter(jsonb, jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_fits
-
-begin;
-
-select 'qwf._fits(qwf.jobs, qwf.workers, timestamptz)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_gate
-
-begin;
-
-select 'qwf._gate(text, boolean)'::regprocedure;
-
-rollback;

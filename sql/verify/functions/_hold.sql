@@ -1,7 +1,0 @@
--- Verify qwf:functions/_hold
-
-begin;
-
-select 'qwf._hold(qwf.report[])'::regprocedure;
-
-rollback;

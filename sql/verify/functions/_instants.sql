@@ -1,7 +1,0 @@
--- Verify qwf:functions/_instants
-
-begin;
-
-select 'qwf._instants(timestamp, text)'::regprocedure;
-
-rollback;

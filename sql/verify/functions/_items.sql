@@ -1,7 +1,0 @@
--- Verify qwf:functions/_items
-
-begin;
-
-select 'qwf._items(jsonb)'::regprocedure;
-
-rollback;

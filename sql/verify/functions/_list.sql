@@ -1,7 +1,0 @@
--- Verify qwf:functions/_list
-
-begin;
-
-select 'qwf._list(jsonb)'::regprocedure;
-
-rollback;

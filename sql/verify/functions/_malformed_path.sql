@@ -1,7 +1,0 @@
--- Verify qwf:functions/_malformed_path
-
-begin;
-
-select 'qwf._malformed_path(jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_map_problems
-
-begin;
-
-select 'qwf._map_problems(jsonb, text)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_misfits
-
-begin;
-
-select 'qwf._misfits(qwf.jobs, qwf.workers, timestamptz)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_new_token
-
-begin;
-
-select 'qwf._new_token(bigint)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_node_rules
-
-begin;
-
-select 'qwf._node_rules(jsonb)'::regprocedure;
-
-rollback;

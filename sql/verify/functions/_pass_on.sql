@@ -1,7 +1,0 @@
--- Verify qwf:functions/_pass_on
-
-begin;
-
-select 'qwf._pass_on(text, qwf.workers, timestamptz)'::regprocedure;
-
-rollback;

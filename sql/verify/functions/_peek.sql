@@ -1,7 +1,0 @@
--- Verify qwf:functions/_peek
-
-begin;
-
-select 'qwf._peek(text, text, qwf.workers, timestamptz, int, boolean)'::regprocedure;
-
-rollback;

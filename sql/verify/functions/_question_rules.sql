@@ -1,7 +1,0 @@
--- Verify qwf:functions/_question_rules
-
-begin;
-
-select 'qwf._question_rules(jsonb)'::regprocedure;
-
-rollback;

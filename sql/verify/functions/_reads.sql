@@ -1,7 +1,0 @@
--- Verify qwf:functions/_reads
-
-begin;
-
-select 'qwf._reads(jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_reference_problems
-
-begin;
-
-select 'qwf._reference_problems(jsonb, text, jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_reset_nodes
-
-begin;
-
-select 'qwf._reset_nodes(bigint[])'::regprocedure;
-
-rollback;

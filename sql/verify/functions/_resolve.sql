@@ -1,7 +1,0 @@
--- Verify qwf:functions/_resolve
-
-begin;
-
-select 'qwf._resolve(jsonb, jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_resolve_picked
-
-begin;
-
-select 'qwf._resolve_picked(qwf.picked[])'::regprocedure;
-
-rollback;

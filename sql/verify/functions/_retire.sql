@@ -1,7 +1,0 @@
--- Verify qwf:functions/_retire
-
-begin;
-
-select 'qwf._retire(qwf.held[], timestamptz, qwf.settings)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_schedule_problems
-
-begin;
-
-select 'qwf._schedule_problems(qwf.schedules)'::regprocedure;
-
-rollback;

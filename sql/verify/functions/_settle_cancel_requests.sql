@@ -1,7 +1,0 @@
--- Verify qwf:functions/_settle_cancel_requests
-
-begin;
-
-select 'qwf._settle_cancel_requests()'::regprocedure;
-
-rollback;

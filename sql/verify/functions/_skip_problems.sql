@@ -1,7 +1,0 @@
--- Verify qwf:functions/_skip_problems
-
-begin;
-
-select 'qwf._skip_problems(jsonb, text)'::regprocedure;
-
-rollback;

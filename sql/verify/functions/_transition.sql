@@ -1,7 +1,0 @@
--- Verify qwf:functions/_transition
-
-begin;
-
-select 'qwf._transition(text, boolean, int, int, int, int, jsonb, text, qwf.settings)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_unsatisfied
-
-begin;
-
-select 'qwf._unsatisfied()'::regprocedure;
-
-rollback;

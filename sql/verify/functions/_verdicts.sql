@@ -1,7 +1,0 @@
--- Verify qwf:functions/_verdicts
-
-begin;
-
-select 'qwf._verdicts(qwf.report[], qwf.ended[], bigint[])'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/_walked
-
-begin;
-
-select 'qwf._walked(regclass)'::regprocedure;
-
-rollback;

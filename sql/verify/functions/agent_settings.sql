@@ -1,7 +1,0 @@
--- Verify qwf:functions/agent_settings
-
-begin;
-
-select 'qwf.agent_settings(text)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/announce
-
-begin;
-
-select 'qwf.announce(text, jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/answer_job
-
-begin;
-
-select 'qwf.answer_job(bigint, jsonb, text)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/check_invariants
-
-begin;
-
-select 'qwf.check_invariants()'::regprocedure;
-
-rollback;

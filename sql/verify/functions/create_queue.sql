@@ -1,7 +1,0 @@
--- Verify qwf:functions/create_queue
-
-begin;
-
-select 'qwf.create_queue(text, interval, interval, interval, int)'::regprocedure;
-
-rollback;

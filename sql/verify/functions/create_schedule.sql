@@ -1,7 +1,0 @@
--- Verify qwf:functions/create_schedule
-
-begin;
-
-select 'qwf.create_schedule(text, text, text, text, int, int[], interval, timestamptz, text, jsonb, text, text, text, boolean, int, text)'::regprocedure;
-
-rollback;

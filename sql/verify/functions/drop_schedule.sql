@@ -1,7 +1,0 @@
--- Verify qwf:functions/drop_schedule
-
-begin;
-
-select 'qwf.drop_schedule(text)'::regprocedure;
-
-rollback;

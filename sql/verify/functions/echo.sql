@@ -1,7 +1,0 @@
--- Verify qwf:functions/echo
-
-begin;
-
-select 'qwf.echo(text)'::regprocedure;
-
-rollback;

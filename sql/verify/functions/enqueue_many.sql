@@ -1,7 +1,0 @@
--- Verify qwf:functions/enqueue_many
-
-begin;
-
-select 'qwf.enqueue_many(jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/expire_inputs
-
-begin;
-
-select 'qwf.expire_inputs(int)'::regprocedure;
-
-rollback;

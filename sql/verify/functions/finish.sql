@@ -1,7 +1,0 @@
--- Verify qwf:functions/finish
-
-begin;
-
-select 'qwf.finish(bigint, uuid, text, jsonb, text, jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/follow_log
-
-begin;
-
-select 'qwf.follow_log(bigint)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/followed_logs
-
-begin;
-
-select 'qwf.followed_logs(text)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/heartbeat
-
-begin;
-
-select 'qwf.heartbeat(text, uuid[], interval, jsonb)'::regprocedure;
-
-rollback;

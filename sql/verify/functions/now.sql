@@ -1,7 +1,0 @@
--- Verify qwf:functions/now
-
-begin;
-
-select 'qwf.now()'::regprocedure;
-
-rollback;

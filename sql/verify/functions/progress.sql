@@ -1,7 +1,0 @@
--- Verify qwf:functions/progress
-
-begin;
-
-select 'qwf.progress(bigint, uuid, real, text)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/prune
-
-begin;
-
-select 'qwf.prune(int)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/reclaim
-
-begin;
-
-select 'qwf.reclaim(int)'::regprocedure;
-
-rollback;

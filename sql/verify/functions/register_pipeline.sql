@@ -1,7 +1,0 @@
--- Verify qwf:functions/register_pipeline
-
-begin;
-
-select 'qwf.register_pipeline(jsonb)'::regprocedure;
-
-rollback;

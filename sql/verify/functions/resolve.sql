@@ -1,7 +1,0 @@
--- Verify qwf:functions/resolve
-
-begin;
-
-select 'qwf.resolve(jsonb, jsonb)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/result
-
-begin;
-
-select 'qwf.result(bigint)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/retry_job
-
-begin;
-
-select 'qwf.retry_job(bigint)'::regprocedure;
-
-rollback;

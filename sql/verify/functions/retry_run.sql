@@ -1,7 +1,0 @@
--- Verify qwf:functions/retry_run
-
-begin;
-
-select 'qwf.retry_run(bigint, text)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/sleep
-
-begin;
-
-select 'qwf.sleep(text, text)'::regprocedure;
-
-rollback;

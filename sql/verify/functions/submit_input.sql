@@ -1,7 +1,0 @@
--- Verify qwf:functions/submit_input
-
-begin;
-
-select 'qwf.submit_input(bigint, text, jsonb, text)'::regprocedure;
-
-rollback;

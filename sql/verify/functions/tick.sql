@@ -1,7 +1,0 @@
--- Verify qwf:functions/tick
-
-begin;
-
-select 'qwf.tick(interval)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/version
-
-begin;
-
-select 'qwf.version()'::regprocedure;
-
-rollback;

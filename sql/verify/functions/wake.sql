@@ -1,7 +1,0 @@
--- Verify qwf:functions/wake
-
-begin;
-
-select 'qwf.wake(text)'::regprocedure;
-
-rollback;

@@ -1,7 +1,0 @@
--- Verify qwf:functions/why_not
-
-begin;
-
-select 'qwf.why_not(bigint)'::regprocedure;
-
-rollback;

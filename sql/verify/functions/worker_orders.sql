@@ -1,7 +1,0 @@
--- Verify qwf:functions/worker_orders
-
-begin;
-
-select 'qwf.worker_orders(text)'::regprocedure;
-
-rollback;

@@ -1,0 +1,11 @@
+-- Verify qwf:schema/hints
+
+begin;
+
+select last_value from qwf.last_tick;
+select last_value from qwf.caught_up;
+select last_value from qwf.next_fold;
+select last_value from qwf.prune_job;
+select last_value from qwf.metrics_sent;
+
+rollback;

@@ -1,0 +1,30 @@
+"""Puts the files of examples/clients into docs/clients.md, where a fence follows a link to one.
+
+A reader can paste from the document, and the tests run the files.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENT = ROOT / "docs" / "clients.md"
+INCLUDE = re.compile(
+    r"^(?P<link>\[`(?P<path>examples/clients/[^`]+)`\]\(\.\./(?P=path)\)[^\n]*\n\n)"
+    r"(?P<fence>```\w+\n)(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+def included(text: str) -> str:
+    """The document, with the files as they are now."""
+    return INCLUDE.sub(lambda m: f"{m['link']}{m['fence']}{code(m['path'])}```", text)
+
+
+def code(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(included(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
