@@ -83,7 +83,7 @@ def rows(found: list[Figure]) -> list[list[str]]:
     return lines
 
 
-HEADINGS = ["scenario", "what", "median", "spread", "besides"]
+HEADINGS = ["scenario", "what", "median", "spread", "also measured"]
 
 
 def number(value: float) -> str:
