@@ -1,7 +1,7 @@
-"""A producer for those who have no Postgres connection: POST /enqueue and POST /runs.
+"""Lets programs without a Postgres connection enqueue: POST /enqueue and POST /runs.
 
-QWF_SHIM_TOKEN=secret QWF_DSN=... python shim.py [PORT], where the DSN's login is a member of
-qwf_producer and of nothing else. Its callers can enqueue, and nothing more.
+Start it with: QWF_SHIM_TOKEN=secret QWF_DSN=... python shim.py [PORT]
+The login in the DSN should be a member of qwf_producer only. Callers can enqueue, and nothing else.
 """
 
 import hmac
@@ -25,26 +25,26 @@ LIMIT = 2 << 20  # bytes of a request
 
 
 class Shim(BaseHTTPRequestHandler):
-    timeout = 10  # seconds for a caller to say what it wants
+    timeout = 10  # seconds a caller has to send its request
 
     def do_POST(self) -> None:
-        said = self.headers.get("Authorization", "").encode()
-        if not hmac.compare_digest(said, b"Bearer " + os.environ["QWF_SHIM_TOKEN"].encode()):
-            return self.answer(401, {"error": "say Authorization: Bearer, and the token"})
+        sent = self.headers.get("Authorization", "").encode()
+        if not hmac.compare_digest(sent, b"Bearer " + os.environ["QWF_SHIM_TOKEN"].encode()):
+            return self.answer(401, {"error": "send the header Authorization: Bearer TOKEN"})
         length = self.headers.get("Content-Length", "")
         if self.path not in CALLS or not length.isdecimal() or int(length) > LIMIT:
             return self.answer(404, {"error": f"POST {' or '.join(CALLS)}, at most {LIMIT} bytes"})
         try:
             with psycopg.connect(os.environ["QWF_DSN"], connect_timeout=5) as conn:
-                [made] = conn.execute(CALLS[self.path], [self.rfile.read(int(length)).decode()])
+                [row] = conn.execute(CALLS[self.path], [self.rfile.read(int(length)).decode()])
         except (psycopg.OperationalError, psycopg.InterfaceError):
-            return self.answer(503, {"error": "no database, try again: with a key that is safe"})
+            return self.answer(503, {"error": "no database: try again, which is safe with a key"})
         except (psycopg.Error, UnicodeDecodeError) as error:
             diag = getattr(error, "diag", None)
             fields = ("sqlstate", "message_detail", "message_hint")
-            told = {field: getattr(diag, field, None) for field in fields}
-            return self.answer(400, {"error": getattr(diag, "message_primary", str(error)), **told})
-        return self.answer(201, {"id": made[0]})
+            more = {field: getattr(diag, field, None) for field in fields}
+            return self.answer(400, {"error": getattr(diag, "message_primary", str(error)), **more})
+        return self.answer(201, {"id": row[0]})
 
     def answer(self, status: int, body: dict[str, object]) -> None:
         data = json.dumps(body).encode()

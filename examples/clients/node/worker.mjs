@@ -1,17 +1,17 @@
 // A qwf worker in Node:  node worker.mjs QUEUE [SLOTS]
-// npm install pg. The PG* variables say where the database is.
+// Needs: npm install pg. The PG* variables say where the database is.
 import { once } from 'node:events';
 import os from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 
-// What it can run: task name -> async function of the inputs; the object it returns is the output.
-// It must do no harm when run twice, heed `signal`, and not block the event loop.
+// The bodies it can run: task name -> async function of the inputs, which returns the output object.
+// A body must be safe to run twice, stop when `signal` aborts, and not block the event loop.
 class TemporaryError extends Error {}
 const bodies = {
   hello: async ({ who }) => ({ text: `hello ${who}` }),
   shout: async ({ text }, { signal, progress }) => {
-    await progress(0.5, 'breathing in');
+    await progress(0.5, 'halfway');
     signal.throwIfAborted();
     return { text: text.toUpperCase() };
   },
@@ -19,13 +19,13 @@ const bodies = {
 
 const [queue, slots = 4] = process.argv.slice(2);
 const pool = new pg.Pool({ max: 4, connectionTimeoutMillis: 10_000, query_timeout: 60_000 });
-pool.on('error', () => {}); // an idle connection was cut: the next call opens another
-const held = new Map(); // token -> what must be renewed and reported
+pool.on('error', () => {}); // an idle connection was closed: the next call opens another
+const held = new Map(); // token -> AbortController of a job to renew and report
 let stopping = false;
 
 const ask = async (text, ...values) => (await pool.query(text, values)).rows;
-// Commits without waiting for the disk: a claim or heartbeat lost that way is only a lapse.
-const softly = "set_config('synchronous_commit', 'off', true)";
+// Commits without waiting for the disk: if a crash loses a claim or a heartbeat, the lease just lapses.
+const noWait = "set_config('synchronous_commit', 'off', true)";
 const warn = (error) => console.error(error.message, error.detail ?? '', error.hint ?? '');
 const jitter = (seconds) => seconds * (750 + 500 * Math.random());
 
@@ -36,33 +36,33 @@ class Bell {
     this.#rung = true;
     this.#wake();
   }
-  async wait(ms) { // for a ring, at most so long; a ring before the wait counts
+  async wait(ms) { // until it rings, at most `ms`; returns at once if it rang before
     const timer = setTimeout(() => this.#wake(), ms);
     if (!this.#rung) await new Promise((wake) => { this.#wake = wake; });
     clearTimeout(timer);
     this.#rung = false;
   }
 }
-const news = new Bell(); // there may be work, or room for it
-const alarm = new Bell(); // a job of ours was cancelled
+const news = new Bell(); // there may be work, or a free slot
+const alarm = new Bell(); // one of our jobs was cancelled
 
 async function work(worker, settings) {
   let rechecks = [];
   let asleepSince = null;
   while (!stopping) {
-    const room = slots - held.size;
+    const free = slots - held.size;
     let jobs = [];
     try {
-      if (room > 0) jobs = await ask(
+      if (free > 0) jobs = await ask(
         `select c.job_id, c.token, c.task, c.inputs, c.attempt, extract(epoch from c.timeout)::float as timeout
-         from ${softly}, qwf.claim($1, $2, $3) c`, queue, worker, room);
+         from ${noWait}, qwf.claim($1, $2, $3) c`, queue, worker, free);
       for (const job of jobs) run(job, settings);
-      if (jobs.length > 0 || room <= 0) {
-        if (asleepSince) await ask(`select from ${softly}, qwf.wake($1)`, worker); // wake others instead
+      if (jobs.length > 0 || free <= 0) {
+        if (asleepSince) await ask(`select from ${noWait}, qwf.wake($1)`, worker); // notify others instead
         asleepSince = null;
-      } else if (!asleepSince || Date.now() > asleepSince + 5000) { // the database forgets it after 15 s
-        await ask(`select from ${softly}, qwf.sleep($1, $2)`, worker, queue);
-        if (!asleepSince) rechecks = [0, 5, 25, 100]; // what came just before woke nobody
+      } else if (!asleepSince || Date.now() > asleepSince + 5000) { // the database forgets a sleeper after 15 s
+        await ask(`select from ${noWait}, qwf.sleep($1, $2)`, worker, queue);
+        if (!asleepSince) rechecks = [0, 5, 25, 100]; // work that came just before woke nobody
         asleepSince = Date.now();
       }
     } catch (error) {
@@ -86,7 +86,7 @@ async function attempt(job, signal, settings) {
   const progress = async (fraction, message) => {
     const [{ verdict }] = await ask(
       'select qwf.progress($1, $2, $3, $4) as verdict', job.job_id, job.token, fraction, message);
-    heed(job.token, verdict);
+    applyVerdict(job.token, verdict);
   };
   const overdue = new Promise((_, fail) => {
     signal.onabort = () => setTimeout(fail, settings.cancel_grace * 1000, new Error('it did not stop'));
@@ -95,12 +95,12 @@ async function attempt(job, signal, settings) {
     const body = bodies[job.task](job.inputs, { job, signal, progress });
     return { outcome: 'completed', output: (await Promise.race([body, overdue])) ?? {} };
   } catch (error) {
-    const said = String(error?.stack ?? error).replaceAll('\0', '');
+    const text = String(error?.stack ?? error).replaceAll('\0', '');
     switch (signal.reason) {
-      case 'cancel': return { outcome: 'cancelled', error: said };
-      case 'timeout': return { outcome: 'lost', error: `no end after ${job.timeout} s`, detail: { reason: 'timeout' } };
+      case 'cancel': return { outcome: 'cancelled', error: text };
+      case 'timeout': return { outcome: 'lost', error: `still running after ${job.timeout} s`, detail: { reason: 'timeout' } };
       case 'stop': return { outcome: 'released' };
-      default: return { outcome: error instanceof TemporaryError ? 'tempfail' : 'error', error: said };
+      default: return { outcome: error instanceof TemporaryError ? 'tempfail' : 'error', error: text };
     }
   }
 }
@@ -111,18 +111,18 @@ async function report(job, result) {
       const [{ pending }] = await ask('select * from qwf.finish_many($1)',
         JSON.stringify([{ job_id: job.job_id, token: job.token, ...result }]));
       if (pending) await ask('select qwf.drain_outbox()');
-      return; // ok, or lost: another worker has it, and this attempt counts for nothing
+      return; // ok, or lost: another worker has the job, and this attempt does not count
     } catch (error) {
       warn(error);
       const refused = error instanceof TypeError || /^(22|23|42|54|QW)/.test(error.code ?? '');
-      if (!refused) await pause(1000); // no database: say it again until it is heard
-      else if (result.outcome === 'fatal') return; // the lease lapses, and the job is tried again
+      if (!refused) await pause(1000); // no database: repeat the report until it is answered
+      else if (result.outcome === 'fatal') return; // the lease lapses, and the job runs again
       else result = { outcome: 'fatal', error: `the report cannot be stored: ${error.message}` };
     }
   }
 }
 
-function heed(token, verdict) {
+function applyVerdict(token, verdict) {
   if (verdict !== 'ok') held.get(token)?.abort(verdict); // cancel, or lost
 }
 
@@ -131,7 +131,7 @@ async function beat(worker, settings) {
     await alarm.wait(1000 * Math.min(settings.heartbeat, settings.lease / 3));
     try {
       for (const { token, verdict } of await ask(
-        `select h.* from ${softly}, qwf.heartbeat($1, $2) h`, worker, [...held.keys()])) heed(token, verdict);
+        `select h.* from ${noWait}, qwf.heartbeat($1, $2) h`, worker, [...held.keys()])) applyVerdict(token, verdict);
     } catch (error) {
       warn(error);
     }
@@ -145,7 +145,7 @@ async function tick(settings) {
   }
 }
 
-async function listen(channel) { // on a connection of its own, which comes back by itself
+async function listen(channel) { // on its own connection, reopened when it ends
   for (;;) {
     const client = new pg.Client({ keepAlive: true, connectionTimeoutMillis: 10_000 });
     client.on('error', warn);
@@ -169,7 +169,7 @@ const [{ worker, channel }] = await ask(
 
 const giveBack = () => held.forEach((stop) => stop.abort('stop'));
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {
-  if (stopping) giveBack(); // the first signal lets bodies end, the second gives them back
+  if (stopping) giveBack(); // the first signal lets bodies finish, the second gives their jobs back
   stopping = true;
   news.ring();
 });
@@ -182,6 +182,6 @@ setTimeout(giveBack, settings.stop_grace * 1000);
 const last = Date.now() + (settings.stop_grace + settings.cancel_grace + 10) * 1000;
 while (held.size > 0 && Date.now() < last) await news.wait(1000);
 alarm.ring();
-await Promise.race([beating, pause(1000)]); // a heartbeat after the goodbye would take it back
-await ask('select qwf.deregister_worker($1)', worker).catch(warn); // releases what is still held
+await Promise.race([beating, pause(1000)]); // a heartbeat after deregistering would undo it
+await ask('select qwf.deregister_worker($1)', worker).catch(warn); // releases the jobs still held
 process.exit();

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # A qwf worker in bash and psql, one body at a time:  worker.sh QUEUE BODIES
-# Task NAME is the executable BODIES/NAME: inputs as JSON on stdin, output as JSON on stdout, words for
-# people on stderr. It exits 0 when completed, 75 to be tried again later, otherwise it failed.
+# Task NAME is the executable BODIES/NAME: inputs as JSON on stdin, output as JSON on stdout, messages
+# for people on stderr. Exit code 0 means completed, 75 means try again later, all others mean failed.
 # The PG* variables say where the database is. Needs bash 4, GNU timeout, iconv.
 set -uo pipefail
 queue=$1 bodies=$2 work=$(mktemp -d) stops=0 body=
 export PGCLIENTENCODING=UTF8 PGCONNECT_TIMEOUT=10
 
-# Runs the statements on stdin. No value becomes part of their text: -v name=value, quoted by :'name'.
+# Runs the statements on stdin. Pass values with -v name=value, and quote them with :'name'.
 ask() { psql -XqAt -F $'\x1f' -v ON_ERROR_STOP=1 "$@"; }
 
 begin() {
@@ -24,7 +24,7 @@ SQL
   )
 }
 
-# Says that it lives, which prints nothing, and takes a job if there is one.
+# Sends a heartbeat (which prints nothing), then claims a job if there is one.
 claim() {
   IFS=$'\x1f' read -r job token task limit inputs < <(
     ask -v queue="$queue" -v worker="$worker" <<'SQL'
@@ -35,24 +35,24 @@ SQL
   )
 }
 
-# In the background: what time brings about, for as long as this process lives.
+# In the background: calls tick() until this process ends.
 ticking() {
   while sleep "$tick" && kill -0 $$ 2>/dev/null; do
     ask <<<"select qwf.tick('0.7 s');" >/dev/null
   done
 }
 
-# In the background: keeps the lease while the body runs, and stops the body when told to.
+# In the background: renews the lease while the body runs, and stops the body when told to.
 beating() {
   while sleep "$heartbeat" && kill -0 "$1" 2>/dev/null; do
-    verdict=lost                                      # without this process nobody would report
+    verdict=lost                                      # if this process has ended, nobody could report
     kill -0 $$ 2>/dev/null && verdict=$(beat)
     [[ $verdict == cancel || $verdict == lost ]] || continue  # ok, or locked just now, or no database
     echo "$verdict" >"$work/verdict"
     if [[ $verdict == cancel ]]; then
-      kill "$1"                                       # timeout passes it on, and kills after the grace
+      kill "$1"                                       # timeout forwards it, and kills after the grace
     else
-      kill -KILL -- "-$1"                             # another worker has it
+      kill -KILL -- "-$1"                             # another worker has the job
     fi
   done
 }
@@ -81,16 +81,16 @@ run() {
     :0:*) outcome=completed ;;
     :75:*) outcome=tempfail ;;
     :143:[1-9] | :*:[2-9]) outcome=released error='the worker was stopped' ;;
-    :124:* | :137:*) outcome=lost error="killed, or no end after $limit s" ;;
+    :124:* | :137:*) outcome=lost error="killed, or still running after $limit s" ;;
   esac
   [[ $error || $outcome == completed ]] || error="exit code $code: $(tail -n 1 "$work/tail")"
   until report "$outcome" "$error" "$code"; do
     if (($? != 3)); then
-      sleep 1                                         # no database: say it again until it is heard
+      sleep 1                                         # no database: repeat it until it is answered
     elif [[ $outcome == completed ]]; then
       outcome=fatal error='the output is not JSON'
     else
-      break                                           # the lease lapses, and the job is tried again
+      break                                           # the lease lapses, and the job runs again
     fi
   done
 }
@@ -110,7 +110,7 @@ select verdict, pending from qwf.finish_many(jsonb_build_array(jsonb_build_objec
 SQL
 }
 
-goodbye() {
+deregister() {
   kill "$ticks" 2>/dev/null
   ask -v worker="$worker" <<<"select qwf.deregister_worker(:'worker');" >/dev/null
   rm -rf "$work"
@@ -118,8 +118,8 @@ goodbye() {
 
 begin || exit 69
 ticking & ticks=$!
-trap goodbye EXIT
-# The first signal lets the body end, the second gives it back.
+trap deregister EXIT
+# The first signal lets the body finish, the second gives the job back.
 trap 'stops=$((stops + 1)); if ((stops > 1)) && [[ $body ]]; then kill "$body"; fi' TERM INT
 while ((stops == 0)); do
   if claim; then
@@ -128,4 +128,4 @@ while ((stops == 0)); do
     sleep "$poll" & wait $!                           # psql cannot wait for a NOTIFY: this worker polls
   fi
 done
-exit 0                                                # asked to stop, whatever was interrupted
+exit 0                                                # a requested stop is a success

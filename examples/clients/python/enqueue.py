@@ -1,4 +1,4 @@
-"""The order and its work, or neither. psycopg.connect() reads the PG* variables."""
+"""Inserts an order and its work, or neither. psycopg.connect() reads the PG* variables."""
 
 import sys
 

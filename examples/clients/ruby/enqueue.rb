@@ -1,4 +1,4 @@
-# The order and its work, or neither:  ruby enqueue.rb ada@example.org
+# Inserts an order and its work, or neither:  ruby enqueue.rb ada@example.org
 # In Rails: the same two calls inside ActiveRecord::Base.transaction, with connection.select_value.
 require "json"
 require "pg"

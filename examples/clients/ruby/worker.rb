@@ -1,21 +1,21 @@
 # A qwf worker in Ruby, one body at a time, each in a forked child:  ruby worker.rb QUEUE
-# gem install pg. The PG* variables say where the database is.
+# Needs: gem install pg. The PG* variables say where the database is.
 require "json"
 require "pg"
 require "socket"
 
-# What it can run: task name -> block that gets the inputs; the hash it returns is the output. It must
-# do no harm when run twice.
+# The bodies it can run: task name -> lambda that takes the inputs and returns the output hash. A body
+# must be safe to run twice.
 class TemporaryError < StandardError; end
 BODIES = {
   "hello" => ->(inputs) { { text: "hello #{inputs["who"]}" } },
   "shout" => ->(inputs) { { text: inputs["text"].upcase } }
 }
 
-# One loop. Only the child runs bodies, so that nothing they do delays a heartbeat.
+# One loop. Bodies run only in the child, so they cannot delay a heartbeat.
 class Worker
-  # Commits without waiting for the disk: a claim or heartbeat lost that way is only a lapse.
-  SOFTLY = "set_config('synchronous_commit', 'off', true)"
+  # Commits without waiting for the disk: if a crash loses a claim or a heartbeat, the lease just lapses.
+  NO_WAIT = "set_config('synchronous_commit', 'off', true)"
   NEVER = Float::INFINITY
   OPTIONS = { connect_timeout: 10, keepalives_idle: 5, client_encoding: "UTF8" }
 
@@ -34,8 +34,8 @@ class Worker
     %w[TERM INT].each { |signal| trap(signal) { @stops += 1 } }
     until @stops.positive? && @job.nil?
       wait
-      heed_signals
-      take_in
+      handle_signals
+      read_child
       watch
       beat if now >= @beat_at
       claim if @job.nil? && @stops.zero? && now >= @look_at
@@ -48,7 +48,7 @@ class Worker
 
   def wait
     due = [@beat_at, @tick_at, @job ? now + 0.2 : @look_at].min
-    IO.select([@db.socket_io, @pipe].compact, nil, nil, (due - now).clamp(0, 0.2)) # traps do not end a select
+    IO.select([@db.socket_io, @pipe].compact, nil, nil, (due - now).clamp(0, 0.2)) # a trap does not interrupt select
     @db.consume_input
     while (news = @db.notifies)
       news[:extra] == "cancel" ? @beat_at = 0 : @look_at = 0
@@ -57,31 +57,31 @@ class Worker
     reconnect
   end
 
-  # The first signal lets the body end, the second gives it back.
-  def heed_signals
+  # The first signal lets the body finish, the second gives the job back.
+  def handle_signals
     stop_body("released") if @job && @stops > 1
   end
 
   def claim
     @job = ask(<<~SQL, @queue, @id)&.first
       select c.job_id, c.token, c.task, c.inputs, extract(epoch from c.timeout) as timeout
-      from #{SOFTLY}, qwf.claim($1, $2) c
+      from #{NO_WAIT}, qwf.claim($1, $2) c
     SQL
     if @job
-      ask("select from #{SOFTLY}, qwf.wake($1)", @id) if @said_at # wake others instead
-      @said_at = nil
+      ask("select from #{NO_WAIT}, qwf.wake($1)", @id) if @slept_at # notify others instead
+      @slept_at = nil
       return start
     end
-    if @said_at.nil? || now > @said_at + 5 # the database forgets a sleeper after 15 s
-      ask("select from #{SOFTLY}, qwf.sleep($1, $2)", @id, @queue)
-      @rechecks = [0, 0.005, 0.025, 0.1] if @said_at.nil? # what came just before woke nobody
-      @said_at = now
+    if @slept_at.nil? || now > @slept_at + 5 # the database forgets a sleeper after 15 s
+      ask("select from #{NO_WAIT}, qwf.sleep($1, $2)", @id, @queue)
+      @rechecks = [0, 0.005, 0.025, 0.1] if @slept_at.nil? # work that came just before woke nobody
+      @slept_at = now
     end
     @look_at = now + (@rechecks.shift || @settings["poll"] * rand(0.75..1.25))
   end
 
   def start
-    @said, @fate, @kill_at, @started = +"", nil, NEVER, now
+    @report, @stop_reason, @kill_at, @started = +"", nil, NEVER, now
     @pipe, writer = IO.pipe
     @child = fork do
       %w[TERM INT].each { |signal| trap(signal, "DEFAULT") }
@@ -93,61 +93,61 @@ class Worker
     writer.close
   end
 
-  # In the child: the report, as JSON.
+  # Runs in the child: returns the report as JSON.
   def perform(job)
     output = BODIES.fetch(job["task"]).call(JSON.parse(job["inputs"]))
     JSON.generate(outcome: "completed", output: output)
   rescue SignalException
     "" # it was told to stop
-  rescue Exception => e # whatever it was
+  rescue Exception => e # any other error
     outcome = e.is_a?(TemporaryError) ? "tempfail" : "error"
-    said = e.full_message(highlight: false).encode("UTF-8", invalid: :replace, undef: :replace).scrub
-    JSON.generate(outcome: outcome, error: said.delete("\0"))
+    text = e.full_message(highlight: false).encode("UTF-8", invalid: :replace, undef: :replace).scrub
+    JSON.generate(outcome: outcome, error: text.delete("\0"))
   end
 
-  # What the child says; its end is the end of the attempt.
-  def take_in
+  # Reads the child's report; when the child ends, so does the attempt.
+  def read_child
     return unless @job
 
-    loop { @said << @pipe.read_nonblock(65_536) }
+    loop { @report << @pipe.read_nonblock(65_536) }
   rescue IO::WaitReadable
     nil
   rescue EOFError
     _, status = Process.wait2(@child)
     @pipe.close
     @pipe = nil
-    report(status.success? && @said != "" ? JSON.parse(@said) : died(status))
+    report(status.success? && @report != "" ? JSON.parse(@report) : died(status))
   end
 
   def died(status)
-    case @fate
+    case @stop_reason
     when nil then { outcome: "lost", error: "the child died: #{status}", detail: { reason: "crashed" } }
-    when "timeout" then { outcome: "lost", error: "no end in time", detail: { reason: "timeout" } }
-    else { outcome: @fate } # released, cancelled, or lost: then nobody listens
+    when "timeout" then { outcome: "lost", error: "it ran over its timeout", detail: { reason: "timeout" } }
+    else { outcome: @stop_reason } # released, cancelled, or lost (which is not sent)
     end
   end
 
   def report(result)
-    until @fate == "lost" || @stops > 1
-      said = ask("select * from qwf.finish_many($1)",
+    until @stop_reason == "lost" || @stops > 1
+      answer = ask("select * from qwf.finish_many($1)",
                  JSON.generate([{ job_id: @job["job_id"], token: @job["token"], **result }]))
-      ask("select qwf.drain_outbox()") if said && said[0]["pending"] == "t"
-      break if said # ok, or lost: another worker has it, and this attempt counts for nothing
+      ask("select qwf.drain_outbox()") if answer && answer[0]["pending"] == "t"
+      break if answer # ok, or lost: another worker has the job, and this attempt does not count
 
-      sleep 1 # no database: say it again until it is heard
+      sleep 1 # no database: repeat the report until it is answered
     end
   rescue PG::Error => e
     warn e.message
     if result[:outcome] != "fatal"
       result = { outcome: "fatal", error: "the report cannot be stored: #{e.message}" }
       retry
-    end # else the lease lapses, and the job is tried again
+    end # else the lease lapses, and the job runs again
   ensure
     @job = nil
     @look_at = 0
   end
 
-  # Kills a body that runs for too long, or was told to stop and did not.
+  # Stops a body that runs over its timeout; kills one that was told to stop and did not.
   def watch
     return unless @job
 
@@ -155,23 +155,23 @@ class Worker
     kill("KILL") if now > @kill_at
   end
 
-  def stop_body(fate)
-    return if @fate
+  def stop_body(reason)
+    return if @stop_reason
 
-    @fate = fate
+    @stop_reason = reason
     @kill_at = now + @settings["cancel_grace"]
-    kill(fate == "lost" ? "KILL" : "TERM")
+    kill(reason == "lost" ? "KILL" : "TERM")
   end
 
   def kill(signal)
     Process.kill(signal, -@child)
   rescue Errno::ESRCH
-    nil # it has ended, or has only just been forked: then at the next look
+    nil # it has ended, or was forked a moment ago: the next turn tries again
   end
 
   def beat
     tokens = "{#{@job && @job["token"]}}"
-    ask("select h.* from #{SOFTLY}, qwf.heartbeat($1, $2) h", @id, tokens)&.each do |row|
+    ask("select h.* from #{NO_WAIT}, qwf.heartbeat($1, $2) h", @id, tokens)&.each do |row|
       stop_body(row["verdict"] == "cancel" ? "cancelled" : "lost") if row["verdict"] != "ok"
     end
     @beat_at = now + [@settings["heartbeat"], @settings["lease"] / 3].min
@@ -182,7 +182,7 @@ class Worker
     @tick_at = now + @settings["tick"] * rand(0.75..1.25)
   end
 
-  # Rows; nil while there is no database.
+  # Returns rows, or nil while there is no database.
   def ask(text, *values)
     @db.exec_params(text, values).to_a
   rescue PG::ConnectionBad, PG::UnableToSend, PG::AdminShutdown
