@@ -1,5 +1,5 @@
-"""Where qwf stands: scenarios that anyone can repeat, and the same work done by its peers.
+"""Benchmarks of qwf: scenarios that anyone can repeat, and the same work done by its peers.
 
-`python -m bench` lists them. Work is counted as committed ends in the database, done by processes
-of their own, with fsync on.
+`python -m bench` lists them. Separate processes do the work, with fsync on, and jobs are counted
+in the database once their ends are committed.
 """

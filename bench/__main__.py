@@ -16,14 +16,14 @@ from bench.server import BenchError, start
 
 @click.group()
 def main() -> None:
-    """Measure qwf and its peers. Every command starts a server of its own, or takes --dsn."""
+    """Measure qwf and its peers. Every command starts its own server, unless you give --dsn."""
 
 
 @main.command("all")
-@click.option("--dsn", help="A server that may be loaded. Default: one of its own.", metavar="URL")
-@click.option("--only", multiple=True, help="Scenarios. Default: all.", metavar="NAME")
+@click.option("--dsn", help="A server to put under load. Default: its own server.", metavar="URL")
+@click.option("--only", multiple=True, help="Scenarios to run. Default: all.", metavar="NAME")
 def measure_all(dsn: str | None, only: tuple[str, ...]) -> None:
-    """All scenarios with their default sizes, on one server; writes bench/results/qwf.*."""
+    """Run all scenarios with their default sizes, on one server; write bench/results/qwf.*."""
     samples: list[Sample] = []
     with interruptible(), start(dsn) as server:
         facts = server.facts()
@@ -33,7 +33,7 @@ def measure_all(dsn: str | None, only: tuple[str, ...]) -> None:
             try:
                 samples += take(server, scenario.measure, *sizes_of(scenario))
             except BenchError as error:
-                click.echo(f"{scenario.name} is left out: {error}", err=True)
+                click.echo(f"{scenario.name} was skipped: {error}", err=True)
     results.show(results.figures(samples), facts)
     click.echo(f"written: {results.save('qwf', samples, facts)}")
 
@@ -41,7 +41,7 @@ def measure_all(dsn: str | None, only: tuple[str, ...]) -> None:
 @main.command("page")
 def write_page() -> None:
     """Write the figures of bench/results into docs/performance.md."""
-    click.echo(f"written: {', '.join(page.write()) or 'nothing: make bench'}")
+    click.echo(f"written: {', '.join(page.write()) or 'nothing, run: make bench'}")
 
 
 for command in (*ALL, peers):

@@ -1,5 +1,5 @@
-"""Light claimers: many workers in one process, each with a connection of its own, speaking the
-protocol of an agent: claim, fall asleep, be woken, finish, heartbeat, tick."""
+"""Light claimers: many workers in one process, each with its own connection, that make the calls
+of an agent: claim, sleep, wake, finish, heartbeat."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bench.sessions import CLAIM
 
 POLL_S = 1.0
 BEAT_S = 10.0
-RECHECK_S = 0.005  # after falling asleep: a wake-up may have crossed with it
+RECHECK_S = 0.005  # after falling asleep: work may have arrived just before
 
 
 async def serve(dsn: str, number: int, queue: str, *, listen: bool) -> None:
-    """One claimer: stamps each job with the time its body would have started. Without `listen` it
-    only polls."""
+    """Run one claimer. It reports, for each job, the time at which its body would have started.
+    Without `listen` it only polls."""
     conn = await psycopg.AsyncConnection.connect(dsn, autocommit=True)
     await conn.execute("set synchronous_commit = off")
     row = await (
@@ -63,7 +63,7 @@ async def serve(dsn: str, number: int, queue: str, *, listen: bool) -> None:
 def serve_all(
     _index: int, dsn: str, number: int, queue: str = "default", *, listen: bool = True
 ) -> None:
-    """So many claimers, in this process, until killed."""
+    """Run `number` claimers in this process until killed."""
 
     async def together() -> None:
         await asyncio.gather(*(serve(dsn, one, queue, listen=listen) for one in range(number)))

@@ -1,4 +1,4 @@
-"""CPU time: what work costs, whatever else the machine is doing."""
+"""CPU time: the cost of work, independent of the other load on the machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.server import BenchError, Server, of_tree
 
 
 class Cpu:
-    """CPU time of the server, and of clients with all their children, since it was made."""
+    """CPU time of the server, and of clients with all their children, since construction."""
 
     def __init__(self, server: Server, clients: Sequence[subprocess.Popen[bytes]] = ()) -> None:
         self._server = server
@@ -18,7 +18,7 @@ class Cpu:
         self._before = self._read()
 
     def per_job(self, jobs: int) -> dict[str, float]:
-        """Microseconds for each job; nothing where the server runs on another machine."""
+        """Microseconds per job; empty if the server runs on another machine."""
         return {
             name: 1e6 * (seconds - self._before[name]) / jobs
             for name, seconds in self._read().items()

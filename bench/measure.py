@@ -1,4 +1,4 @@
-"""Counting in the database what others do."""
+"""Counts in the database the work that other processes do."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ ENDED = "select count(*) from qwf.jobs where finished_at is not null"
 
 
 class Meter:
-    """WAL bytes and commits since it was made."""
+    """WAL bytes and commits since construction."""
 
     def __init__(self, base: Database) -> None:
         self._base = base
         self._wal, self._commits = self._read()
 
     def wal(self, jobs: float) -> dict[str, float]:
-        """WAL bytes per job up to now."""
+        """WAL bytes per job so far."""
         return {"wal_bytes": (self._read()[0] - self._wal) / jobs}
 
     def commits(self, jobs: float) -> dict[str, float]:
-        """Commits per job; sessions tell theirs when they end, so ask when they have."""
+        """Commits per job. Sessions report theirs when they end, so call this after they have."""
         return {"commits": (self._read()[1] - self._commits) / jobs}
 
     def _read(self) -> tuple[int, int]:
@@ -39,11 +39,11 @@ class Meter:
 
 
 def drained(base: Database, total: int, left: str = LEFT) -> float:
-    """Work per second, from the last look that finds nothing done to the first that finds all done.
+    """Jobs per second, from the last check that finds none done to the first that finds all done.
 
-    Looks seldom, as looking costs, but ever closer as the end comes near, and never so seldom that
-    the end is seen late by more than a twelfth. Raises BenchError when nothing gets done for two
-    minutes.
+    Checking costs, so it checks at most once a second at first, and more often as the end
+    comes near. It waits at most a twelfth of the elapsed time, so it sees the end at most that
+    much too late. Raises BenchError if no job ends for two minutes.
     """
     begun = now = changed = time.monotonic()
     remaining = total
@@ -61,22 +61,23 @@ def drained(base: Database, total: int, left: str = LEFT) -> float:
         if left_now < remaining:
             remaining, changed = left_now, now
         elif now - changed > PATIENCE_S:
-            raise BenchError(f"nothing gets done: {remaining} of {total} left")
+            raise BenchError(f"no progress: {remaining} of {total} left")
     return total / (now - begun)
 
 
 def until(look: Callable[[], Any], what: str, patience_s: float = PATIENCE_S) -> Any:
-    """The first true value of `look`. Raises BenchError."""
+    """Call `look` until it returns a true value, and return that. Raises BenchError when it takes
+    too long."""
     deadline = time.monotonic() + patience_s
     while not (found := look()):
         if time.monotonic() > deadline:
-            raise BenchError(f"waited in vain for {what}")
+            raise BenchError(f"timed out waiting for {what}")
         time.sleep(0.01)
     return found
 
 
 def percentiles(seconds: list[float]) -> dict[str, float]:
-    """p50, p95, p99 and the largest, in milliseconds."""
+    """p50, p95, p99 and the maximum, in milliseconds."""
     found = sorted(seconds)
     ranks = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
     return {
@@ -86,7 +87,7 @@ def percentiles(seconds: list[float]) -> dict[str, float]:
 
 
 def fill(base: Database, jobs: int, queue: str = "default") -> None:
-    """Enqueue so many no-op jobs."""
+    """Enqueue `jobs` no-op jobs."""
     if queue != "default":
         base.value("select qwf.create_queue(%s)", queue)
     for first in range(0, jobs, 10_000):

@@ -1,4 +1,4 @@
-"""Bodies that do nothing, or next to nothing: what is left is the engine."""
+"""Bodies that do almost nothing, so that only the cost of the engine is measured."""
 
 import time
 
@@ -14,25 +14,25 @@ def noop() -> None:
 
 @app.task("node")
 def node() -> dict[str, int]:
-    """A node that others read from."""
+    """A node whose output other nodes read."""
     return {"x": 1}
 
 
 @app.task("list")
 def elements(count: int) -> dict[str, list[int]]:
-    """The list a map runs over."""
+    """Return the list that a map runs over."""
     return {"items": list(range(count))}
 
 
 @app.task("stamp")
 def stamp() -> dict[str, float]:
-    """When the body started, by the clock all processes of a machine share."""
+    """Return when the body started, by the clock that all processes of a machine share."""
     return {"started": time.time()}
 
 
 @app.task("nap")
 def nap(seconds: float) -> dict[str, float]:
-    """The same, and then it takes a while."""
+    """Return the same, after sleeping for a while."""
     started = time.time()
     time.sleep(seconds)
     return {"started": started}

@@ -14,7 +14,7 @@ PLACE = re.compile(r"(<!-- figures:(\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def write() -> list[str]:
-    """Fill in what has been measured; the names of the results that were there."""
+    """Fill in all results that exist, and return their names."""
     written: list[str] = []
 
     def fill(match: re.Match[str]) -> str:
@@ -29,7 +29,7 @@ def write() -> list[str]:
 
 
 def as_markdown(result: dict[str, Any]) -> str:
-    """The table, below the machine it was measured on."""
+    """The table, below a description of the machine."""
     facts = result["facts"]
     settings = ", ".join(f"{key} {value}" for key, value in facts["settings"].items())
     lines = rows([Figure(**figure) for figure in result["figures"]])

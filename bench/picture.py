@@ -1,4 +1,4 @@
-"""The picture of a set of figures: one panel of bars for each scenario."""
+"""Draws a set of figures: one panel of bars per scenario."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLOURS = {
 
 
 def draw(found: list[Figure], facts: dict[str, Any], path: Path) -> None:
-    """Bars of the medians, with the spread; nothing where matplotlib is not installed."""
+    """Draw the medians as bars, with the spread. Does nothing if matplotlib is not installed."""
     try:
         import matplotlib
     except ImportError:

@@ -1,4 +1,4 @@
-"""Processes that do the work of a benchmark; none outlives it."""
+"""Processes that do the work of a benchmark. None outlives it."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from bench.server import BenchError
 ROOT = Path(__file__).resolve().parents[1]
 STOP_S = 15.0
 READY_S = 60.0
-EACH_S = 0.5  # more for each that starts at the same time
+EACH_S = 0.5  # added for each process that starts at the same time
 FORK = multiprocessing.get_context("fork")
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends, however that ends (Linux only)."""
+    """Have the kernel kill this process when its parent ends for any reason (Linux only)."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 @contextlib.contextmanager
 def forked(number: int, function: Callable[..., None], *args: Any) -> Iterator[None]:
-    """So many processes that call `function(index, *args)`, killed at the end of the context.
+    """Run `number` processes that call `function(index, *args)`; kill them when the context ends.
 
-    They begin together, once all have been forked.
+    They start together, after all have been forked.
     """
     gate = FORK.Event()
 
@@ -62,8 +62,8 @@ def forked(number: int, function: Callable[..., None], *args: Any) -> Iterator[N
 def spawned(
     commands: list[list[str]], ready: bytes, environment: dict[str, str]
 ) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Processes of these commands, each once it has said `ready`; asked to stop at the end of the
-    context, then killed. Raises BenchError when one ends before it is ready."""
+    """Start these commands and wait until each has printed `ready`. When the context ends, ask
+    them to stop, then kill them. Raises BenchError if one ends, or takes too long, before that."""
     with contextlib.ExitStack() as stack:
         started: list[tuple[subprocess.Popen[bytes], IO[bytes]]] = []
         stack.callback(lambda: end([process for process, _ in started]))
@@ -85,12 +85,12 @@ def spawned(
 
 
 def said(log: IO[bytes]) -> bytes:
-    """All that has been written to a log."""
+    """Everything written to a log so far."""
     return os.pread(log.fileno(), os.fstat(log.fileno()).st_size, 0)
 
 
 def end(processes: list[subprocess.Popen[bytes]]) -> None:
-    """Ask to stop; kill what has not within a while."""
+    """Ask the processes to stop, and kill those still running after STOP_S."""
     for process in processes:
         with contextlib.suppress(ProcessLookupError):
             process.terminate()
@@ -104,13 +104,13 @@ def end(processes: list[subprocess.Popen[bytes]]) -> None:
 
 
 def agent(dsn: str, *options: str) -> list[str]:
-    """Command of an agent that knows the tasks of the benchmark."""
+    """The command that starts an agent with the tasks of the benchmark."""
     return [sys.executable, "-m", "qwf_agent", "--app", "bench.noop", "--dsn", dsn, *options]
 
 
 @contextlib.contextmanager
 def agents(dsn: str, number: int = 1, *options: str) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """So many agents with forked children, serving."""
+    """Run `number` agents with forked children, once all are serving."""
     paths = os.pathsep.join((str(ROOT), str(ROOT / "python")))
     commands = [agent(dsn, *options) for _ in range(number)]
     with spawned(commands, b"serving", {"PYTHONPATH": paths}) as started:

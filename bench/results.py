@@ -1,4 +1,4 @@
-"""What was measured: samples, their medians, the table, the file."""
+"""Results: samples, their medians, the table and the file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Figure:
-    """The samples of all rounds in one line."""
+    """The samples of all rounds, as one line of the table."""
 
     scenario: str
     figure: str
@@ -60,7 +60,7 @@ def figures(samples: list[Sample]) -> list[Figure]:
 
 
 def ratio(figure: Figure, others: list[Figure]) -> float | None:
-    """How many times the same figure of qwf this one is; None for qwf itself, and without one."""
+    """The median divided by qwf's for the same figure; None for qwf itself, or if qwf has none."""
     for other in others:
         same = (other.scenario, other.figure) == (figure.scenario, figure.figure)
         if same and other.system == "qwf" != figure.system and other.median:
@@ -87,14 +87,14 @@ HEADINGS = ["scenario", "what", "median", "spread", "also measured"]
 
 
 def number(value: float) -> str:
-    """Three figures, and no more than make sense."""
+    """Format a number with about three digits."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
 
 
 def show(found: list[Figure], facts: dict[str, Any]) -> None:
-    """Print the table, and below it what it was measured on."""
+    """Print the table, and below it the machine, server and settings."""
     table = Table(*HEADINGS, box=None, header_style="bold")
     for line in rows(found):
         table.add_row(*line)
@@ -106,7 +106,7 @@ def show(found: list[Figure], facts: dict[str, Any]) -> None:
 
 
 def as_json(samples: list[Sample], facts: dict[str, Any]) -> dict[str, Any]:
-    """All of it."""
+    """Facts, figures and samples, ready for JSON."""
     return {
         "taken_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "facts": facts,

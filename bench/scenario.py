@@ -1,4 +1,4 @@
-"""A scenario: one command, some sizes, and what to measure in one round."""
+"""A scenario: a command, its sizes, and a function that measures one round."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Measure = Callable[..., Iterator[Sample]]
 
 
 class Scenario(click.Command):
-    """A command whose callback measures. `measure(server, **sizes)` is one round of it."""
+    """A command that measures. `measure(server, **sizes)` runs one round of it."""
 
     measure: Measure
 
 
 def scenario(name: str, *, rounds: int = 3) -> Callable[[Measure], Scenario]:
-    """Make a command of a function that measures one round on a server."""
+    """Turn a function that measures one round on a server into a command."""
 
     def make(measure: Measure) -> Scenario:
         @functools.wraps(measure)
@@ -53,7 +53,7 @@ def common(rounds: int) -> list[Callable[[Any], Any]]:
         click.option("--json", "as_json", is_flag=True, help="All samples, as JSON."),
         click.option("--rounds", default=rounds, show_default=True, type=click.IntRange(min=1)),
         click.option(
-            "--dsn", help="A server that may be loaded. Default: one of its own.", metavar="URL"
+            "--dsn", help="A server to put under load. Default: its own server.", metavar="URL"
         ),
     ]
 
@@ -61,7 +61,7 @@ def common(rounds: int) -> list[Callable[[Any], Any]]:
 def take(
     server: Server, measure: Measure, rounds: int, sizes: dict[str, Any], *, quiet: bool = False
 ) -> list[Sample]:
-    """The samples of so many rounds; a scenario that cannot be had here is left out."""
+    """Measure `rounds` rounds and return their samples; print each one unless `quiet`."""
     samples: list[Sample] = []
     for number in range(rounds):
         for sample in measure(server, **sizes):
@@ -74,7 +74,7 @@ def take(
 
 
 class interruptible:
-    """Within it, SIGTERM unwinds like an exception, so that everything started is stopped."""
+    """Turns SIGTERM into an exception within the context, so that everything started is stopped."""
 
     def __enter__(self) -> None:
         self._before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -84,7 +84,7 @@ class interruptible:
 
 
 def sizes_of(command: Scenario, *arguments: str) -> tuple[int, dict[str, Any]]:
-    """Rounds and sizes of a scenario with these options, or by default."""
+    """The rounds and sizes of a scenario with these options, or its defaults."""
     params = command.make_context(command.name, list(arguments)).params
     rounds = params.pop("rounds")
     return rounds, {key: value for key, value in params.items() if key not in ("dsn", "as_json")}

@@ -21,7 +21,7 @@ from psycopg.conninfo import make_conninfo
 
 from qwf_agent import embedded, migrate
 
-# Durable, and otherwise what peers' own benchmarks use.
+# Durable; otherwise the settings that the peers' own benchmarks use.
 SETTINGS = {
     "fsync": "on",
     "synchronous_commit": "on",
@@ -35,30 +35,30 @@ PREFIX = "qwf-bench-"
 
 
 class BenchError(Exception):
-    """A measurement failed. The message says which and why."""
+    """A measurement failed. The message says which one and why."""
 
 
 class Database:
-    """A database of one measurement, and a session of whoever watches, in autocommit."""
+    """The database of one measurement, with an autocommit session for observing it."""
 
     def __init__(self, dsn: str) -> None:
         self.dsn = dsn
         self.connect()
 
     def connect(self) -> None:
-        """Open the session, after a crash of the server again."""
+        """Open the session; call it again after the server has crashed."""
         self.conn: psycopg.Connection[Any] = psycopg.connect(self.dsn, autocommit=True)
         self.conn.execute("set client_min_messages = warning")
 
     def value(self, query: str, *params: Any) -> Any:
-        """First column of the first row, None where there is none."""
+        """The first column of the first row, or None if there is no row."""
         row = self.conn.execute(query, params).fetchone()
         return row[0] if row else None
 
 
 @dataclass
 class Server:
-    """A running server; `cluster` is None where it is somebody else's."""
+    """A running server; `cluster` is None if the server was given with --dsn."""
 
     dsn: str
     cluster: embedded.Cluster | None = None
@@ -67,7 +67,8 @@ class Server:
 
     @contextlib.contextmanager
     def database(self, deploy: Callable[[str], Any] = migrate.deploy) -> Iterator[Database]:
-        """A fresh database into which `deploy` has been done once; gone afterwards."""
+        """A fresh database prepared by `deploy`, dropped afterwards. `deploy` runs once per server,
+        on a template."""
         kind = deploy_name(deploy)
         if kind not in self.templates:
             template = self._create("template1")
@@ -84,11 +85,11 @@ class Server:
             self._drop(name)
 
     def at(self, database: str) -> str:
-        """Address of a database of this server."""
+        """The DSN of a database on this server."""
         return make_conninfo(self.dsn, dbname=database)
 
     def facts(self) -> dict[str, Any]:
-        """Machine, server and settings: what a figure means nothing without."""
+        """Machine, server and settings, without which a figure means nothing."""
         with psycopg.connect(self.dsn, autocommit=True) as conn:
             rows = conn.execute(
                 "select name, current_setting(name) from pg_settings where name = any (%s)",
@@ -104,14 +105,14 @@ class Server:
         }
 
     def cpu_seconds(self) -> float:
-        """CPU time that all processes of the server have used so far, those that ended included.
+        """CPU seconds that all processes of the server have used, including those that ended.
 
-        Raises BenchError for a server of another machine.
+        Raises BenchError if the server runs on another machine.
         """
         return of_tree(self.postmaster().pid)
 
     def postmaster(self) -> psutil.Process:
-        """The server's first process. Raises BenchError where it is not on this machine."""
+        """The server's main process. Raises BenchError if it is not on this machine."""
         with psycopg.connect(self.dsn, autocommit=True) as conn:
             row = conn.execute("select pg_backend_pid()").fetchone()
             with contextlib.suppress(psutil.Error):
@@ -121,9 +122,9 @@ class Server:
         raise BenchError("the server runs on another machine: its CPU time cannot be read")
 
     def crash(self) -> None:
-        """Kill it and all its sessions, as a crash would, and start it again."""
+        """Kill the server and all its sessions, as a crash would, and start it again."""
         if self.cluster is None:
-            raise BenchError("the server given with --dsn is not ours to kill")
+            raise BenchError("the benchmark must not kill a server given with --dsn")
         postmaster = self.postmaster()
         for process in (postmaster, *postmaster.children()):
             with contextlib.suppress(psutil.Error):
@@ -131,7 +132,7 @@ class Server:
         self.cluster.start(SETTINGS)
 
     def drop_templates(self) -> None:
-        """Leave nothing behind on a server that is somebody else's."""
+        """Drop the templates, so that nothing is left behind on a server given with --dsn."""
         for name in self.templates.values():
             self._drop(name)
 
@@ -149,14 +150,14 @@ class Server:
 
 
 def deploy_name(deploy: Callable[[str], Any]) -> str:
-    """What a template is remembered by: the function, and whose method it is."""
+    """The key of a template: the function's name, and the name of the object it belongs to."""
     owner = getattr(getattr(deploy, "__self__", None), "name", "")
     return " ".join(filter(None, (f"{deploy.__module__}.{deploy.__qualname__}", owner)))
 
 
 @contextlib.contextmanager
 def start(dsn: str | None) -> Iterator[Server]:
-    """The server at `dsn`, or one of our own, gone afterwards."""
+    """The server at `dsn`, or a new one that is removed afterwards."""
     if dsn is not None:
         server = Server(dsn)
         try:
@@ -166,7 +167,7 @@ def start(dsn: str | None) -> Iterator[Server]:
         return
     remove_leftovers()
     folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
-    folder.chmod(0o711)  # as root: another user runs the server, and has to pass
+    folder.chmod(0o711)  # under root, another user runs the server and has to get in
     cluster = embedded.Cluster(embedded.binaries(), folder / "data")
     try:
         cluster.create()
@@ -178,18 +179,18 @@ def start(dsn: str | None) -> Iterator[Server]:
 
 
 def of_tree(pid: int) -> float:
-    """CPU seconds of a process and of all that descend from it, those that ended included."""
+    """CPU seconds of a process and all its descendants, including those that ended."""
     total = 0.0
     with contextlib.suppress(psutil.Error):
         root = psutil.Process(pid)
         for process in (root, *root.children(recursive=True)):
             with contextlib.suppress(psutil.Error):
-                total += sum(process.cpu_times()[:4])  # of itself, and of children that ended
+                total += sum(process.cpu_times()[:4])  # its own, and its ended children's
     return total
 
 
 def remove_leftovers() -> None:
-    """Stop and remove servers of benchmarks that were killed."""
+    """Stop and remove the servers of benchmarks that were killed."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
         owner = folder.name.removeprefix(PREFIX).split("-")[0]
         if owner.isdigit() and not psutil.pid_exists(int(owner)):

@@ -1,4 +1,4 @@
-"""Clients that speak SQL alone, each a process with connections of its own."""
+"""Clients that use only SQL, each in its own process with its own connections."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from qwf_agent import embedded
 CLAIM = "select job_id, token, task from qwf.claim(%s, %s, %s)"
 FINISH = "select bool_or(pending) from qwf.finish_many(%s)"
 DRAIN = "select qwf.drain_outbox(1000)"
-EMPTY_S = (0.004, 0.032)  # how long a session waits that found nothing: ever longer
-OWED_S = 0.05  # how long a session that left events behind goes on trying to apply them
-TICK_S = 1.0  # how often every session does so
+EMPTY_S = (0.004, 0.032)  # first and longest wait of a session that found nothing
+OWED_S = 0.05  # how long a session that left events behind keeps trying to apply them
+TICK_S = 1.0  # how often every session applies left-over events
 RATE = re.compile(r"tps = ([\d.]+) \(without initial connection time\)")
 OUTPUTS: dict[str, Any] = {"node": {"x": 1}, "list": {"items": list(range(10_000))}}
 
 
 def connect(dsn: str, *, durable: bool = True) -> psycopg.Connection[Any]:
-    """A session as agents have them: what only one of them may lose is not waited for."""
+    """A session like an agent's. If not `durable`, its commits do not wait for the disk."""
     conn = psycopg.connect(dsn, autocommit=True)
     if not durable:
         conn.execute("set synchronous_commit = off")
@@ -34,7 +34,8 @@ def connect(dsn: str, *, durable: bool = True) -> psycopg.Connection[Any]:
 
 
 def work(index: int, dsn: str, batch: int, queue: str = "default") -> None:
-    """Claim and finish until killed: claims commit softly, finishes durably, as an agent does."""
+    """Claim and finish until killed. As in an agent, claims commit asynchronously and finishes
+    durably."""
     worker = f"session-{index}-{os.getpid()}"
     soft, durable = connect(dsn, durable=False), connect(dsn)
     wait_s, owed_until, tick_at = EMPTY_S[0], 0.0, 0.0
@@ -60,14 +61,14 @@ def work(index: int, dsn: str, batch: int, queue: str = "default") -> None:
 
 
 def produce(index: int, dsn: str, batch: int, behind: int) -> None:
-    """Enqueue until killed; wait while the queue is longer than `behind`."""
+    """Enqueue until killed, but wait while the queue is longer than `behind`."""
     conn = connect(dsn)
     jobs = json.dumps([{"task": "noop"}] * batch)
     sent = 0
     while True:
         conn.execute("select count(*) from qwf.enqueue_many(%s)", (jobs,))
         sent += batch
-        if sent >= behind:  # from time to time: looking costs, too
+        if sent >= behind:  # not every time, because the check costs too
             sent, began = 0, time.monotonic()
             while _queued(conn, behind):
                 time.sleep(pause_s(time.monotonic() - began))
@@ -75,8 +76,8 @@ def produce(index: int, dsn: str, batch: int, behind: int) -> None:
 
 
 def pause_s(look_s: float) -> float:
-    """Until the next look at the queue: a twentieth of the time goes into looking, which means
-    walking past dead rows while a snapshot is held. The producers of peers do the same."""
+    """How long to wait before checking the queue again. Checks take a twentieth of the time,
+    because they walk past dead rows while a snapshot is held. The peers' producers do the same."""
     return min(0.5, max(0.02, 20 * look_s))
 
 
@@ -90,7 +91,7 @@ def _queued(conn: psycopg.Connection[Any], more_than: int) -> bool:
 
 
 def pgbench(dsn: str, script: str, clients: int, seconds: float) -> float:
-    """Transactions per second of `script`, by so many clients. Raises BenchError."""
+    """Transactions per second of `script` with this many clients. Raises BenchError."""
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
         file.write(script + ";\n")
         file.flush()

@@ -1,1 +1,1 @@
-"""The peers: how each is installed, filled, worked off and looked at."""
+"""The peers: how to install each, fill its queue, run its workers and count its jobs."""

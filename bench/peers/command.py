@@ -15,14 +15,14 @@ NAMES = [system.name for system in systems.ALL if system is not systems.QWF]
 
 
 @click.command("peers")
-@click.option("--dsn", help="A server that may be loaded. Default: one of its own.", metavar="URL")
+@click.option("--dsn", help="A server to put under load. Default: its own server.", metavar="URL")
 @click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1))
 @click.option("--peer", "wanted", multiple=True, type=click.Choice(NAMES), help="Default: all.")
-@click.option("--jobs", default=20_000, show_default=True, help="Of a drain.")
+@click.option("--jobs", default=20_000, show_default=True, help="Jobs of a drain.")
 @click.option("--workers", "fleets", multiple=True, type=int, default=(1, 2), show_default=True)
-@click.option("--seconds", default=8.0, show_default=True, help="Of throughput.")
-@click.option("--hold", default=20.0, show_default=True, help="Seconds with a snapshot held.")
-@click.option("--samples", default=200, show_default=True, help="Of the latency.")
+@click.option("--seconds", default=8.0, show_default=True, help="Length of the throughput run.")
+@click.option("--hold", default=20.0, show_default=True, help="Seconds of each snapshot run.")
+@click.option("--samples", default=200, show_default=True, help="Jobs of the latency run.")
 def peers(
     dsn: str | None,
     rounds: int,
@@ -33,7 +33,7 @@ def peers(
     hold: float,
     samples: int,
 ) -> None:
-    """qwf and its peers in turn, on the same server; writes bench/results/peers.*."""
+    """Measure qwf and its peers in turn, on the same server; write bench/results/peers.*."""
     there = [systems.QWF, *installed(wanted or tuple(NAMES))]
     taken: list[Sample] = []
     with interruptible(), start(dsn) as server:
@@ -46,7 +46,7 @@ def peers(
 
 
 def installed(wanted: tuple[str, ...]) -> list[systems.System]:
-    """Those peers that can be had here; the others are named."""
+    """The wanted peers that can be installed here; print the names of the others."""
     found = []
     for system in systems.ALL:
         if system.name in wanted:
@@ -54,7 +54,7 @@ def installed(wanted: tuple[str, ...]) -> list[systems.System]:
                 system.install()
                 found.append(system)
             except CannotInstall as error:
-                click.echo(f"{system.name} is left out: {error}", err=True)
+                click.echo(f"{system.name} was skipped: {error}", err=True)
     return found
 
 
@@ -66,7 +66,7 @@ def round_of(
     seconds: float,
     samples: int,
 ) -> list[Sample]:
-    """One round of all but the held snapshot."""
+    """One round of everything except the held snapshot."""
     taken: list[Sample] = []
     for measure, sizes in (
         (compare.drains, {"jobs": jobs, "fleets": fleets}),
@@ -76,5 +76,5 @@ def round_of(
         try:
             taken += take(server, measure, 1, {"systems": there, **sizes})
         except BenchError as error:
-            click.echo(f"left out: {error}", err=True)
+            click.echo(f"skipped: {error}", err=True)
     return taken

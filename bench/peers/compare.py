@@ -1,4 +1,4 @@
-"""The same work for qwf and for each peer, in turn, on the same server."""
+"""Runs the same work on qwf and on each peer, in turn, on the same server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from bench.scenarios.snapshot import holding, rates
 from bench.scenarios.throughput import BEHIND, WARM_S
 from bench.server import Database, Server
 
-# Batch, and who can be told it; 500 is the largest of qwf, and graphile-worker's own choice.
+# Batch sizes, and the systems that run with each. 500 is the default of qwf's agent and
+# graphile-worker's own choice; procrastinate has no batches.
 DRAINS: tuple[tuple[int, tuple[System, ...]], ...] = (
     (10, (QWF, PGQUEUER)),
     (100, (QWF, PGQUEUER)),
@@ -29,7 +30,7 @@ DRAINS: tuple[tuple[int, tuple[System, ...]], ...] = (
 def drains(
     server: Server, systems: list[System], jobs: int, fleets: tuple[int, ...]
 ) -> Iterator[Sample]:
-    """A full queue, worked off by so many worker processes."""
+    """Drain a full queue with each number of worker processes in `fleets`."""
     for number in fleets:
         for batch, who in DRAINS:
             for system in (one for one in who if one in systems):
@@ -47,7 +48,7 @@ def drains(
 
 
 def throughputs(server: Server, systems: list[System], seconds: float) -> Iterator[Sample]:
-    """One producer and one worker process, ten jobs a call, at once."""
+    """One producer and one worker process at the same time, ten jobs per call."""
     for system in (one for one in (QWF, PGQUEUER, GRAPHILE) if one in systems):
         with (
             server.database(system.deploy) as base,
@@ -64,12 +65,12 @@ def throughputs(server: Server, systems: list[System], seconds: float) -> Iterat
 
 
 def ended(base: Database, system: System) -> int:
-    """Jobs that have ended, in one snapshot."""
+    """The number of jobs that have ended, read in one snapshot."""
     return int(base.value(f"select ({system.produced}) - ({system.left})"))
 
 
 def latencies(server: Server, systems: list[System], samples: int) -> Iterator[Sample]:
-    """Enqueue to start of the body, one idle worker process."""
+    """Time from enqueue to the start of the body, with one idle worker process."""
     for system in systems:
         with server.database(system.deploy) as base, tempfile.TemporaryDirectory() as folder:
             if system is QWF:
@@ -88,18 +89,18 @@ def latencies(server: Server, systems: list[System], samples: int) -> Iterator[S
 
 
 def complete(file: Path, samples: int) -> bool:
-    """Whether all have been written."""
+    """Whether all samples have been written."""
     return len(read(file)) >= samples
 
 
 def read(file: Path) -> list[float]:
-    """The numbers in a file, the last line left out while it is being written."""
+    """The numbers in a file, except a last line that is still being written."""
     text = file.read_text() if file.exists() else ""
     return [float(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
 
 def snapshots(server: Server, systems: list[System], seconds: float) -> Iterator[Sample]:
-    """Throughput while a snapshot is held, and without."""
+    """Throughput without and with a snapshot held open."""
     for system in (one for one in (QWF, PGQUEUER) if one in systems):
         for held in (False, True):
             with server.database(system.deploy) as base:

@@ -1,5 +1,5 @@
-// graphile-worker with the settings of its own perfTest: 24 jobs at once, batched. Finds its
-// database by PG* variables.
+// Runs graphile-worker with the settings of its own perfTest: 24 jobs at once, batched. The PG*
+// variables say where the database is.
 //
 //     graphile_peer.js install | fill JOBS | work BATCH FILE | produce BATCH BEHIND | probe NUMBER
 

@@ -1,4 +1,4 @@
-"""Installs the peers next to this file, in environments of their own that git ignores."""
+"""Installs the peers next to this file, in separate environments that git ignores."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ INSTALL_S = 600
 
 
 class CannotInstall(Exception):
-    """A peer cannot be had on this machine. The message says why."""
+    """A peer cannot be installed on this machine. The message says why."""
 
 
 def python() -> None:
-    """pgqueuer and procrastinate, from PyPI."""
+    """Install pgqueuer and procrastinate from PyPI."""
     wanted = HERE / "requirements.txt"
     stamp = VENV / ".installed"
     if stamp.exists() and stamp.stat().st_mtime >= wanted.stat().st_mtime:
@@ -34,13 +34,13 @@ def python() -> None:
 
 
 def node() -> None:
-    """graphile-worker, from npm."""
+    """Install graphile-worker from npm."""
     wanted = HERE / "package.json"
     stamp = MODULES / ".installed"
     if stamp.exists() and stamp.stat().st_mtime >= wanted.stat().st_mtime:
         return
     if shutil.which("node") is None or shutil.which("npm") is None:
-        raise CannotInstall("there is no Node on this machine")
+        raise CannotInstall("Node is not installed on this machine")
     _run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-package-lock"])
     stamp.touch()
 

@@ -1,5 +1,5 @@
-"""pgqueuer as its own benchmark (tools/benchmark.py) runs it: five consumers in one event loop,
-asyncpg and uvloop. Finds its database by PG* variables.
+"""Runs pgqueuer as its own benchmark (tools/benchmark.py) does: five consumers in one event loop,
+with asyncpg and uvloop. The PG* variables say where the database is.
 
     pgqueuer_peer.py fill JOBS | work BATCH FILE | produce BATCH BEHIND | probe NUMBER
 """

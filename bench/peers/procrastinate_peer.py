@@ -1,4 +1,4 @@
-"""procrastinate with an asynchronous worker, 20 jobs at once. Finds its database by PG* variables.
+"""Runs procrastinate with an asynchronous worker, 20 jobs at once. Reads the PG* variables.
 
 procrastinate_peer.py install | fill JOBS | work BATCH FILE | probe NUMBER
 """
@@ -13,7 +13,7 @@ from procrastinate import App, PsycopgConnector
 
 CONCURRENCY = 20
 app = App(connector=PsycopgConnector())
-out = 2  # descriptor of the file that takes what stamped jobs say
+out = 2  # descriptor of the file that the stamp jobs write to
 
 
 @app.task(name="noop")

@@ -1,4 +1,4 @@
-"""qwf and its peers behind one face, so that the same work can be given to each."""
+"""qwf and its peers behind one interface, so that each can be given the same work."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ VERB_S = 300
 
 @dataclass(frozen=True)
 class System:
-    """A job queue: where it counts, and how its processes are started."""
+    """A job queue: the SQL that counts its jobs, and the commands that start its processes."""
 
     name: str
     left: str  # SQL: jobs that have not ended
     produced: str  # SQL: jobs ever enqueued
-    ends: str | None  # SQL: jobs that ended between two times; None where it keeps no history
-    share: float  # of the jobs the others get: the slow ones get fewer
-    script: tuple[str, ...] = ()  # command of a peer; verbs follow
-    kind: str = ""  # how it is installed
+    ends: str | None  # SQL: jobs that ended between two times; None if it keeps no history
+    share: float  # share of the usual number of jobs: slow systems get fewer
+    script: tuple[str, ...] = ()  # the command of a peer, without its verb
+    kind: str = ""  # the installer to use
 
     def install(self) -> None:
-        """Make sure it is there. Raises install.CannotInstall."""
+        """Install the system if it is missing. Raises install.CannotInstall."""
         if self.kind:
             install.INSTALLERS[self.kind]()
 
     def deploy(self, dsn: str) -> None:
-        """Its schema."""
+        """Create its schema in a database."""
         if self.name == "qwf":
             migrate.deploy(dsn)
         elif self.name == "pgqueuer":
@@ -52,18 +52,18 @@ class System:
             call([*self.script, "install"], dsn)
 
     def fill(self, base: Database, jobs: int) -> None:
-        """Enqueue so many no-op jobs."""
+        """Enqueue `jobs` no-op jobs."""
         if self.script:
             call([*self.script, "fill", str(jobs)], base.dsn)
         else:
             fill(base, jobs)
 
     def probe(self, base: Database, number: int) -> None:
-        """Enqueue jobs that stamp their start, one by one."""
+        """Enqueue, one by one, jobs that record when they start."""
         call([*self.script, "probe", str(number)], base.dsn)
 
     def producer(self, base: Database, batch: int, behind: int) -> AbstractContextManager[object]:
-        """One process that keeps the queue filled."""
+        """A process that keeps the queue filled."""
         if not self.script:
             return forked(1, sessions.produce, base.dsn, batch, behind)
         return spawned([[*self.script, "produce", str(batch), str(behind)]], b"", places(base.dsn))
@@ -71,7 +71,7 @@ class System:
     def workers(
         self, base: Database, number: int, batch: int, file: Path = Path(os.devnull)
     ) -> AbstractContextManager[list[subprocess.Popen[bytes]]]:
-        """So many worker processes; what a stamped job says goes to the file."""
+        """Start `number` worker processes; stamp jobs write their delays to the file."""
         if not self.script:
             return agents(base.dsn, number, "--batch", str(batch))
         command = [*self.script, "work", str(batch), str(file)]
@@ -79,13 +79,13 @@ class System:
 
 
 def places(dsn: str) -> dict[str, str]:
-    """PG* variables of a database."""
+    """The PG* variables of a database."""
     found = conninfo_to_dict(dsn)
     return {PLACES[key]: str(value) for key, value in found.items() if key in PLACES}
 
 
 def call(command: list[str], dsn: str) -> None:
-    """Run a verb of a peer to its end. Raises BenchError."""
+    """Run a peer's command and wait for its end. Raises BenchError."""
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=VERB_S, cwd=install.HERE,
         env={**os.environ, **places(dsn)},

@@ -1,4 +1,4 @@
-"""What is measured: one file for each scenario."""
+"""The scenarios, one file each."""
 
 from bench.scenarios.dag import dag
 from bench.scenarios.drain import drain

@@ -1,4 +1,4 @@
-"""How fast runs move: chains, fans, maps, many runs at once, and many sessions on one run."""
+"""How fast runs progress: chains, fans, maps, many runs at once, and many sessions on one run."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ ASLEEP = "select exists (select from qwf.sleepers)"
 
 
 @scenario("dag", rounds=2)
-@click.option("--runs", default=1_000, show_default=True, help="Of chains of five.")
-@click.option("--length", default=100, show_default=True, help="Of the long chain.")
-@click.option("--width", default=1_000, show_default=True, help="Of the fan.")
-@click.option("--elements", default=10_000, show_default=True, help="Of the map.")
-@click.option("--concurrent", default=200, show_default=True, help="Runs of diamonds at once.")
-@click.option("--batch", default=100, show_default=True, help="Of SQL sessions.")
+@click.option("--runs", default=1_000, show_default=True, help="Runs of the chain of five.")
+@click.option("--length", default=100, show_default=True, help="Nodes of the long chain.")
+@click.option("--width", default=1_000, show_default=True, help="Siblings in the fan.")
+@click.option("--elements", default=10_000, show_default=True, help="Elements of the map.")
+@click.option("--concurrent", default=200, show_default=True, help="Diamond runs at the same time.")
+@click.option("--batch", default=100, show_default=True, help="Batch size of SQL sessions.")
 def dag(
     server: Server,
     runs: int,
@@ -39,7 +39,7 @@ def dag(
     concurrent: int,
     batch: int,
 ) -> Iterator[Sample]:
-    """Nodes per second through the SQL API and through agents, and the time of a hop."""
+    """Nodes per second through the SQL API and through agents, and the time of one hop."""
     with server.database() as base:
         register(base, "chain", chain(5))
         yield many(
@@ -74,12 +74,12 @@ def dag(
 
 
 def sql(base: Database, number: int, batch: int) -> AbstractContextManager[None]:
-    """So many sessions of the SQL API."""
+    """Run `number` sessions that use the SQL API."""
     return forked(number, sessions.work, base.dsn, batch)
 
 
 def mislead(base: Database) -> None:
-    """Have the statistics say that jobs never belong to a run."""
+    """Make the statistics claim that jobs never belong to a run."""
     fill(base, 2_000, queue="elsewhere")
     base.conn.execute("vacuum analyze qwf.jobs")
     base.conn.execute("alter table qwf.jobs set (autovacuum_enabled = off)")
@@ -93,7 +93,7 @@ def many(
     figure: str,
     fleet: AbstractContextManager[object],
 ) -> Sample:
-    """Nodes per second of runs that all wait when the fleet begins."""
+    """Nodes per second over runs that are all queued before the fleet starts."""
     base.value("select count(qwf.enqueue_run(%s)) from generate_series(1, %s)", workflow, runs)
     nodes = int(base.value(UNENDED))
     meter, cpu = Meter(base), Cpu(server)
@@ -105,8 +105,8 @@ def many(
 
 
 def alone(base: Database, workflow: str, figure: str, scale: float, unit: str) -> Sample:
-    """How long one run takes an idle agent, from the enqueue to its end, by the database's clock;
-    the second of two, so that nothing is done for the first time."""
+    """How long an idle agent takes for one run, from the enqueue to its end, by the database's
+    clock. Of two runs it takes the second, so that nothing is done for the first time."""
     took = 0.0
     with agents(base.dsn, 1):
         for _ in range(2):
@@ -121,7 +121,7 @@ def alone(base: Database, workflow: str, figure: str, scale: float, unit: str) -
 
 
 def register(base: Database, name: str, nodes: Nodes) -> None:
-    """A workflow of one pipeline of these nodes."""
+    """Register a workflow with one pipeline of these nodes."""
     pipeline = {"name": name, "nodes": nodes}
     steps = [{"id": "s", "kind": "pipeline", "pipeline": name}]
     base.value("select qwf.register_pipeline(%s)", json.dumps(pipeline))
@@ -129,7 +129,7 @@ def register(base: Database, name: str, nodes: Nodes) -> None:
 
 
 def node(name: str, *depends_on: str, **more: Any) -> dict[str, Any]:
-    """A node, on the default queue, that reads from the first it depends on."""
+    """A node on the default queue that reads from the first of its dependencies."""
     inputs = {"inputs": {"x": {"$from": f"{depends_on[0]}.x"}}} if depends_on else {}
     return {
         "id": name, "node": "node", "queue": "default", "depends_on": list(depends_on),
@@ -146,7 +146,7 @@ def diamond() -> Nodes:
 
 
 def fan(width: int) -> Nodes:
-    """One, then so many, then one that waits for all of them."""
+    """One node, then `width` siblings, then one node that waits for all of them."""
     middle = [f"m{i}" for i in range(width)]
     return [node("first"), *(node(name, "first") for name in middle), node("last", *middle)]
 

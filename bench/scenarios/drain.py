@@ -1,4 +1,4 @@
-"""How fast a full queue is worked off: no-op jobs, by SQL alone and by agents."""
+"""How fast a full queue of no-op jobs is drained, by SQL sessions and by agents."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from bench.server import Server
 
 
 @scenario("drain")
-@click.option("--jobs", default=20_000, show_default=True, help="By agents; fewer in small batches")
-@click.option("--sessions", "number", default=4, show_default=True, help="Of the SQL API.")
+@click.option("--jobs", default=20_000, show_default=True, help="A fifth for batches below 10.")
+@click.option("--sessions", "number", default=4, show_default=True, help="SQL sessions.")
 @click.option(
     "--batch", "batches", multiple=True, type=int, default=(1, 10, 100, 500), show_default=True
 )
@@ -25,7 +25,7 @@ from bench.server import Server
 def drain(
     server: Server, jobs: int, number: int, batches: tuple[int, ...], fleets: tuple[int, ...]
 ) -> Iterator[Sample]:
-    """Work off a full queue: through the SQL API and through agents with forked children."""
+    """Drain a full queue through the SQL API, and through agents with forked children."""
     for batch in batches:
         some = jobs if batch >= 10 else jobs // 5
         with server.database() as base:

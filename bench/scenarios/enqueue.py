@@ -1,4 +1,4 @@
-"""What an enqueue costs a producer, next to a bare INSERT into an equal table."""
+"""What an enqueue costs a producer, compared with a bare INSERT into an identical table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MANY = """
     select count(*) from qwf.enqueue_many((
       select jsonb_agg('{"task": "noop"}'::jsonb) from generate_series(1, 100)))
 """
-HUNGRY = 3  # times as long: until those who poll have come, there is no equilibrium
+HUNGRY = 3  # times as long: the rate settles only after the workers have polled
 JOBS = "select (select count(*) from qwf.jobs) + (select count(*) from public.bare)"
 
 
@@ -35,14 +35,14 @@ JOBS = "select (select count(*) from qwf.jobs) + (select count(*) from public.ba
     "--seconds",
     default=1.0,
     show_default=True,
-    help=f"Of each variant; {HUNGRY} times as long where workers serve the queue, after a warm-up.",
+    help=f"Of each variant; {HUNGRY} times as long if workers serve the queue, after a warm-up.",
 )
 @click.option("--producers", multiple=True, type=int, default=(1, 8, 32), show_default=True)
 @click.option("--workers", default=20, show_default=True, help="Light claimers that listen.")
 def enqueue(
     server: Server, seconds: float, producers: tuple[int, ...], workers: int
 ) -> Iterator[Sample]:
-    """Enqueues by 1 to 32 producers: the fleet is busy, asleep elsewhere, or hungry."""
+    """Enqueue from 1 to 32 producers while the fleet is busy, asleep elsewhere, or hungry."""
     fleets = {
         "bare INSERT": (BARE, "", True),
         "fleet busy": (ONE, "", True),
@@ -54,7 +54,7 @@ def enqueue(
         for figure, (script, queue, listen) in fleets.items():
             with server.database() as base, contextlib.ExitStack() as stack:
                 base.conn.execute("create table public.bare (like qwf.jobs including all)")
-                # busy: where nobody serves the queue, each producer is told so
+                # the fleet is busy: without any worker, each enqueue would raise a NOTICE
                 base.value("select qwf.register_worker('busy', 'default', '{}')")
                 if queue:
                     stack.enter_context(
@@ -63,7 +63,7 @@ def enqueue(
                         )
                     )
                     until(functools.partial(awake, base, workers), "the workers")
-                if queue == "default":  # the first claim of a session takes ten times as long
+                if queue == "default":  # warm up: a session's first claim takes ten times as long
                     pgbench(base.dsn, script, number, seconds)
                     yield sample(server, base, script, figure, number, HUNGRY * seconds)
                 else:
@@ -74,7 +74,7 @@ def enqueue(
 
 
 def awake(base: Database, workers: int) -> bool:
-    """Whether all workers are there."""
+    """Whether all workers have registered."""
     return bool(base.value("select count(*) > %s from qwf.workers", workers))
 
 
@@ -87,7 +87,7 @@ def sample(
     seconds: float,
     jobs: int = 1,
 ) -> Sample:
-    """Run it."""
+    """Measure one variant."""
     meter = Meter(base)
     before, cpu = int(base.value(JOBS)), Cpu(server)
     rate = pgbench(base.dsn, script, number, seconds) * jobs

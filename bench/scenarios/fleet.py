@@ -1,4 +1,4 @@
-"""What a fleet with nothing to do costs Postgres."""
+"""What an idle fleet costs Postgres."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from bench.results import Sample
 from bench.scenario import scenario
 from bench.server import Server
 
-SETTLE_S = 45.0  # idle agents look ever more rarely
+SETTLE_S = 45.0  # idle agents poll less and less often
 
 
 @scenario("fleet", rounds=1)
 @click.option("--agents", "number", default=100, show_default=True)
 @click.option("--seconds", default=20.0, show_default=True)
-@click.option("--settle", default=SETTLE_S, show_default=True, help="Seconds before it begins.")
+@click.option("--settle", default=SETTLE_S, show_default=True, help="Seconds before measuring.")
 def fleet(server: Server, number: int, seconds: float, settle: float) -> Iterator[Sample]:
-    """CPU time of Postgres while so many real agents are idle, in percent of a core."""
+    """CPU time of Postgres while this many real agents are idle, in percent of a core."""
     with server.database() as base, agents(base.dsn, number, "--grace", "0"):
         until(lambda: base.value("select count(*) >= %s from qwf.sleepers", number), "sleepers")
         time.sleep(settle)

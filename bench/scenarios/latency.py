@@ -1,12 +1,12 @@
-"""How long an idle fleet takes from an enqueue to the start of the body, and a busy one.
+"""How long an idle and a busy fleet take from an enqueue to the start of the body.
 
-The time begins before the call of enqueue, whose commit waits for the disk: a disk that is slow to
-flush, now and then, makes the tail. So what passes after that call is there besides.
+The clock starts before the call of enqueue, whose commit waits for the disk. A disk that
+sometimes flushes slowly causes the tail, so the time after that call is reported as well.
 
-How busy an agent is says its rate while many jobs wait, taken just before on the same machine:
-what else a job costs, and whatever runs beside it, is work, too. Jobs then come at random at that
-part of this rate, whether or not earlier ones have started, in the same order every time; so
-queueing theory knows how long they wait (half a service time times load / (1 - load), on average).
+For the busy case, the agent's full rate is measured just before, on the same machine with many
+jobs waiting, so it includes all overhead. Jobs then arrive at random at the given share of that
+rate, in the same pattern every time, whether or not earlier ones have started. Queueing theory
+predicts how long they wait: half a service time times load / (1 - load), on average.
 """
 
 from __future__ import annotations
@@ -47,18 +47,18 @@ class Asked(NamedTuple):
 
 
 class Delay(NamedTuple):
-    """Seconds to the start of the body: in all, and of these after the enqueue had returned."""
+    """Seconds to the start of the body: in total, and since the enqueue returned."""
 
     whole: float
     after: float
 
 
 @scenario("latency", rounds=1)
-@click.option("--samples", default=200, show_default=True, help="Of an idle fleet; busy: x 10.")
-@click.option("--claimers", default=20, show_default=True, help="Of the large idle fleet.")
-@click.option("--load", default=0.8, show_default=True, help="Of the agent in the busy case.")
+@click.option("--samples", default=200, show_default=True, help="Idle; ten times that when busy.")
+@click.option("--claimers", default=20, show_default=True, help="Size of the large idle fleet.")
+@click.option("--load", default=0.8, show_default=True, help="Load of the agent when busy.")
 def latency(server: Server, samples: int, claimers: int, load: float) -> Iterator[Sample]:
-    """Enqueue to start of the body: one idle agent, many idle claimers, and a busy agent."""
+    """Time from enqueue to body: one idle agent, many idle claimers, and a busy agent."""
     with server.database() as base:
         found = idle(base, agents(base.dsn, 1), 1, samples)
     yield sample("idle, 1 agent", found)
@@ -72,7 +72,7 @@ def latency(server: Server, samples: int, claimers: int, load: float) -> Iterato
 
 
 def sample(figure: str, delays: list[Delay], **more: float) -> Sample:
-    """p50, and the others besides."""
+    """A sample of the p50, with the other percentiles as details."""
     ranks = percentiles([delay.whole for delay in delays])
     after = percentiles([delay.after for delay in delays])
     more = {"after_enqueue_p50": after["p50"], "after_enqueue_p99": after["p99"], **more}
@@ -82,7 +82,7 @@ def sample(figure: str, delays: list[Delay], **more: float) -> Sample:
 def idle(
     base: Database, fleet: AbstractContextManager[object], size: int, samples: int
 ) -> list[Delay]:
-    """Delays while all sleep."""
+    """Delays while the whole fleet sleeps."""
     with fleet:
         until(lambda: base.value(ASLEEP, size), "sleepers")
         time.sleep(0.5)
@@ -94,8 +94,8 @@ def idle(
 
 
 def capacity(base: Database, jobs: int) -> float:
-    """Naps of 5 ms that the agent does in a second while there are many, once it knows how short
-    they are."""
+    """How many naps of 5 ms the agent runs per second when many are queued, after it has learned
+    how short they are."""
     for some in (jobs, 2 * jobs):
         base.value(NAPS, some)
         rate = drained(base, some)
@@ -103,7 +103,7 @@ def capacity(base: Database, jobs: int) -> float:
 
 
 def busy(base: Database, samples: int, rate: float) -> list[Delay]:
-    """Delays while so many naps come in a second."""
+    """Delays while naps arrive at this rate per second."""
     until(lambda: base.value(ASLEEP, 1), "a sleeper")
     gaps = random.Random(1)
     asked: dict[int, Asked] = {}
@@ -116,14 +116,14 @@ def busy(base: Database, samples: int, rate: float) -> list[Delay]:
 
 
 def ask(base: Database, enqueue: str, asked: dict[int, Asked]) -> None:
-    """Enqueue a job and note when."""
+    """Enqueue a job and record when."""
     at = time.time()
     job = int(base.value(enqueue))
     asked[job] = Asked(at, time.time())
 
 
 def delays(base: Database, asked: dict[int, Asked]) -> list[Delay]:
-    """Those of all these jobs, once they have ended."""
+    """The delays of all these jobs, once they have ended."""
     unfinished = "select not exists (select from qwf.jobs where finished_at is null)"
     until(lambda: base.value(unfinished), "the end of all jobs")
     started = dict(base.conn.execute(STARTED, (list(asked),)).fetchall())

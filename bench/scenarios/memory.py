@@ -1,4 +1,4 @@
-"""What an agent weighs, and whether it grows with the jobs it has run."""
+"""How much memory an agent uses, and whether that grows with the jobs it has run."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MIB = 2**20
 
 @scenario("memory", rounds=1)
 @click.option("--jobs", default=50_000, show_default=True)
-@click.option("--steps", default=5, show_default=True, help="How often it is looked at.")
+@click.option("--steps", default=5, show_default=True, help="How often to measure.")
 def memory(server: Server, jobs: int, steps: int) -> Iterator[Sample]:
-    """Resident memory of an agent's parent process, idle and after many jobs, MiB."""
+    """Resident memory of an agent's parent process, idle and after many jobs, in MiB."""
     with server.database() as base, agents(base.dsn, 1) as started:
         process = psutil.Process(started[0].pid)
         until(lambda: base.value("select exists (select from qwf.sleepers)"), "a sleeper")

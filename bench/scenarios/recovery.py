@@ -1,4 +1,4 @@
-"""How long work stands still after something was killed without warning."""
+"""How long work stops after a process was killed without warning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOLDER = "select w.pid from qwf.jobs j join qwf.workers w on w.id = j.claimed_by
 @scenario("recovery", rounds=1)
 @click.option("--lease", default=3.0, show_default=True, help="Seconds; the default is 30.")
 def recovery(server: Server, lease: float) -> Iterator[Sample]:
-    """Seconds from kill -9 of a child, an agent, the server to the work going on."""
+    """Seconds from the kill -9 of a child, an agent or the server until work continues."""
     with server.database() as base, agents(base.dsn, 1, "--grace", "0") as started:
         job = nap(base)
         at = kill(child_of(started[0].pid))
@@ -57,7 +57,7 @@ def recovery(server: Server, lease: float) -> Iterator[Sample]:
 
 
 def nap(base: Database) -> int:
-    """A job that runs, and has been seen running."""
+    """Enqueue a job and wait until it is running."""
     query = "select qwf.enqueue('nap', jsonb_build_object('seconds', %s::float8))"
     job = int(base.value(query, NAP_S))
     running = "select status = 'running' from qwf.jobs where id = %s"
@@ -72,7 +72,7 @@ def child_of(agent: int) -> psutil.Process:
 
 
 def kill(process: psutil.Process) -> float:
-    """Kill it; when that was."""
+    """Kill a process and return when."""
     at = time.time()
     process.kill()
     return at

@@ -1,4 +1,4 @@
-"""Whether claim and finish notice what the tables hold."""
+"""Whether claim and finish get slower as the tables grow."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ VIEWS = ("queue_depth", "recent_jobs", "run_overview", "fleet")
 def scale(
     server: Server, queued: int, finished: int, blocked: int, scheduled: int, calls: int
 ) -> Iterator[Sample]:
-    """Milliseconds of claim and finish in a full database, against those in an empty one.
+    """Milliseconds of claim and finish in a full database, compared with an empty one.
 
-    Both are called in turn, so that what else the machine does meets both. The statistics are
-    first those of empty tables: autovacuum is off while they are filled. Commits do not wait for
-    the disk, so that only the work is timed.
+    Calls alternate between the two, so that other load on the machine affects both alike. At
+    first the statistics are those of empty tables: autovacuum is off while they are filled.
+    Commits do not wait for the disk, so only the work is timed.
     """
     with server.database() as empty, server.database() as full:
         fill(empty, calls * 102 * 2)
@@ -82,7 +82,7 @@ def scale(
 
 
 def times(bases: tuple[Database, Database], calls: int) -> dict[str, tuple[float, float]]:
-    """Medians of claim and finish in each database, one job and 100 jobs at once, milliseconds."""
+    """Median milliseconds of claim and finish in each database, for 1 job and 100 jobs at once."""
     for base in bases:
         base.conn.execute("set synchronous_commit = off")
     found: dict[str, tuple[float, float]] = {}
@@ -97,7 +97,7 @@ def times(bases: tuple[Database, Database], calls: int) -> dict[str, tuple[float
 
 
 def claim_and_finish(base: Database, batch: int) -> tuple[float, float]:
-    """Seconds of one call of each."""
+    """Seconds of one claim and one finish."""
     at = time.perf_counter()
     claimed = base.conn.execute(CLAIM, ("default", "bench", batch)).fetchall()
     claim = time.perf_counter() - at
@@ -111,7 +111,7 @@ def claim_and_finish(base: Database, batch: int) -> tuple[float, float]:
 
 
 def timed(base: Database, query: str) -> float:
-    """Median of three, milliseconds."""
+    """Median milliseconds of three calls."""
     took = []
     for _ in range(3):
         at = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Whether the rate holds while somebody's transaction stays open and dead rows cannot go."""
+"""Whether the rate holds while an open transaction keeps vacuum from removing dead rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench.scenario import scenario
 from bench.scenarios.throughput import BEHIND
 from bench.server import Database, Server
 
-# By committed rows, looked at afterwards: nothing is counted while the rate is measured.
+# Counts committed rows afterwards, so that counting does not disturb the measurement.
 ENDS = """
     select count(*) from qwf.jobs
     where finished_at >= to_timestamp(%s) and finished_at < to_timestamp(%s)
@@ -24,14 +24,16 @@ ENDS = """
 
 
 @scenario("snapshot", rounds=1)
-@click.option("--seconds", default=20.0, show_default=True, help="With, and as long without.")
+@click.option(
+    "--seconds", default=20.0, show_default=True, help="With a snapshot, and again without."
+)
 @click.option("--producers", default=1, show_default=True)
 @click.option("--consumers", default=5, show_default=True)
 @click.option("--batch", default=10, show_default=True)
 def snapshot(
     server: Server, seconds: float, producers: int, consumers: int, batch: int
 ) -> Iterator[Sample]:
-    """Throughput while a snapshot is held open: the last quarter against the first, and without."""
+    """Throughput with and without a held snapshot: the last quarter compared with the first."""
     for held in (False, True):
         with server.database() as base:
             with (
@@ -48,7 +50,7 @@ def snapshot(
 def rates(
     base: Database, how: str, began: float, seconds: float, ends: str = ENDS, system: str = "qwf"
 ) -> Sample:
-    """The rate of the last quarter of the time; that of the first, and of all, besides."""
+    """The rate in the last quarter of the time; as details, in the first quarter and overall."""
     quarter = seconds / 4
     first = int(base.value(ends, began, began + quarter)) / quarter
     last = int(base.value(ends, began + 3 * quarter, began + seconds)) / quarter

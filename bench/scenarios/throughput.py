@@ -1,4 +1,4 @@
-"""Producers and consumers at once, the shape of pgqueuer's headline figure."""
+"""Producers and consumers at the same time, the setup of pgqueuer's headline figure."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ BEHIND = 5_000  # producers wait while the queue is longer
 @click.option("--seconds", default=10.0, show_default=True)
 @click.option("--producers", default=1, show_default=True)
 @click.option("--consumers", default=5, show_default=True)
-@click.option("--batch", default=10, show_default=True, help="Of both.")
+@click.option("--batch", default=10, show_default=True, help="Batch size of both.")
 def throughput(
     server: Server, seconds: float, producers: int, consumers: int, batch: int
 ) -> Iterator[Sample]:
-    """Jobs through the queue while producers and consumers work at once, through the SQL API."""
+    """Jobs per second while producers and consumers work at the same time, through the SQL API."""
     with (
         server.database() as base,
         forked(producers, sessions.produce, base.dsn, batch, BEHIND),
