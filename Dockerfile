@@ -4,7 +4,7 @@ RUN pip install --no-cache-dir '/src[demo]' \
   && useradd --create-home qwf \
   && install -d -o qwf /out
 USER qwf
-# Node modules of the example are found from here.
+# The node modules of the example are imported from here.
 WORKDIR /src/examples
 ENV PYTHONPATH=/src/examples
 ENTRYPOINT ["qwf"]

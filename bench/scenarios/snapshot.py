@@ -24,9 +24,7 @@ ENDS = """
 
 
 @scenario("snapshot", rounds=1)
-@click.option(
-    "--seconds", default=20.0, show_default=True, help="With a snapshot, and again without."
-)
+@click.option("--seconds", default=20.0, show_default=True, help="With a snapshot; also without.")
 @click.option("--producers", default=1, show_default=True)
 @click.option("--consumers", default=5, show_default=True)
 @click.option("--batch", default=10, show_default=True)

@@ -1,4 +1,4 @@
-"""A task, and an enqueue inside the caller's own transaction."""
+"""An app with one task. sign_up.py enqueues it in its own transaction."""
 
 from qwf_agent import App
 

@@ -1,4 +1,4 @@
-"""Signs a person up: row and mail are one transaction, so there is never one without the other."""
+"""Signs a person up. Row and mail share a transaction, so neither exists without the other."""
 
 import sys
 

@@ -12,13 +12,13 @@ SMALL_STEP, LARGE_STEP = 0.02, 0.12
 def disparity(
     left: np.ndarray, right: np.ndarray, reach: int, tell: Callable[[float], None]
 ) -> np.ndarray:
-    """How far (pixels, up to `reach`) each pixel moved from left to right: large means near."""
+    """How many pixels (up to `reach`) each pixel shifts from left to right: large means near."""
     cost = np.full((reach + 1, *left.shape), 0.5, dtype=np.float32)
     for shift in range(reach + 1):
         difference = np.abs(left[:, shift:] - right[:, : left.shape[1] - shift])
         cost[shift, :, shift:] = uniform_filter(np.minimum(difference, 0.25), 5)
     total = np.zeros_like(cost)
-    # Along rows, then along columns, there and back; a sweep walks over the last axis it is given.
+    # Along rows, then along columns, forward and back; a sweep walks along the last axis.
     for done, axes in enumerate(((0, 1, 2), (0, 2, 1))):
         view, into = cost.transpose(axes), total.transpose(axes)
         into += _sweep(view) + _sweep(view[..., ::-1])[..., ::-1]
@@ -27,7 +27,7 @@ def disparity(
 
 
 def _sweep(cost: np.ndarray) -> np.ndarray:
-    """Cheapest way from position 0 to each (shift, line, position); changing the shift costs."""
+    """Cost of the cheapest path to each (shift, line, position); changing the shift costs extra."""
     path = np.empty_like(cost)
     path[..., 0] = before = cost[..., 0]
     for position in range(1, cost.shape[-1]):
@@ -40,6 +40,6 @@ def _sweep(cost: np.ndarray) -> np.ndarray:
 
 
 def picture(depth: np.ndarray) -> Image.Image:
-    """Depth as a picture, near things bright."""
+    """Depth as a picture, with near things bright."""
     span = np.ptp(depth) or 1
     return Image.fromarray(np.uint8(255 * (depth - depth.min()) / span)).convert("RGB")

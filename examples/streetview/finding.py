@@ -1,4 +1,4 @@
-"""Finding something worth a look: faces, near things, and whatever stands out by its colour."""
+"""Finds interesting parts of a picture: faces, near things, and regions of unusual colour."""
 
 from functools import cache
 
@@ -16,7 +16,7 @@ PASSES = (1.1, 1.15, 1.2, 1.25, 1.3)
 
 @cache
 def face_cascade() -> Cascade:
-    """The trained face detector: loaded once, then kept by the warm child."""
+    """The trained face detector. It is loaded once, and stays in memory in the warm child."""
     return Cascade(lbp_frontal_face_cascade_filename())
 
 
@@ -46,14 +46,15 @@ def faces(picture: Image.Image) -> list[dict]:
 def standouts(picture: Image.Image) -> list[dict]:
     """Regions whose colour stands out from the rest of the picture, scored by how much (0 to 1).
 
-    Frequency-tuned salience (Achanta et al., CVPR 2009): distance of the smoothed colour from the
-    mean colour in Lab, cut at two levels, so that a bright part and the whole thing are proposed.
+    Frequency-tuned salience (Achanta et al., CVPR 2009): the distance of the smoothed colour from
+    the mean colour in Lab. It is cut at two levels, to propose both a bright part and the whole
+    thing.
     """
     lab = rgb2lab(np.asarray(picture))
     smooth = np.stack([gaussian_filter(lab[..., channel], 4) for channel in range(3)], axis=-1)
     salience = np.linalg.norm(smooth - lab.mean(axis=(0, 1)), axis=-1)
     salience = uniform_filter(salience, 9) * _centred(salience.shape)
-    if salience.max() < 1:  # one flat colour: nothing in it stands out
+    if salience.max() < 1:  # one flat colour: nothing stands out
         return []
     salience /= salience.max()
     level = threshold_otsu(salience)
@@ -71,10 +72,10 @@ def standouts(picture: Image.Image) -> list[dict]:
 
 
 def nearest(depth: np.ndarray) -> list[dict]:
-    """The largest thing that stands before what is around it (large depth means near)."""
+    """The largest thing in front of its surroundings (large depth means near)."""
     before = depth - np.percentile(
         depth, 25, axis=1, keepdims=True
-    )  # row by row, so that a floor counts as background
+    )  # row by row, so that the ground counts as background
     labels, count = label(before > threshold_otsu(before))
     if not count:
         return []
@@ -91,7 +92,7 @@ def nearest(depth: np.ndarray) -> list[dict]:
 
 
 def best(candidates: list[dict], most: int = 6) -> list[dict]:
-    """The best candidates without near duplicates; faces and near things before mere regions."""
+    """The best candidates without near duplicates; faces and near things come before regions."""
     kept: list[dict] = []
     for candidate in sorted(candidates, key=lambda c: (c["label"] == "region", -c["score"])):
         if all(overlap(candidate["box"], other["box"]) < 0.5 for other in kept):
@@ -108,6 +109,6 @@ def overlap(a: list[int], b: list[int]) -> float:
 
 
 def _centred(shape: tuple[int, ...]) -> np.ndarray:
-    """A gentle preference for the middle of the picture, where photographers put what matters."""
+    """Weights that slightly prefer the middle, where photographers usually put the subject."""
     y, x = np.mgrid[-1 : 1 : shape[0] * 1j, -1 : 1 : shape[1] * 1j]
     return np.exp(-0.5 * (x**2 + y**2))

@@ -22,7 +22,7 @@ class Mesh:
 
 
 def from_grid(points: np.ndarray, normals: np.ndarray, colours: np.ndarray) -> Mesh:
-    """The mesh of a surface given as a grid of points: two triangles for each cell."""
+    """The mesh of a surface given as a grid of points: two triangles per cell."""
     rows, columns = points.shape[:2]
     index = np.arange(rows * columns).reshape(rows, columns)
     a, b, c, d = index[:-1, :-1], index[:-1, 1:], index[1:, :-1], index[1:, 1:]
@@ -48,7 +48,7 @@ def write_ply(path: Path, mesh: Mesh) -> None:
 
 
 def write_glb(path: Path, mesh: Mesh) -> None:
-    """Write the mesh as binary glTF 2.0; vertex colours are linear light, as it wants."""
+    """Write the mesh as binary glTF 2.0, which requires vertex colours in linear light."""
     linear = np.where(
         mesh.colours <= 10.3, mesh.colours / 3294.6, ((mesh.colours / 255 + 0.055) / 1.055) ** 2.4
     )

@@ -1,4 +1,4 @@
-"""Pictures of the example: reading, drawing boxes, and laying pictures out on a sheet."""
+"""Pictures of the example: reads them, draws boxes, and lays them out on a contact sheet."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ PAPER = "#16181d"
 
 
 def read(path: Path, max_side: int | None = None) -> Image.Image:
-    """The picture upright, in RGB, and no side longer than max_side pixels."""
+    """The picture, upright and in RGB, with no side longer than max_side pixels."""
     with Image.open(path) as picture:
         upright = ImageOps.exif_transpose(picture).convert("RGB")
     if max_side and max(upright.size) > max_side:
@@ -24,7 +24,7 @@ def grey(picture: Image.Image) -> np.ndarray:
 
 
 def crop(picture: Image.Image, box: list[int], margin: float = 0.0) -> Image.Image:
-    """What is in the box (x, y, width, height), with a margin in shares of its longer side."""
+    """The part in the box (x, y, width, height), plus a margin as a share of its longer side."""
     x, y, width, height = box
     pad = round(margin * max(width, height))
     left, top = max(0, x - pad), max(0, y - pad)
@@ -33,7 +33,7 @@ def crop(picture: Image.Image, box: list[int], margin: float = 0.0) -> Image.Ima
 
 
 def draw_boxes(picture: Image.Image, candidates: list[dict]) -> Image.Image:
-    """A copy with each candidate framed and named."""
+    """A copy with a frame and a label for each candidate."""
     drawn = picture.copy()
     pen = ImageDraw.Draw(drawn)
     font = ImageFont.load_default(size=14)
@@ -48,7 +48,7 @@ def draw_boxes(picture: Image.Image, candidates: list[dict]) -> Image.Image:
 
 
 def sheet(tiles: list[tuple[str, Image.Image]], columns: int, side: int = 240) -> Image.Image:
-    """A contact sheet: every picture fitted into a square of `side` pixels, its title below."""
+    """A contact sheet: each picture fits a square of `side` pixels, with its title below."""
     gap, line = 12, 22
     columns = min(columns, len(tiles))
     rows = -(-len(tiles) // columns)

@@ -1,4 +1,4 @@
-"""A relief of a picture: what the thing is, how far it stands out, and how that looks."""
+"""A relief of a picture: the outline of the object, its heights, and views of it."""
 
 import numpy as np
 from PIL import Image
@@ -11,10 +11,10 @@ LIGHT = np.array([-0.45, 0.55, 0.7]) / np.linalg.norm([-0.45, 0.55, 0.7])
 
 
 def object_mask(picture: Image.Image, rounds: int = 4) -> np.ndarray:
-    """Which pixels belong to the thing in the middle, judged against the frame around it.
+    """Which pixels belong to the object in the middle, and not to the background around it.
 
-    The idea of GrabCut, on superpixels: colour models of the thing and of its background start from
-    the middle and from the rest, and are fitted again to what they took, a few times.
+    The idea of GrabCut, on superpixels: colour models of object and background start from the
+    middle and from the rest, and are refitted `rounds` times to the superpixels assigned to them.
     """
     lab = rgb2lab(np.asarray(picture))
     patches = slic(np.asarray(picture), n_segments=600, compactness=12, start_label=0)
@@ -37,7 +37,7 @@ def object_mask(picture: Image.Image, rounds: int = 4) -> np.ndarray:
 
 
 def dome(mask: np.ndarray, brightness: np.ndarray) -> np.ndarray:
-    """Heights of a bas-relief, 0 to 1: the mask as a cushion, with the picture's detail on it."""
+    """Heights of a bas-relief, 0 to 1: the mask as a dome, with the picture's detail on top."""
     depth = gaussian_filter(distance_transform_edt(np.pad(mask, 1))[1:-1, 1:-1], 1.5)
     cushion = np.sqrt(depth / max(depth.max(), 1e-6))
     detail = gaussian_filter(brightness, 1) - gaussian_filter(brightness, 8)
@@ -46,7 +46,7 @@ def dome(mask: np.ndarray, brightness: np.ndarray) -> np.ndarray:
 
 
 def from_depth(depth: np.ndarray) -> np.ndarray:
-    """Heights, 0 to 1, from a depth map: near things stand out. Outliers are cut off."""
+    """Heights, 0 to 1, from a depth map: near things are high. Outliers are clipped."""
     low, high = np.percentile(depth, (2, 98))
     return _normal(gaussian_filter(np.clip(depth, low, high), 1))
 
@@ -54,7 +54,7 @@ def from_depth(depth: np.ndarray) -> np.ndarray:
 def lit_points(
     heights: np.ndarray, colours: np.ndarray, finer: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points of the surface, finer than the grid so that no gaps show, and their lit colours."""
+    """Points, `finer` times as dense as the grid so that no gaps show, and their lit colours."""
     fine = zoom(heights, finer, order=1)
     shade = 0.45 + 0.65 * np.clip(normals(fine) @ LIGHT, 0, 1)
     lit = zoom(colours, (finer, finer, 1), order=1) * shade[..., None]
@@ -64,7 +64,7 @@ def lit_points(
 
 
 def view(points: np.ndarray, lit: np.ndarray, turn: float, size: int) -> Image.Image:
-    """The points, as dots of 2 x 2 pixels, seen from `turn` radians aside and from above."""
+    """The points as dots of 2 x 2 pixels, seen from above and from `turn` radians to the side."""
     side = np.array([[np.cos(turn), 0, np.sin(turn)], [0, 1, 0], [-np.sin(turn), 0, np.cos(turn)]])
     tilt = np.array([[1, 0, 0], [0, np.cos(0.35), -np.sin(0.35)], [0, np.sin(0.35), np.cos(0.35)]])
     placed = (points - np.float32([0, 0, 0.15])) @ np.float32(tilt @ side).T
@@ -79,7 +79,7 @@ def view(points: np.ndarray, lit: np.ndarray, turn: float, size: int) -> Image.I
 
 
 def surface(heights: np.ndarray, relief: float = 0.22) -> np.ndarray:
-    """Points (rows, columns, xyz): longer side 1, x right, y up, z towards the viewer."""
+    """Points (rows, columns, xyz): the longer side is 1, x right, y up, z towards the viewer."""
     rows, columns = heights.shape
     longer = max(rows, columns) - 1
     y, x = np.mgrid[0:rows, 0:columns]
@@ -96,7 +96,7 @@ def normals(heights: np.ndarray, relief: float = 0.22) -> np.ndarray:
 
 
 def _density(colour: np.ndarray, sample: np.ndarray) -> np.ndarray:
-    """Log of a kernel density estimate of the sample, at each colour."""
+    """Log of a kernel density estimate of the sample at each colour."""
     distance = ((colour[:, None] - sample[None]) ** 2).sum(axis=-1)
     return np.log(np.exp(-distance / 200).mean(axis=1) + 1e-6)
 

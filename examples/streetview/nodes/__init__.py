@@ -1,1 +1,1 @@
-"""Node bodies of the street-view example: one module per node, one `run` per module."""
+"""Node bodies of the street-view example: one module per node, with one `run` each."""

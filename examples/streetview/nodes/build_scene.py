@@ -1,4 +1,4 @@
-"""Turn the chosen part of the photo into a relief, from its depth or else from its outline."""
+"""Turn the chosen part of the photo into a relief, from its depth if known, or its outline."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +17,12 @@ def run(
     depth: Path | None = None,
     detail: int = 200,
 ) -> dict:
-    """Write scene.npz (heights and colours, `detail` points long), crop.png and cutout.png."""
+    """Write scene.npz (heights and colours, longer side `detail` points), crop.png, cutout.png."""
     box = next(c["box"] for c in candidates if pick in (c, c["id"]))
     part = pictures.crop(pictures.read(image), box, margin=0.15)
     grid = part.copy()
     grid.thumbnail((detail, detail), Image.Resampling.LANCZOS)
-    status_callback(0.2, "separating the thing from its background")
+    status_callback(0.2, "separating the object from its background")
     mask = relief.object_mask(grid)
     status_callback(0.7, "raising the relief")
     if depth is None:

@@ -1,4 +1,4 @@
-"""Write the relief as 3-D files, and make pictures of it."""
+"""Write the relief as 3D files, and render pictures of it."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Show the candidates: the photo with its boxes, and a contact sheet of what is in them."""
+"""Show the candidates: the photo with a box around each, and a contact sheet of their crops."""
 
 from pathlib import Path
 
@@ -16,5 +16,5 @@ def run(out: Path, image: Path, boxes: list[dict]) -> dict:
         for c in candidates
     ]
     pictures.sheet(tiles, columns=4).save(out / "candidates.png")
-    question = f"Which of these is worth a relief?\n{annotated}"
+    question = f"Which of these should become a relief?\n{annotated}"
     return {"primary_file": str(annotated), "candidates": candidates, "question": question}

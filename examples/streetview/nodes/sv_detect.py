@@ -1,4 +1,4 @@
-"""Find what is worth a closer look; for a stereo pair, measure its depth too."""
+"""Find interesting parts of the photo; for a stereo pair, measure the depth too."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ def run(
     right: Path | None = None,
     min_score: float = 0.5,
 ) -> dict:
-    """Return the boxes found, best first; for a stereo pair also the file of its depth map."""
+    """Return the boxes found, best first, and for a stereo pair the file of its depth map."""
     photo = pictures.read(image)
     status_callback(0.1, "looking for faces")
     found = [face for face in finding.faces(photo) if face["score"] >= min_score]

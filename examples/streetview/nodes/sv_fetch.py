@@ -1,4 +1,4 @@
-"""Load a photo (and its right-hand partner, if it has one) in a size that is quick to work on."""
+"""Load a photo (and the right half of a stereo pair, if given) at a size quick to work on."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from streetview import pictures
 
 
 def run(out: Path, src: Path, right: Path | None = None, max_side: int = 640) -> dict:
-    """Write photo.png (and right.png); say where they are and how large."""
+    """Write photo.png (and right.png); return their paths and the size."""
     photo = pictures.read(src, max_side)
     primary = out / "photo.png"
     photo.save(primary)
