@@ -130,7 +130,7 @@ class Worker
   def report(result)
     until @stop_reason == "lost" || @stops > 1
       answer = ask("select * from qwf.finish_many($1)",
-                 JSON.generate([{ job_id: @job["job_id"], token: @job["token"], **result }]))
+                   JSON.generate([{ job_id: @job["job_id"], token: @job["token"], **result }]))
       ask("select qwf.drain_outbox()") if answer && answer[0]["pending"] == "t"
       break if answer # ok, or lost: another worker has the job, and this attempt does not count
 
