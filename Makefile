@@ -69,6 +69,7 @@ $(VENV)/.made:
 	@"$(PYTHON)" -m venv --clear $(VENV)
 	@touch $@
 
+# A stamp means that all packages of its extra are there: `test` has those of `embedded` and `demo`.
 $(VENV)/.run: $(VENV)/.made pyproject.toml
 	@echo "installing qwf and the demo's dependencies"
 	@$(PIP) install -e '.[embedded,demo]'
@@ -77,7 +78,7 @@ $(VENV)/.run: $(VENV)/.made pyproject.toml
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
 	@echo "installing qwf and the benchmark's dependencies"
 	@$(PIP) install -e '.[bench]'
-	@touch $@ $(VENV)/.run
+	@touch $@
 
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	@echo "installing qwf and the tests' dependencies"
