@@ -164,10 +164,11 @@ def test_the_metadata_names_the_distribution_and_its_extras(wheel: Path) -> None
 def test_extras_that_a_hint_or_a_document_names_exist() -> None:
     files = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "python").rglob("*.py")]
     texts = [file.read_text(encoding="utf-8") for file in files]
-    named = {name for text in texts for name in re.findall(r"pip install '([^']+)'", text)}
+    named = {m for text in texts for m in re.findall(r"pip install '([^'\[]*)\[([a-z,]+)\]", text)}
     assert named
-    allowed = {f"qwf-agent[{extra}]" for extra in EXTRAS}
-    assert named - {".[embedded]"} <= allowed
+    for distribution, extras in named:
+        assert distribution in ("qwf-agent", "."), distribution
+        assert set(extras.split(",")) <= EXTRAS, extras
 
 
 def test_pip_makes_the_same_wheel_from_the_sdist(wheel: Path, sdist: Path, tmp_path: Path) -> None:
