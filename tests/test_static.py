@@ -40,10 +40,8 @@ KEYWORDS = (
     "|COMMIT|ROLLBACK|DECLARE|IF|THEN|ELSE|LOOP|RETURN|RAISE|WITH|AND|OR|NOT|NULL|IS|IN|ORDER BY"
 )
 COLUMNS = 100
-CORE = ("agent", "child", "db")
-NOT_FOR_THE_CORE = (
-    *("cli", "migrate", "embedded", "demo", "doctor", "metrics", "show", "top", "definitions"),
-)
+CORE = ("agent.loop", "child.main", "db")
+NOT_FOR_THE_CORE = ("cli", "migrate", "embedded")
 
 
 def made_by(name: str) -> str:

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 import click
 
 from qwf_agent import config
-from qwf_agent.agent import MISCONFIGURED, REFUSED, Agent
-from qwf_agent.announce import announce
-from qwf_agent.cgroup import CannotUse, open_groups
-from qwf_agent.options import Options
-from qwf_agent.tasks import CannotLoad
+from qwf_agent.agent.abilities import announce
+from qwf_agent.agent.loop import MISCONFIGURED, REFUSED, Agent
+from qwf_agent.agent.options import Options
+from qwf_agent.child.tasks import CannotLoad
+from qwf_agent.system.cgroup import CannotUse, open_groups
 
 NOTHING_TO_RUN = (
     "this agent could run nothing: say where its tasks are with --app module:object, "

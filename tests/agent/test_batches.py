@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness import Database, StartAgent, until
 
-from qwf_agent.pace import BATCH_S, Pace
+from qwf_agent.agent.batch_size import BATCH_S, Pace
 
 
 def test_a_job_does_not_wait_behind_a_long_body(

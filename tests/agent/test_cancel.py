@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness import Database, StartAgent, alive, until
 
-from qwf_agent.cancel import CancelEvent
+from qwf_agent.child.cancel import CancelEvent
 
 
 def test_a_body_that_listens_ends_by_itself(shared: Database, tmp_path: Path) -> None:

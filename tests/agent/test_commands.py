@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from harness import USER, Database, StartAgent, alive, until
 
-from qwf_agent.command import Refused, resolve
+from qwf_agent.child.command import Refused, resolve
 
 
 def run(base: Database, *argv: Any, **inputs: Any) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from harness import Agent, Database, StartAgent, alive, until
 
-from qwf_agent import cgroup
-from qwf_agent.cgroup import MOUNTS, OomKills
+from qwf_agent.system import cgroup
+from qwf_agent.system.cgroup import MOUNTS, OomKills
 
 
 @pytest.fixture

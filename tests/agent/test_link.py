@@ -11,8 +11,8 @@ from datetime import timedelta
 import pytest
 from harness import DEADLINE_S, Database, until
 
+from qwf_agent.agent.link import Call, Link
 from qwf_agent.db import Query
-from qwf_agent.link import Call, Link
 
 
 class Loop:

@@ -12,7 +12,7 @@ import pytest
 from harness import DRIVER, Database, StartAgent, lines, until
 from test_stopping import run_agent
 
-from qwf_agent.outcome import of_exception
+from qwf_agent.child.outcome import of_exception
 
 GPU = ("--app", "modelling", "--queue", "gpu", "--gpu", "none")
 

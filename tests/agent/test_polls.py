@@ -11,14 +11,14 @@ from typing import Any, cast
 
 import pytest
 
-from qwf_agent.agent import Agent
-from qwf_agent.claim import Claim
-from qwf_agent.control import Control
+from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.control import Control
+from qwf_agent.agent.link import Call, Notification
+from qwf_agent.agent.loop import Agent
+from qwf_agent.agent.pool import NO_ROOM, Room
+from qwf_agent.agent.settings import Settings
+from qwf_agent.agent.worker import Worker
 from qwf_agent.db import Query
-from qwf_agent.link import Call, Notification
-from qwf_agent.settings import Settings
-from qwf_agent.slots import NO_ROOM, Room
-from qwf_agent.worker import Worker
 
 JOB: dict[str, Any] = {
     **dict.fromkeys(("run_id", "node_id", "attempt", "project", "out_dir", "labels", "light")),

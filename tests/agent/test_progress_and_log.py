@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from harness import Database, StartAgent, until
 
-from qwf_agent.logtail import LogTail
-from qwf_agent.scoreboard import Scoreboard
+from qwf_agent.agent.log_pipe import LogTail
+from qwf_agent.child.scoreboard import Scoreboard
 
 
 def test_the_last_progress_of_a_running_body_is_in_its_row(

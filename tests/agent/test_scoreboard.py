@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from qwf_agent.scoreboard import Scoreboard
+from qwf_agent.child.scoreboard import Scoreboard
 
 
 def test_whoever_sees_a_ticket_sees_its_time() -> None:

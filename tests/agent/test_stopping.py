@@ -13,7 +13,7 @@ import pytest
 from harness import Database, StartAgent, alive, clean_environment, until
 
 from qwf_agent import migrate
-from qwf_agent.agent import spoken
+from qwf_agent.versions import spoken
 
 NOWHERE = "host=127.0.0.1 port=1 dbname=x connect_timeout=1"
 

@@ -17,7 +17,8 @@ import psycopg
 import pytest
 from harness import DRIVER, Database, StartAgent, until
 
-from qwf_agent import gpu, telemetry
+from qwf_agent.agent import telemetry
+from qwf_agent.system import gpu
 
 GIB = 1 << 30
 # What those who listen to the system this one follows expect of a sample.

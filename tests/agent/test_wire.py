@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from qwf_agent.wire import Message, Unpacker, pack
+from qwf_agent.child.messages import Message, Unpacker, pack
 
 MESSAGES: list[Message] = [
     ("answer", 1, "completed", None, 0.5, False, b'{"output": {}}'),

@@ -10,8 +10,8 @@ import pytest
 from harness import Database
 
 from qwf_agent.app import Job
-from qwf_agent.body import BadOutput, Body, Given, encode_output
-from qwf_agent.cancel import CancelEvent
+from qwf_agent.child.body import BadOutput, Body, Given, encode_output
+from qwf_agent.child.cancel import CancelEvent
 
 PIPELINE = {
     "name": "one",

@@ -18,7 +18,7 @@ import pytest
 from welcome import Cli
 
 from qwf_agent import config, embedded
-from qwf_agent.demo import photos
+from qwf_agent.cli.demo import photos
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = [sys.executable, "-c", "from qwf_agent.cli import main; main()", "demo"]
@@ -128,7 +128,7 @@ def test_refuses_a_folder_without_photographs(qwf: Cli, tmp_path: Path) -> None:
 
 
 def test_waits_for_no_answer_longer_than_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    from qwf_agent.demo import following
+    from qwf_agent.cli.demo import following
 
     reading, writing = os.pipe()
     with os.fdopen(reading) as stdin, os.fdopen(writing, "w") as typed:

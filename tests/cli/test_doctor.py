@@ -14,8 +14,8 @@ from click.testing import Result
 from welcome import Cli
 
 from qwf_agent import migrate
-from qwf_agent.doctor import checks, shipped
-from qwf_agent.doctor import server as server_checks
+from qwf_agent.cli.doctor import checks, shipped
+from qwf_agent.cli.doctor import server as server_checks
 
 Db = psycopg.Connection[Any]
 OF_THE_TEST_SERVER = "fsync is off"

@@ -13,7 +13,7 @@ from PIL import Image
 from streetview import depth, finding, mesh, pictures, relief
 from streetview.nodes import build_scene, export_glb, sv_annotate, sv_detect, sv_fetch
 
-from qwf_agent.demo import photos
+from qwf_agent.cli.demo import photos
 
 SHIPPED = {photo.name: photo for photo in photos.shipped()}
 

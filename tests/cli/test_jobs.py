@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 from welcome import Cli
 
-from qwf_agent.cli import watching
+from qwf_agent.cli import follow
 
 Work = Callable[..., list[str]]
 Db = psycopg.Connection[Any]
@@ -230,8 +230,8 @@ def test_a_log_is_printed_once_whatever_was_seen_of_it(
     def echo(text: str = "", nl: bool = True, err: bool = False) -> None:
         out.append("" if err else text + "\n" * nl)
 
-    printed, log = watching.Printed(), ""
-    with mock.patch.object(watching.click, "echo", echo):
+    printed, log = follow.Printed(), ""
+    with mock.patch.object(follow.click, "echo", echo):
         for part in parts:
             log += part
             printed.live(1, len(log.encode()), log[-kept:])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from qwf_agent import show
+from qwf_agent.cli import draw
 
 TRACEBACK = "Traceback (most recent call last):\n  File x\nValueError: " + "far too long " * 20
 
@@ -60,7 +60,7 @@ EVERY_STATE = status(
 
 @pytest.mark.parametrize("width", [80, 120, 160, 200])
 def test_a_run_fits_the_width_and_tells_everything(width: int) -> None:
-    text = drawn(show.run(EVERY_STATE), width)
+    text = drawn(draw.run(EVERY_STATE), width)
     assert all(len(line) <= width for line in text.splitlines())
     for part in (
         *("run 12  w@3", "✓ fetch", "0.1 s", "● detect", "45%", "measuring", "1 min 01 s"),
@@ -75,23 +75,23 @@ def test_a_run_fits_the_width_and_tells_everything(width: int) -> None:
 def test_a_live_run_fits_the_height(width: int, height: int) -> None:
     wide = status([node(f"wide/n{i}", "blocked") for i in range(1000)])
     wide["nodes"][500] = node("wide/n500", "running", message="busy", progress=0.5)
-    text = drawn(show.run(wide, height), width)
+    text = drawn(draw.run(wide, height), width)
     assert len(text.splitlines()) <= height
     assert "n500" in text
     assert "999 blocked" in text
 
 
 def test_an_error_keeps_its_last_line_only() -> None:
-    assert "Traceback" not in drawn(show.run(EVERY_STATE), 160)
+    assert "Traceback" not in drawn(draw.run(EVERY_STATE), 160)
 
 
 def test_an_error_of_blanks_is_drawn_as_well() -> None:
-    assert "✗ a" in drawn(show.run(status([node("a", "failed", error=" \n")])), 80)
+    assert "✗ a" in drawn(draw.run(status([node("a", "failed", error=" \n")])), 80)
 
 
 @pytest.mark.parametrize(("label", "text"), [(7, "7"), (None, "null"), ("two\nlines", "two lines")])
 def test_a_label_may_be_anything(label: Any, text: str) -> None:
-    assert show.brief({"id": 1, "label": label, "score": 3}) == f"{text}  score 3"
+    assert draw.brief({"id": 1, "label": label, "score": 3}) == f"{text}  score 3"
 
 
 @pytest.mark.parametrize("reason", [5, None, {"why": "x"}, ["a"], ""])
@@ -100,31 +100,31 @@ def test_the_reason_of_an_event_may_be_anything(reason: Any) -> None:
     detail = {"reason": reason, "now": "queued"}
     event = {"at": now, "type": "lost", "actor": "w", "detail": detail}
     job = {"created_at": now, "origin": "x", "status": "queued", "finished_at": None}
-    assert "lost  by w" in drawn(show.timeline(job, [], [event]), 120)
+    assert "lost  by w" in drawn(draw.timeline(job, [], [event]), 120)
 
 
 def test_markup_in_data_is_plain_text() -> None:
     odd = status([node("a/b", "failed", error="[bold]x[/bold] [/nothing]")])
-    assert "[bold]x[/bold] [/nothing]" in drawn(show.run(odd), 160)
-    assert "[red]" in drawn(show.rows(["id", "error"], [{"id": 1, "error": "[red]"}], ""), 80)
+    assert "[bold]x[/bold] [/nothing]" in drawn(draw.run(odd), 160)
+    assert "[red]" in drawn(draw.rows(["id", "error"], [{"id": 1, "error": "[red]"}], ""), 80)
 
 
 def test_colours_only_where_asked() -> None:
-    assert "\x1b[" in drawn(show.run(EVERY_STATE), 80, colour=True)
-    assert "\x1b[" not in drawn(show.run(EVERY_STATE), 80)
+    assert "\x1b[" in drawn(draw.run(EVERY_STATE), 80, colour=True)
+    assert "\x1b[" not in drawn(draw.run(EVERY_STATE), 80)
 
 
 def test_changes_name_each_node_once() -> None:
     before = status([node("a/b", "queued"), node("a/c", "blocked")])
     after = status([node("a/b", "completed", seconds=2, finished_at="x"), node("a/c", "queued")])
-    assert show.changes(None, before) == ["run 12  a/b  queued", "run 12  running"]
-    assert show.changes(before, after) == ["run 12  a/b  completed  2.0 s", "run 12  a/c  queued"]
-    assert show.changes(after, after) == []
+    assert draw.changes(None, before) == ["run 12  a/b  queued", "run 12  running"]
+    assert draw.changes(before, after) == ["run 12  a/b  completed  2.0 s", "run 12  a/c  queued"]
+    assert draw.changes(after, after) == []
 
 
 def test_the_board_has_a_line_for_each_run() -> None:
     over = status([node("a/b", "completed")], "completed")
-    text = drawn(show.board([EVERY_STATE, over], {12: "photo"}), 80)
+    text = drawn(draw.board([EVERY_STATE, over], {12: "photo"}), 80)
     assert len(text.splitlines()) == 2
     assert "✓●·?◷✗↷⊘○" in text
     assert "detect/detect measuring depth" in text
@@ -146,13 +146,13 @@ def test_the_board_has_a_line_for_each_run() -> None:
     ],
 )
 def test_durations_read_well(seconds: float, text: str) -> None:
-    assert show.duration(seconds) == text
+    assert draw.duration(seconds) == text
 
 
 @pytest.mark.parametrize("width", [80, 160])
 def test_a_list_cuts_its_last_column_only(width: int) -> None:
     row = {"id": 1, "status": "failed", "took": Decimal("12.5"), "error": "x" * 500}
-    text = drawn(show.rows(["id", "status", "took", "error"], [row], "none"), width)
+    text = drawn(draw.rows(["id", "status", "took", "error"], [row], "none"), width)
     assert len(text.splitlines()) == 2
     assert "✗ failed" in text
     assert "12 s" in text
@@ -160,7 +160,7 @@ def test_a_list_cuts_its_last_column_only(width: int) -> None:
 
 
 def test_an_empty_list_says_so() -> None:
-    assert drawn(show.rows(["id"], [], "no runs"), 80) == "no runs\n"
+    assert drawn(draw.rows(["id"], [], "no runs"), 80) == "no runs\n"
 
 
 def test_a_question_shows_its_options() -> None:
@@ -173,24 +173,24 @@ def test_a_question_shows_its_options() -> None:
         "age": timedelta(minutes=3),
         "spec": {"source": [{"id": "1", "label": "face", "score": 1.0}, "none", 3]},
     }
-    text = drawn(show.question(row), 80)
+    text = drawn(draw.question(row), 80)
     for part in ("3 min 00 s", "Which?", "#1 face  score 1.0", "#2 none", "#3 3", "'#1'"):
         assert part in text
 
 
 def test_a_map_shows_how_far_its_elements_are() -> None:
     counts = {"completed": 5, "failed": 1, "running": 2, "blocked": 2}
-    text = drawn(show.run(status([node("a/each", "blocked", elements=counts)])), 160)
+    text = drawn(draw.run(status([node("a/each", "blocked", elements=counts)])), 160)
     assert "● each  running" in text
     assert "60% 5 completed, 1 failed, 2 running, 2 blocked" in text
     over = status([node("a/each", "completed", elements={"completed": 10})], "completed")
-    assert "10 elements: 10 completed" in drawn(show.run(over), 160)
+    assert "10 elements: 10 completed" in drawn(draw.run(over), 160)
 
 
 def test_a_run_says_what_failed_and_that_it_cleans_up() -> None:
     ending = status([node("a/b", "failed")])
     ending["run"] |= {"ending": "failed", "failed_nodes": 1}
-    assert "1 failed  failed, cleaning up" in drawn(show.run(ending), 160)
+    assert "1 failed  failed, cleaning up" in drawn(draw.run(ending), 160)
 
 
 def test_attempts_break_between_what_belongs_together() -> None:
@@ -202,7 +202,7 @@ def test_attempts_break_between_what_belongs_together() -> None:
         "exit_code": None, "signal": 9, "max_rss_bytes": 3 << 30, "cpu_seconds": 7.0,
         "gpu_peak_bytes": 5 << 30, "error": "x " * 60, "log_tail": None,
     }  # fmt: skip
-    lines = drawn(show.attempt(row), 60).splitlines()
+    lines = drawn(draw.attempt(row), 60).splitlines()
     assert max(map(len, lines)) <= 60
     whole = ("attempt 2", "waited 5.0 s", "took 24 h 00 min", "signal 9", "3.0 GiB", "5.0 GiB GPU")
     for part in whole:
@@ -212,12 +212,12 @@ def test_attempts_break_between_what_belongs_together() -> None:
 
 def test_a_step_that_is_waited_for_is_named_once() -> None:
     after = node("choose", "blocked", depends_on=["detect/a", "detect/b", "ask"])
-    assert "after detect, ask" in drawn(show.run(status([after])), 80)
+    assert "after detect, ask" in drawn(draw.run(status([after])), 80)
 
 
 def test_the_worker_goes_before_the_host_is_cut() -> None:
     row = {"host": "h" * 40, "queue": "q" * 20, "worker": "w" * 60}
-    text = drawn(show.rows(["host", "queue", "worker"], [row], ""), 80)
+    text = drawn(draw.rows(["host", "queue", "worker"], [row], ""), 80)
     assert "h" * 40 in text
     assert "w" not in text
 
@@ -232,4 +232,4 @@ def test_the_worker_goes_before_the_host_is_cut() -> None:
     ],
 )
 def test_lengths_of_time_are_spelled_exactly(length: timedelta, text: str) -> None:
-    assert show.spell(length) == text
+    assert draw.spell(length) == text

@@ -23,9 +23,9 @@ from textual.widgets import ContentSwitcher, DataTable, Input, Static
 from welcome import OPTIONS, Cli
 
 from qwf_agent.cli import session
-from qwf_agent.top.app import Top
-from qwf_agent.top.dialogs import Answer, Details, Sure
-from qwf_agent.top.fleet import Fleet
+from qwf_agent.cli.top.app import Top
+from qwf_agent.cli.top.dialogs import Answer, Details, Sure
+from qwf_agent.cli.top.fleet import Fleet
 from servers import Server
 
 Db = psycopg.Connection[Any]

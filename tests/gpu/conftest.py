@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from harness import PACKAGE, Database, StartAgent, agents
 
-from qwf_agent import gpu
+from qwf_agent.system import gpu
 
 USER = Path(__file__).resolve().parent / "user"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness import Database, StartAgent, alive, until
 
-from qwf_agent import gpu
+from qwf_agent.system import gpu
 
 GIB = 1 << 30
 SLACK = GIB // 2

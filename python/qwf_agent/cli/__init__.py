@@ -7,24 +7,24 @@ from importlib import import_module
 import click
 
 from qwf_agent.cli import (
-    acting,
-    answering,
-    enqueueing,
+    answer,
+    cancel_retry,
+    enqueue,
     fleet,
-    reading,
-    scheduling,
-    serving,
+    follow,
+    read,
+    schedules,
+    server,
     session,
     upkeep,
-    watching,
 )
 
 LATE = {
     "agent": "qwf_agent.__main__:command",
-    "demo": "qwf_agent.demo:demo",
-    "doctor": "qwf_agent.doctor:doctor",
-    "metrics": "qwf_agent.metrics:metrics",
-    "top": "qwf_agent.top:top",
+    "demo": "qwf_agent.cli.demo:demo",
+    "doctor": "qwf_agent.cli.doctor:doctor",
+    "metrics": "qwf_agent.cli.metrics:metrics",
+    "top": "qwf_agent.cli.top:top",
 }
 
 
@@ -94,13 +94,13 @@ def version() -> None:
 
 
 for command in (
-    serving.up, serving.down, serving.migrate, serving.unit,
-    enqueueing.apply, enqueueing.run, enqueueing.enqueue, enqueueing.submit, scheduling.schedule,
+    server.up, server.down, server.migrate, server.unit,
+    enqueue.apply, enqueue.run, enqueue.enqueue, enqueue.submit, schedules.schedule,
     upkeep.tick, upkeep.prune,
-    reading.runs, reading.show, reading.jobs, reading.job, reading.why, reading.inputs,
-    watching.logs, watching.wait, fleet.queues, fleet.workers, scheduling.schedules, fleet.limits,
-    answering.answer, acting.cancel, acting.retry, acting.change, acting.run_next,
-    fleet.queue, fleet.worker, fleet.limit, version,
+    read.runs, read.show, read.jobs, read.job, read.why, read.inputs,
+    follow.logs, follow.wait, fleet.queues, fleet.workers, schedules.schedules, fleet.limits,
+    answer.answer, cancel_retry.cancel, cancel_retry.retry, cancel_retry.change,
+    cancel_retry.run_next, fleet.queue, fleet.worker, fleet.limit, version,
 ):  # fmt: skip
     qwf.add_command(command)
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import click
 
-from qwf_agent import show
-from qwf_agent.cli import arguments, session, watching
-from qwf_agent.cli.reading import show_list
+from qwf_agent.cli import arguments, draw, follow, session
+from qwf_agent.cli.read import show_list
 
 QUEUE_COLUMNS = (
     *("queue", "state", "workers", "slots", "queued", "scheduled", "running", "max", "waited"),
@@ -61,7 +60,7 @@ def queues(conn: session.Connection, as_json: bool) -> None:
     """
     found = session.many(conn, "select * from qwf.queue_depth order by queue")
     for row in [] if as_json else found:
-        row |= {"state": show.queue_state(row), "waited": row["oldest_wait"]}
+        row |= {"state": draw.queue_state(row), "waited": row["oldest_wait"]}
         row["max"] = row["max_running"]
     show_list(QUEUE_COLUMNS, found, as_json, "no queues")
 
@@ -136,7 +135,7 @@ def workers(
     if check:
         raise SystemExit(all(row["state"] in ("dead", "stopped") for row in found))
     for row in [] if as_json else found:
-        until = f"until {show.moment(row['until'])}" if row["until"] else ""
+        until = f"until {draw.moment(row['until'])}" if row["until"] else ""
         row |= {"model": row["current_model"], "seen": row["last_seen"]}
         row |= {"why": " ".join(filter(None, (row["reason"], until)))}
     empty = "no workers; start one: qwf agent --queue cpu --nodes PACKAGE"
@@ -250,7 +249,7 @@ def _request(
         return
     try:
         while (found := session.many(conn, REQUEST, (row["id"],))[0])["open"]:
-            time.sleep(watching.EVERY)
+            time.sleep(follow.EVERY)
     except KeyboardInterrupt:
         session.fail("interrupted; the request stands", "qwf workers", session.INTERRUPTED)
     if found["answered_at"] is None:

@@ -24,8 +24,8 @@ from psycopg.types.json import Jsonb
 from rich.console import Console, RenderableType
 
 from qwf_agent import config, embedded
-from qwf_agent.show.visible import Terminal, visible
-from qwf_agent.show.words import ENDLESS
+from qwf_agent.cli.draw.visible import Terminal, visible
+from qwf_agent.cli.draw.words import ENDLESS
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString

@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from qwf_agent import show
-from qwf_agent.cli import session
+from qwf_agent.cli import draw, session
 
 WINDOW = 10_000  # rows that one prune() looks at
 
@@ -30,7 +29,7 @@ def tick(conn: session.Connection, loop: bool, as_json: bool) -> None:
         if as_json:
             session.show_json(done)
         elif not loop:
-            session.show(show.facts(done, list(done)))
+            session.show(draw.facts(done, list(done)))
         if not loop:
             return
         time.sleep(max(0.05, min(1.0, done.get("next_due_s") or 1.0)))

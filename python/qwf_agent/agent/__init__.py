@@ -1,0 +1,1 @@
+"""The parent process: claims jobs, has children run them, reports how they ended."""

@@ -1,0 +1,141 @@
+"""What an agent can do, found out by a throw-away child: the names of the user's tasks and models,
+and the cards of the box. So the agent itself imports no user code and opens no driver."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from qwf_agent import __version__
+from qwf_agent.agent.lanes import allowed_cards, count, visible_devices
+from qwf_agent.agent.options import Options
+from qwf_agent.child.command import TASK as COMMAND
+from qwf_agent.child.outcome import describe
+from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
+from qwf_agent.system import gpu
+
+
+class Announced(NamedTuple):
+    """Tasks; models with the GPU memory each needs, MiB; numbers of the cards there are; memory of
+    the largest, MiB, where known; why work for a card must be refused, if so."""
+
+    tasks: list[str] = []  # noqa: RUF012 - never changed
+    models: dict[str, int] = {}  # noqa: RUF012 - never changed
+    cards: list[int] = []  # noqa: RUF012 - never changed
+    vram_mb: int | None = None
+    blind: str | None = None
+
+
+def announce(options: Options) -> Announced:
+    """Find it out. Raises CannotLoad with the import error."""
+    if not (options.app or options.nodes or options.lanes):
+        return Announced()
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _tell(options, writer)
+    os.close(writer)
+    answer = _read_all(reader, time.monotonic() + IMPORT_S)
+    os.close(reader)
+    if answer is None:
+        os.kill(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    if answer is None:
+        raise CannotLoad(f"importing took more than {IMPORT_S:g} s")
+    if not answer:
+        raise CannotLoad(
+            f"the process that imported it died with status {os.waitstatus_to_exitcode(status)}"
+        )
+    found = json.loads(answer)
+    if "error" in found:
+        raise CannotLoad(found["error"])
+    return Announced(**found)
+
+
+def registration(options: Options, announced: Announced) -> dict[str, Any]:
+    """What a worker says about itself when it registers."""
+    vram_mb = options.vram_mb or announced.vram_mb
+    fitting = [
+        name for name, needed in announced.models.items() if vram_mb is None or needed <= vram_mb
+    ]
+    return {
+        "pid": os.getpid(),
+        "version": __version__,
+        "slots": count(options, announced.cards),
+        "tasks": announced.tasks + ([COMMAND] if options.allow_commands else []),
+        "models": fitting if announced.models else None,
+        "vram_mb": vram_mb,
+        "labels": dict(options.labels),
+        "rank": options.rank,
+        "project": options.project,
+    }
+
+
+def _tell(options: Options, writer: int) -> NoReturn:
+    """Write it, or why there is nothing, and leave without running anybody's exit handlers."""
+    try:
+        os.dup2(2, 1)
+        sys.path.insert(0, str(Path.cwd()))
+        os.environ.update(visible_devices(options.gpu))
+        try:
+            answer = json.dumps(_find(options)._asdict())
+        except BaseException as error:
+            answer = json.dumps({"error": _reason(error)})
+        with os.fdopen(writer, "w") as pipe:
+            pipe.write(answer)
+    finally:
+        os._exit(0)
+
+
+def _find(options: Options) -> Announced:
+    tasks = Tasks(options.app, options.nodes)
+    names, models = tasks.names(), tasks.models()
+    needs = tasks.model_needs()
+    if not options.lanes or options.gpu == "none":
+        return Announced(names, needs)
+    driver = gpu.find_driver()
+    cards = driver() if driver else []
+    allowed = allowed_cards() if options.gpu in (None, "all") else {str(options.gpu)}
+    cards = [card for card in cards if allowed is None or str(card.number) in allowed]
+    wants_card = sorted(name for name, model in models.items() if model.device)
+    blind = _blindness(options, cards, wants_card[0]) if wants_card else None
+    return Announced(names, needs, [card.number for card in cards], gpu.vram_mb(cards), blind)
+
+
+def _blindness(options: Options, cards: list[gpu.Card], model: str) -> str | None:
+    """Why the model could not run here; None where it could. What the user's own torch says goes
+    before what the driver says."""
+    torch = sys.modules.get("torch")
+    if torch is not None and hasattr(torch, "cuda"):
+        sees, why = bool(torch.cuda.is_available()), "torch sees no card"
+    else:
+        sees, why = bool(cards), "no NVIDIA or ROCm driver answers with a card"
+    if sees:
+        return None
+    which = "" if options.gpu in (None, "all") else f" {options.gpu}"
+    return (
+        f"no card{which} here for the model {model!r}: {why}. Give this process its card, "
+        "or say --gpu none if its models run without one"
+    )
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) if isinstance(error, CannotLoad) else describe(error)
+
+
+def _read_all(reader: int, deadline: float) -> bytes | None:
+    data = b""
+    while True:
+        readable, _, _ = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))
+        if not readable:
+            return None
+        part = os.read(reader, 65536)
+        if not part:
+            return data
+        data += part

@@ -1,0 +1,106 @@
+"""A job this agent has claimed, from the claim until its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from qwf_agent.agent.link import Call
+from qwf_agent.agent.settings import Settings
+from qwf_agent.child.messages import Told
+from qwf_agent.child.outcome import Outcome
+
+# Columns of qwf.claim() that the child is told, in the order of messages.Work, and those it is not.
+TOLD = (
+    "job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir", "labels",
+    "required_model", "inputs",
+)  # fmt: skip
+KEPT = ("token", "timeout", "stall_timeout", "light")
+
+
+@dataclass(slots=True)
+class Vitals:
+    """What the watchdogs remember of one running body. Times are on the monotonic clock, in
+    seconds; memory in bytes.
+
+    `still`: card use and memory of samples taken since the body fell silent for too long.
+    """
+
+    loading: bool = False
+    beat: int = 0
+    beat_at: float | None = None  # of its last report of progress; None: it has made none
+    sampled_at: float = 0.0
+    still: list[tuple[float, int]] = field(default_factory=list)
+    suspicion: dict[str, Any] | None = None  # a silence that turned out to be none, to be told
+    window_at: float | None = None  # begin of the time that is looked at for the card's health
+    window_uses: list[float] = field(default_factory=list)
+    window_rss: int | None = None
+    gpu_peak_bytes: int = 0
+
+
+@dataclass(eq=False)
+class Claim:
+    """Times are on the monotonic clock, in seconds. What is said after its claim is an attribute of
+    the class until it is said: most jobs are too short for most of it.
+
+    Invariant: while the agent holds a claim it is in exactly one place: the backlog, a slot, or
+    among the reports.
+    """
+
+    job_id: int
+    token: str
+    task: str
+    queue: str
+    attempt: int
+    model: str | None  # that it needs
+    told: Told
+    timeout: float
+    stall_timeout: float
+    heavy: bool  # needs a card to itself
+    model_loaded: bool = field(default=False, init=False)  # its child has said so
+    ticket: int = field(default=0, init=False)
+    expected_s: float = field(default=0.0, init=False)
+    given_at: float = field(default=0.0, init=False)  # to the child that has it
+    # What to report once its child is dead, whatever the child said.
+    fate: Outcome | None = field(default=None, init=False)
+    dropped: bool = field(default=False, init=False)  # lost to another worker: nothing is reported
+    cancelled: bool = field(default=False, init=False)  # told to stop
+    kill_at: float = field(default=float("inf"), init=False)
+    progress_seen: int = field(default=0, init=False)
+    _vitals: Vitals | None = field(default=None, init=False)
+
+    @property
+    def vitals(self) -> Vitals:
+        """What the watchdogs remember of it, from their first look on."""
+        if self._vitals is None:
+            self._vitals = Vitals()
+        return self._vitals
+
+    @property
+    def gpu_peak_bytes(self) -> int:
+        """The most memory its card was seen to use."""
+        return self._vitals.gpu_peak_bytes if self._vitals is not None else 0
+
+
+def from_call(call: Call, settings: Settings, lanes: bool) -> list[Claim]:
+    """The claims that a call of qwf.claim() has brought; `settings` hold what its rows do not say.
+    With `lanes`, whatever is not light needs a card to itself."""
+    claims = []
+    for record in call.pick(*TOLD, *KEPT):
+        told, (token, timeout, stall_timeout, light) = record[: len(TOLD)], record[len(TOLD) :]
+        job_id, _, _, task, queue, attempt, _, _, _, model, _ = told
+        claims.append(
+            Claim(
+                job_id,
+                token,
+                task,
+                queue,
+                attempt,
+                model,
+                told,
+                timeout.total_seconds() if timeout else settings.timeout,
+                stall_timeout.total_seconds() if stall_timeout else settings.stall_timeout,
+                lanes and not light,
+            )
+        )
+    return claims

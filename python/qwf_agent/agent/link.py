@@ -1,0 +1,356 @@
+"""A database connection in a select loop: it connects, sends and receives without ever blocking,
+and has a deadline for each, so that a slow or half-open server cannot keep the agent from
+reaping and killing its children."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import selectors
+import time
+from collections import deque
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg import pq
+from psycopg.adapt import AdaptersMap, Transformer
+from psycopg.conninfo import make_conninfo
+from psycopg.pq.abc import PGconn, PGresult
+from psycopg.types.string import TextLoader
+
+from qwf_agent.agent.jitter import spread
+from qwf_agent.db import Param, Query
+
+log = logging.getLogger("qwf_agent")
+
+Row = dict[str, Any]
+Record = tuple[Any, ...]
+
+AS_TEXT = AdaptersMap(psycopg.adapters)
+for _type in ("json", "jsonb", "uuid"):
+    AS_TEXT.register_loader(_type, TextLoader)
+# SQLSTATE classes: data, constraint, program limit, and the engine's own.
+BLAMES_DATA = ("22", "23", "54", "QW")
+# SET costs the server a third of what a SELECT of set_config costs it.
+DURABLE = b"set local statement_timeout = %d; set local intervalstyle = postgres; "
+SOFT = DURABLE + b"set local synchronous_commit = off; "
+CONNECT_S = 10.0  # longest wait for a connection
+RETRY_S = (0.1, 5.0)  # first and longest wait between two tries, doubled each time
+PROBES: dict[str, int] = {
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+
+
+class Failure(NamedTuple):
+    """Why a call failed. `lost`: the connection went, so nobody knows whether the server did it."""
+
+    message: str
+    sqlstate: str | None = None
+    detail: str | None = None
+    hint: str | None = None
+    lost: bool = False
+
+    @property
+    def by_data(self) -> bool:
+        """Whether what was sent is to blame, so that sending it again fails again."""
+        return (self.sqlstate or "")[:2] in BLAMES_DATA
+
+    def __str__(self) -> str:
+        return "; ".join(part for part in (self.message, self.detail, self.hint) if part)
+
+
+class Notification(NamedTuple):
+    """What a NOTIFY says, and on which channel."""
+
+    channel: str
+    payload: str
+
+
+class Call:
+    """A query under way. Once done it has records, or a failure. jsonb and uuid columns arrive as
+    text."""
+
+    __slots__ = ("columns", "deadline", "done", "failure", "query", "records")
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self.deadline: float | None = None
+        self.columns: list[str] = []
+        self.records: list[Record] = []
+        self.failure: Failure | None = None
+        self.done = False
+
+    @property
+    def rows(self) -> list[Row]:
+        """The records as dictionaries by column name."""
+        return [dict(zip(self.columns, record, strict=True)) for record in self.records]
+
+    def pick(self, *names: str) -> Iterator[Record]:
+        """The records, each with these columns alone, two or more, in this order: where there are
+        many, a fraction of the time of `rows`."""
+        if not self.records:
+            return iter(())
+        return map(itemgetter(*map(self.columns.index, names)), self.records)
+
+    def value(self) -> Any:
+        """The only column of the first row."""
+        return self.records[0][0] if self.records else None
+
+
+class Link:
+    """One connection: sends calls one after the other, and comes back by itself when it is lost.
+
+    Invariant: a call handed to `send` ends, with rows or a failure, at most `deadline_s` after
+    it was sent.
+    """
+
+    def __init__(
+        self, dsn: str, name: str, selector: selectors.BaseSelector, deadline_s: float
+    ) -> None:
+        self._conninfo = make_conninfo(
+            dsn, application_name=name, client_encoding="UTF8", **PROBES
+        ).encode()
+        self._deadline_s = deadline_s
+        self._selector = selector
+        self.up = False
+        self.connects = 0  # how many connections there have been
+        self.trouble: Failure | None = None
+        self.notifications: deque[Notification] = deque()
+        self._channels: list[str] = []
+        self._conn: PGconn | None = None
+        self._fd = -1
+        self._events = 0  # that are watched for on it
+        self._calls: deque[Call] = deque()
+        self._result: PGresult | None = None  # of the last statement that is done
+        self._transformer = Transformer(AS_TEXT)
+        self._soft, self._durable = (begin % int(deadline_s * 900) for begin in (SOFT, DURABLE))
+        self._wait_s = RETRY_S[0]
+        self._next_at = 0.0  # when to try again, or to give up connecting
+        self.mutes = 0  # how often a server that was there did not answer
+
+    def send(self, query: Query) -> Call:
+        """Queue a call. Fails at once while the link is down."""
+        call = Call(query)
+        if not self.up:
+            return _fail(call, Failure("no connection to the database", lost=True))
+        self._calls.append(call)
+        if len(self._calls) == 1:
+            self._start()
+        return call
+
+    def listen(self, channel: str) -> Call:
+        """LISTEN on the channel, now and after every reconnect. What comes goes to
+        `notifications`."""
+        self._channels.append(channel)
+        return self.send(Query(f'listen "{channel}"'))
+
+    def step(self, now: float) -> None:
+        """Keep the deadlines: reconnect, or give up on a server that does not answer."""
+        if self._conn is None and now >= self._next_at:
+            self._connect(now)
+        elif self._conn is None:
+            return
+        elif not self.up and now >= self._next_at:
+            self._lose(f"no connection within {CONNECT_S:g} s")
+        elif self._calls and now >= (self._calls[0].deadline or now + 1):
+            self.mutes += 1
+            self._lose(f"no answer within {self._deadline_s:g} s")
+
+    def hurry(self, seconds: float) -> None:
+        """Expect the answer under way within so many seconds: there is reason to doubt that this
+        connection leads anywhere."""
+        if self._calls and self._calls[0].deadline is not None:
+            deadline = time.monotonic() + seconds
+            self._calls[0].deadline = min(self._calls[0].deadline, deadline)
+
+    def next_at(self) -> float:
+        """When `step` has something to do, if no event comes before."""
+        if self.up:
+            return (self._calls[0].deadline if self._calls else None) or float("inf")
+        return self._next_at
+
+    def ready(self) -> None:
+        """The socket has something to read, or room to write."""
+        try:
+            if self.up:
+                self._receive()
+            else:
+                self._connecting()
+        except psycopg.Error as error:
+            self._lose(str(error))
+
+    def close(self) -> None:
+        """Say goodbye, for good; calls under way fail."""
+        self._lose("closed")
+        self._next_at = float("inf")
+
+    def _session(self) -> PGconn:
+        if self._conn is None:
+            raise psycopg.OperationalError("no connection")
+        return self._conn
+
+    def _connect(self, now: float) -> None:
+        self._next_at = now + CONNECT_S
+        self._conn = pq.PGconn.connect_start(self._conninfo)
+        self._conn.notice_handler = _notice
+        try:
+            self._connecting()
+        except psycopg.Error as error:
+            self._lose(str(error))
+
+    def _connecting(self) -> None:
+        conn = self._session()
+        bad = conn.status == pq.ConnStatus.BAD
+        state = pq.PollingStatus.FAILED if bad else conn.connect_poll()
+        if state == pq.PollingStatus.FAILED:
+            raise psycopg.OperationalError(_message(conn))
+        if state == pq.PollingStatus.OK:
+            self._greet(conn)
+        else:
+            reading = state == pq.PollingStatus.READING
+            self._watch(conn, selectors.EVENT_READ if reading else selectors.EVENT_WRITE)
+
+    def _greet(self, conn: PGconn) -> None:
+        conn.nonblocking = 1
+        self.up, self.trouble, self._wait_s = True, None, RETRY_S[0]
+        self.connects += 1
+        self._watch(conn, selectors.EVENT_READ)
+        for channel in self._channels:
+            self.send(Query(f'listen "{channel}"'))
+
+    def _start(self) -> None:
+        call = self._calls[0]
+        call.deadline = time.monotonic() + self._deadline_s
+        try:
+            conn = self._session()
+            conn.send_query(self._render(call.query, conn))
+            self._flush(conn)
+        except psycopg.Error as error:
+            self._lose(str(error))
+
+    def _render(self, query: Query, conn: PGconn) -> bytes:
+        """The statement, with parameters as literals and after what it needs of the session.
+
+        Statements sent together are one transaction and one round trip, and leave the session as
+        it was, also behind a pooler that gives every transaction another one. The server stops a
+        statement just before this side would give up on it.
+        """
+        first, *rest = _parts(query.text)
+        text = [self._soft if query.soft else self._durable, first]
+        for param, part in zip(query.params, rest, strict=True):
+            text += _literal(param, conn), part
+        return b"".join(text)
+
+    def _flush(self, conn: PGconn) -> None:
+        pending = conn.flush() == 1
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if pending else 0)
+        if self._events != events:
+            self._events = events
+            self._selector.modify(self._fd, events, self.ready)
+
+    def _receive(self) -> None:
+        conn = self._session()
+        self._flush(conn)
+        conn.consume_input()
+        while self._calls and not conn.is_busy():
+            result = conn.get_result()
+            if conn.status == pq.ConnStatus.BAD:
+                raise psycopg.OperationalError(_message(conn))
+            if result is None:
+                self._finish()
+            else:
+                self._take(result)
+        while notification := conn.notifies():
+            said = Notification(notification.relname.decode(), notification.extra.decode())
+            self.notifications.append(said)
+
+    def _take(self, result: PGresult) -> None:
+        """The end of one statement. Of those sent together the last one is the call."""
+        self._result = None
+        if result.status == pq.ExecStatus.TUPLES_OK:
+            self._result = result
+        elif result.status in (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.NONFATAL_ERROR):
+            self._calls[0].failure = _failure(result)
+
+    def _finish(self) -> None:
+        call, result, self._result = self._calls.popleft(), self._result, None
+        if result is not None:
+            call.columns = [(result.fname(n) or b"").decode() for n in range(result.nfields)]
+            self._transformer.set_pgresult(result)
+            call.records = self._transformer.load_rows(0, result.ntuples, tuple)
+            self._transformer.set_pgresult(None)  # which would keep it in memory
+        call.done = True
+        if self._calls:
+            self._start()
+
+    def _lose(self, why: str) -> None:
+        """Drop the connection, fail what was under way, and try again later."""
+        failure = Failure(why.strip() or "connection lost", lost=True)
+        if self._fd >= 0:
+            self._selector.unregister(self._fd)
+        if self._conn is not None:
+            self._conn.finish()
+        self._conn, self._fd, self.up, self._result = None, -1, False, None
+        self.trouble = failure
+        calls, self._calls = self._calls, deque()
+        for call in calls:
+            _fail(call, failure)
+        self._next_at = time.monotonic() + spread(self._wait_s)
+        self._wait_s = min(self._wait_s * 2, RETRY_S[1])
+
+    def _watch(self, conn: PGconn, events: int) -> None:
+        """Watch the socket, as if for the first time: libpq may have closed it and got another with
+        the same number."""
+        if self._fd >= 0:
+            self._selector.unregister(self._fd)
+        self._fd, self._events = conn.socket, events
+        self._selector.register(self._fd, events, self.ready)
+
+
+@functools.cache
+def _parts(text: str) -> list[bytes]:
+    """What stands around the parameters."""
+    return text.encode().split(b"{}")
+
+
+def _literal(param: Param, conn: PGconn) -> bytes:
+    if param is None:
+        return b"null"
+    if isinstance(param, (int, float)):
+        return str(param).encode()
+    text = param if isinstance(param, bytes) else param.encode()
+    return bytes(pq.Escaping(conn).escape_literal(text))
+
+
+def _failure(result: PGresult) -> Failure:
+    def field(which: pq.DiagnosticField) -> str | None:
+        value = result.error_field(which)
+        return None if value is None else value.decode(errors="replace")
+
+    fields = pq.DiagnosticField
+    return Failure(
+        field(fields.MESSAGE_PRIMARY)
+        or result.error_message.decode(errors="replace")
+        or "unknown error",
+        field(fields.SQLSTATE),
+        field(fields.MESSAGE_DETAIL),
+        field(fields.MESSAGE_HINT),
+    )
+
+
+def _notice(result: PGresult) -> None:
+    log.warning("the database says: %s", _failure(result))
+
+
+def _fail(call: Call, failure: Failure) -> Call:
+    call.failure, call.done = failure, True
+    return call
+
+
+def _message(conn: PGconn) -> str:
+    return str(conn.error_message.decode(errors="replace")).strip()

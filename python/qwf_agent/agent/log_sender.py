@@ -1,0 +1,54 @@
+"""What running bodies print, on its way to people who follow it just now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from qwf_agent import db
+from qwf_agent.agent.link import Call, Link
+from qwf_agent.agent.slot import Slot
+from qwf_agent.agent.worker import Worker
+
+EVERY_S = 0.5
+TAIL_BYTES = 16384
+
+
+class LogSender:
+    """Sends the end of what followed jobs have printed while it grows, until the database says
+    that nobody follows any more."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._asking: list[Call] = []
+        self._sent: dict[int, int] = {}  # bytes printed, as last sent, by followed job
+        self._sending: dict[int, Call] = {}
+        self._next_at = 0.0
+
+    def step(self, workers: Iterable[Worker], slots: Iterable[Slot], now: float) -> None:
+        """Ask which jobs are followed, where a worker was told to; send what is new of them."""
+        for worker in workers:
+            if worker.take_log_request():
+                self._asking.append(self._link.send(db.followed_logs(worker.id)))
+        for call in [call for call in self._asking if call.done]:
+            self._asking.remove(call)
+            self._sent.update({call_job: -1 for row in call.rows for call_job in row.values()})
+        for job_id in [job_id for job_id, call in self._sending.items() if call.done]:
+            if self._sending.pop(job_id).value() is False:
+                self._sent.pop(job_id, None)
+        if self._sent and now >= self._next_at and self._link.up:
+            self._next_at = now + EVERY_S
+            running = {slot.claims[0].job_id: slot for slot in slots if slot.claims}
+            self._sent = {job: sent for job, sent in self._sent.items() if job in running}
+            for job_id in self._sent.keys() - self._sending.keys():
+                self._send(job_id, running[job_id])
+
+    def next_at(self) -> float:
+        """When there may be something to send."""
+        return self._next_at if self._sent else float("inf")
+
+    def _send(self, job_id: int, slot: Slot) -> None:
+        printed, tail = slot.printed(TAIL_BYTES)
+        if printed > self._sent[job_id]:
+            self._sent[job_id] = printed
+            token = slot.claims[0].token
+            self._sending[job_id] = self._link.send(db.report_log(job_id, token, printed, tail))

@@ -1,0 +1,533 @@
+"""The agent: one loop that claims jobs, has children run them, and reports how they ended.
+
+It runs no user code, holds no transaction while a body runs, and never waits for one thing
+alone: a slow database does not keep it from killing a body, nor a busy body from renewing a
+lease.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import selectors
+import time
+from collections import deque
+from collections.abc import Iterator
+
+from qwf_agent import __version__, db
+from qwf_agent.agent import watchdogs
+from qwf_agent.agent.abilities import Announced, registration
+from qwf_agent.agent.batch_size import Pace
+from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.control import CHANNEL, Control
+from qwf_agent.agent.endings import Jobs
+from qwf_agent.agent.jitter import spread
+from qwf_agent.agent.lanes import configure, make_slots
+from qwf_agent.agent.link import Call, Link
+from qwf_agent.agent.log_sender import LogSender
+from qwf_agent.agent.options import Options
+from qwf_agent.agent.pool import NO_ROOM, Room, Slots
+from qwf_agent.agent.progress_sender import ProgressSender
+from qwf_agent.agent.reporter import Reporter
+from qwf_agent.agent.settings import Settings, SettingsReader, read_settings
+from qwf_agent.agent.signals import Signals
+from qwf_agent.agent.slot import STUCK_S, Slot
+from qwf_agent.agent.systemd import Systemd
+from qwf_agent.agent.telemetry import Telemetry
+from qwf_agent.agent.watchdogs import Look
+from qwf_agent.agent.worker import SELDOM, STALE_AGE, Worker
+from qwf_agent.child.outcome import Outcome
+from qwf_agent.system.cgroup import Groups
+from qwf_agent.system.guardian import Guardian
+from qwf_agent.versions import spoken
+
+log = logging.getLogger("qwf_agent")
+
+STOPPED, NO_DATABASE, REFUSED, MISCONFIGURED = 0, 69, 77, 78
+NO_SCHEMA = ("3F000", "42883", "42P01")  # SQLSTATE of a database that is not deployed yet
+LOOK_S = 0.2  # longest wait while bodies run: how late a watchdog may be
+IDLE_S = 1.0
+# Longest that an answer of a child waits for others, while all children have work: where it could
+# be reported, and where it could not, as reports are under way.
+GATHER_S, GATHER_BUSY_S = 0.001, 0.004
+WATCH_S = 0.05  # shortest time between two looks at all children
+TICK_AGE = 0.7  # of the time between two, which varies by a quarter: a lone agent does all
+LAST_WORDS_S = 10.0  # for reports to get through once the bodies have ended
+SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
+DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
+
+
+class Leave(Exception):
+    """The agent cannot start: exit code and, for people, why."""
+
+    def __init__(self, code: int, message: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Agent:
+    """What an agent process has, and its loop.
+
+    Invariant: every claim it holds is in the backlog, in a slot, or with the reporter, and has
+    its lease renewed.
+    """
+
+    def __init__(self, options: Options, announced: Announced, groups: Groups | None) -> None:
+        name = f"qwf agent {options.host} {','.join(options.queues)}"
+        self.options = options
+        self.announced = announced
+        self.info = json.dumps(registration(options, announced))
+        self.selector = selectors.DefaultSelector()
+        self.urgent = selectors.DefaultSelector()  # what is heeded while answers gather
+        self.selector.register(self.urgent, selectors.EVENT_READ, self.heed_urgent)
+        self.signals = Signals(self.urgent)
+        self.soft = Link(options.dsn, name, self.urgent, SOFT_DEADLINE_S)
+        self.ears = self.soft  # what LISTENs: a session of its own behind a pool by transaction
+        if options.listen_dsn is not None:
+            self.ears = Link(options.listen_dsn, name, self.urgent, SOFT_DEADLINE_S)
+        self.durable = Link(options.dsn, name, self.urgent, DURABLE_DEADLINE_S)
+        self.reporter = Reporter(self.durable)
+        self.progress = ProgressSender(self.soft)
+        self.logs = LogSender(self.soft)
+        self.workers: deque[Worker] = deque()
+        self.slots = Slots([], Pace(options.batch))
+        self.jobs = Jobs(self.slots, self.reporter, options.host, self.job_ended)
+        self.systemd = Systemd()
+        self.telemetry = Telemetry(self.selector, options.host, options.dsn)
+        self.groups = groups
+        self.guardian = Guardian(groups)
+        self.rejoining: dict[Worker, Iterator[None]] = {}
+        self.ticking: Call | None = None
+        self.tick_at = 0.0
+        self.others_tick = False  # as far as this agent knows
+        self.said = ""
+        self.draining = False
+        self.parked = True  # switched off, and without children; so until the first answer
+        self.kill_at = self.give_up_at = float("inf")
+        self.now = time.monotonic()
+        self.watched_at = 0.0
+        self.had_room = NO_ROOM  # when it last claimed
+        self.hopeful_at = {True: self.now, False: self.now}  # by whether jobs are heavy
+
+    def run(self) -> int:
+        """Serve until asked to stop; the exit code."""
+        try:
+            self.start()
+        except Leave as leave:
+            log.error("%s", leave) if leave.code else log.info("asked to stop before it started")
+            self.stop()
+            return leave.code
+        gc.freeze()  # what there is now stays: looking for garbage among it costs each child a copy
+        while not self.finished():
+            self.wait()
+            self.heed_signals()
+            self.reap()
+            self.watch()
+            self.heartbeat()
+            self.take_in()
+            self.control()
+            self.hand_out()
+            self.claim()
+            self.report()
+            self.tick()
+        return self.stop()
+
+    # The steps of the loop, in their order.
+
+    def wait(self, until: float | None = None) -> None:
+        """Wait for something to happen: an answer, a wake-up, a signal, or the time for
+        something."""
+        mutes = self.soft.mutes
+        self.soft.step(self.now)
+        if self.soft.mutes > mutes:
+            self.durable.hurry(SOFT_DEADLINE_S)  # what happened to one happened to the other, too
+        if self.ears is not self.soft:
+            self.ears.step(self.now)
+        self.durable.step(self.now)
+        gather_s = self.gather_s()
+        if gather_s and self.heed_urgent(gather_s):
+            until = self.now  # there is something to do
+        elif until is None:
+            until = self.next_at()
+        self.systemd.alive(self.now)
+        for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
+            key.data()
+        self.now = time.monotonic()
+        while self.ears.notifications:
+            notification = self.ears.notifications.popleft()
+            for worker in self.workers:
+                worker.told(notification)
+
+    def gather_s(self) -> float:
+        """How long answers of children are to gather, as a turn for each would cost more than its
+        job: while nothing could be done with them, or all children have work."""
+        claiming = all(worker.asked.total for worker in self.workers)
+        if self.reporter.busy() and claiming and not self.slots.backlog:
+            return GATHER_BUSY_S
+        longest_s = GATHER_BUSY_S if self.reporter.busy() else GATHER_S
+        return min(longest_s, self.slots.work_s() / 2)
+
+    def heed_urgent(self, longest_s: float = 0.0) -> bool:
+        """Wait so long for an answer of the database or a signal, and take it in; whether there was
+        one."""
+        events = self.urgent.select(longest_s)
+        for key, _ in events:
+            key.data()
+        return bool(events)
+
+    def heed_signals(self) -> None:
+        """The first SIGTERM drains, a second one or the end of the grace kills; SIGHUP renews
+        the children."""
+        if self.signals.take_hangup():
+            for slot in self.slots:
+                slot.retire()
+        if self.signals.stops and not self.draining:
+            self.drain()
+        if self.draining and (self.signals.take_second_stop() or self.now >= self.kill_at):
+            self.kill_at = float("inf")
+            self.jobs.kill_all()
+
+    def reap(self) -> None:
+        """Take in what children said and how they died; fork new ones."""
+        for slot in self.slots:
+            if slot.files.have_changed(self.now):
+                log.info("its code has changed: a child is replaced")
+                slot.files.clear()
+                slot.retire()
+            for answer in slot.answers():
+                self.jobs.conclude(answer)
+            self.announce(slot, slot.take_announcement())
+            death = slot.reap()
+            if death is not None:
+                self.jobs.bury(death)
+            if slot.take_model_news():
+                for worker in self.workers:
+                    worker.beat_soon()  # claims prefer jobs of the model that is loaded
+            if not self.draining and not self.parked:
+                self.spawn(slot)
+
+    def watch(self) -> None:
+        """Kill what a watchdog says, or what was told to stop and did not; let no job wait
+        behind a long body. Short ones are over before there is something to see."""
+        if self.now < self.watched_at + WATCH_S:
+            return
+        self.watched_at = self.now
+        busy = self.slots.any_long(self.now)
+        self.telemetry.step(self.now, busy, self.workers[0].settings.metrics, self.soft)
+        for slot in self.slots:
+            seconds = slot.running_for(self.now)
+            if seconds > STUCK_S and len(slot.claims) > 1:
+                self.slots.take_back(slot)
+            if slot.is_overdue(self.now):
+                log.error("a child has been importing the app or loading a model for too long")
+                slot.kill()
+            if not slot.claims or slot.claims[0].fate is not None:
+                continue
+            claim = slot.claims[0]
+            if self.now >= claim.kill_at:
+                self.jobs.end(slot, claim, DID_NOT_STOP)
+            elif (trip := watchdogs.check(self.look(slot, claim, seconds))) is not None:
+                self.jobs.trip(slot, claim, trip)
+            elif claim.vitals.suspicion is not None:
+                readings, claim.vitals.suspicion = json.dumps(claim.vitals.suspicion), None
+                self.soft.send(db.suspect_stall(claim.job_id, claim.token, readings))
+        self.release_stranded()
+
+    def heartbeat(self) -> None:
+        """Renew every lease, pass on progress and logs, and heed what the database says about each
+        job."""
+        for worker in self.workers:
+            if worker.beat_due(self.now):
+                held = [*self.slots.claims(), *self.reporter.claims()]
+                worker.beat(held, json.dumps(self.slots.stats()), self.now)
+            for token, verdict in worker.verdicts(self.now).items():
+                claim = self.slots.find(token) if verdict != "ok" else None
+                self.jobs.heed(claim, verdict, self.now + worker.settings.cancel_grace)
+        self.logs.step(self.workers, self.slots, self.now)
+        for claim, verdict in self.progress.step(self.slots, self.now):
+            grace = self.settings_of(claim).cancel_grace
+            self.jobs.heed(claim, verdict, self.now + grace)
+
+    def take_in(self) -> None:
+        """Take in what claims have brought."""
+        for worker in self.workers:
+            self.slots.backlog.extend(worker.claimed(self.now))
+            if worker.take_echo_request():
+                self.durable.send(db.echo(worker.id))
+
+    def control(self) -> None:
+        """Be on or off as people want each worker, and go by the settings as they are now; load
+        and unload models for people."""
+        for worker in self.workers:
+            if worker.take_settings(self.now):
+                log.info("the settings of %s have changed", worker.queue)
+                configure(self.slots, self.options, worker.settings, self.guardian.mark)
+            worker.announce(self.info, self.durable)
+            if worker.control.step(self.now):
+                self.turn(worker)
+            for order in worker.control.orders():
+                if worker.control.on:
+                    self.slots.order(order)
+                else:
+                    worker.control.answer(order, "the worker is switched off")
+            if not worker.control.on:
+                self.jobs.park(worker.queue, kill=worker.control.policy == "hard")
+            self.rejoin(worker)
+        for order, error in self.slots.take_orders_done():
+            self.workers[0].control.answer(order, error)
+        self.parked = all(worker.control.frees_memory for worker in self.workers)
+        for slot in self.slots if self.parked else ():
+            slot.retire()
+
+    def hand_out(self) -> None:
+        """Give the children what they can take; once draining, nothing."""
+        if self.draining:
+            self.jobs.release(self.slots.backlog)
+        else:
+            self.slots.hand_out()
+
+    def claim(self) -> None:
+        """Claim while there is room. Workers take turns, so that one busy queue does not starve
+        the others."""
+        room = self.had_room = self.room()
+        for worker in self.workers:
+            others = [other.asked for other in self.workers if other is not worker]
+            asked = Room(sum(a.total for a in others), sum(a.heavy for a in others))
+            worker.look(room, asked, self.now, alone=not self.slots.has_any_of(worker.queue))
+        self.workers.rotate()
+
+    def report(self) -> None:
+        """Send what has ended, and take in the answers."""
+        self.reporter.step(self.now)
+
+    def tick(self) -> None:
+        """Have the engine do its chores, unless another agent just has: about once a second, and
+        when the next job falls due."""
+        if self.ticking is not None and self.ticking.done:
+            call, self.ticking = self.ticking, None
+            if call.failure is not None and not call.failure.lost:
+                log.warning("tick failed: %s", call.failure)
+            done = json.loads(call.value() or "{}")
+            due_s = done.get("next_due_s")
+            self.others_tick = done.get("ran") is False
+            if self.others_tick:  # see now and then that they do
+                self.tick_at = self.now + spread(SELDOM * self.workers[0].settings.tick)
+            if due_s:
+                self.tick_at = min(self.tick_at, self.now + max(0.01, float(due_s)))
+        for worker in self.workers:
+            wanted_s = worker.take_tick_in_s()
+            if wanted_s is not None and self.others_tick:
+                self.tick_at = self.now + wanted_s  # a sleeper hears of it, which spares a look
+        if self.ticking is None and self.now >= self.tick_at and self.durable.up:
+            self.tick_at = self.now + spread(self.workers[0].settings.tick)
+            age = STALE_AGE if self.others_tick else TICK_AGE  # one that goes on costs least
+            self.ticking = self.durable.send(db.tick(age * self.workers[0].settings.tick))
+
+    # What the steps need.
+
+    def room(self) -> Room:
+        """How many jobs to claim now."""
+        if self.draining or self.reporter.is_behind():
+            return NO_ROOM
+        return self.slots.room(self.now, any(worker.found_all for worker in self.workers))
+
+    def job_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
+        """Have its worker draw its conclusions."""
+        for worker in self.workers:
+            if worker.queue == claim.queue:
+                worker.circuit.saw(claim, outcome, reason, seconds)
+
+    def look(self, slot: Slot, claim: Claim, seconds: float) -> Look:
+        """What the watchdogs are to judge: the first job of the slot."""
+        sample, pid = self.telemetry.sample, slot.process.pid if slot.process else 0
+        use, used = sample.cards.get(-1 if slot.card is None else slot.card, (0.0, 0))
+        return Look(
+            claim,
+            self.settings_of(claim),
+            self.now,
+            seconds,
+            slot.is_loading(),
+            slot.beats(),
+            sample.at,
+            sample.rss_bytes(pid),
+            sample.state(pid),
+            None if slot.card is None else use,
+            used,
+            self.options.max_rss,
+        )
+
+    def settings_of(self, claim: Claim) -> Settings:
+        """The settings of the queue it came from."""
+        mine = (worker.settings for worker in self.workers if worker.queue == claim.queue)
+        return next(mine, self.workers[0].settings)
+
+    def release_stranded(self) -> None:
+        """Jobs that no child could start soon go back."""
+        for heavy in (True, False):
+            if any(slot.heavy >= heavy and slot.is_hopeful(self.now) for slot in self.slots):
+                self.hopeful_at[heavy] = self.now
+            elif self.now > self.hopeful_at[heavy] + STUCK_S:
+                self.jobs.release([claim for claim in self.slots.backlog if claim.heavy >= heavy])
+
+    def turn(self, worker: Worker) -> None:
+        """It has just been switched on or off. Off frees the memory of its children, unless it
+        only pauses."""
+        if worker.control.on:
+            worker.look_soon()
+        alone = all(other.control.frees_memory for other in self.workers)
+        for slot in self.slots if worker.control.frees_memory else ():
+            if (alone or (worker.lanes and slot.heavy)) and worker.control.policy == "drain":
+                slot.retire()
+            elif alone or (worker.lanes and slot.heavy and not slot.runs_other(worker.queue)):
+                self.jobs.park(worker.queue, kill=True)
+                slot.dismiss()
+
+    def announce(self, slot: Slot, said: tuple[list[str], dict[str, int]] | None) -> None:
+        """The new child of the slot has said what tasks and models its code has. Where that is
+        news the database hears of it, and the other children make way for such as know it too."""
+        if said is None or said == (self.announced.tasks, self.announced.models):
+            return
+        for other in self.slots:
+            if other is not slot:
+                other.retire()
+        self.announced = self.announced._replace(tasks=said[0], models=said[1])
+        log.info("its code has changed: it has the tasks %s now", ", ".join(said[0]) or "none")
+        self.info = json.dumps(registration(self.options, self.announced))
+
+    def rejoin(self, worker: Worker) -> None:
+        """Register again where the database has lost the worker's row."""
+        if worker in self.rejoining:
+            if next(self.rejoining[worker], "done") == "done":
+                del self.rejoining[worker]
+        elif worker.control.forgotten and not self.draining and self.durable.up:
+            log.warning("the database has forgotten worker %s: registering again", worker.id)
+            self.rejoining[worker] = worker.rejoin(self.durable, self.options.host, self.info)
+
+    # Starting.
+
+    def start(self) -> None:
+        """Find a database with a schema this agent speaks, register, and make the slots. Raises
+        Leave."""
+        give_up_at = self.now + self.options.wait
+        version = self.ask(db.version(), give_up_at)
+        if spoken(version) != spoken(__version__):
+            raise Leave(
+                MISCONFIGURED,
+                f"the database has schema version {version}, this agent speaks {__version__}",
+            )
+        self.ears.listen(CHANNEL)
+        for queue in self.options.queues:
+            self.workers.append(self.register(queue, give_up_at))
+        slots = make_slots(
+            self.options,
+            self.announced.cards,
+            self.workers[0].settings,
+            self.selector,
+            self.guardian,
+            self.groups,
+        )
+        self.slots.slots = slots
+        self.systemd.ready(f"serving {', '.join(self.options.queues)}")
+        log.info("serving %s with %s", ", ".join(self.options.queues), self.slots.describe())
+
+    def ask(self, query: db.Query, give_up_at: float) -> str:
+        """The value of a query without which there is no start; waits for database and schema.
+        Raises Leave."""
+        code, trouble = NO_DATABASE, ""
+        while self.now < give_up_at:
+            call = self.durable.send(query)
+            while not call.done:
+                self.wait_to_start()
+            if call.failure is None:
+                return str(call.value())
+            if call.failure.sqlstate in NO_SCHEMA:
+                code, trouble = MISCONFIGURED, f"no qwf schema: {call.failure}; qwf migrate deploy"
+            elif not call.failure.lost:
+                raise Leave(MISCONFIGURED, str(call.failure))
+            elif self.durable.trouble is not None:
+                code, trouble = NO_DATABASE, f"no database: {self.durable.trouble}"
+            self.wait_to_start(trouble)
+        raise Leave(code, trouble or "no database")
+
+    def wait_to_start(self, trouble: str = "") -> None:
+        """Let a little happen; say once what it waits for. Raises Leave when asked to stop."""
+        if trouble not in ("", self.said):
+            self.said = trouble
+            log.info("waiting: %s", trouble)
+        self.wait(self.now + LOOK_S)
+        if self.signals.stops:
+            raise Leave(STOPPED)
+
+    def register(self, queue: str, give_up_at: float) -> Worker:
+        """Announce this process as a worker on the queue."""
+        settings = read_settings(self.ask(db.agent_settings(queue), give_up_at), self.options.poll)
+        host = self.options.host
+        worker_id = self.ask(db.register_worker(host, queue, self.info), give_up_at)
+        channel = self.ask(db.wake_channel(worker_id), give_up_at)
+        self.ears.listen(channel)
+        control = Control(worker_id, host, queue, settings.heartbeat, self.soft)
+        lanes = queue in self.options.gpu_queues
+        reader = SettingsReader(queue, self.options.poll, self.soft, self.now)
+        return Worker(
+            worker_id, channel, queue, settings, self.soft, self.ears, self.options.lease, lanes,
+            control, reader, self.info,
+        )  # fmt: skip
+
+    def spawn(self, slot: Slot) -> None:
+        """Fork a child if the slot has none."""
+        try:
+            slot.spawn(self.now)
+        except OSError as error:
+            log.error("cannot fork: %s", error)
+
+    def next_at(self) -> float:
+        """When the loop has something to do, if nothing happens before."""
+        times = [
+            self.soft.next_at(),
+            self.ears.next_at(),
+            self.durable.next_at(),
+            self.watched_at + LOOK_S if self.slots.busy() else self.now + IDLE_S,
+        ]
+        times += [self.systemd.next_at(), self.logs.next_at()]
+        measure_at = self.telemetry.next_at(self.slots.any_long(self.now))
+        times.append(max(measure_at, self.watched_at + WATCH_S))
+        times += [worker.next_at(self.had_room.total) for worker in self.workers]
+        return min(times + ([self.tick_at] if self.durable.up and self.ticking is None else []))
+
+    # Stopping.
+
+    def drain(self) -> None:
+        """Claim no more, hand back what has not started, let the rest finish."""
+        self.draining = True
+        self.systemd.stopping()
+        grace = self.options.grace
+        self.kill_at = self.now + (self.workers[0].settings.stop_grace if grace is None else grace)
+        for slot in self.slots:
+            self.slots.take_back(slot)
+        log.info("stopping: %d bodies still run", sum(1 for slot in self.slots if slot.claims))
+
+    def finished(self) -> bool:
+        """Whether to leave: asked to, nothing runs, and everything is reported, or cannot be."""
+        claiming = any(worker.asked.total for worker in self.workers)
+        if not self.draining or self.slots.claims() or claiming:
+            return False
+        self.give_up_at = min(self.give_up_at, self.now + LAST_WORDS_S)
+        return self.reporter.idle() or self.now >= self.give_up_at
+
+    def stop(self) -> int:
+        """Leave nothing behind: no child, no lease, no registration."""
+        for slot in self.slots:
+            slot.kill()
+        self.soft.close()
+        self.ears.close()
+        for worker in self.workers:
+            call = self.durable.send(db.deregister_worker(worker.id))
+            while not call.done and time.monotonic() < self.give_up_at:
+                self.wait(self.now + LOOK_S)
+            if call.failure is not None or not call.done:
+                log.warning("left without saying goodbye: %s", call.failure or "no answer")
+        self.telemetry.close()
+        self.guardian.close()
+        log.info("stopped")
+        return STOPPED

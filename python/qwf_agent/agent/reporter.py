@@ -1,0 +1,127 @@
+"""Reports of ended attempts on their way to the database: together when there are many, again
+when it was away."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+
+from qwf_agent import db
+from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.link import Call, Failure, Link
+from qwf_agent.child.outcome import Outcome, render, report
+
+log = logging.getLogger("qwf_agent")
+
+MOST_REPORTS, MOST_BYTES = 500, 4 << 20  # in one call
+RETRY_S = 0.5
+
+
+class Report:
+    """A claim and what is said about it."""
+
+    __slots__ = ("claim", "replaced", "text")
+
+    def __init__(self, claim: Claim, text: bytes) -> None:
+        self.claim = claim
+        self.text = text
+        self.replaced = False
+
+
+class Reporter:
+    """Sends reports, one call at a time, and drains what they left in the outbox.
+
+    Invariant: a report leaves only when the database has answered it: ok, or lost to another
+    worker. One that the database cannot store is replaced, once, by a failure that says so; it
+    never holds up the others.
+    """
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._waiting: deque[Report] = deque()
+        self._sent: list[Report] = []
+        self._finishing: Call | None = None
+        self._draining: Call | None = None
+        self._singly = 0  # that many reports go one by one, to find the bad one
+        self._drain = False
+        self._retry_at = 0.0
+
+    def add(self, claim: Claim, rendered: bytes, log_tail: str = "") -> None:
+        """Take what `outcome.render` made."""
+        more: dict[str, str | int] = {}
+        if log_tail:
+            more["log_tail"] = log_tail
+        if claim.gpu_peak_bytes:
+            more["gpu_peak_bytes"] = claim.gpu_peak_bytes
+        self._waiting.append(Report(claim, report(claim.job_id, claim.token, rendered, more)))
+
+    def claims(self) -> list[Claim]:
+        """Claims whose reports are not answered: their leases still need renewing."""
+        return [waiting.claim for waiting in (*self._sent, *self._waiting)]
+
+    def busy(self) -> bool:
+        """Whether reports are under way, so that new ones have to wait."""
+        return self._finishing is not None
+
+    def is_behind(self) -> bool:
+        """Whether so much waits that making more of it would not help."""
+        return len(self._waiting) > 2 * MOST_REPORTS
+
+    def idle(self) -> bool:
+        """Whether everything has been said."""
+        return not self._waiting and not self._sent
+
+    def step(self, now: float) -> None:
+        """Take in an answer, and send what has come together since."""
+        if self._finishing is not None and self._finishing.done:
+            self._settle(self._finishing, now)
+        if self._draining is not None and self._draining.done:
+            self._drain = self._drain or (self._draining.value() or 0) > 0
+            self._draining = None
+        if not self._link.up or now < self._retry_at:
+            return
+        if self._waiting and self._finishing is None:
+            self._send()
+        if self._drain and self._draining is None:
+            self._drain = False
+            self._draining = self._link.send(db.drain_outbox())
+
+    def _send(self) -> None:
+        most, size = (1 if self._singly > 0 else MOST_REPORTS), 0
+        while self._waiting and len(self._sent) < most and size < MOST_BYTES:
+            self._sent.append(self._waiting.popleft())
+            size += len(self._sent[-1].text)
+        self._singly = max(0, self._singly - 1)
+        self._finishing = self._link.send(
+            db.finish_many(b"[" + b",".join(r.text for r in self._sent) + b"]")
+        )
+
+    def _settle(self, call: Call, now: float) -> None:
+        sent, self._sent, self._finishing = self._sent, [], None
+        if call.failure is None:
+            for job_id, verdict, pending in call.pick("job_id", "verdict", "pending"):
+                self._drain = self._drain or pending
+                if verdict != "ok":
+                    log.info("job %s: %s, another worker has it", job_id, verdict)
+        elif not call.failure.by_data:
+            self._waiting.extendleft(reversed(sent))
+            self._retry_at = now + (0 if call.failure.lost else RETRY_S)
+            if not call.failure.lost:
+                log.warning("reporting failed: %s", call.failure)
+        elif len(sent) > 1:
+            self._waiting.extendleft(reversed(sent))
+            self._singly = len(sent)
+        else:
+            self._replace(sent[0], call.failure)
+
+    def _replace(self, refused: Report, failure: Failure) -> None:
+        """The database cannot store this report: say that instead."""
+        log.warning("job %s: the report was refused: %s", refused.claim.job_id, failure)
+        if refused.replaced:
+            return  # its lease lapses
+        outcome = Outcome(
+            "error", error=f"the output cannot be stored: {failure.message} ({failure.sqlstate})"
+        )
+        refused.text = report(refused.claim.job_id, refused.claim.token, render(outcome), {})
+        refused.replaced = True
+        self._waiting.appendleft(refused)

@@ -1,0 +1,83 @@
+"""What the database says about a queue: the answer of qwf.agent_settings()."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+from qwf_agent import db
+from qwf_agent.agent.link import Call, Link, Notification
+
+CHANNEL, PAYLOAD = "worker_control", "settings"  # what says that they have changed
+READ_AGAIN_S = 60.0  # for where nobody can be told: behind a pool by transaction
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Times in seconds, sizes in bytes."""
+
+    lease: float
+    heartbeat: float
+    poll: float
+    tick: float
+    timeout: float
+    cancel_grace: float
+    stop_grace: float
+    stall_timeout: float
+    stall_samples: int
+    idle_gpu_percent: float
+    idle_ram_bytes: int
+    gpu_health_window: float
+    model_load_grace: float
+    model_idle: float
+    recycle_jobs: int
+    metrics: float
+    max_log_bytes: int
+    max_value_bytes: int
+    max_error_bytes: int
+
+
+def read_settings(text: str, poll: float | None) -> Settings:
+    """Settings from the JSON that qwf.agent_settings() returns; `poll` overrides the one given
+    there."""
+    given: dict[str, Any] = json.loads(text)
+    settings = Settings(**{name: given[name] for name in Settings.__dataclass_fields__})
+    return settings if poll is None else replace(settings, poll=poll)
+
+
+class SettingsReader:
+    """Reads the settings of a queue again when told that they have changed, and now and then.
+
+    Invariant: at most one call is under way.
+    """
+
+    def __init__(self, queue: str, poll: float | None, link: Link, now: float) -> None:
+        self._queue = queue
+        self._poll = poll
+        self._link = link
+        self._reading: Call | None = None
+        self._read_at = now + READ_AGAIN_S
+
+    def told(self, notification: Notification) -> None:
+        """A notification, maybe that settings have changed."""
+        if notification == (CHANNEL, PAYLOAD):
+            self._read_at = 0.0
+
+    def step(self, now: float) -> Settings | None:
+        """Ask, if it is time to; an answer, once."""
+        call = self._reading
+        if call is not None and call.done:
+            self._reading = None
+            if call.failure is None:
+                return read_settings(call.value(), self._poll)
+        if not self._link.up:
+            self._read_at = 0.0  # what is said meanwhile is missed
+        if self._reading is None and now >= self._read_at and self._link.up:
+            self._read_at = now + READ_AGAIN_S
+            self._reading = self._link.send(db.agent_settings(self._queue))
+        return None
+
+    def next_at(self) -> float:
+        """When it asks again."""
+        return self._read_at if self._link.up and self._reading is None else float("inf")

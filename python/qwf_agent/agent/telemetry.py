@@ -1,0 +1,203 @@
+"""The agent's side of measuring: it keeps a sampler going, asks it, and passes on what it says."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import selectors
+import signal
+import tempfile
+import time
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qwf_agent import db
+from qwf_agent.agent.link import Link
+from qwf_agent.system import sampler
+from qwf_agent.system.fork import fork_helper
+
+log = logging.getLogger("qwf_agent")
+
+EVERY_S = 1.0  # how often processes are measured while bodies run
+PATIENCE_S = 3.0  # an answer that takes longer is none
+FRESH_S = 5.0  # what was seen of a card is believed for so long
+HUNG_S = 60.0  # a sampler that says nothing for so long is replaced
+FORK_AGAIN_S = 5.0
+LEAVE_S = 1.0  # longest wait for its end: a driver may hold it in the kernel, for ever
+
+
+class Sample(NamedTuple):
+    """One look at the agent's children and the cards, on the monotonic clock. A card that the
+    driver does not answer for counts as idle."""
+
+    at: float
+    processes: dict[int, tuple[int, str]] = {}  # noqa: RUF012 - never changed
+    cards: dict[int, tuple[float, int]] = {}  # noqa: RUF012 - never changed
+
+    def rss_bytes(self, pid: int) -> int | None:
+        """Memory of a child and of all it started."""
+        return self.processes[pid][0] if pid in self.processes else None
+
+    def state(self, pid: int) -> str | None:
+        """State of a child: running, sleeping, stopped, disk-sleep..."""
+        return self.processes[pid][1] if pid in self.processes else None
+
+
+class Telemetry:
+    """Forks the sampler when something is to be measured. One agent of a host says how busy it is:
+    the one that holds the lock.
+
+    Invariant: at most one request for processes is unanswered for less than PATIENCE_S; then an
+    empty sample stands in, so that a hung sampler keeps no watchdog waiting.
+    """
+
+    def __init__(self, selector: selectors.BaseSelector, host: str, dsn: str) -> None:
+        self.sample = Sample(0.0)
+        self._selector = selector
+        self._host = host
+        self._lock_path = _lock_path(host, dsn)
+        self._lock = -1
+        self._pid = self._requests = self._answers = -1
+        self._buffer = b""
+        self._host_samples: list[dict[str, Any]] = []
+        self._asked_at = float("-inf")
+        self._unheard_since: float | None = None
+        self._next_at = self._host_at = self._fork_at = self._lock_at = 0.0
+
+    def step(self, now: float, busy: bool, every_s: float, link: Link) -> None:
+        """Measure what is due: processes while bodies run, the host if that is this agent's."""
+        self._reap(now)
+        if self._lock < 0 and now >= self._lock_at:
+            self._lock_at = now + every_s
+            self._lock = _try_lock(self._lock_path)
+        if self._pid < 0 and now >= self._fork_at and (busy or self._lock >= 0):
+            self._fork(now)
+        if busy and now >= self._next_at:
+            self._next_at = now + EVERY_S
+            self._ask_processes(now)
+        if self._lock >= 0 and now >= self._host_at:
+            self._host_at = now + every_s
+            self._ask(sampler.HOST)
+        for sample in self._host_samples if link.up else ():
+            link.send(db.report_metrics(self._host, json.dumps(sample)))
+        self._host_samples = []
+
+    def next_at(self, busy: bool) -> float:
+        """When it has something to do."""
+        host_at = self._host_at if self._lock >= 0 else self._lock_at
+        return min(host_at, self._next_at) if busy else host_at
+
+    def close(self) -> None:
+        """Let the sampler go, and another agent of this host speak."""
+        if self._lock >= 0:
+            self._lock_path.unlink(missing_ok=True)
+            os.close(self._lock)
+            self._lock = -1
+        if self._pid >= 0:
+            self._drop()
+            give_up_at = time.monotonic() + LEAVE_S
+            with suppress(ChildProcessError):
+                os.kill(self._pid, signal.SIGKILL)
+                while not os.waitpid(self._pid, os.WNOHANG)[0] and time.monotonic() < give_up_at:
+                    time.sleep(0.005)
+
+    def _fork(self, now: float) -> None:
+        self._fork_at = now + FORK_AGAIN_S
+        requests, self._requests = os.pipe()
+        self._answers, answers = os.pipe()
+        agent = os.getpid()
+        try:
+            self._pid = fork_helper(
+                "qwf-sampler", lambda: sampler.serve(requests, answers, agent), [requests, answers]
+            )
+        except OSError as error:
+            log.error("cannot fork the sampler: %s", error)
+        finally:
+            os.close(requests)
+            os.close(answers)
+        for fd in (self._requests, self._answers):
+            os.set_blocking(fd, False)
+        self._buffer = b""
+        self._selector.register(self._answers, selectors.EVENT_READ, self._read)
+
+    def _ask_processes(self, now: float) -> None:
+        if self.sample.at < self._asked_at and now < self._asked_at + PATIENCE_S:
+            return  # the answer is under way
+        if self.sample.at < self._asked_at:
+            self.sample = Sample(now)
+        self._asked_at = now
+        self._ask(sampler.PROCESSES)
+
+    def _ask(self, what: bytes) -> None:
+        if self._requests < 0:
+            return
+        with suppress(BlockingIOError, BrokenPipeError):  # it hangs, or has died
+            os.write(self._requests, what)
+        self._unheard_since = self._unheard_since or time.monotonic()
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._answers, 1 << 16)
+        except BlockingIOError:
+            return
+        self._unheard_since = None
+        if not data:
+            self._drop()
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
+        for line in lines:
+            self._take(json.loads(line))
+
+    def _take(self, answer: dict[str, Any]) -> None:
+        if "host" in answer:
+            self._host_samples.append(answer["host"])
+            return
+        cards, stale = answer["cards"], answer["at"] - answer["cards"]["at"] > FRESH_S
+        self.sample = Sample(
+            answer["at"],
+            {int(pid): (rss, state) for pid, (rss, state) in answer["processes"].items()},
+            {} if stale else {int(n): (use, used) for n, (use, used) in cards["uses"].items()},
+        )
+
+    def _drop(self) -> None:
+        if self._answers >= 0:
+            self._selector.unregister(self._answers)
+            os.close(self._answers)
+            os.close(self._requests)
+            self._answers = self._requests = -1
+
+    def _reap(self, now: float) -> None:
+        if self._pid >= 0 and now > (self._unheard_since or now) + HUNG_S:
+            os.kill(self._pid, signal.SIGKILL)
+        if self._pid >= 0 and os.waitpid(self._pid, os.WNOHANG)[0]:
+            log.warning("the sampler has died; another one follows")
+            self._drop()
+            self._unheard_since = None
+            self._pid, self._fork_at = -1, now + FORK_AGAIN_S
+
+
+def _lock_path(host: str, dsn: str) -> Path:
+    """One file for each host name and database, so that every database hears of every host."""
+    name = zlib.crc32(f"{host}\n{dsn}".encode())  # hashlib would cost half a MiB of memory
+    return Path(tempfile.gettempdir(), f"qwf-metrics-{os.getuid()}-{name:08x}.lock")
+
+
+def _try_lock(path: Path) -> int:
+    """The descriptor that holds the lock; -1 while another process has it, or there is no place
+    for it."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        log.debug("no lock for metrics: %s", error)
+        return -1
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(fd).st_ino == path.stat().st_ino:
+            return fd  # else it was let go, and removed, just now
+    except OSError as error:
+        log.debug("another agent speaks for this host: %s", error)
+    os.close(fd)
+    return -1

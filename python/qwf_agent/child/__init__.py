@@ -1,0 +1,1 @@
+"""All that runs after the fork: user code, and what it is given."""

@@ -1,0 +1,199 @@
+"""Bodies in any language: an argv, never a shell string, run in the job's folder with a short
+environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from qwf_agent.app import Job, PermanentError
+from qwf_agent.child.body import BadOutput
+from qwf_agent.child.cancel import CancelEvent
+from qwf_agent.child.outcome import CommandFailed, signal_name
+from qwf_agent.system.fork import die_with_parent
+from qwf_agent.system.guardian import MARK
+
+TASK = "command"
+PASSED_ON = ("PATH", "HOME", "LANG", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", MARK)
+LOOK_S = 0.02  # how often to look whether it has ended, when its output does not say so
+
+
+class Refused(PermanentError):
+    """The command may not be run here, or is none."""
+
+
+class Exchange(NamedTuple):
+    """The files by which inputs and output pass."""
+
+    inputs: Path
+    output: Path
+
+
+def run_command(
+    inputs: Mapping[str, Any], job: Job, out: Path, allowed: Path, cancel: CancelEvent
+) -> dict[str, Any]:
+    """Run `inputs["command"]` and return its output: the JSON object in the file QWF_OUTPUT, else
+    the last line of standard output if that is one, else {}.
+
+    Raises Refused, CommandFailed for an exit code or signal, BadOutput.
+    """
+    argv = _argv(inputs.get("command"))
+    program = resolve(argv[0], allowed)
+    with tempfile.TemporaryDirectory(prefix="qwf-") as folder:
+        exchange = Exchange(Path(folder, "inputs.json"), Path(folder, "output.json"))
+        rest = {name: value for name, value in inputs.items() if name != "command"}
+        exchange.inputs.write_text(json.dumps(rest), encoding="utf-8")
+        environment = _environment(job, out, exchange)
+        with closing(LastLine()) as stdout, exchange.inputs.open("rb") as stdin:
+            process = subprocess.Popen(
+                argv, executable=program, cwd=out, env=environment, stdin=stdin,
+                stdout=stdout.writer, preexec_fn=die_with_parent,
+            )  # fmt: skip
+            stdout.hand_over()
+            _follow(process, stdout, cancel)
+        _check(process.returncode)
+        return _output(exchange.output, stdout.line())
+
+
+def resolve(name: str, allowed: Path) -> str:
+    """The program `name` means: a path below `allowed`, all links followed. Raises Refused."""
+    root = allowed.resolve()
+    try:
+        program = (root / name).resolve()
+    except (OSError, RuntimeError) as error:  # links in a circle
+        raise Refused(f"command {name!r}: {error}") from None
+    if root not in program.parents:
+        raise Refused(f"command {name!r} is not in {root}, the only folder allowed here")
+    if not program.is_file() or not os.access(program, os.X_OK):
+        raise Refused(f"command {name!r}: {program} is not an executable file")
+    return str(program)
+
+
+def _argv(command: Any) -> list[str]:
+    if not isinstance(command, Sequence) or isinstance(command, str) or not command:
+        raise Refused('"command" is a list: the program and its arguments')
+    return [_argument(position, value) for position, value in enumerate(command)]
+
+
+def _argument(position: int, value: Any) -> str:
+    text = json.dumps(value) if isinstance(value, (int, float)) else value
+    if not isinstance(text, str) or "\0" in text or (position == 0 and not text):
+        raise Refused(f"command[{position}] has to be a text or a number")
+    return text
+
+
+def _environment(job: Job, out: Path, exchange: Exchange) -> dict[str, str]:
+    inherited = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    return {
+        **inherited,
+        "QWF_JOB_ID": str(job.id),
+        "QWF_RUN_ID": "" if job.run_id is None else str(job.run_id),
+        "QWF_NODE_ID": job.node_id or "",
+        "QWF_ATTEMPT": str(job.attempt),
+        "QWF_OUT": str(out),
+        "QWF_INPUTS": str(exchange.inputs),
+        "QWF_OUTPUT": str(exchange.output),
+    }
+
+
+def _follow(process: subprocess.Popen[bytes], stdout: LastLine, cancel: CancelEvent) -> None:
+    """Pass on what the command prints until it ends. Told to stop, it gets SIGTERM with all its
+    group."""
+    poll = select.poll()
+    poll.register(stdout.reader, select.POLLIN)
+    poll.register(cancel, select.POLLIN)
+    told, printing = False, True
+    while process.poll() is None:
+        if printing:
+            poll.poll(LOOK_S * 1000)
+            printing = stdout.read()
+        else:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LOOK_S)
+        if cancel.is_set() and not told:
+            told = True
+            poll.unregister(cancel)
+            os.killpg(os.getpgrp(), signal.SIGTERM)
+    stdout.read()
+
+
+class LastLine:
+    """A pipe that a command prints to. Copies it to this process's log, and remembers the last
+    line that is not empty."""
+
+    LIMIT = 2 << 20
+
+    def __init__(self) -> None:
+        self.reader, self.writer = os.pipe()
+        self._kept = b""
+        os.set_blocking(self.reader, False)
+
+    def hand_over(self) -> None:
+        """The command has its own end now."""
+        os.close(self.writer)
+        self.writer = -1
+
+    def read(self) -> bool:
+        """Take in what is there, a bounded amount. False at the end of the pipe."""
+        for _ in range(16):
+            try:
+                data = os.read(self.reader, 65536)
+            except BlockingIOError:
+                return True
+            if not data:
+                return False
+            write_all(1, data)
+            self._kept = _last_lines(self._kept + data)[-self.LIMIT :]
+        return True
+
+    def close(self) -> None:
+        """Done, even if something the command started still has the other end."""
+        os.close(self.reader)
+        if self.writer >= 0:
+            os.close(self.writer)
+
+    def line(self) -> bytes:
+        """The last line that is not empty."""
+        return self._kept.rstrip().rpartition(b"\n")[2]
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write all of it, also where the pipe takes only a part at a time."""
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def _last_lines(data: bytes) -> bytes:
+    """The end of it that holds the last line that is not empty."""
+    return data[data.rstrip().rfind(b"\n") + 1 :]
+
+
+def _check(code: int) -> None:
+    if code:
+        how = f"was killed by {signal_name(-code)}" if code < 0 else f"exited with code {code}"
+        raise CommandFailed(f"the command {how}", code)
+
+
+def _output(path: Path, last_line: bytes) -> dict[str, Any]:
+    written = path.read_bytes() if path.is_file() else b""
+    if not written.strip():
+        try:
+            value = json.loads(last_line)
+        except (ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+    try:
+        value = json.loads(written)
+    except (ValueError, RecursionError) as error:
+        raise BadOutput(f"the file QWF_OUTPUT is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise BadOutput(f"the file QWF_OUTPUT holds a {type(value).__name__}, not an object")
+    return value

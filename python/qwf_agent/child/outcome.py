@@ -1,0 +1,180 @@
+"""How an attempt ended, in the words of qwf.finish(), and which exception or exit code means
+what."""
+
+from __future__ import annotations
+
+import errno
+import json
+import signal
+import traceback
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from qwf_agent.app import PermanentError, TemporaryError
+from qwf_agent.child.body import BadOutput, ImportFailed, ModelFailed
+
+TEMPFAIL = 75  # EX_TEMPFAIL of sysexits.h
+TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+# Words by which CUDA, HIP and NVML, and the libraries on them, say that the card is out of memory,
+# busy, gone or broken.
+ACCELERATOR = (
+    "acceleratorerror", "cuda error", "cuda out of memory", "cuda-capable", "cublas", "cudnn",
+    "nvml", "out of memory", "device-side assert", "hip error", "hip out of memory", "rocm error",
+    "busy or unavailable", "cudaerrordevicesunavailable",
+)  # fmt: skip
+FATAL = (64, 65, 78)  # EX_USAGE, EX_DATAERR, EX_CONFIG: trying again cannot help
+
+
+class Outcome(NamedTuple):
+    """What is reported about an attempt. `output` is JSON text."""
+
+    outcome: str
+    output: bytes = b"{}"
+    error: str | None = None
+    detail: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+
+def render(outcome: Outcome, more: str = "") -> bytes:
+    """What is reported about an attempt, as JSON text that ends with its detail, to which `more`
+    members are added; `report` makes a report of it."""
+    error = "null" if outcome.error is None else TO_JSON(outcome.error)
+    detail = TO_JSON(outcome.detail)[1:-1] if outcome.detail else ""
+    comma = ", " if detail and more else ""
+    rest = (
+        f', "outcome": "{outcome.outcome}", "error": {error}, "detail": {{{detail}{comma}{more}}}}}'
+    )
+    return b'{"output": ' + outcome.output + rest.encode(errors="replace")
+
+
+def report(job_id: int, token: str, rendered: bytes, more: Mapping[str, Any]) -> bytes:
+    """One element of the list that qwf.finish_many() takes; `more` is added to its detail. What
+    user code returned goes in as the text it came as."""
+    if more:
+        comma = b"" if rendered.endswith(b"{}}") else b", "
+        rendered = rendered[:-2] + comma + TO_JSON(more)[1:].encode(errors="replace") + b"}"
+    return b'{"job_id": %d, "token": "%s", ' % (job_id, token.encode()) + rendered[1:]
+
+
+class CommandFailed(Exception):
+    """A command ended with an exit code other than 0, or by a signal."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code  # negative: the signal
+
+
+def of_exception(error: BaseException, limit: int, gpu: bool = False) -> Outcome:
+    """The outcome of a body that raised; its error text has at most `limit` bytes. In a child that
+    has a card (`gpu`), errors of the card are the host's: another host may do better."""
+    reason = _host_trouble(error, gpu)
+    if reason is not None:
+        return Outcome("tempfail", error=clip(describe(error), limit), detail={"reason": reason})
+    if isinstance(error, CommandFailed):
+        return of_exit(error.code, str(error))
+    if isinstance(error, SystemExit):
+        return _of_system_exit(error)
+    if isinstance(error, BadOutput):
+        return Outcome("error", error=clip(str(error), limit))
+    if isinstance(error, ImportFailed):
+        text = describe(error.__cause__ or error)
+        return Outcome("error", error=clip(text, limit), detail={"reason": "import"})
+    if isinstance(error, ModelFailed):
+        text = f"{error}\n{describe(error.__cause__ or error)}"
+        return Outcome("error", error=clip(text, limit), detail={"reason": "model"})
+    kinds = ((TemporaryError, "tempfail"), (PermanentError, "fatal"))
+    outcome = next((outcome for kind, outcome in kinds if isinstance(error, kind)), "error")
+    return Outcome(outcome, error=clip(describe(error), limit))
+
+
+def _host_trouble(error: BaseException | None, gpu: bool) -> str | None:
+    """What is wrong with this host rather than with the body: `accelerator` or `disk_full`.
+
+    Only the type and the message are looked at, of the error and of what caused it: a line of
+    source in a traceback can hold any of these words.
+    """
+    if error is None:
+        return None
+    if isinstance(error, OSError) and error.errno in NO_SPACE:
+        return "disk_full"
+    text = f"{type(error).__name__}: {error}".lower()
+    if gpu and any(mark in text for mark in ACCELERATOR):
+        return "accelerator"
+    return (
+        _host_trouble(error.__cause__, gpu)
+        if isinstance(error, (ImportFailed, ModelFailed))
+        else None
+    )
+
+
+def of_exit(code: int, message: str) -> Outcome:
+    """The outcome of a command that ended with this exit code; a negative one is the signal that
+    killed it."""
+    if code < 0:
+        return Outcome("lost", error=message, detail={"reason": "crashed", "signal": -code})
+    outcome = "tempfail" if code == TEMPFAIL else "fatal" if code in FATAL else "error"
+    return Outcome(outcome, error=message, detail={"exit_code": code})
+
+
+def of_death(status: int, out_of_memory: bool) -> Outcome:
+    """The outcome of the job that was running when its child ended; `status` as os.wait gives
+    it."""
+    if not status & 0x7F:
+        code = status >> 8
+        outcome = "tempfail" if code == TEMPFAIL else "error"
+        message = f"the process exited with code {code} before the body returned"
+        return Outcome(outcome, error=message, detail={"exit_code": code})
+    number = status & 0x7F
+    reason = "oom" if out_of_memory and number == signal.SIGKILL else "crashed"
+    cause = "out of memory: " if reason == "oom" else ""
+    message = f"{cause}the process was killed by {signal_name(number)} while the body ran"
+    return Outcome("lost", error=message, detail={"reason": reason, "signal": number})
+
+
+def describe(error: BaseException) -> str:
+    """`Type: message` and the traceback, without the agent's own frames."""
+    trace = error.__traceback__
+    while trace is not None and _is_ours(trace) and trace.tb_next is not None:
+        trace = trace.tb_next
+    try:
+        lines = traceback.format_exception(type(error), error, trace)
+        return f"{type(error).__name__}: {error}\n" + "".join(lines)
+    except Exception:  # an exception whose own text raises
+        return type(error).__name__
+
+
+def clip(text: str, limit: int) -> str:
+    """Text that Postgres can hold, at most `limit` bytes: head and tail are kept, the middle
+    goes."""
+    data = text.replace("\0", "").encode(errors="replace")
+    if len(data) <= limit:
+        return data.decode()
+    gap = f"\n... {len(data) - limit} bytes left out ...\n"
+    half = max(0, (limit - len(gap)) // 2)
+    return (
+        data[:half].decode(errors="ignore") + gap + data[len(data) - half :].decode(errors="ignore")
+    )
+
+
+def signal_name(number: int) -> str:
+    """`SIGSEGV`, or `signal 77` for one without a name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _of_system_exit(error: SystemExit) -> Outcome:
+    if error.code is None or error.code == 0:
+        return Outcome("completed")
+    if not isinstance(error.code, int):
+        return Outcome("error", error=clip(f"exited: {error.code}", 4096), detail={"exit_code": 1})
+    outcome = "tempfail" if error.code == TEMPFAIL else "error"
+    return Outcome(
+        outcome, error=f"exited with code {error.code}", detail={"exit_code": error.code & 0xFF}
+    )
+
+
+def _is_ours(trace: TracebackType) -> bool:
+    return str(trace.tb_frame.f_globals.get("__name__", "")).startswith("qwf_agent.")

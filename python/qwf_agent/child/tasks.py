@@ -1,0 +1,100 @@
+"""Which tasks there are and what runs them: the user's app object and node modules. Runs only in
+children."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from contextlib import AbstractContextManager
+
+from qwf_agent.app import App, Job, Model
+from qwf_agent.child.body import Body
+
+IMPORT_S = 300.0  # longest that importing the user's code may take
+
+
+class CannotLoad(Exception):
+    """The user's code could not be imported, or holds no such thing. The message says which and
+    why."""
+
+
+class Tasks:
+    """The user's tasks, imported when they are first needed."""
+
+    def __init__(self, app: str | None, nodes: str | None) -> None:
+        self._app_path = app
+        self._nodes = nodes
+        self._app: App | None = None
+        self._bodies: dict[str, Body] = {}
+
+    def load(self) -> None:
+        """Import the app. Raises CannotLoad, or whatever the import raises."""
+        if self._app_path and self._app is None:
+            self._app = _import_app(self._app_path)
+
+    def names(self) -> list[str]:
+        """All tasks: those of the app, and the modules of the package of nodes (which are not
+        imported)."""
+        self.load()
+        names = set(self._app.tasks) if self._app else set()
+        if self._nodes:
+            package = importlib.import_module(self._nodes)
+            if not hasattr(package, "__path__"):
+                raise CannotLoad(f"--nodes {self._nodes}: a package is wanted, this is a module")
+            found = pkgutil.iter_modules(package.__path__)
+            names |= {module.name for module in found if not module.name.startswith("_")}
+        return sorted(names)
+
+    def models(self) -> dict[str, Model]:
+        """The models of the app, by name."""
+        self.load()
+        return self._app.models if self._app else {}
+
+    def model_needs(self) -> dict[str, int]:
+        """GPU memory that each model needs, MiB."""
+        return {name: int(model.vram_gb * 1024) for name, model in self.models().items()}
+
+    def folders(self) -> list[str]:
+        """Where the modules of the package of nodes are."""
+        package = sys.modules.get(self._nodes or "")
+        return list(getattr(package, "__path__", []))
+
+    def has_loaded(self, task: str) -> bool:
+        """Whether the code of the task is here, so that finding it takes no time."""
+        return task in self._bodies
+
+    def find(self, task: str) -> Body:
+        """What runs the task. Raises CannotLoad, or whatever importing its module raises."""
+        body = self._bodies.get(task)
+        if body is None:
+            body = self._bodies[task] = self._load_body(task)
+        return body
+
+    def around(self, job: Job) -> list[AbstractContextManager[object]]:
+        """The context managers to run the job's body in, outermost first."""
+        return [wrap(job) for wrap in self._app.arounds] if self._app and self._app.arounds else []
+
+    def _load_body(self, task: str) -> Body:
+        self.load()
+        if self._app and task in self._app.tasks:
+            return Body(self._app.tasks[task].function)
+        if not self._nodes or not all(part.isidentifier() for part in task.split(".")):
+            raise CannotLoad(f"this agent has no task {task!r}")
+        name = f"{self._nodes}.{task}"
+        if importlib.util.find_spec(name) is None:
+            raise CannotLoad(f"this agent has no task {task!r}: no module {name}")
+        module = importlib.import_module(name)
+        if not callable(getattr(module, "run", None)):
+            raise CannotLoad(f"module {name} has no function run()")
+        return Body(module.run)
+
+
+def _import_app(path: str) -> App:
+    module_name, _, name = path.partition(":")
+    module = importlib.import_module(module_name)
+    app = getattr(module, name or "app", None)
+    if not isinstance(app, App):
+        raise CannotLoad(f"--app {path}: {module_name} has no App called {name or 'app'!r}")
+    return app

@@ -1,0 +1,297 @@
+"""Cancelling and retrying, one or many; changing what waits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+import psycopg
+
+from qwf_agent.cli import arguments, draw, session
+
+OPEN = ("blocked", "scheduled", "queued", "running", "awaiting_input")
+TOLD = 5  # refusals that are told one by one
+
+MATCHING_JOBS = """
+select j.id, j.run_id
+from qwf.jobs j
+where j.status = any (%(states)s::text[]::qwf.job_status[])
+  and (%(task)s::text is null or j.task = %(task)s)
+  and (%(queue)s::text is null or j.queue = %(queue)s)
+  and (%(project)s::text is null or j.project = %(project)s)
+  and (%(since)s::timestamptz is null or coalesce(j.finished_at, j.created_at) >= %(since)s)
+order by j.id
+"""
+MATCHING_RUNS = """
+select r.id
+from qwf.runs r
+where r.status = any (%(states)s::text[]::qwf.run_status[])
+  and (%(workflow)s::text is null or r.workflow = %(workflow)s)
+  and (%(project)s::text is null or r.project = %(project)s)
+  and (%(since)s::timestamptz is null or coalesce(r.finished_at, r.created_at) >= %(since)s)
+order by r.id
+"""
+Since = timedelta | datetime | None
+Subject = tuple[str, int]  # ("run" or "job", id)
+
+reason = click.option("--reason", help="Why; kept with it.")
+failed = click.option("--failed", is_flag=True, help="Those that failed.")
+ended_since = click.option(
+    "--since", type=arguments.moment, metavar="TIME",
+    help="Only those that ended since: 2h, 1d, or '2030-01-31 06:00'.",
+)  # fmt: skip
+
+
+@click.group(cls=session.RunOrJob)
+def cancel() -> None:
+    """Cancel runs or jobs.
+
+    What waits is cancelled at once, what runs is told to stop.
+
+    \b
+    Example:  qwf cancel run 12 13 --reason 'wrong photo'
+              qwf cancel job --task resize --queue cpu
+    """
+
+
+@cancel.command("run")
+@click.argument("ids", type=session.ID, nargs=-1, metavar="[RUN...]")
+@arguments.of_workflow
+@arguments.of_project
+@arguments.since
+@reason
+@arguments.dry_run
+@arguments.yes
+@session.database
+def cancel_run(
+    conn: session.Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
+    **wanted: Any,
+) -> None:  # fmt: skip
+    """Cancel whole runs: those named, or all open ones that match."""
+    if _by_id(ids, wanted):
+        _cancel_named(conn, "run", ids, reason)
+        return
+    states = {"states": ["queued", "running", "awaiting_input"]}
+    found = session.many(conn, MATCHING_RUNS, _filters(conn, wanted) | states)
+    _each(conn, "cancel", [("run", row["id"]) for row in found], dry_run, yes, reason=reason)
+
+
+@cancel.command("job")
+@click.argument("ids", type=session.ID, nargs=-1, metavar="[JOB...]")
+@arguments.of_task
+@arguments.of_queue
+@arguments.of_status("jobs", OPEN)
+@arguments.of_project
+@arguments.since
+@reason
+@arguments.dry_run
+@arguments.yes
+@session.database
+def cancel_job(
+    conn: session.Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
+    **wanted: Any,
+) -> None:  # fmt: skip
+    """Cancel jobs: those named, or all open ones that match.
+
+    A node that is cancelled cancels its run.
+    """
+    if _by_id(ids, wanted):
+        _cancel_named(conn, "job", ids, reason)
+        return
+    status = wanted.pop("status")
+    states = {"states": [status] if status else list(OPEN)}
+    found = session.many(conn, MATCHING_JOBS, _filters(conn, wanted) | states)
+    _each(conn, "cancel", _subjects(found), dry_run, yes, reason=reason)
+
+
+@click.group(cls=session.RunOrJob)
+def retry() -> None:
+    """Run again what failed or was cancelled.
+
+    Budgets start anew, the history stays; completed nodes of a run are kept.
+
+    \b
+    Example:  qwf retry run 12
+              qwf retry job 345 346
+              qwf retry job --failed --task send_email --since 2h
+    """
+
+
+@retry.command("run")
+@click.argument("ids", type=session.ID, nargs=-1, metavar="[RUN...]")
+@click.option("--from", "from_node", metavar="NODE", help="Again from this node on, completed too.")
+@failed
+@arguments.of_workflow
+@arguments.of_project
+@ended_since
+@arguments.dry_run
+@arguments.yes
+@session.database
+def retry_run(
+    conn: session.Connection, ids: tuple[int, ...], from_node: str | None, dry_run: bool, yes: bool,
+    **wanted: Any,
+) -> None:  # fmt: skip
+    """Retry runs: those named, or all failed ones that match."""
+    if _by_id(ids, wanted):
+        for run in ids:
+            nodes = session.call(conn, "retry_run", run_id=run, from_node=from_node)
+            click.echo(f"run {run}: {nodes} nodes to do again")
+        return
+    if from_node:
+        raise click.UsageError("--from goes with the ids of runs")
+    _need_failed(wanted)
+    found = session.many(conn, MATCHING_RUNS, _filters(conn, wanted) | {"states": ["failed"]})
+    _each(conn, "retry", [("run", row["id"]) for row in found], dry_run, yes)
+
+
+@retry.command("job")
+@click.argument("ids", type=session.ID, nargs=-1, metavar="[JOB...]")
+@failed
+@arguments.of_task
+@arguments.of_queue
+@arguments.of_project
+@ended_since
+@arguments.dry_run
+@arguments.yes
+@session.database
+def retry_job(
+    conn: session.Connection, ids: tuple[int, ...], dry_run: bool, yes: bool, **wanted: Any
+) -> None:
+    """Retry jobs: those named, or all failed ones that match.
+
+    A node is retried through its run, with what is downstream of it.
+    """
+    if _by_id(ids, wanted):
+        for job in ids:
+            session.call(conn, "retry_job", job_id=job)
+            click.echo(f"job {job} is queued again")
+        return
+    _need_failed(wanted)
+    found = session.many(conn, MATCHING_JOBS, _filters(conn, wanted) | {"states": ["failed"]})
+    _each(conn, "retry", _subjects(found), dry_run, yes)
+
+
+@click.command()
+@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="JOB...")
+@arguments.priority
+@click.option("--queue", metavar="QUEUE", help="Another queue.")
+@arguments.delay
+@arguments.at
+@session.database
+def change(
+    conn: session.Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
+    delay: timedelta | None, at: datetime | None,
+) -> None:  # fmt: skip
+    """Change priority, queue or time of jobs that wait.
+
+    All of them, or none if one is refused.
+
+    \b
+    Example:  qwf change 345 --priority 10
+              qwf change 345 346 --queue cpu --at '2030-01-31 06:00'
+    """
+    if priority is None and queue is None and delay is None and at is None:
+        raise click.UsageError("what is to change? --priority, --queue, --in or --at")
+    run_at = arguments.run_at(conn, delay, at)
+    with conn.transaction():
+        for job in ids:
+            session.call(
+                conn, "change_job", job_id=job, priority=priority, queue=queue, run_at=run_at
+            )
+    click.echo(f"changed job {', '.join(map(str, ids))}")
+
+
+@click.command("run-next")
+@click.argument("job", type=session.ID)
+@session.database
+def run_next(conn: session.Connection, job: int) -> None:
+    """Put a JOB that waits before all others of its queue.
+
+    \b
+    Example:  qwf run-next 345
+    Then:     qwf why 345
+    """
+    session.call(conn, "run_next", job_id=job)
+    click.echo(f"job {job} is next")
+
+
+def _by_id(ids: Sequence[int], wanted: dict[str, Any]) -> bool:
+    """Whether ids are given rather than filters; both, or neither, is no order."""
+    given = [name for name, value in wanted.items() if value]
+    if ids and given:
+        raise click.UsageError(f"give ids, or --{given[0]} and the like, not both")
+    if not ids and not given:
+        raise click.UsageError("which ones? Give ids, or filters: see --help")
+    return bool(ids)
+
+
+def _need_failed(wanted: dict[str, Any]) -> None:
+    if not wanted.pop("failed"):
+        raise click.UsageError("say --failed: only what failed is retried in bulk")
+
+
+def _filters(conn: session.Connection, wanted: dict[str, Any]) -> dict[str, Any]:
+    return {**wanted, "since": arguments.ago(conn, wanted["since"])}
+
+
+def _subjects(jobs: Sequence[draw.Row]) -> list[Subject]:
+    """Standalone jobs as they are, nodes as their runs, each once."""
+    runs = dict.fromkeys(row["run_id"] for row in jobs if row["run_id"] is not None)
+    alone = [("job", row["id"]) for row in jobs if row["run_id"] is None]
+    return [*alone, *(("run", run) for run in runs)]
+
+
+def _cancel_named(
+    conn: session.Connection, what: str, ids: Sequence[int], reason: str | None
+) -> None:
+    with conn.transaction():
+        for number in ids:
+            _one(conn, "cancel", (what, number), reason=reason)
+    click.echo(f"cancelled {what} {', '.join(map(str, ids))}")
+
+
+def _each(
+    conn: session.Connection,
+    verb: str,
+    subjects: Sequence[Subject],
+    dry_run: bool,
+    yes: bool,
+    **more: Any,
+) -> None:
+    """Do it to each by itself: one that is refused does not stop the others. Exit 1 if one was."""
+    if dry_run or not subjects:
+        click.echo(_counted(subjects) if subjects else f"nothing to {verb}")
+        for what, number in subjects:
+            click.echo(f"  {what} {number}")
+        return
+    arguments.confirm(f"{verb.capitalize()} {_counted(subjects)}?", yes)
+    refused: list[str] = []
+    for subject in subjects:
+        try:
+            _one(conn, verb, subject, **more)
+        except psycopg.errors.DatabaseError as error:
+            if not (error.sqlstate or "").startswith("QW"):
+                raise
+            refused.append(f"{subject[0]} {subject[1]}: {error.diag.message_primary}")
+    done = len(subjects) - len(refused)
+    click.echo(
+        f"{verb}: {done} of {_counted(subjects)}" if refused else f"{verb}: {_counted(subjects)}"
+    )
+    if refused:
+        rest = len(refused) - TOLD
+        more_lines = [f"and {rest} more"] if rest > 0 else []
+        session.fail(f"{len(refused)} were refused", details=[*refused[:TOLD], *more_lines])
+
+
+def _one(conn: session.Connection, verb: str, subject: Subject, **more: Any) -> None:
+    what, number = subject
+    session.call(conn, f"{verb}_{what}", **{f"{what}_id": number}, **more)
+
+
+def _counted(subjects: Sequence[Subject]) -> str:
+    counts = {what: sum(kind == what for kind, _ in subjects) for what in ("job", "run")}
+    return " and ".join(
+        f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts.items() if count
+    )

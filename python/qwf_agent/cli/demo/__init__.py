@@ -1,0 +1,158 @@
+"""`qwf demo`: the whole path on one machine, from photographs through a question to pictures."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from qwf_agent import config, embedded
+from qwf_agent.cli import definition_files, draw, session
+from qwf_agent.cli.demo import photos, results
+from qwf_agent.cli.demo.agents import Agents
+from qwf_agent.cli.demo.following import follow
+
+WORKFLOW = "streetview_inspect"
+
+folder = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option(
+    "--photos",
+    "own",
+    type=folder,
+    metavar="DIR",
+    help="Your own photographs, not scikit-image's; x_left and x_right are a stereo pair.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=12,
+    show_default=True,
+    metavar="N",
+    help="At most so many photographs.",
+)
+@click.option(
+    "--yes", is_flag=True, help="Do not ask, take the best detection. So it is without a terminal."
+)
+@click.option(
+    "--answer-after",
+    type=click.FloatRange(1),
+    default=60,
+    show_default=True,
+    metavar="SECONDS",
+    help="Take the best detection when nobody answers for so long.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder for the results. Default: ~/.qwf/demo (or $QWF_HOME/demo).",
+)
+@click.option("--example", type=folder, metavar="DIR", help="Folder of the example, if not found.")
+@click.option("--dsn", metavar="URL", help="Use this database instead of one under ~/.qwf.")
+def demo(
+    own: Path | None, limit: int, yes: bool, answer_after: float,
+    out: Path | None, example: Path | None, dsn: str | None,
+) -> None:  # fmt: skip
+    """See it all work, on real photographs.
+
+    Finds things in photographs, asks you which one is worth it, and makes a relief of that.
+
+    Starts a Postgres of your own (as `qwf up`), a cpu and a gpu agent, and one run for each
+    photograph. The server goes on afterwards: look around with `qwf runs` and `qwf show`, stop it
+    with `qwf down`.
+
+    \b
+    Example:  qwf demo --photos ~/Pictures
+    """
+    started = time.monotonic()
+    chosen = _chosen(own, limit)
+    place = _example(example)
+    target = (out or config.home() / "demo").expanduser().absolute()
+    target.mkdir(parents=True, exist_ok=True)
+    address = config.find_dsn(dsn) if dsn else _server()
+    asking = sys.stdin.isatty() and sys.stdout.isatty() and not yes
+    with _interrupted_by_signals(), session.connect(address) as conn:
+        definition_files.register(conn, definition_files.load(place / "definitions"))
+        with Agents(address, place, config.home() / "logs") as agents:
+            click.echo(f"agents for cpu and gpu, logs in {agents.logs}")
+            with conn.transaction():
+                names = {_enqueue(conn, photo, target): photo.name for photo in chosen}
+            try:
+                statuses = follow(conn, names, agents, answer_after if asking else None)
+            except BaseException:
+                _cancel(conn, names)
+                raise
+        complete = results.report(conn, statuses, names, target)
+    click.echo(f"\n{draw.duration(time.monotonic() - started)}. The server goes on. Look around: "
+               f"qwf runs, qwf show {max(names)}. Stop it: qwf down")  # fmt: skip
+    raise SystemExit(0 if complete else 1)
+
+
+def _chosen(own: Path | None, limit: int) -> list[photos.Photo]:
+    found = photos.own(own.absolute()) if own else photos.shipped()
+    first = f", taking the first {limit} (--limit)" if len(found) > limit else ""
+    click.echo(f"{len(found)} photographs in {found[0].path.parent}{first}")
+    return found[:limit]
+
+
+def _example(given: Path | None) -> Path:
+    """Folder of the street-view example: as given, in the checkout, or in the wheel."""
+    package = Path(__file__).resolve().parents[2]
+    roots = (package.parents[1], package)
+    places = [given] if given else [root / "examples" / "streetview" for root in roots]
+    found = next((place for place in places if (place / "definitions").is_dir()), None)
+    if found is None:
+        session.fail("the example is not here", "run the demo from a checkout, or give --example")
+    return found.absolute()
+
+
+def _server() -> str:
+    from qwf_agent import migrate
+
+    with session.console().status("starting Postgres") as status:
+        address = embedded.up(config.home())
+        migrate.deploy(address, say=lambda line: status.update(f"deploying {line.strip('+ ')}"))
+    click.echo(f"Postgres under {config.home()}")
+    return address
+
+
+def _enqueue(conn: session.Connection, photo: photos.Photo, target: Path) -> int:
+    given = {"path": str(photo.path), **({"right": str(photo.right)} if photo.right else {})}
+    context = {"photo": given}
+    run: int = session.call(
+        conn, "enqueue_run", workflow=WORKFLOW, context=context, out_dir=str(target)
+    )
+    return run
+
+
+def _cancel(conn: session.Connection, names: dict[int, str]) -> None:
+    """Cancel what is not over; the agents are stopped next, so nothing is waited for."""
+    with contextlib.suppress(Exception):
+        for run in names:
+            status = session.call(conn, "run_status", run_id=run)["run"]["status"]
+            if status not in draw.OVER:
+                session.call(conn, "cancel_run", run_id=run, reason="the demo was interrupted")
+
+
+@contextlib.contextmanager
+def _interrupted_by_signals() -> Iterator[None]:
+    """SIGTERM and a closed terminal end the demo as Ctrl-C does: its agents never outlive it."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    kept = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)

@@ -1,0 +1,29 @@
+"""The checks of `qwf doctor`, in the order they are printed. Each looks at one thing and yields
+what it finds; it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from qwf_agent.cli.doctor import engine, schema, server
+from qwf_agent.cli.doctor.findings import Finding
+from qwf_agent.cli.session import Connection
+
+Check = Callable[[Connection, str], Iterator[Finding]]
+
+CHECKS: dict[str, Check] = {
+    "server": server.server,
+    "clock": server.clock,
+    "schema": schema.schema,
+    "drift": schema.changed_by_hand,
+    "roles": schema.roles,
+    "settings": schema.settings,
+    "vacuum": server.vacuum,
+    "snapshots": server.snapshots,
+    "tick": engine.ticking,
+    "runs": engine.runs,
+    "queues": engine.queues,
+    "workers": engine.workers,
+    "schedules": engine.schedules,
+}
+WITHOUT_SCHEMA = ("server", "clock", "schema")

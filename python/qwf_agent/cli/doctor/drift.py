@@ -1,0 +1,150 @@
+"""Compares what is in the database with what this version ships, object by object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qwf_agent.cli.doctor import shipped
+from qwf_agent.cli.doctor.findings import Finding, problem
+from qwf_agent.cli.session import Connection, many
+
+ADVICE = (
+    "nobody should change the schemas qwf and _qwf by hand; compare with `qwf migrate sql`, "
+    "put it back, then: qwf migrate verify"
+)
+FUNCTIONS = """
+select p.pronamespace::regnamespace || '.' || p.proname as name, p.prosrc as body,
+  p.prosecdef as definer, p.provolatile::text as volatility
+from pg_proc p where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
+"""
+COLUMNS = """
+select c.relnamespace::regnamespace || '.' || c.relname as relation, c.relkind::text as kind,
+  a.attname as column, format_type(a.atttypid, a.atttypmod) as type
+from pg_class c join pg_attribute a on a.attrelid = c.oid
+where c.relnamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
+  and a.attnum > 0 and not a.attisdropped and c.relkind in ('r', 'v', 'c')
+order by c.relname, a.attnum
+"""
+LABELS = """
+select t.typnamespace::regnamespace || '.' || t.typname as name, e.enumlabel as label
+from pg_type t join pg_enum e on e.enumtypid = t.oid
+where t.typnamespace = 'qwf'::regnamespace order by t.typname, e.enumsortorder
+"""
+INDEXES = """
+select c.relname as name, i.indisvalid and i.indisready as valid
+from pg_class c join pg_index i on i.indexrelid = c.oid where c.relnamespace = 'qwf'::regnamespace
+"""
+TRIGGERS = """
+select t.tgname as name, t.tgenabled <> 'D' as enabled
+from pg_trigger t join pg_class c on c.oid = t.tgrelid
+where c.relnamespace = 'qwf'::regnamespace and not t.tgisinternal
+"""
+
+
+def find(conn: Connection) -> Iterator[Finding]:
+    """Everything that differs from what is shipped."""
+    wanted = shipped.read()
+    for what in (
+        *_functions(conn, wanted),
+        *_relations(conn, wanted),
+        *_types(conn, wanted),
+        *_indexes_and_triggers(conn, wanted),
+    ):
+        yield problem(what, ADVICE)
+
+
+def _functions(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
+    there: dict[str, list[shipped.Function]] = {}
+    for row in many(conn, FUNCTIONS):
+        one = shipped.Function(row["body"], row["definer"], row["volatility"])
+        there.setdefault(row["name"], []).append(one)
+    for name, function in wanted.functions.items():
+        found = there.pop(name, [])
+        if not found:
+            yield f"function {name} is missing"
+        elif len(found) > 1:
+            yield f"function {name} is there {len(found)} times, with different arguments"
+        elif function.body is not None and found[0].body != function.body:
+            yield f"function {name} does something else than the one shipped"
+        elif found[0].definer != function.definer:
+            yield f"function {name}: security definer was switched {_switch(found[0].definer)}"
+        elif found[0].volatility != function.volatility:
+            yield f"function {name}: volatile, stable or immutable was changed"
+    for name in there:
+        yield f"function {name} is not shipped with this version"
+
+
+def _relations(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
+    there: dict[str, dict[str, str]] = {}
+    kinds: dict[str, str] = {}
+    for row in many(conn, COLUMNS):
+        there.setdefault(row["relation"], {})[row["column"]] = row["type"]
+        kinds[row["relation"]] = row["kind"]
+    for name, columns in wanted.tables.items():
+        yield from _columns(conn, f"table {name}", columns, there.get(name))
+    for name, names in wanted.views.items():
+        yield from _names(f"view {name}", names, there.get(name))
+    for name, kind in kinds.items():
+        if kind == "r" and name not in wanted.tables:
+            yield f"table {name} is not shipped with this version"
+        if kind == "v" and name not in wanted.views:
+            yield f"view {name} is not shipped with this version"
+
+
+def _columns(
+    conn: Connection, what: str, wanted: dict[str, str], found: dict[str, str] | None
+) -> Iterator[str]:
+    yield from _names(what, list(wanted), found)
+    names = list(wanted.values())
+    rows = many(
+        conn,
+        "select n.name, format_type(to_regtype(n.name), null) as type"
+        " from unnest(%s::text[]) n(name)",
+        (names,),
+    )
+    spelled = {row["name"]: row["type"] for row in rows}
+    for column, kind in wanted.items():
+        if found and column in found and found[column] != spelled[kind]:
+            yield f"{what}: column {column} is {found[column]}, shipped as {spelled[kind]}"
+
+
+def _names(what: str, wanted: list[str], found: dict[str, str] | list[str] | None) -> Iterator[str]:
+    if found is None:
+        yield f"{what} is missing"
+        return
+    for name in wanted:
+        if name not in found:
+            yield f"{what}: {name} is missing"
+    for name in found:
+        if name not in wanted:
+            yield f"{what}: {name} is not shipped with this version"
+
+
+def _types(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
+    there: dict[str, list[str]] = {}
+    for row in many(conn, LABELS):
+        there.setdefault(row["name"], []).append(row["label"])
+    for row in many(conn, COLUMNS):
+        if row["kind"] == "c":
+            there.setdefault(row["relation"], []).append(row["column"])
+    for name, parts in wanted.types.items():
+        yield from _names(f"type {name}", parts, there.get(name))
+
+
+def _indexes_and_triggers(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
+    indexes = {row["name"]: row["valid"] for row in many(conn, INDEXES)}
+    for name in sorted(wanted.indexes):
+        if name not in indexes:
+            yield f"index qwf.{name} is missing"
+        elif not indexes[name]:
+            yield f"index qwf.{name} is invalid: reindex index qwf.{name}"
+    triggers = {row["name"]: row["enabled"] for row in many(conn, TRIGGERS)}
+    for name in sorted(wanted.triggers):
+        if name not in triggers:
+            yield f"trigger {name} is missing"
+        elif not triggers[name]:
+            yield f"trigger {name} is disabled"
+
+
+def _switch(on: bool) -> str:
+    return "on" if on else "off"

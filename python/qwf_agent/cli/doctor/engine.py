@@ -1,0 +1,174 @@
+"""Checks of what goes on: ticks, runs, queues, workers, schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from qwf_agent.cli import draw
+from qwf_agent.cli.doctor.findings import TOLD, Finding, jobs, long, note, one, problem, some
+from qwf_agent.cli.session import Connection, call, many
+
+OLD_EVENT = timedelta(minutes=1)
+LATE = timedelta(minutes=1)  # for what a tick should have done
+OLD_QUESTION = timedelta(days=1)
+
+
+def ticking(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """Somebody calls tick(), and what is due happens."""
+    last = one(
+        conn, "select to_timestamp(last_value / 1000.0) from qwf.last_tick where last_value > 0"
+    )
+    way = "start an agent; or on a box without one: qwf tick --loop"
+    silent = None if last is None else call(conn, "now") - last
+    if silent is not None and silent > LATE:
+        yield problem(f"the last tick was {long(silent)} ago: nothing that is due happens", way)
+    lapsed = one(
+        conn,
+        "select count(*) from qwf.jobs"
+        " where status = 'running' and lease_expires_at < qwf.now() - %s",
+        (LATE,),
+    )
+    if lapsed:
+        yield problem(f"{jobs(lapsed)} lost the lease and were not taken back", way)
+    due = one(
+        conn,
+        "select count(*) from qwf.jobs where status = 'scheduled' and run_at < qwf.now() - %s",
+        (LATE,),
+    )
+    if due:
+        yield problem(f"{jobs(due)} came due and stayed where they were", way)
+    for row in many(
+        conn, "select name, next_at from qwf.schedules where next_at < qwf.now() - %s", (LATE,)
+    ):
+        yield problem(f"schedule {row['name']} was due at {draw.moment(row['next_at'])}", way)
+
+
+def runs(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """Events are applied, and check_invariants() is empty."""
+    for row in many(
+        conn,
+        "select run_id, error from qwf.outbox where poisoned_at is not null order by id limit %s",
+        (TOLD,),
+    ):
+        yield problem(
+            f"run {row['run_id']}: an event could not be applied: {draw.brief(row['error'])}",
+            f"read the reason, put it right, then: qwf retry run {row['run_id']}",
+        )
+    old = many(
+        conn,
+        "select count(*) as count, clock_timestamp() - min(created_at) as age, min(run_id) as run"
+        " from qwf.outbox"
+        " where poisoned_at is null and created_at < clock_timestamp() - %s::interval",
+        (OLD_EVENT,),
+    )[0]
+    if old["count"]:
+        yield problem(
+            f"{old['count']} events wait to be applied, the oldest for {long(old['age'])} "
+            f"(run {old['run']})",
+            "does anybody tick? Is a transaction open that holds the run? qwf tick says what fails",
+        )
+    yield from some(
+        problem(
+            f"{row['invariant']}: {row['subject']}, {draw.brief(row['detail'])}",
+            "this is a defect of qwf, or somebody wrote to its tables: report it",
+        )
+        for row in many(conn, "select * from qwf.check_invariants()")
+    )
+
+
+def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """Work has somebody to take it."""
+    for row in many(conn, "select * from qwf.queue_depth where queued > 0 order by queue"):
+        name, waits = row["queue"], jobs(row["queued"], "wait")
+        if row["paused"]:
+            yield note(f"queue {name} is paused and {waits}", f"qwf queue resume {name}")
+        elif not row["workers"]:
+            off = many(
+                conn,
+                "select distinct host from qwf.fleet where queue = %s and state = 'off'",
+                (name,),
+            )
+            hosts = ", ".join(sorted(one["host"] for one in off))
+            if off:
+                yield note(
+                    f"queue {name}: {waits} and its workers are switched off ({hosts})",
+                    f"qwf worker on {off[0]['host']} {name}",
+                )
+                continue
+            yield problem(
+                f"queue {name}: {waits} and no live worker serves it, the oldest for "
+                f"{long(row['oldest_wait'])}",
+                f"qwf agent --queue {name} --nodes PACKAGE (or --app); or: qwf workers --all",
+            )
+    served = "select queue from qwf.queue_depth where workers > 0 and not paused"
+    yield from some(
+        problem(
+            f"job {row['id']} ({row['task']}, queue {row['queue']}) suits no live worker",
+            f"qwf why {row['id']}",
+        )
+        for row in many(
+            conn,
+            f"select * from qwf.unassignable_jobs where queue in ({served})"  # noqa: S608
+            " order by id limit 100",
+        )
+    )
+
+
+def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """Workers live, are on, and of the version of the schema."""
+    yield from some(
+        problem(
+            f"worker {row['worker']} has been silent for {long(row['silent'])}"
+            + (f" and holds {jobs(row['running'])}" if row["running"] else ""),
+            f"look at box {row['host']}: systemctl status 'qwf-agent@*'; gone for good: it is "
+            "forgotten after a day",
+        )
+        for row in many(
+            conn,
+            "select d.* from qwf.dead_workers d where d.silent < interval '1 day' and not exists ("
+            " select from qwf.fleet f where f.host = d.host and f.queue = d.queue"
+            " and f.state not in ('dead', 'stopped')) order by d.worker",
+        )
+    )
+    for row in many(
+        conn,
+        "select * from qwf.worker_controls where desired_state = 'off'"
+        " and (until is null or until > qwf.now()) order by host_label, queue",
+    ):
+        why = f": {row['reason']}" if row["reason"] else ""
+        yield note(
+            f"{row['host_label']} {row['queue']} is switched off by {row['requested_by']}{why}",
+            f"qwf worker on {row['host_label']} {row['queue']}",
+        )
+    there = call(conn, "version")
+    for row in many(
+        conn,
+        "select version, array_agg(distinct host order by host) as hosts from qwf.fleet"
+        " where state not in ('dead', 'stopped') and version <> %s group by version",
+        (there,),
+    ):
+        yield note(
+            f"version {row['version']} runs on {', '.join(row['hosts'])}; the schema is {there}",
+            "upgrade them one box at a time: docs/operations.md, Upgrade",
+        )
+
+
+def schedules(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """Schedules fire, questions get answers."""
+    for row in many(
+        conn, "select name, last_error from qwf.schedules where enabled and last_error is not null"
+    ):
+        yield problem(
+            f"schedule {row['name']} could not enqueue: {draw.brief(row['last_error'])}",
+            "add it again as it should be: qwf schedule add",
+        )
+    old = many(
+        conn,
+        "select count(*) as count, max(age) as age from qwf.pending_inputs where age > %s",
+        (OLD_QUESTION,),
+    )[0]
+    if old["count"]:
+        yield note(
+            f"{old['count']} questions wait, the oldest for {long(old['age'])}", "qwf inputs"
+        )

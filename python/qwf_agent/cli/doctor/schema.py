@@ -1,0 +1,139 @@
+"""Checks of the schema: is it whole, as shipped, and open to whom it should be?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from qwf_agent import __version__, migrate
+from qwf_agent.cli.doctor import drift, shipped
+from qwf_agent.cli.doctor.findings import Finding, long, note, one, problem, some
+from qwf_agent.cli.session import Connection, call, many
+from qwf_agent.versions import spoken
+
+ROLES = ("qwf_admin", "qwf_producer", "qwf_worker", "qwf_viewer")
+GRANTS_AGAIN = "as the owner of the schema: qwf migrate grants | psql"
+
+
+def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """What is deployed is what this version has."""
+    if one(conn, "select to_regnamespace('qwf')") is None:
+        yield problem("this database has no qwf schema", "qwf migrate deploy")
+        return
+    there = call(conn, "version")
+    if spoken(there) != spoken(__version__):
+        yield problem(
+            f"the schema is {there}, this qwf is {__version__}: they do not speak to each other",
+            "one of them is to be upgraded: docs/operations.md, Upgrade",
+        )
+    elif there != __version__:
+        yield note(f"the schema is {there}, this qwf is {__version__}", "qwf migrate deploy")
+    try:
+        changes = migrate.status(dsn)
+    except migrate.MigrateError as error:
+        yield note(str(error))
+        return
+    by_state = {state: [c for c in changes if c.state == state] for state in ("pending", "unknown")}
+    if all(change.state == "pending" for change in changes):
+        yield note(
+            "qwf migrate did not deploy this schema, so whether it is whole is not known here",
+            "deployed with sqitch: sqitch status; what is missing shows as drift below",
+        )
+    elif by_state["pending"]:
+        first = by_state["pending"][0].change
+        yield problem(
+            f"an upgrade is pending: {len(by_state['pending'])} changes, the first {first}",
+            "qwf migrate deploy",
+        )
+    if by_state["unknown"]:
+        yield problem(
+            f"{len(by_state['unknown'])} deployed changes are unknown here: a newer qwf did it",
+            "install that version of qwf on this box",
+        )
+
+
+def changed_by_hand(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """Functions, tables and indexes are as they were shipped."""
+    yield from some(drift.find(conn))
+
+
+def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """The four roles, and who may execute and read what."""
+    rows = many(conn, "select rolname from pg_roles where rolname = any (%s)", (list(ROLES),))
+    there = {row["rolname"] for row in rows}
+    for role in ROLES:
+        if role not in there:
+            yield problem(
+                f"role {role} is missing", f"create role {role} nologin;  then, {GRANTS_AGAIN}"
+            )
+    yield from some(_missing_grants(conn, there))
+    yield from some(_open_to_everybody(conn))
+    if "qwf_viewer" in there:
+        yield from some(_hidden_from_viewers(conn))
+        if one(conn, "select has_column_privilege('qwf_viewer', 'qwf.jobs', 'token', 'select')"):
+            yield problem(
+                "qwf_viewer may read the tokens of running jobs, and so could end them",
+                GRANTS_AGAIN,
+            )
+
+
+def _missing_grants(conn: Connection, there: set[str]) -> Iterator[Finding]:
+    grants = [
+        (role, name) for name, names in shipped.read().grants.items() for role in names & there
+    ]
+    for row in many(
+        conn,
+        "select g.role, p.oid::regprocedure::text as function"
+        " from unnest(%s::text[], %s::text[]) g(role, function)"
+        " join pg_proc p on p.oid = to_regproc(g.function)"
+        " where not has_function_privilege(g.role, p.oid, 'execute')",
+        ([role for role, _ in grants], [function for _, function in grants]),
+    ):
+        yield problem(
+            f"{row['role']} may not execute {row['function']}",
+            f"grant execute on function {row['function']} to {row['role']};",
+        )
+
+
+def _open_to_everybody(conn: Connection) -> Iterator[Finding]:
+    for row in many(
+        conn,
+        "select p.oid::regprocedure::text as function from pg_proc p"
+        " where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace) and exists ("
+        " select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
+        " where a.grantee = 0)",
+    ):
+        yield problem(
+            f"everybody may execute {row['function']}",
+            f"revoke all on function {row['function']} from public;",
+        )
+
+
+def _hidden_from_viewers(conn: Connection) -> Iterator[Finding]:
+    for row in many(
+        conn,
+        "select relname from pg_class where relnamespace = 'qwf'::regnamespace"
+        " and relkind in ('r', 'v')"
+        " and not has_any_column_privilege('qwf_viewer', oid, 'select')",
+    ):
+        yield problem(f"qwf_viewer may not read qwf.{row['relname']}", GRANTS_AGAIN)
+
+
+def settings(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """Times fit each other; heartbeats shorten themselves to a third of a lease."""
+    row = many(conn, "select * from qwf.settings")[0]
+    change = "update qwf.settings set {} = '...';"
+    if row["worker_stale"] < row["heartbeat"] * 2:
+        yield problem(
+            f"worker_stale {long(row['worker_stale'])} is shorter than two heartbeats: living "
+            "workers are taken for dead",
+            change.format("worker_stale"),
+        )
+    if row["tick"] > row["lease"]:
+        yield problem(
+            "tick is longer than the lease: lost work waits for it", change.format("tick")
+        )
+    if row["poll"] > timedelta(minutes=1):
+        yield note(
+            f"poll is {long(row['poll'])}: a lost wake-up costs that long", change.format("poll")
+        )

@@ -1,0 +1,52 @@
+"""Draws runs, jobs and lists for a terminal, from plain rows; knows nothing of databases."""
+
+from __future__ import annotations
+
+from qwf_agent.cli.draw.jobs import attempt, headline, options, question, timeline
+from qwf_agent.cli.draw.lists import NUMBERS, cell, facts, fit, rows
+from qwf_agent.cli.draw.runs import board, changes, run
+from qwf_agent.cli.draw.visible import Visible, visible
+from qwf_agent.cli.draw.words import (
+    LOOKS,
+    OVER,
+    Row,
+    bar,
+    brief,
+    duration,
+    gist,
+    moment,
+    queue_state,
+    size,
+    spell,
+    state,
+)
+
+__all__ = [
+    "LOOKS",
+    "NUMBERS",
+    "OVER",
+    "Row",
+    "Visible",
+    "attempt",
+    "bar",
+    "board",
+    "brief",
+    "cell",
+    "changes",
+    "duration",
+    "facts",
+    "fit",
+    "gist",
+    "headline",
+    "moment",
+    "options",
+    "question",
+    "queue_state",
+    "rows",
+    "run",
+    "size",
+    "spell",
+    "state",
+    "timeline",
+    "visible",
+]

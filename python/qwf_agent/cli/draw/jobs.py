@@ -1,0 +1,192 @@
+"""One job: where it stands, what happened to it, how an attempt went; questions to a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from qwf_agent.cli.draw.words import LOOKS, Row, bar, brief, duration, moment, seconds, size, state
+
+OUTCOMES = {
+    "completed": "completed",
+    "error": "failed",
+    "fatal": "failed",
+    "tempfail": "failed",
+    "lost": "failed",
+    "cancelled": "cancelled",
+    "released": "queued",
+}
+HIDDEN = {"attempt", "worker", "reason", "by"}
+WIDE = 72
+GAP = "  "
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A line whose parts stay whole: where it is too long, it breaks between two of them."""
+
+    parts: Sequence[Text]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        line = Text()
+        for part in self.parts:
+            if line and line.cell_len + len(GAP) + part.cell_len > options.max_width:
+                yield line
+                line = Text()
+            line = (line + Text(GAP) if line else line) + part
+        yield line
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        sizes = [part.cell_len for part in self.parts]
+        most = sum(sizes) + len(GAP) * (len(sizes) - 1)
+        return Measurement(max(sizes), most).with_maximum(options.max_width)
+
+
+def headline(job: Row) -> Text:
+    """Id, task, state, tries and progress of a job, in one line."""
+    text = Text.assemble((f"job {job['id']}  ", "bold"), f"{job['task']}  ")
+    text.append_text(state(job["status"]))
+    counts = [
+        f"attempt {job['attempt']}" if job["attempt"] else "",
+        _count(job["failures"], "failure"),
+        _count(job["losses"], "loss", "losses"),
+        _count(job["retries"], "retry", "retries"),
+    ]
+    told = ", ".join(filter(None, counts))
+    text.append(f"  {told}" if told else "", "bright_black")
+    if job["status"] == "running" and job["progress"] is not None:
+        text.append("  ").append_text(bar(job["progress"]))
+        text.append(f" {job['progress_message'] or ''}")
+    return text
+
+
+def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> RenderableType:
+    """What happened to a job, oldest first: enqueued, attempts, whatever was unusual, its end."""
+    lines: list[tuple[datetime, RenderableType]] = [
+        (job["created_at"], Text(f"enqueued ({job['origin']})"))
+    ]
+    lines += [(row["started_at"] or row["finished_at"], _attempt_line(row)) for row in attempts]
+    lines += [(row["at"], _event_line(row)) for row in events]
+    if job["status"] == "running":
+        number, runs = Text(f"attempt {job['attempt']}", "bold"), Text("runs", LOOKS["running"][1])
+        lines.append((job["claimed_at"], Parts([number, runs, Text(job["claimed_by"] or "")])))
+    if job["status"] == "scheduled":
+        lines.append((job["run_at"], Text("due", "bright_black")))
+    if job["finished_at"]:
+        lines.append((job["finished_at"], state(job["status"])))
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bright_black", no_wrap=True)
+    table.add_column(overflow="fold")
+    for when, text in sorted(lines, key=lambda line: line[0]):
+        table.add_row(f"  {moment(when)}", text)
+    return table
+
+
+def attempt(row: Row, *, log_lines: int | None = None) -> RenderableType:
+    """One finished attempt: how it ended, what it used, its error and the end of its log."""
+    lines: list[RenderableType] = [Text(), _attempt_line(row)]
+    printed = (row.get("log_tail") or "").rstrip()
+    told = printed.splitlines()
+    left_out = len(told) - log_lines if log_lines and len(told) > log_lines else 0
+    title = f"printed (last {log_lines} of {len(told)} lines)" if left_out else "printed"
+    for name, text, style in (
+        ("error", row.get("error"), "red"),
+        (title, "\n".join(told[left_out:]), ""),
+    ):
+        if text:
+            lines += [
+                Text(f"  {name}:", "bright_black"),
+                Padding(Text(_without_carets(text.rstrip()), style), (0, 0, 0, 4)),
+            ]
+    return Group(*lines)
+
+
+def question(row: Row) -> RenderableType:
+    """A question that waits for a person: what is asked, the options, and how to answer."""
+    node = row["node_id"]
+    names = [f"run {row['run_id']}", row["workflow"], node] if node else [f"job {row['job_id']}"]
+    age = Text(f"{row['widget'] or 'input'}, {duration(seconds(row['age']))} old", "bright_black")
+    task = [] if node or not row.get("task") else [Text(row["task"])]
+    first, *others = (Text(name) for name in names)
+    first.stylize("bold")
+    lines: list[RenderableType] = [Parts([first, *others, *task, age])]
+    if row.get("prompt"):
+        lines.append(_indented(row["prompt"], "magenta"))
+    if row["spec"].get("error"):
+        lines.append(_indented(_last_line(row["spec"]["error"]), "red"))
+    offered = options(row["spec"])
+    lines += [_indented(f"#{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
+    value = "'#1'" if offered else "VALUE"
+    subject = f"{row['run_id']} {node}" if node else f"--job {row['job_id']}"
+    lines.append(_indented(f"qwf answer {subject} {value}", "cyan"))
+    return Group(*lines)
+
+
+def options(spec: Row) -> list[tuple[Any, str]]:
+    """What a person may choose from: each value with a short text for it."""
+    given = spec.get("options", spec.get("source"))
+    return [(value, brief(value)) for value in given] if isinstance(given, list) else []
+
+
+def _indented(text: str, style: str = "") -> Padding:
+    return Padding(Text(text, style), (0, 0, 0, 2))
+
+
+def _attempt_line(row: Row) -> Parts:
+    took = row["finished_at"] - row["started_at"] if row["started_at"] else None
+    waited = (
+        row["started_at"] - row["queued_at"] if row["started_at"] and row["queued_at"] else None
+    )
+    parts = [
+        row.get("reason"),
+        row.get("worker"),
+        f"waited {_long(waited)}"
+        if waited is not None and waited >= timedelta(seconds=1)
+        else None,
+        f"took {_long(took)}" if took is not None else None,
+        f"exit code {row['exit_code']}" if row.get("exit_code") else None,
+        f"signal {row['signal']}" if row.get("signal") else None,
+        size(row["max_rss_bytes"]) if row.get("max_rss_bytes") else None,
+        f"{row['cpu_seconds']:.1f} s CPU" if (row.get("cpu_seconds") or 0) >= 0.05 else None,
+        f"{size(row['gpu_peak_bytes'])} GPU" if row.get("gpu_peak_bytes") else None,
+    ]
+    outcome = row["outcome"]
+    number = Text(f"attempt {row['attempt']}", "bold")
+    ended = Text(outcome, LOOKS[OUTCOMES.get(outcome, "queued")][1])
+    return Parts([number, ended, *(Text(part) for part in parts if part)])
+
+
+def _event_line(row: Row) -> Parts:
+    detail = dict(row["detail"] or {})
+    why = brief(detail.pop("reason", None) or "")  # a worker may have sent anything
+    rest = [f"{key} {brief(value)}" for key, value in detail.items() if key not in HIDDEN]
+    what = Text(row["type"].replace("_", " "), "magenta")
+    parts = [f"by {row['actor']}", why, *rest]
+    return Parts([what, *(Text(part) for part in parts if part)])
+
+
+def _without_carets(text: str) -> str:
+    """Without the lines of a traceback that underline a line too long for a terminal: broken,
+    they point at nothing."""
+    kept = (line for line in text.splitlines() if len(line) <= WIDE or line.strip(" ^~"))
+    return "\n".join(kept)
+
+
+def _long(length: timedelta) -> str:
+    return duration(length.total_seconds())
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}" if number else ""
+
+
+def _last_line(text: Any) -> str:
+    return (str(text).strip().splitlines() or [""])[-1]

@@ -1,0 +1,121 @@
+"""Lists and facts: rows of a query as a table, a row as names and values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from qwf_agent.cli.draw import words
+from qwf_agent.cli.draw.words import Row
+
+NUMBERS = {
+    *("id", "run", "job", "tries", "took", "version", "priority", "age", "seen", "slots", "due"),
+    *("queued", "scheduled", "running", "workers", "waited", "held", "free", "max", "fired"),
+}
+TIMES = {"took", "age", "waited", "seen", "due"}
+FIRM = NUMBERS | TIMES | {"status", "state", "created", "next", "version", "size"}
+SPARE = {"worker"}  # gone, as the last one, before any other column is cut
+NARROW = 12
+GAP = 2
+BRIEF = 60
+
+
+def rows(columns: Sequence[str], content: Iterable[Row], empty: str) -> RenderableType:
+    """A list, one line for each row; columns that hold nothing are left out. Else `empty`."""
+    cells = [[cell(column, row.get(column)) for column in columns] for row in content]
+    if not cells:
+        return Text(empty)
+    told = [any(row[n].plain for row in cells) for n in range(len(columns))]
+    return Rows(
+        [column for column, said in zip(columns, told, strict=True) if said],
+        [[text for text, said in zip(row, told, strict=True) if said] for row in cells],
+    )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table that fits: where room is short, the widest text columns give way, then the last."""
+
+    columns: Sequence[str]
+    cells: Sequence[Sequence[Text]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        widths = fit(self.columns, self.cells, options.max_width)
+        head = [Text(column.replace("_", " "), "bright_black") for column in self.columns]
+        for row in (head, *self.cells):
+            line = Text(no_wrap=True, overflow="ellipsis", end="\n")
+            for column, text, width in zip(self.columns, row, widths, strict=False):
+                fitted = text.copy()
+                fitted.truncate(width, overflow="ellipsis")
+                fitted.align("right" if column in NUMBERS else "left", width)
+                line.append_text(fitted).append(" " * GAP)
+            line.rstrip()
+            yield line
+
+
+def fit(
+    columns: Sequence[str], cells: Sequence[Sequence[Text]], room: int, gap: int = GAP
+) -> list[int]:
+    """Width of each column, of as many of them as fit into `room`; the widest texts give way."""
+    wanted = [
+        min(room, max(len(column), *(row[n].cell_len for row in cells)))
+        for n, column in enumerate(columns)
+    ]
+    while (over := sum(wanted) + gap * (len(wanted) - 1) - room) > 0:
+        if columns[len(wanted) - 1] in SPARE:
+            wanted.pop()
+            continue
+        soft = [
+            n
+            for n, column in enumerate(columns[: len(wanted)])
+            if column not in FIRM and wanted[n] > NARROW
+        ]
+        if soft:
+            widest = max(soft, key=wanted.__getitem__)
+            wanted[widest] = max(NARROW, wanted[widest] - max(1, over // len(soft)))
+        elif len(wanted) > 1:
+            wanted.pop()
+        else:
+            break
+    return wanted
+
+
+def facts(row: Row, names: Sequence[str]) -> RenderableType:
+    """Name and value, one to a line; what says nothing (null, empty, zero) is left out."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bright_black", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, dict | list) and len(words.brief(value)) > BRIEF:
+            pretty = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+            table.add_row(name.replace("_", " "), Text(pretty))
+        elif value or value is False:
+            table.add_row(name.replace("_", " "), cell(name, value))
+    return table
+
+
+def cell(name: str, value: Any) -> Text:
+    """A value as it stands in a list, by the name of its column."""
+    if value is None or value == []:
+        return Text("")
+    if name == "status":
+        return words.state(value)
+    if name == "state":
+        return Text(value, words.FLEET_LOOKS.get(value, ""))
+    if name in TIMES:
+        return Text(words.duration(words.seconds(value)))
+    if name == "size":
+        return Text(words.size(value))
+    if isinstance(value, bool):
+        return Text("yes" if value else "no")
+    if isinstance(value, datetime):
+        return Text(words.moment(value))
+    return Text(words.brief(value))

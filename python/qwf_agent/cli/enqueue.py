@@ -1,0 +1,254 @@
+"""Commands that put something in: definitions, jobs, runs."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from qwf_agent.cli import arguments, definition_files, draw, follow, session
+
+
+class _Json(click.ParamType[Any]):
+    """Any JSON value."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        return session.parse_json(value, "it") if isinstance(value, str) else value
+
+
+JSON = _Json()
+
+
+@click.command()
+@click.argument("place", type=click.Path(exists=True, path_type=Path), metavar="DIR")
+@session.json_option
+@session.database
+def apply(conn: session.Connection, place: Path, as_json: bool) -> None:
+    """Register the pipelines and workflows in DIR.
+
+    Reads its JSON and YAML files. A file with "nodes" is a pipeline, one with "steps" a workflow.
+    All problems of all files are reported, and nothing is registered if there is one. What has not
+    changed keeps its version; runs that are going on keep theirs.
+
+    \b
+    Example:  qwf apply examples/streetview/definitions
+    Then:     qwf run NAME --context '{...}' --watch
+    """
+    try:
+        registered = definition_files.register(conn, definition_files.load(place))
+    except definition_files.DefinitionError as error:
+        session.fail(str(error), details=error.problems)
+    rows = [
+        {"kind": r.kind, "name": r.name, "version": r.version, "change": r.change}
+        for r in registered
+    ]
+    if as_json:
+        session.show_json(rows)
+    else:
+        session.show(draw.rows(["kind", "name", "version", "change"], rows, "nothing to register"))
+
+
+# fmt: off
+@click.command()
+@click.argument("task")
+@click.option(
+    "--args",
+    default="{}",
+    metavar="JSON",
+    help="Arguments: a JSON object, @file, or - for stdin.",
+)
+@click.option("--queue", help="Queue that serves it. Default: default.")
+@arguments.priority
+@arguments.delay
+@arguments.at
+@arguments.key
+@arguments.once
+@click.option(
+    "--max-attempts",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Tries. Default 1; 4 for transient failures.",
+)
+@arguments.timeout
+@click.option("--backoff", type=JSON, metavar="JSON",
+              help='Seconds between tries: [5,30,120], or {"base":1,"factor":2,"max":600}.')
+@click.option("--model", metavar="NAME", help="Model a worker must know.")
+@click.option("--vram-mb", type=click.IntRange(0), metavar="MIB", help="GPU memory it needs.")
+@click.option("--requires", type=arguments.pair, multiple=True, metavar="LABEL=VALUE",
+              help="A label a worker must carry; may be repeated.")
+@click.option("--limit-by", metavar="NAME", help="Limit it counts against: see qwf limits.")
+@click.option("--on-failure", type=click.Choice(["fail", "ask"]),
+              help="When it fails for good: fail (default), or ask a person.")
+@click.option("--expires", type=arguments.duration, metavar="TIME",
+              help="Cancelled unless it has started by then.")
+@arguments.project
+@arguments.labels
+@session.json_option
+@session.database
+def enqueue(
+    conn: session.Connection,
+    task: str,
+    args: str,
+    delay: timedelta | None,
+    at: datetime | None,
+    requires: tuple[tuple[str, str], ...],
+    labels: tuple[tuple[str, str], ...],
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Enqueue one job of TASK and print its id.
+
+    \b
+    Example:  qwf enqueue send_email --args '{"to": "ada@example.org"}'
+    Then:     qwf job ID
+    """
+    job = session.call(
+        conn,
+        "enqueue",
+        task=task,
+        args=session.parse_object(args, "--args"),
+        run_at=arguments.run_at(conn, delay, at),
+        requires=dict(requires) or None,
+        labels=dict(labels),
+        **options,
+    )
+    session.show_json({"job_id": job}) if as_json else click.echo(job)
+# fmt: on
+
+
+@click.command(context_settings={"allow_interspersed_args": False})
+@click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED, metavar="ARGV...")
+@click.option("--queue", help="Queue that serves it. Default: default.")
+@click.option(
+    "--inputs",
+    default="{}",
+    metavar="JSON",
+    help="What it reads on stdin: a JSON object, @file, or -.",
+)
+@click.option("--wait", is_flag=True, help="Wait for its end and print what it printed.")
+@arguments.priority
+@arguments.delay
+@arguments.at
+@arguments.key
+@arguments.timeout
+@arguments.project
+@arguments.labels
+@session.json_option
+@session.database
+def submit(
+    conn: session.Connection,
+    argv: tuple[str, ...],
+    inputs: str,
+    wait: bool,
+    delay: timedelta | None,
+    at: datetime | None,
+    labels: tuple[tuple[str, str], ...],
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Enqueue a command and print the id of its job.
+
+    An agent started with --allow-commands DIR runs it, as an argument list, never through a shell;
+    ARGV begins with a program in that folder. With --wait, exit 0 completed, 1 failed, 2 cancelled.
+
+    \b
+    Example:  qwf submit --queue cpu --wait -- convert.sh --size 800 a.jpg
+    """
+    job = session.call(
+        conn,
+        "enqueue",
+        task="command",
+        args={**session.parse_object(inputs, "--inputs"), "command": list(argv)},
+        run_at=arguments.run_at(conn, delay, at),
+        labels=dict(labels),
+        **options,
+    )
+    if wait:
+        raise SystemExit(follow.job_to_its_end(conn, job, as_json))
+    session.show_json({"job_id": job}) if as_json else click.echo(job)
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--context",
+    default="{}",
+    metavar="JSON",
+    help="Values the workflow reads: a JSON object, @file, or -.",
+)
+@click.option("--set", "settings", type=arguments.pair, multiple=True, metavar="KEY=VALUE",
+              help="One value of the context, JSON or text: --set photo.path=a.jpg.")  # fmt: skip
+@arguments.priority
+@arguments.delay
+@arguments.at
+@arguments.key
+@arguments.once
+@click.option(
+    "--out-dir", metavar="DIR", help="Folder its files go under. Default: the agent's own."
+)
+@arguments.project
+@arguments.labels
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Show progress until it is over; exit 1 if it failed, 2 if cancelled.",
+)
+@session.json_option
+@session.database
+def run(
+    conn: session.Connection,
+    name: str,
+    context: str,
+    settings: tuple[tuple[str, str], ...],
+    delay: timedelta | None,
+    at: datetime | None,
+    labels: tuple[tuple[str, str], ...],
+    watch: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Start a run of workflow NAME and print its id.
+
+    NAME@VERSION is a version that is not the newest.
+
+    \b
+    Example:  qwf run streetview_inspect --set photo.path=/data/street.jpg --watch
+    Then:     qwf show ID     qwf inputs     qwf answer ID NODE VALUE
+    """
+    if options["out_dir"]:
+        options["out_dir"] = str(Path(options["out_dir"]).expanduser().absolute())
+    run_id = session.call(
+        conn,
+        "enqueue_run",
+        workflow=name,
+        context=_with_settings(session.parse_object(context, "--context"), settings),
+        run_at=arguments.run_at(conn, delay, at),
+        labels=dict(labels),
+        **options,
+    )
+    if watch:
+        raise SystemExit(follow.watch(conn, run_id, as_json))
+    if as_json:
+        session.show_json({"run_id": run_id})
+    else:
+        click.echo(run_id)
+        session.console(stderr=True).print(Text(f"next: qwf show {run_id}", "bright_black"))
+
+
+def _with_settings(
+    context: dict[str, Any], settings: tuple[tuple[str, str], ...]
+) -> dict[str, Any]:
+    for path, value in settings:
+        *parents, last = path.split(".")
+        place = context
+        for parent in parents:
+            place = place.setdefault(parent, {})
+            if not isinstance(place, dict):
+                raise click.UsageError(f"--set {path}: {parent} is no object")
+        place[last] = session.parse_value(value)
+    return context

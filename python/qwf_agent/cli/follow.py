@@ -1,0 +1,291 @@
+"""Commands and helpers that follow runs and jobs until they are over."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import click
+from rich.live import Live
+
+from qwf_agent.cli import arguments, draw, session
+
+EVERY = 0.25  # seconds between looks
+EXITS = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
+TIMED_OUT = 124
+COMPARED = 4096  # letters by which the end of a log is found again
+
+give_up = click.option(
+    "--timeout", type=arguments.duration, metavar="TIME",
+    help="Give up after this time, with exit code 124: 90, 10min, 2h.",
+)  # fmt: skip
+
+
+@click.group(cls=session.RunOrJob)
+def wait() -> None:
+    """Wait until runs or jobs are over.
+
+    Exit 0 when all completed, 1 when one failed, 2 when one was cancelled, 124 out of time.
+
+    \b
+    Example:  qwf wait run 12 && echo done
+              qwf wait job 345 346 --timeout 10min
+    """
+
+
+@wait.command("run")
+@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="RUN...")
+@give_up
+@session.database
+def wait_run(conn: session.Connection, ids: tuple[int, ...], timeout: timedelta | None) -> None:
+    """Wait until runs are over."""
+
+    def look(run: int) -> str:
+        return str(session.call(conn, "run_status", run_id=run)["run"]["status"])
+
+    raise SystemExit(_wait("run", ids, look, timeout))
+
+
+@wait.command("job")
+@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="JOB...")
+@give_up
+@session.database
+def wait_job(conn: session.Connection, ids: tuple[int, ...], timeout: timedelta | None) -> None:
+    """Wait until jobs are over."""
+
+    def look(job: int) -> str:
+        return str(session.call(conn, "result", job_id=job)["state"])
+
+    raise SystemExit(_wait("job", ids, look, timeout))
+
+
+@click.command()
+@click.argument("job", type=session.ID)
+@click.option("-f", "--follow", is_flag=True, help="Go on until the job is over.")
+@click.option("--attempt", type=click.IntRange(1), metavar="N", help="Default: the newest.")
+@session.database
+def logs(conn: session.Connection, job: int, follow: bool, attempt: int | None) -> None:
+    """Print the log of a JOB: the end of what its body printed.
+
+    With -f, what it prints now, as it comes, until the job is over; exit 0 completed, 1 failed,
+    2 cancelled. State and progress go to standard error.
+
+    \b
+    Example:  qwf logs 345
+              qwf logs -f 345
+    """
+    if follow:
+        raise SystemExit(_follow_log(conn, job))
+    row = _one_job(conn, job)
+    number = attempt or row["attempt"]
+    if not number:
+        session.fail(f"job {job} has not started", f"qwf why {job}")
+    printed = _log(conn, job, number)
+    if printed is None:
+        running = row["status"] == "running" and number == row["attempt"]
+        hint = f"it runs: qwf logs -f {job}" if running else f"see: qwf job {job}"
+        session.fail(f"no log of attempt {number} of job {job}", hint)
+    click.echo(printed, nl=not printed.endswith("\n"))
+
+
+def watch(conn: session.Connection, run_id: int, as_json: bool = False) -> int:
+    """Show progress until the run is over: a live tree, or lines where there is no terminal."""
+    try:
+        if as_json:
+            status = _follow(conn, run_id, lambda status: None)
+            session.show_json(status)
+        elif sys.stdout.isatty():
+            status = _live(conn, run_id)
+        else:
+            status = _lines(conn, run_id)
+    except KeyboardInterrupt:
+        _interrupted("run", run_id, f"qwf show {run_id}, or: qwf cancel run {run_id}")
+    return EXITS[status["run"]["status"]]
+
+
+def job_to_its_end(conn: session.Connection, job: int, as_json: bool) -> int:
+    """Wait for the end of a job and print what it printed, or its result; the exit code."""
+    try:
+        while (result := session.call(conn, "result", job_id=job))["state"] not in EXITS:
+            time.sleep(EVERY)
+    except KeyboardInterrupt:
+        _interrupted("job", job, f"qwf job {job}, or: qwf cancel job {job}")
+    if as_json:
+        session.show_json(result)
+        return EXITS[result["state"]]
+    printed = _log(conn, job, None)
+    if printed:
+        click.echo(printed, nl=not printed.endswith("\n"))
+    if result["state"] != "completed":
+        reason = draw.visible(result["error"] or "no reason given")
+        click.echo(f"job {job} {result['state']}: {reason}", err=True)
+    return EXITS[result["state"]]
+
+
+def _wait(
+    what: str, ids: Sequence[int], look: Callable[[int], str], limit: timedelta | None
+) -> int:
+    deadline = None if limit is None else time.monotonic() + limit.total_seconds()
+    code = 0
+    for number in ids:
+        try:
+            while (state := look(number)) not in EXITS:
+                if deadline is not None and time.monotonic() >= deadline:
+                    hint = f"qwf {'show' if what == 'run' else 'why'} {number}"
+                    session.fail(f"{what} {number} is not over yet", hint, TIMED_OUT)
+                time.sleep(EVERY)
+        except KeyboardInterrupt:
+            _interrupted(what, number)
+        code = max(code, EXITS[state])
+    return code
+
+
+def _interrupted(what: str, number: int, hint: str | None = None) -> Any:
+    session.fail(f"interrupted; {what} {number} goes on", hint, session.INTERRUPTED)
+
+
+def _follow(
+    conn: session.Connection, run_id: int, tell: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    while True:
+        status: dict[str, Any] = session.call(conn, "run_status", run_id=run_id)
+        tell(status)
+        if status["run"]["status"] in EXITS:
+            return status
+        time.sleep(EVERY)
+
+
+def _live(conn: session.Connection, run_id: int) -> dict[str, Any]:
+    console = session.console()
+    with Live(console=console, auto_refresh=False, transient=True) as live:
+        status = _follow(
+            conn,
+            run_id,
+            lambda status: live.update(draw.run(status, console.height - 1), refresh=True),
+        )
+    console.print(draw.run(status))
+    return status
+
+
+def _lines(conn: session.Connection, run_id: int) -> dict[str, Any]:
+    before: dict[str, Any] | None = None
+
+    def tell(status: dict[str, Any]) -> None:
+        nonlocal before
+        for line in draw.changes(before, status):
+            click.echo(draw.visible(line))
+        before = status
+
+    return _follow(conn, run_id, tell)
+
+
+def _follow_log(conn: session.Connection, job: int) -> int:
+    """Print what the body prints, as it comes, until the job is over; state on standard error."""
+    printed = Printed()
+    told: tuple[Any, ...] = ()
+    try:
+        while True:
+            live = session.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
+            row = _one_job(conn, job)
+            _print_ended(conn, job, printed)
+            if live["tail"] is not None and live["attempt"] > printed.ended:
+                printed.live(live["attempt"], live["end_offset"], live["tail"])
+            if (news := _news(row)) != told:
+                click.echo(draw.visible(_state_line(row)), err=True)
+                told = news
+            if row["status"] in EXITS:
+                return EXITS[row["status"]]
+            time.sleep(EVERY)
+    except KeyboardInterrupt:
+        _interrupted("job", job)
+    return 0
+
+
+class Printed:
+    """What of a job's log stands on the terminal.
+
+    Invariant: `bytes` of attempt `attempt` were printed, `end` being the last of them; nothing
+    more comes of attempts up to `ended`.
+    """
+
+    def __init__(self) -> None:
+        self.attempt = self.ended = self.bytes = 0
+        self.end = ""
+
+    def live(self, attempt: int, offset: int, tail: str) -> None:
+        """Print what is new in the end of a log that has `offset` bytes so far."""
+        self._turn_to(attempt)
+        new = offset - self.bytes
+        data = tail.encode()
+        if new > len(data):
+            click.echo(f"... {new - len(data)} bytes left out ...", err=True)
+            self.end = ""
+        if new > 0:
+            self._print(data[-new:].decode(errors="ignore"))
+            self.bytes = offset
+
+    def rest(self, attempt: int, log: str) -> None:
+        """Print what is missing of the log of an attempt that has ended."""
+        self._turn_to(attempt)
+        self.ended = attempt
+        data = log.encode()
+        if data[: self.bytes].endswith(self.end.encode()):  # all of the log is there
+            missing = data[self.bytes :].decode(errors="ignore")
+        else:
+            missing = log.rpartition(self.end)[2] if self.end else log
+        self._print(missing)
+        if self.end and not self.end.endswith("\n"):
+            click.echo()
+
+    def _turn_to(self, attempt: int) -> None:
+        if attempt != self.attempt:
+            self.attempt, self.bytes, self.end = attempt, 0, ""
+
+    def _print(self, text: str) -> None:
+        if text:
+            click.echo(text, nl=False)
+            self.end = (self.end + text)[-COMPARED:]
+
+
+def _print_ended(conn: session.Connection, job: int, printed: Printed) -> None:
+    """Print what is missing of the logs of attempts that have ended meanwhile."""
+    query = "select attempt, log_tail from qwf.job_attempts where job_id = %s and attempt > %s"
+    for row in session.many(conn, query + " order by attempt", (job, printed.ended)):
+        printed.rest(row["attempt"], row["log_tail"] or "")
+
+
+def _news(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What is worth a line when it changes; of progress every tenth."""
+    return row["status"], row["attempt"], int((row["progress"] or 0) * 10)
+
+
+def _state_line(row: dict[str, Any]) -> str:
+    parts = [f"job {row['id']} {str(row['status']).replace('_', ' ')}"]
+    if row["status"] == "running":
+        parts.append(f"attempt {row['attempt']} on {row['claimed_by']}")
+        if row["progress"] is not None:
+            parts.append(f"{row['progress']:.0%} {row['progress_message'] or ''}".rstrip())
+    return ", ".join(parts)
+
+
+def _one_job(conn: session.Connection, job: int) -> dict[str, Any]:
+    query = (
+        "select id, status, attempt, claimed_by, progress, progress_message"
+        " from qwf.jobs where id = %s"
+    )
+    found = session.many(conn, query, (job,))
+    if not found:
+        session.fail(f"no job {job}", "qwf jobs lists the newest")
+    return found[0]
+
+
+def _log(conn: session.Connection, job: int, attempt: int | None) -> str | None:
+    query = (
+        "select log_tail from qwf.job_attempts where job_id = %s"
+        " and (%s::int is null or attempt = %s) order by attempt desc limit 1"
+    )
+    found = session.many(conn, query, (job, attempt, attempt))
+    return found[0]["log_tail"] if found else None

@@ -1,0 +1,256 @@
+"""Commands that read: runs, jobs, questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+from rich.text import Text
+
+from qwf_agent.cli import arguments, session
+from qwf_agent.cli import draw as drawing
+from qwf_agent.cli.draw import Row
+
+JOB_FACTS = (
+    *(
+        "queue",
+        "priority",
+        "run_next",
+        "run",
+        "key",
+        "project",
+        "labels",
+        "required_model",
+        "light",
+    ),
+    *("vram_mb", "requires", "limit_by", "on_failure", "avoid_host", "expires_at", "timeout"),
+    *("claimed_by", "why", "inputs", "output", "last_error"),
+)
+RUN_COLUMNS = ("id", "workflow", "status", "nodes", "took", "created", "error")
+JOB_COLUMNS = ("id", "run", "what", "queue", "status", "tries", "took", "error")
+LOG_LINES = 20  # of the last attempt, in `qwf job`
+
+JOBS = """
+select
+  j.id, j.run_id, j.node_id, j.task, j.queue, j.status, j.project, j.priority, j.attempt,
+  j.claimed_by as worker, left(split_part(j.last_error, E'\\n', 1), 200) as error,
+  j.created_at, j.claimed_at as started_at, j.finished_at,
+  extract(epoch from
+    coalesce(j.finished_at, case when j.status = 'running' then qwf.now() end) - j.claimed_at
+  )::float8 as seconds
+from qwf.jobs j
+where (%(run)s::bigint is null or j.run_id = %(run)s)
+  and (%(status)s::text is null or j.status = %(status)s::qwf.job_status)
+  and (%(task)s::text is null or j.task = %(task)s)
+  and (%(queue)s::text is null or j.queue = %(queue)s)
+  and (%(project)s::text is null or j.project = %(project)s)
+  and (%(since)s::timestamptz is null or j.created_at >= %(since)s)
+"""
+NEWEST_JOBS = JOBS + "order by j.id desc limit %(limit)s"
+NODES = JOBS + "order by j.id limit %(limit)s"
+RUNS = """
+select *
+from qwf.run_overview r
+where (%(status)s::text is null or r.status = %(status)s::qwf.run_status)
+  and (%(workflow)s::text is null or r.workflow = %(workflow)s)
+  and (%(project)s::text is null or r.project = %(project)s)
+  and (%(since)s::timestamptz is null or r.created_at >= %(since)s)
+order by r.id desc limit %(limit)s
+"""
+
+
+@click.command()
+@arguments.of_status("runs", arguments.RUN_STATES)
+@arguments.of_workflow
+@arguments.of_project
+@arguments.since
+@arguments.limit(20)
+@session.json_option
+@session.database
+def runs(
+    conn: session.Connection, since: timedelta | datetime | None, as_json: bool, **wanted: Any
+) -> None:
+    """List the newest runs.
+
+    \b
+    Example:  qwf runs --status failed --since 1d
+    Then:     qwf show RUN
+    """
+    found = session.many(conn, RUNS, {**wanted, "since": arguments.ago(conn, since)})
+    for row in [] if as_json else found:
+        row["workflow"] += f"@{row['version']}"
+        row["nodes"] = f"{row['done']}/{row['total']}"
+        row |= {"took": row["seconds"], "created": row["created_at"]}
+    show_list(RUN_COLUMNS, found, as_json, "no runs; start one: qwf run NAME")
+
+
+@click.command()
+@click.argument("run", type=session.ID)
+@session.json_option
+@session.database
+def show(conn: session.Connection, run: int, as_json: bool) -> None:
+    """Show the steps and nodes of a RUN.
+
+    States, times, how far running nodes are, errors.
+
+    \b
+    Example:  qwf show 12
+    Then:     qwf job JOB (its attempts and log)     qwf answer 12 NODE VALUE
+    """
+    status = session.call(conn, "run_status", run_id=run)
+    if as_json:
+        session.show_json(status)
+        return
+    session.show(drawing.run(status))
+    for node in status["nodes"]:
+        if node["status"] == "failed":
+            session.show(
+                Text(f"why {node['node_id']} failed: qwf job {node['job_id']}", "bright_black")
+            )
+
+
+@click.command()
+@arguments.of_status("jobs", arguments.JOB_STATES)
+@arguments.of_queue
+@arguments.of_task
+@arguments.of_project
+@arguments.since
+@click.option("--run", type=session.ID, metavar="RUN", help="Only the nodes of this run.")
+@arguments.limit(50)
+@session.json_option
+@session.database
+def jobs(
+    conn: session.Connection, since: timedelta | datetime | None, as_json: bool, **wanted: Any
+) -> None:
+    """List the newest jobs, or those of one run.
+
+    \b
+    Example:  qwf jobs --status failed --task send_email --since 1d
+    Then:     qwf job JOB     qwf why JOB     qwf retry job JOB
+    """
+    query = NEWEST_JOBS if wanted["run"] is None else NODES
+    found = session.many(conn, query, {**wanted, "since": arguments.ago(conn, since)})
+    for row in [] if as_json else found:
+        row |= {"run": row["run_id"], "what": row["node_id"] or row["task"]}
+        row |= {"tries": row["attempt"] or None, "took": row["seconds"]}
+    show_list(JOB_COLUMNS, found, as_json, "no such jobs")
+
+
+@click.command()
+@click.argument("job", type=session.ID)
+@click.option(
+    "--attempt", type=click.IntRange(1), metavar="N", help="Error and log of this attempt, whole."
+)
+@session.json_option
+@session.database
+def job(conn: session.Connection, job: int, attempt: int | None, as_json: bool) -> None:
+    """Show a JOB: what happened to it, errors, log, files.
+
+    \b
+    Example:  qwf job 345
+    Then:     qwf logs 345     qwf why 345     qwf retry job 345
+    """
+    found = session.many(conn, "select * from qwf.job_details where id = %s", (job,))
+    if not found:
+        session.fail(f"no job {job}", "qwf jobs lists the newest")
+    past = {
+        "attempts": session.many(
+            conn, "select * from qwf.job_attempts where job_id = %s order by attempt", (job,)
+        ),
+        "events": session.many(
+            conn, "select * from qwf.job_events where job_id = %s order by id", (job,)
+        ),
+        "files": session.many(
+            conn, "select * from qwf.run_files where job_id = %s order by file_no", (job,)
+        ),
+    }
+    if as_json:
+        session.show_json({"job": found[0], **past})
+        return
+    _show_job(conn, found[0], past, attempt)
+
+
+@click.command()
+@click.argument("job", type=session.ID)
+@session.json_option
+@session.database
+def why(conn: session.Connection, job: int, as_json: bool) -> None:
+    """Say why a JOB is not running.
+
+    \b
+    Example:  qwf why 345
+    """
+    reasons = _reasons(conn, job)
+    session.show_json(reasons) if as_json else click.echo(drawing.visible("\n".join(reasons)))
+
+
+@click.command()
+@arguments.of_project
+@session.json_option
+@session.database
+def inputs(conn: session.Connection, project: str | None, as_json: bool) -> None:
+    """List the questions that wait for a person.
+
+    \b
+    Example:  qwf inputs
+    Then:     qwf answer RUN NODE VALUE     qwf answer --job JOB VALUE
+    """
+    found = session.many(
+        conn,
+        "select * from qwf.pending_inputs p where %(project)s::text is null"
+        " or p.project = %(project)s order by p.since",
+        {"project": project},
+    )
+    if as_json or not found:
+        show_list([], found, as_json, "nobody is asked anything")
+        return
+    for row in found:
+        session.show(drawing.question(row))
+
+
+def show_list(columns: Sequence[str], found: list[Any], as_json: bool, empty: str) -> None:
+    """Print rows for a person, or as JSON for a program."""
+    session.show_json(found) if as_json else session.show(drawing.rows(columns, found, empty))
+
+
+def _show_job(
+    conn: session.Connection, one: dict[str, Any], past: dict[str, list[Any]], number: int | None
+) -> None:
+    attempts = past["attempts"]
+    session.show(drawing.headline(one))
+    one["run"] = f"{one['run_id']}  {one['node_id']}" if one["run_id"] is not None else None
+    if one["resolved_inputs"] is not None:
+        one["inputs"] = one["resolved_inputs"]
+    if one["status"] not in {*drawing.OVER, "skipped", "running"}:
+        one["why"] = "\n".join(_reasons(conn, one["id"]))
+    session.show(drawing.facts({**one, **_told_elsewhere(one, attempts)}, JOB_FACTS))
+    session.show(Text("\ntimeline", "bright_black"))
+    session.show(drawing.timeline(one, attempts, past["events"]))
+    shown = [row for row in attempts if row["attempt"] == number] if number else attempts[-1:]
+    if number and not shown:
+        session.fail(f"job {one['id']} has no finished attempt {number}")
+    for row in shown:
+        if row["error"] or row["log_tail"]:
+            session.show(drawing.attempt(row, log_lines=None if number else LOG_LINES))
+    if past["files"]:
+        session.show(Text("\nfiles", "bright_black"))
+        rows = [
+            {**row, "file": row["rel_path"], "size": row["size_bytes"]} for row in past["files"]
+        ]
+        session.show(drawing.rows(["file", "kind", "size", "host"], rows, ""))
+
+
+def _reasons(conn: session.Connection, job: int) -> list[str]:
+    rows = conn.execute("select * from qwf.why_not(%s) as reason", (job,)).fetchall()
+    return [row["reason"] for row in rows]
+
+
+def _told_elsewhere(job: Row, attempts: Sequence[Row]) -> dict[str, None]:
+    """Facts that say nothing, or nothing more, blanked."""
+    usual = {"on_failure": "fail", "priority": 100, "run_next": False, "light": False}
+    gone = [name for name, value in usual.items() if job[name] == value]
+    gone += [] if job["status"] == "running" else ["claimed_by"]
+    gone += ["last_error"] if any(attempt["error"] for attempt in attempts[-1:]) else []
+    return dict.fromkeys(gone)

@@ -1,0 +1,140 @@
+"""Commands about schedules."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import click
+
+from qwf_agent.cli import arguments, draw, session
+from qwf_agent.cli.read import show_list
+
+OVERVIEW = """
+select o.*, s.every
+from qwf.schedule_overview o join qwf.schedules s using (name)
+order by o.next_at, o.name
+"""
+COLUMNS = ("name", "what", "when", "state", "next", "last", "error")
+
+
+@click.command()
+@session.json_option
+@session.database
+def schedules(conn: session.Connection, as_json: bool) -> None:
+    """List the schedules, the next due first.
+
+    \b
+    Example:  qwf schedules
+    """
+    found = session.many(conn, OVERVIEW)
+    for row in [] if as_json else found:
+        zone = row["timezone"]
+        row |= {
+            "when": _when(row) + (f" {zone}" if zone and zone != "UTC" else ""),
+            "state": "on" if row["enabled"] else "disabled",
+            "next": row["next_at"],
+            "last": row["last_status"] and draw.state(row["last_status"]).plain,
+            "error": row["last_error"],
+        }
+    empty = "no schedules; make one: qwf schedule add NAME --task TASK --cron '0 3 * * *'"
+    show_list(COLUMNS, found, as_json, empty)
+
+
+def _when(row: draw.Row) -> str:
+    return f"every {draw.spell(row['every'])}" if row["every"] else str(row["due"])
+
+
+@click.group(cls=session.Commands)
+def schedule() -> None:
+    """Make tasks and workflows recur.
+
+    \b
+    Example:  qwf schedule add nightly --workflow report --cron '0 3 * * *'
+              qwf schedule add ping --task ping --every 37min
+    """
+
+
+@schedule.command()
+@click.argument("name")
+@click.option("--task", metavar="TASK", help="Enqueue a job of this task.")
+@click.option("--workflow", metavar="NAME", help="Enqueue a run of this workflow.")
+@click.option("--cron", metavar="TEXT", help="When: five fields, or @daily and the like.")
+@click.option("--minute", type=click.IntRange(0, 59), metavar="N", help="When: at this minute...")
+@click.option("--hours", metavar="H,H", help="...of these hours. Default: of every hour.")
+@click.option("--every", type=arguments.duration, metavar="TIME", help="When: so often; 37min, 1d.")
+@click.option(
+    "--anchor", type=arguments.moment, metavar="TIME", help="A time that --every goes through."
+)
+@click.option("--timezone", metavar="ZONE", help="Of cron and minute. Default: UTC.")
+@click.option("--args", metavar="JSON", help="Args of the job, context of the run.")
+@click.option("--queue", help="Queue of the job. Default: default.")
+@click.option(
+    "--catch-up",
+    type=click.Choice(["one", "none", "all"]),
+    help="What is done about times that were missed. Default: one.",
+)
+@click.option(
+    "--overlap",
+    type=click.Choice(["skip", "allow"]),
+    help="While the one before is not over. Default: skip.",
+)
+@click.option("--disabled", is_flag=True, help="Do not fire until it is enabled.")
+@arguments.priority
+@arguments.project
+@session.database
+def add(
+    conn: session.Connection, name: str, hours: str | None, anchor: timedelta | datetime | None,
+    args: str | None, disabled: bool, **given: Any,
+) -> None:  # fmt: skip
+    """Add a schedule, or replace the one of that name."""
+    next_at = session.call(
+        conn,
+        "create_schedule",
+        name=name,
+        hours=_hours(hours),
+        anchor=arguments.ahead(conn, anchor),
+        args=None if args is None else session.parse_object(args, "--args"),
+        enabled=False if disabled else None,
+        **given,
+    )
+    click.echo(f"schedule {name}, {f'next at {draw.moment(next_at)}' if next_at else 'disabled'}")
+
+
+@schedule.command()
+@click.argument("name")
+@session.database
+def drop(conn: session.Connection, name: str) -> None:
+    """Remove a schedule; what it enqueued stays."""
+    session.call(conn, "drop_schedule", name=name)
+    click.echo(f"schedule {name} is gone")
+
+
+@schedule.command()
+@click.argument("name")
+@session.database
+def enable(conn: session.Connection, name: str) -> None:
+    """Let a schedule fire again; what passed meanwhile is over."""
+    _enable(conn, name, True)
+
+
+@schedule.command()
+@click.argument("name")
+@session.database
+def disable(conn: session.Connection, name: str) -> None:
+    """Keep a schedule from firing."""
+    _enable(conn, name, False)
+
+
+def _enable(conn: session.Connection, name: str, enabled: bool) -> None:
+    next_at = session.call(conn, "enable_schedule", name=name, enabled=enabled)
+    click.echo(f"schedule {name}, {f'next at {draw.moment(next_at)}' if next_at else 'disabled'}")
+
+
+def _hours(text: str | None) -> list[int] | None:
+    if text is None:
+        return None
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"--hours {text}: write 8,12,18") from None

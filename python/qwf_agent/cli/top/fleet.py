@@ -1,0 +1,156 @@
+"""What `qwf top` reads and does: one connection, one snapshot at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+
+from qwf_agent.cli import answer, session
+from qwf_agent.cli.draw import visible
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
+Rows = list[dict[str, Any]]
+
+QUEUES = "select * from qwf.queue_depth order by queue"
+WORKERS = """
+select f.*, c.stop_policy
+from qwf.fleet f
+left join qwf.worker_controls c
+  on c.host_label = f.host and c.queue = f.queue and c.desired_state = 'off'
+    and (c.until is null or c.until > qwf.now())
+where f.state <> 'stopped'
+order by f.host, f.queue, f.started_at
+"""
+HOSTS = """
+select distinct on (m.host) m.host, m.cpu_percent, m.ram_percent, m.ram_used_mb, m.ram_total_mb,
+  m.swap_used_mb, m.gpus
+from qwf.host_metrics m
+where m.sampled_at > qwf.now() - interval '1 min'
+order by m.host, m.sampled_at desc
+"""
+RUNNING = """
+select j.id, j.run_id, j.node_id, j.task, j.queue, j.progress, j.progress_message, j.attempt,
+  w.host, date_part('epoch', qwf.now() - j.claimed_at) as seconds
+from qwf.jobs j left join qwf.workers w on w.id = j.claimed_by
+where j.status = 'running'
+order by j.claimed_at
+limit 200
+"""
+FAILED = """
+select j.id, j.run_id, j.node_id, j.task, j.queue, j.attempt, j.finished_at, j.last_error as error
+from qwf.jobs j
+where j.status = 'failed'
+order by j.finished_at desc
+limit 100
+"""
+ASKED = "select * from qwf.pending_inputs order by since limit 100"
+
+
+@dataclass
+class Snapshot:
+    """What was seen at one moment."""
+
+    queues: Rows = field(default_factory=list)
+    workers: Rows = field(default_factory=list)
+    hosts: Rows = field(default_factory=list)
+    running: Rows = field(default_factory=list)
+    failed: Rows = field(default_factory=list)
+    asked: Rows = field(default_factory=list)
+
+
+class Fleet:
+    """The fleet behind one connection, which is made again when it was lost.
+
+    Its methods block; one at a time uses the connection. They raise psycopg.Error.
+    """
+
+    def __init__(self, connect: Callable[[], session.Connection]) -> None:
+        self._connect = connect
+        self._conn: session.Connection | None = None
+        self._one_at_a_time = threading.Lock()
+
+    def __enter__(self) -> Fleet:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        if self._conn is not None:
+            self._conn.close()
+
+    def look(self) -> Snapshot:
+        """What there is to see now."""
+        with self._one_at_a_time:
+            conn = self._connection()
+            return Snapshot(
+                queues=_read(conn, QUEUES),
+                workers=_read(conn, WORKERS),
+                hosts=_read(conn, HOSTS),
+                running=_read(conn, RUNNING),
+                failed=_read(conn, FAILED),
+                asked=_read(conn, ASKED),
+            )
+
+    def job(self, job: int) -> tuple[dict[str, Any], Rows, Rows]:
+        """A job, its attempts and its events."""
+        with self._one_at_a_time:
+            conn = self._connection()
+            (row,) = _read(conn, "select * from qwf.job_details where id = %s", (job,))
+            attempts = "select * from qwf.job_attempts where job_id = %s order by attempt"
+            events = "select * from qwf.job_events where job_id = %s order by id"
+            return row, _read(conn, attempts, (job,)), _read(conn, events, (job,))
+
+    def cancel(self, job: int) -> None:
+        """Cancel a job."""
+        self._call("cancel_job", job_id=job, reason=f"qwf top, {session.me()}")
+
+    def retry(self, job: int) -> None:
+        """Run a failed job again."""
+        self._call("retry_job", job_id=job)
+
+    def switch(self, host: str, queue: str, state: str, policy: str) -> None:
+        """Switch the workers of a host on a queue."""
+        self._call(
+            "worker_control", host=host, queue=queue, state=state, policy=policy, by=session.me()
+        )
+
+    def answer(self, question: dict[str, Any], text: str) -> None:
+        """Answer a question with what a person typed."""
+        value = answer.meant([question], text)
+        with self._one_at_a_time:
+            answer.give(self._connection(), question, value)
+
+    def _call(self, function: str, **arguments: Any) -> None:
+        with self._one_at_a_time:
+            session.call(self._connection(), function, **arguments)
+
+    def _connection(self) -> session.Connection:
+        if self._conn is None or self._conn.closed or self._conn.broken:
+            self._conn = self._connect()
+        return self._conn
+
+
+def _read(conn: session.Connection, query: LiteralString, params: tuple[Any, ...] = ()) -> Rows:
+    """Rows whose texts do not steer the terminal."""
+    return [
+        {name: visible(v) if isinstance(v, str) else v for name, v in row.items()}
+        for row in session.many(conn, query, params)
+    ]
+
+
+def reason(error: BaseException) -> str:
+    """An error in a line or two, with what to do where the database says it."""
+    if not isinstance(error, psycopg.Error):
+        return visible(str(error)) or type(error).__name__
+    lines = [error.diag.message_primary or str(error).strip(), error.diag.message_hint]
+    return visible("\n".join(line for line in lines if line))

@@ -1,0 +1,124 @@
+"""The lists of `qwf top`: their columns, and how a row of each is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rich.text import Text
+
+from qwf_agent.cli import draw
+
+Cells = list[Text]
+Row = dict[str, Any]
+STOPS = {"hard": "off", "drain": "drain", "pause": "paused"}
+
+
+@dataclass(frozen=True)
+class List:
+    """One list: what names a row, its columns, what it says when it is empty, its keys."""
+
+    key: str
+    columns: tuple[str, ...]
+    cells: Callable[[Row], Cells]
+    empty: str
+    actions: frozenset[str]
+
+    def name_of(self, row: Row) -> str:
+        """What tells a row from all others."""
+        return str(row[self.key])
+
+    def fitted(self, rows: list[Row], room: int) -> tuple[list[int], list[Cells]]:
+        """Widths of as many columns as fit, of the last as much as there is; and the cells."""
+        written = [self.cells(row) for row in rows]
+        widths = draw.fit(self.columns, written, room, gap=0)
+        widths[-1] = max(widths[-1], room - sum(widths[:-1]))
+        return widths, [
+            [_cut(*cell) for cell in zip(self.columns, line, widths, strict=False)]
+            for line in written
+        ]
+
+
+def _running(row: Row) -> Cells:
+    progress = Text()
+    if row["progress"] is not None:
+        progress = draw.bar(row["progress"]).append(f" {row['progress_message'] or ''}")
+    return [*_what(row), Text(row["host"] or ""), draw.cell("took", row["seconds"]), progress]
+
+
+def _failed(row: Row) -> Cells:
+    ended, line = Text(draw.moment(row["finished_at"])), draw.gist(row["error"] or "")
+    return [*_what(row), ended, draw.cell("tries", row["attempt"]), Text(line, "red")]
+
+
+def _asked(row: Row) -> Cells:
+    node = row["node_id"] or f"job {row['job_id']}"
+    return [
+        draw.cell("run", row["run_id"]),
+        Text(node),
+        Text(row["widget"] or ""),
+        draw.cell("age", row["age"]),
+        Text(draw.brief(row["prompt"] or ""), "magenta"),
+    ]
+
+
+def _workers(row: Row) -> Cells:
+    state = STOPS.get(row["stop_policy"], "off") if row["state"] == "off" else row["state"]
+    until = f" until {draw.moment(row['until'])}" if row["until"] else ""
+    return [
+        Text(row["host"]),
+        Text(row["queue"]),
+        draw.cell("state", state),
+        draw.cell("slots", row["slots"]),
+        draw.cell("running", row["running"]),
+        Text(row["current_model"] or ""),
+        draw.cell("seen", row["last_seen"]),
+        Text((row["reason"] or "") + until),
+    ]
+
+
+def _what(row: Row) -> Cells:
+    return [
+        draw.cell("id", row["id"]),
+        draw.cell("run", row["run_id"]),
+        Text(row["node_id"] or row["task"]),
+    ]
+
+
+def _cut(column: str, text: Text, width: int) -> Text:
+    text.truncate(width, overflow="ellipsis")
+    text.justify = "right" if column in draw.NUMBERS else "left"
+    return text
+
+
+LISTS = {
+    "running": List(
+        "id",
+        ("id", "run", "what", "host", "took", "progress"),
+        _running,
+        "nothing runs",
+        frozenset({"details", "cancel"}),
+    ),
+    "failed": List(
+        "id",
+        ("id", "run", "what", "ended", "tries", "error"),
+        _failed,
+        "nothing has failed of late",
+        frozenset({"details", "retry"}),
+    ),
+    "asked": List(
+        "job_id",
+        ("run", "node", "widget", "age", "prompt"),
+        _asked,
+        "nobody is asked anything",
+        frozenset({"details", "answer"}),
+    ),
+    "workers": List(
+        "worker",
+        ("host", "queue", "state", "slots", "running", "model", "seen", "why"),
+        _workers,
+        "no workers: qwf agent --queue cpu --nodes PACKAGE",
+        frozenset({"switch"}),
+    ),
+}

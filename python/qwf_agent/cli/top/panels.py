@@ -1,0 +1,99 @@
+"""The two panels above the lists: queues, and boxes with their bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from qwf_agent.cli import draw
+from qwf_agent.cli.draw import Row
+
+BAR = 8
+LONGEST = 24  # letters of the name of a box
+MIB = 2.0**20
+SWAPPING_MB = 1024
+HOT, WARM = 0.9, 0.7
+
+
+def headline(
+    queues: Sequence[Row], asked: Sequence[Row], failed: Sequence[Row], trouble: str
+) -> Text:
+    """The sums of it all in one line; trouble instead, when there is some."""
+    if trouble:
+        return Text(f" {trouble.splitlines()[0]}", "bold red")
+    text = Text(" qwf  ", "bold")
+    for number, words, colour in (
+        (sum(row["queued"] for row in queues), "queued", "cyan"),
+        (sum(row["running"] for row in queues), "running", "yellow"),
+        (sum(row["scheduled"] for row in queues), "scheduled", "bright_black"),
+        (len(asked), "asked", "magenta"),
+        (len(failed), "failed of late", "red"),
+    ):
+        text.append(f"{number} ", f"bold {colour}" if number else "bright_black")
+        text.append(f"{words}   ", "bright_black")
+    return text
+
+
+def queues(rows: Sequence[Row], lines: int) -> RenderableType:
+    """The queues, the busiest first where there are too many."""
+    busiest = sorted(rows, key=lambda row: -(row["queued"] + row["running"]))[: max(1, lines)]
+    names = [row["queue"] for row in busiest]
+    told = [
+        {
+            **row,
+            "state": draw.queue_state(row),
+            "waited": row["oldest_wait"] or 0,
+        }
+        for row in rows
+        if row["queue"] in names
+    ]
+    columns = ("queue", "state", "workers", "slots", "queued", "running", "waited")
+    return draw.rows(columns, told, "no queues")
+
+
+def hosts(rows: Sequence[Row], workers: Sequence[Row], lines: int) -> RenderableType:
+    """The boxes: processors, memory and cards as bars; those that send no readings by name."""
+    known = {row["host"]: row for row in rows}
+    names = sorted({*known, *(row["host"] for row in workers)})
+    width = min(max((len(name) for name in names), default=0), LONGEST)
+    told = [line for name in names for line in _host(name, known.get(name), width)]
+    if len(told) > lines:
+        told = [*told[: lines - 1], Text("... and more", "bright_black")]
+    return Group(*told) if told else Text("no boxes yet: qwf agent", "bright_black")
+
+
+def _host(name: str, row: Row | None, width: int) -> list[Text]:
+    """One line for the box, and one for every two cards."""
+    text = Text(no_wrap=True, overflow="ellipsis")
+    text.append(name if len(name) <= width else f"{name[: width - 1]}…", "bold")
+    text.append(" " * max(1, width - len(name) + 1))
+    if row is None:
+        return [text.append("no readings", "bright_black")]
+    _bar(text, "cpu", row["cpu_percent"])
+    _bar(text, "ram", row["ram_percent"])
+    if row["ram_total_mb"]:
+        text.append(f" of {draw.size(row['ram_total_mb'] * MIB)}", "bright_black")
+    if row["swap_used_mb"] and row["swap_used_mb"] > SWAPPING_MB:
+        text.append(f" swap {draw.size(row['swap_used_mb'] * MIB)}", "magenta")
+    lines = [text]
+    for number, card in enumerate(row["gpus"] or []):
+        if number % 2 == 0:
+            lines.append(Text(" ", no_wrap=True, overflow="ellipsis"))
+        _bar(lines[-1], f"gpu{card.get('id', number)}", card.get("use_pct"))
+        total = card.get("vram_total_mb")
+        _bar(lines[-1], "vram", 100 * (card.get("vram_used_mb") or 0) / total if total else None)
+    return lines
+
+
+def _bar(text: Text, name: str, percent: Any) -> None:
+    if percent is None:
+        return
+    fraction = max(0.0, min(1.0, float(percent) / 100))
+    colour = "red" if fraction >= HOT else "yellow" if fraction >= WARM else "green"
+    full = round(fraction * BAR)
+    text.append(f" {name} ", "bright_black")
+    text.append("━" * full, colour).append("─" * (BAR - full), "bright_black")
+    text.append(f" {fraction:4.0%}")

@@ -1,0 +1,1 @@
+"""What the operating system gives, and the helper processes that use it."""

@@ -1,0 +1,153 @@
+"""A process of its own that measures: how busy this host is, what memory the agent's children use,
+how busy the cards are. A driver that hangs holds up its answers, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from qwf_agent.system import gpu
+from qwf_agent.system.cgroup import own_group
+
+MIB = 1 << 20
+HOST, PROCESSES = b"h", b"p"  # what it can be asked for
+LOOK_S = 1.0  # how often to look at the cards
+FIRST_LOOK_S = 2.0  # how long the first answer waits for them
+
+
+def serve(requests: int, answers: int, agent: int) -> None:
+    """Answer each request, a byte, with a line of JSON, until there is nobody to ask."""
+    import psutil  # here, so that the agent itself does without
+
+    cards, host = Cards(), Host(psutil)
+    while request := os.read(requests, 1):
+        if request == HOST:
+            answer: dict[str, Any] = {"host": {**host.sample(), "gpus": cards.payload()}}
+        else:
+            answer = {"processes": _processes(psutil, agent), "cards": cards.uses()}
+        answer["at"] = time.monotonic()
+        os.write(answers, json.dumps(answer).encode() + b"\n")
+
+
+class Cards:
+    """The cards as a thread last saw them: asking a driver can take long, or for ever."""
+
+    def __init__(self) -> None:
+        self._seen: list[gpu.Card] = []
+        self._seen_at = 0.0
+        self._first = threading.Event()
+        self._started = False
+
+    def payload(self) -> list[dict[str, Any]]:
+        """As the listeners of hw_metrics know it."""
+        return [
+            {
+                "id": card.number,
+                "use_pct": card.use_percent,
+                "vram_used_mb": card.used_bytes // MIB,
+                "vram_total_mb": card.total_bytes // MIB,
+            }
+            for card in self._look()
+        ]
+
+    def uses(self) -> dict[str, Any]:
+        """Use in percent and memory in use, bytes, by number of the card, and when that was."""
+        seen = {card.number: [card.use_percent, card.used_bytes] for card in self._look()}
+        return {"at": self._seen_at, "uses": seen}
+
+    def _look(self) -> list[gpu.Card]:
+        if not self._started:
+            self._started = True
+            threading.Thread(target=self._watch, daemon=True).start()
+            self._first.wait(FIRST_LOOK_S)
+        return self._seen
+
+    def _watch(self) -> None:
+        driver = gpu.find_driver()
+        while driver is not None:
+            with suppress(Exception):  # a bad moment of the driver: what was seen grows old
+                self._seen, self._seen_at = driver(), time.monotonic()
+            self._first.set()
+            time.sleep(LOOK_S)
+        self._first.set()
+
+
+class Host:
+    """The machine, and the part of it that the agent's control group uses."""
+
+    def __init__(self, psutil: Any) -> None:
+        self._psutil = psutil
+        self._group = own_group()
+        self._cpu_s, self._at = self._group_cpu_s(), time.monotonic()
+        psutil.cpu_percent()
+
+    def sample(self) -> dict[str, Any]:
+        """As the listeners of hw_metrics know it; null is what cannot be told here."""
+        memory, swap = self._psutil.virtual_memory(), self._psutil.swap_memory()
+        ours = self._group_bytes()
+        return {
+            "cpu_percent": self._psutil.cpu_percent(),
+            "cpu_ours_percent": self._group_cpu_percent(),
+            "ram_percent": memory.percent,
+            "ram_used_mb": (memory.total - memory.available) // MIB,
+            "ram_total_mb": memory.total // MIB,
+            "ram_ours_used_mb": None if ours is None else ours // MIB,
+            "ram_ours_percent": None
+            if ours is None
+            else round(min(100.0, ours / memory.total * 100), 1),
+            "swap_used_mb": swap.used // MIB,
+        }
+
+    def _group_cpu_percent(self) -> float | None:
+        before, then = self._cpu_s, self._at
+        self._cpu_s, self._at = self._group_cpu_s(), time.monotonic()
+        if self._cpu_s is None or before is None or self._at <= then:
+            return None
+        share = (self._cpu_s - before) / (self._at - then) / (os.cpu_count() or 1)
+        return round(min(100.0, max(0.0, share * 100)), 1)
+
+    def _group_cpu_s(self) -> float | None:
+        with suppress(OSError, ValueError, IndexError, TypeError):
+            words = (self._group / "cpu.stat").read_text().split()  # type: ignore[operator]
+            return int(words[words.index("usage_usec") + 1]) / 1e6
+        return None
+
+    def _group_bytes(self) -> int | None:
+        with suppress(OSError, ValueError, TypeError):
+            return int((self._group / "memory.current").read_text())  # type: ignore[operator]
+        return None
+
+
+def _processes(psutil: Any, agent: int) -> dict[int, list[Any]]:
+    """By pid of each child of the agent: memory of it and of all it started, bytes, and the
+    child's state."""
+    parents, sizes, states = {}, {}, {}
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError), process.oneshot():
+            parents[process.pid] = process.ppid()
+            sizes[process.pid] = process.memory_info().rss
+            states[process.pid] = process.status()
+    children = {pid for pid, parent in parents.items() if parent == agent}
+    found: dict[int, list[Any]] = {pid: [0, states.get(pid, "")] for pid in children}
+    for pid, size in sizes.items():
+        owner = next((above for above in _line(pid, parents) if above in children), None)
+        if owner is None:
+            with suppress(OSError):  # its parent has gone, its group has not
+                owner = os.getpgid(pid)
+        if owner in found:
+            found[owner][0] += size
+    return found
+
+
+def _line(pid: int, parents: dict[int, int]) -> Iterator[int]:
+    """The process, its parent, and so on."""
+    seen: set[int] = set()
+    while pid and pid not in seen:
+        yield pid
+        seen.add(pid)
+        pid = parents.get(pid, 0)
