@@ -15,9 +15,10 @@ import click
 
 from qwf_agent import config
 from qwf_agent.agent.abilities import announce
-from qwf_agent.agent.loop import MISCONFIGURED, REFUSED, Agent
+from qwf_agent.agent.loop import Agent
 from qwf_agent.agent.options import Options
 from qwf_agent.child.tasks import CannotLoad
+from qwf_agent.exit_codes import MISCONFIGURED, REFUSED
 from qwf_agent.system.cgroup import CannotUse, open_groups
 
 NOTHING_TO_RUN = (

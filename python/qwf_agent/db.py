@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 Param = str | bytes | int | float | None
 
+NO_SCHEMA = ("3F000", "42883", "42P01")  # SQLSTATEs of a database that is not deployed yet
+WORKER_CONTROL = "worker_control"  # the channel for orders to workers and changes of settings
+
 
 class Query(NamedTuple):
     """One call of one SQL function: `{}` in the text stands for a parameter.

@@ -22,7 +22,7 @@ from textual.pilot import Pilot
 from textual.widgets import ContentSwitcher, DataTable, Input, Static
 from welcome import OPTIONS, Cli
 
-from qwf_agent.cli import session
+from qwf_agent.cli import connection
 from qwf_agent.cli.top.app import Top
 from qwf_agent.cli.top.dialogs import Answer, Details, Sure
 from qwf_agent.cli.top.fleet import Fleet
@@ -53,7 +53,7 @@ def fleet(dsn: str, db: Db) -> Iterator[Fleet]:
     card = {"id": 0, "use_pct": 97, "vram_used_mb": 1024, "vram_total_mb": 4096}
     sample = {"cpu_percent": 43, "ram_percent": 61, "ram_total_mb": 24000, "gpus": [card]}
     db.execute("select qwf.report_metrics('box-a', %s)", (Jsonb(sample),))
-    with Fleet(lambda: session.connect(dsn, notices=False)) as found:
+    with Fleet(lambda: connection.connect(dsn, notices=False)) as found:
         yield found
 
 

@@ -10,7 +10,6 @@ from qwf_agent.agent.slot import Order
 
 log = logging.getLogger("qwf_agent")
 
-CHANNEL = "worker_control"
 OFF_ASK_S = 1.0  # how often to ask while off, where its time may end without a word that is heard
 HEARD_AGAIN = 1.5  # times how often it asks: by then a sleeper has heard again
 NO_SUCH = "QW001"
@@ -56,7 +55,7 @@ class Control:
 
     def told(self, notification: Notification) -> None:
         """A notification, maybe that something is wanted of this worker."""
-        if notification.channel == CHANNEL and notification.payload == self._payload:
+        if notification.channel == db.WORKER_CONTROL and notification.payload == self._payload:
             self._ask_at = 0.0
 
     def hurry(self, until: float) -> None:

@@ -20,7 +20,7 @@ from qwf_agent.agent import watchdogs
 from qwf_agent.agent.abilities import Announced, registration
 from qwf_agent.agent.batch_size import Pace
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.control import CHANNEL, Control
+from qwf_agent.agent.control import Control
 from qwf_agent.agent.endings import Jobs
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.lanes import configure, make_slots
@@ -38,14 +38,14 @@ from qwf_agent.agent.telemetry import Telemetry
 from qwf_agent.agent.watchdogs import Look
 from qwf_agent.agent.worker import SELDOM, STALE_AGE, Worker
 from qwf_agent.child.outcome import Outcome
+from qwf_agent.exit_codes import MISCONFIGURED, NO_DATABASE
 from qwf_agent.system.cgroup import Groups
 from qwf_agent.system.guardian import Guardian
 from qwf_agent.versions import spoken
 
 log = logging.getLogger("qwf_agent")
 
-STOPPED, NO_DATABASE, REFUSED, MISCONFIGURED = 0, 69, 77, 78
-NO_SCHEMA = ("3F000", "42883", "42P01")  # SQLSTATE of a database that is not deployed yet
+STOPPED = 0
 LOOK_S = 0.2  # longest wait while bodies run: how late a watchdog may be
 IDLE_S = 1.0
 # Longest that an answer of a child waits for others, while all children have work: where it could
@@ -416,7 +416,7 @@ class Agent:
                 MISCONFIGURED,
                 f"the database has schema version {version}, this agent speaks {__version__}",
             )
-        self.ears.listen(CHANNEL)
+        self.ears.listen(db.WORKER_CONTROL)
         for queue in self.options.queues:
             self.workers.append(self.register(queue, give_up_at))
         slots = make_slots(
@@ -441,7 +441,7 @@ class Agent:
                 self.wait_to_start()
             if call.failure is None:
                 return str(call.value())
-            if call.failure.sqlstate in NO_SCHEMA:
+            if call.failure.sqlstate in db.NO_SCHEMA:
                 code, trouble = MISCONFIGURED, f"no qwf schema: {call.failure}; qwf migrate deploy"
             elif not call.failure.lost:
                 raise Leave(MISCONFIGURED, str(call.failure))

@@ -9,7 +9,7 @@ from typing import Any
 from qwf_agent import db
 from qwf_agent.agent.link import Call, Link, Notification
 
-CHANNEL, PAYLOAD = "worker_control", "settings"  # what says that they have changed
+PAYLOAD = "settings"  # on the channel worker_control: they have changed
 READ_AGAIN_S = 60.0  # for where nobody can be told: behind a pool by transaction
 
 
@@ -61,7 +61,7 @@ class SettingsReader:
 
     def told(self, notification: Notification) -> None:
         """A notification, maybe that settings have changed."""
-        if notification == (CHANNEL, PAYLOAD):
+        if notification == (db.WORKER_CONTROL, PAYLOAD):
             self._read_at = 0.0
 
     def step(self, now: float) -> Settings | None:

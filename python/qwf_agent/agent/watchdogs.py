@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.settings import Settings
+from qwf_agent.system.gpu import MIB
 
 log = logging.getLogger("qwf_agent")
 
-MIB = 1 << 20
 
 
 class Trip(NamedTuple):

@@ -114,7 +114,7 @@ def _plain(value: object) -> str:
     raise TypeError(f"it holds a value of type {type(value).__name__}")
 
 
-TO_JSON = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_plain).encode
+OUTPUT_TO_JSON = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_plain).encode
 
 
 def encode_output(result: Any, limit: int) -> bytes:
@@ -125,7 +125,7 @@ def encode_output(result: Any, limit: int) -> bytes:
     if not isinstance(result, dict):
         raise BadOutput(f"a body returns a dict or None, this one returned {type(result).__name__}")
     try:
-        text = TO_JSON(result).encode()
+        text = OUTPUT_TO_JSON(result).encode()
     except (TypeError, ValueError, RecursionError) as error:  # UnicodeEncodeError is a ValueError
         raise BadOutput(f"the output is not JSON: {error}") from None
     if b"\\u0000" in text and NUL.search(text):

@@ -9,13 +9,13 @@ import click
 from qwf_agent.cli import (
     answer,
     cancel_retry,
+    commands,
     enqueue,
     fleet,
     follow,
     read,
     schedules,
     server,
-    session,
     upkeep,
 )
 
@@ -38,7 +38,7 @@ SECTIONS = {
 }  # fmt: skip
 
 
-class Qwf(session.Commands):
+class Qwf(commands.Commands):
     """The top of the command line; what is heavy to import is imported when it is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -56,8 +56,8 @@ class Qwf(session.Commands):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands by what they are for."""
         for title, names in SECTIONS.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(name, command.get_short_help_str(62)) for name, command in commands if command]
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, command.get_short_help_str(62)) for name, command in found if command]
             with formatter.section(title):
                 formatter.write_dl(rows)
 

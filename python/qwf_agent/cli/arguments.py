@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import getpass
+import json
 import sys
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
 
 import click
 
-from qwf_agent.cli import session
+from qwf_agent.cli import connection
+from qwf_agent.cli.connection import Connection
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,6 +29,7 @@ FORMATS = ["%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-
 
 RUN_STATES = ("queued", "running", "awaiting_input", "completed", "failed", "cancelled")
 JOB_STATES = ("blocked", "scheduled", *RUN_STATES, "skipped")
+ID = click.IntRange(1, 2**63 - 1)
 
 
 def duration(text: str) -> timedelta:
@@ -53,12 +58,12 @@ def moment(text: str) -> timedelta | datetime:
         ) from None
 
 
-def ago(conn: session.Connection, when: timedelta | datetime | None) -> datetime | None:
+def ago(conn: Connection, when: timedelta | datetime | None) -> datetime | None:
     """The time that `--since` means, by the database's clock."""
     return _now(conn) - when if isinstance(when, timedelta) else when
 
 
-def ahead(conn: session.Connection, when: timedelta | datetime | None) -> datetime | None:
+def ahead(conn: Connection, when: timedelta | datetime | None) -> datetime | None:
     """The time that `--until` means, by the database's clock."""
     return _now(conn) + when if isinstance(when, timedelta) else when
 
@@ -71,9 +76,7 @@ def pair(text: str) -> tuple[str, str]:
     return key, value
 
 
-def run_at(
-    conn: session.Connection, delay: timedelta | None, at: datetime | None
-) -> datetime | None:
+def run_at(conn: Connection, delay: timedelta | None, at: datetime | None) -> datetime | None:
     """The time that --in or --at means."""
     if delay is not None and at is not None:
         raise click.UsageError("give --in or --at, not both")
@@ -82,9 +85,53 @@ def run_at(
     return at and (at if at.tzinfo else at.astimezone())
 
 
-def _now(conn: session.Connection) -> datetime:
-    now: datetime = session.call(conn, "now")
+def _now(conn: Connection) -> datetime:
+    now: datetime = connection.call(conn, "now")
     return now
+
+
+def parse_json(text: str, what: str) -> Any:
+    """A JSON argument: the text itself, @file, or - for standard input."""
+    source = what
+    try:
+        if text == "-":
+            source, text = "standard input", sys.stdin.read()
+        elif text.startswith("@"):
+            source = text[1:]
+            text = Path(source).expanduser().read_text(encoding="utf-8")
+        return json.loads(text, parse_constant=_no_constant)
+    except (OSError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{what}: cannot read {source}: {error}") from None
+    except ValueError as error:
+        raise click.UsageError(f"{what}: {source} is not JSON: {error}") from None
+
+
+def parse_object(text: str, what: str) -> dict[str, Any]:
+    """A JSON argument that has to be an object."""
+    value = parse_json(text, what)
+    if not isinstance(value, dict):
+        raise click.UsageError(f'{what}: a JSON object is wanted, like \'{{"who": "Ada"}}\'')
+    return value
+
+
+def parse_value(text: str) -> Any:
+    """JSON where the text is JSON, else the text itself."""
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except ValueError:
+        return text
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def me() -> str:
+    """Who is at the keyboard."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "qwf"
 
 
 priority = click.option("--priority", type=int, metavar="N", help="Lower is sooner. Default 100.")

@@ -9,7 +9,8 @@ from typing import Any
 import click
 import psycopg
 
-from qwf_agent.cli import arguments, draw, session
+from qwf_agent.cli import arguments, commands, connection, draw, errors
+from qwf_agent.cli.connection import Connection
 
 OPEN = ("blocked", "scheduled", "queued", "running", "awaiting_input")
 TOLD = 5  # refusals that are told one by one
@@ -44,7 +45,7 @@ ended_since = click.option(
 )  # fmt: skip
 
 
-@click.group(cls=session.RunOrJob)
+@click.group(cls=commands.RunOrJob)
 def cancel() -> None:
     """Cancel runs or jobs.
 
@@ -57,16 +58,16 @@ def cancel() -> None:
 
 
 @cancel.command("run")
-@click.argument("ids", type=session.ID, nargs=-1, metavar="[RUN...]")
+@click.argument("ids", type=arguments.ID, nargs=-1, metavar="[RUN...]")
 @arguments.of_workflow
 @arguments.of_project
 @arguments.since
 @reason
 @arguments.dry_run
 @arguments.yes
-@session.database
+@connection.database
 def cancel_run(
-    conn: session.Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
+    conn: Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
     **wanted: Any,
 ) -> None:  # fmt: skip
     """Cancel whole runs: those named, or all open ones that match."""
@@ -74,12 +75,12 @@ def cancel_run(
         _cancel_named(conn, "run", ids, reason)
         return
     states = {"states": ["queued", "running", "awaiting_input"]}
-    found = session.many(conn, MATCHING_RUNS, _filters(conn, wanted) | states)
+    found = connection.many(conn, MATCHING_RUNS, _filters(conn, wanted) | states)
     _each(conn, "cancel", [("run", row["id"]) for row in found], dry_run, yes, reason=reason)
 
 
 @cancel.command("job")
-@click.argument("ids", type=session.ID, nargs=-1, metavar="[JOB...]")
+@click.argument("ids", type=arguments.ID, nargs=-1, metavar="[JOB...]")
 @arguments.of_task
 @arguments.of_queue
 @arguments.of_status("jobs", OPEN)
@@ -88,9 +89,9 @@ def cancel_run(
 @reason
 @arguments.dry_run
 @arguments.yes
-@session.database
+@connection.database
 def cancel_job(
-    conn: session.Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
+    conn: Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
     **wanted: Any,
 ) -> None:  # fmt: skip
     """Cancel jobs: those named, or all open ones that match.
@@ -102,11 +103,11 @@ def cancel_job(
         return
     status = wanted.pop("status")
     states = {"states": [status] if status else list(OPEN)}
-    found = session.many(conn, MATCHING_JOBS, _filters(conn, wanted) | states)
+    found = connection.many(conn, MATCHING_JOBS, _filters(conn, wanted) | states)
     _each(conn, "cancel", _subjects(found), dry_run, yes, reason=reason)
 
 
-@click.group(cls=session.RunOrJob)
+@click.group(cls=commands.RunOrJob)
 def retry() -> None:
     """Run again what failed or was cancelled.
 
@@ -120,7 +121,7 @@ def retry() -> None:
 
 
 @retry.command("run")
-@click.argument("ids", type=session.ID, nargs=-1, metavar="[RUN...]")
+@click.argument("ids", type=arguments.ID, nargs=-1, metavar="[RUN...]")
 @click.option("--from", "from_node", metavar="NODE", help="Again from this node on, completed too.")
 @failed
 @arguments.of_workflow
@@ -128,26 +129,26 @@ def retry() -> None:
 @ended_since
 @arguments.dry_run
 @arguments.yes
-@session.database
+@connection.database
 def retry_run(
-    conn: session.Connection, ids: tuple[int, ...], from_node: str | None, dry_run: bool, yes: bool,
+    conn: Connection, ids: tuple[int, ...], from_node: str | None, dry_run: bool, yes: bool,
     **wanted: Any,
 ) -> None:  # fmt: skip
     """Retry runs: those named, or all failed ones that match."""
     if _by_id(ids, wanted):
         for run in ids:
-            nodes = session.call(conn, "retry_run", run_id=run, from_node=from_node)
+            nodes = connection.call(conn, "retry_run", run_id=run, from_node=from_node)
             click.echo(f"run {run}: {nodes} nodes to do again")
         return
     if from_node:
         raise click.UsageError("--from goes with the ids of runs")
     _need_failed(wanted)
-    found = session.many(conn, MATCHING_RUNS, _filters(conn, wanted) | {"states": ["failed"]})
+    found = connection.many(conn, MATCHING_RUNS, _filters(conn, wanted) | {"states": ["failed"]})
     _each(conn, "retry", [("run", row["id"]) for row in found], dry_run, yes)
 
 
 @retry.command("job")
-@click.argument("ids", type=session.ID, nargs=-1, metavar="[JOB...]")
+@click.argument("ids", type=arguments.ID, nargs=-1, metavar="[JOB...]")
 @failed
 @arguments.of_task
 @arguments.of_queue
@@ -155,9 +156,9 @@ def retry_run(
 @ended_since
 @arguments.dry_run
 @arguments.yes
-@session.database
+@connection.database
 def retry_job(
-    conn: session.Connection, ids: tuple[int, ...], dry_run: bool, yes: bool, **wanted: Any
+    conn: Connection, ids: tuple[int, ...], dry_run: bool, yes: bool, **wanted: Any
 ) -> None:
     """Retry jobs: those named, or all failed ones that match.
 
@@ -165,23 +166,23 @@ def retry_job(
     """
     if _by_id(ids, wanted):
         for job in ids:
-            session.call(conn, "retry_job", job_id=job)
+            connection.call(conn, "retry_job", job_id=job)
             click.echo(f"job {job} is queued again")
         return
     _need_failed(wanted)
-    found = session.many(conn, MATCHING_JOBS, _filters(conn, wanted) | {"states": ["failed"]})
+    found = connection.many(conn, MATCHING_JOBS, _filters(conn, wanted) | {"states": ["failed"]})
     _each(conn, "retry", _subjects(found), dry_run, yes)
 
 
 @click.command()
-@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="JOB...")
+@click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="JOB...")
 @arguments.priority
 @click.option("--queue", metavar="QUEUE", help="Another queue.")
 @arguments.delay
 @arguments.at
-@session.database
+@connection.database
 def change(
-    conn: session.Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
+    conn: Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
     delay: timedelta | None, at: datetime | None,
 ) -> None:  # fmt: skip
     """Change priority, queue or time of jobs that wait.
@@ -197,23 +198,23 @@ def change(
     run_at = arguments.run_at(conn, delay, at)
     with conn.transaction():
         for job in ids:
-            session.call(
+            connection.call(
                 conn, "change_job", job_id=job, priority=priority, queue=queue, run_at=run_at
             )
     click.echo(f"changed job {', '.join(map(str, ids))}")
 
 
 @click.command("run-next")
-@click.argument("job", type=session.ID)
-@session.database
-def run_next(conn: session.Connection, job: int) -> None:
+@click.argument("job", type=arguments.ID)
+@connection.database
+def run_next(conn: Connection, job: int) -> None:
     """Put a JOB that waits before all others of its queue.
 
     \b
     Example:  qwf run-next 345
     Then:     qwf why 345
     """
-    session.call(conn, "run_next", job_id=job)
+    connection.call(conn, "run_next", job_id=job)
     click.echo(f"job {job} is next")
 
 
@@ -232,7 +233,7 @@ def _need_failed(wanted: dict[str, Any]) -> None:
         raise click.UsageError("say --failed: only what failed is retried in bulk")
 
 
-def _filters(conn: session.Connection, wanted: dict[str, Any]) -> dict[str, Any]:
+def _filters(conn: Connection, wanted: dict[str, Any]) -> dict[str, Any]:
     return {**wanted, "since": arguments.ago(conn, wanted["since"])}
 
 
@@ -243,9 +244,7 @@ def _subjects(jobs: Sequence[draw.Row]) -> list[Subject]:
     return [*alone, *(("run", run) for run in runs)]
 
 
-def _cancel_named(
-    conn: session.Connection, what: str, ids: Sequence[int], reason: str | None
-) -> None:
+def _cancel_named(conn: Connection, what: str, ids: Sequence[int], reason: str | None) -> None:
     with conn.transaction():
         for number in ids:
             _one(conn, "cancel", (what, number), reason=reason)
@@ -253,7 +252,7 @@ def _cancel_named(
 
 
 def _each(
-    conn: session.Connection,
+    conn: Connection,
     verb: str,
     subjects: Sequence[Subject],
     dry_run: bool,
@@ -282,12 +281,12 @@ def _each(
     if refused:
         rest = len(refused) - TOLD
         more_lines = [f"and {rest} more"] if rest > 0 else []
-        session.fail(f"{len(refused)} were refused", details=[*refused[:TOLD], *more_lines])
+        errors.fail(f"{len(refused)} were refused", details=[*refused[:TOLD], *more_lines])
 
 
-def _one(conn: session.Connection, verb: str, subject: Subject, **more: Any) -> None:
+def _one(conn: Connection, verb: str, subject: Subject, **more: Any) -> None:
     what, number = subject
-    session.call(conn, f"{verb}_{what}", **{f"{what}_id": number}, **more)
+    connection.call(conn, f"{verb}_{what}", **{f"{what}_id": number}, **more)
 
 
 def _counted(subjects: Sequence[Subject]) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 import click
 from rich.text import Text
 
-from qwf_agent.cli import arguments, definition_files, draw, follow, session
+from qwf_agent.cli import arguments, connection, definition_files, draw, errors, follow, output
+from qwf_agent.cli.connection import Connection
 
 
 class _Json(click.ParamType[Any]):
@@ -18,7 +19,7 @@ class _Json(click.ParamType[Any]):
     name = "json"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        return session.parse_json(value, "it") if isinstance(value, str) else value
+        return arguments.parse_json(value, "it") if isinstance(value, str) else value
 
 
 JSON = _Json()
@@ -26,9 +27,9 @@ JSON = _Json()
 
 @click.command()
 @click.argument("place", type=click.Path(exists=True, path_type=Path), metavar="DIR")
-@session.json_option
-@session.database
-def apply(conn: session.Connection, place: Path, as_json: bool) -> None:
+@output.json_option
+@connection.database
+def apply(conn: Connection, place: Path, as_json: bool) -> None:
     """Register the pipelines and workflows in DIR.
 
     Reads its JSON and YAML files. A file with "nodes" is a pipeline, one with "steps" a workflow.
@@ -42,15 +43,15 @@ def apply(conn: session.Connection, place: Path, as_json: bool) -> None:
     try:
         registered = definition_files.register(conn, definition_files.load(place))
     except definition_files.DefinitionError as error:
-        session.fail(str(error), details=error.problems)
+        errors.fail(str(error), details=error.problems)
     rows = [
         {"kind": r.kind, "name": r.name, "version": r.version, "change": r.change}
         for r in registered
     ]
     if as_json:
-        session.show_json(rows)
+        output.show_json(rows)
     else:
-        session.show(draw.rows(["kind", "name", "version", "change"], rows, "nothing to register"))
+        output.show(draw.rows(["kind", "name", "version", "change"], rows, "nothing to register"))
 
 
 # fmt: off
@@ -88,10 +89,10 @@ def apply(conn: session.Connection, place: Path, as_json: bool) -> None:
               help="Cancelled unless it has started by then.")
 @arguments.project
 @arguments.labels
-@session.json_option
-@session.database
+@output.json_option
+@connection.database
 def enqueue(
-    conn: session.Connection,
+    conn: Connection,
     task: str,
     args: str,
     delay: timedelta | None,
@@ -107,17 +108,17 @@ def enqueue(
     Example:  qwf enqueue send_email --args '{"to": "ada@example.org"}'
     Then:     qwf job ID
     """
-    job = session.call(
+    job = connection.call(
         conn,
         "enqueue",
         task=task,
-        args=session.parse_object(args, "--args"),
+        args=arguments.parse_object(args, "--args"),
         run_at=arguments.run_at(conn, delay, at),
         requires=dict(requires) or None,
         labels=dict(labels),
         **options,
     )
-    session.show_json({"job_id": job}) if as_json else click.echo(job)
+    output.show_json({"job_id": job}) if as_json else click.echo(job)
 # fmt: on
 
 
@@ -138,10 +139,10 @@ def enqueue(
 @arguments.timeout
 @arguments.project
 @arguments.labels
-@session.json_option
-@session.database
+@output.json_option
+@connection.database
 def submit(
-    conn: session.Connection,
+    conn: Connection,
     argv: tuple[str, ...],
     inputs: str,
     wait: bool,
@@ -159,18 +160,18 @@ def submit(
     \b
     Example:  qwf submit --queue cpu --wait -- convert.sh --size 800 a.jpg
     """
-    job = session.call(
+    job = connection.call(
         conn,
         "enqueue",
         task="command",
-        args={**session.parse_object(inputs, "--inputs"), "command": list(argv)},
+        args={**arguments.parse_object(inputs, "--inputs"), "command": list(argv)},
         run_at=arguments.run_at(conn, delay, at),
         labels=dict(labels),
         **options,
     )
     if wait:
         raise SystemExit(follow.job_to_its_end(conn, job, as_json))
-    session.show_json({"job_id": job}) if as_json else click.echo(job)
+    output.show_json({"job_id": job}) if as_json else click.echo(job)
 
 
 @click.command()
@@ -198,10 +199,10 @@ def submit(
     is_flag=True,
     help="Show progress until it is over; exit 1 if it failed, 2 if cancelled.",
 )
-@session.json_option
-@session.database
+@output.json_option
+@connection.database
 def run(
-    conn: session.Connection,
+    conn: Connection,
     name: str,
     context: str,
     settings: tuple[tuple[str, str], ...],
@@ -222,11 +223,11 @@ def run(
     """
     if options["out_dir"]:
         options["out_dir"] = str(Path(options["out_dir"]).expanduser().absolute())
-    run_id = session.call(
+    run_id = connection.call(
         conn,
         "enqueue_run",
         workflow=name,
-        context=_with_settings(session.parse_object(context, "--context"), settings),
+        context=_with_settings(arguments.parse_object(context, "--context"), settings),
         run_at=arguments.run_at(conn, delay, at),
         labels=dict(labels),
         **options,
@@ -234,10 +235,10 @@ def run(
     if watch:
         raise SystemExit(follow.watch(conn, run_id, as_json))
     if as_json:
-        session.show_json({"run_id": run_id})
+        output.show_json({"run_id": run_id})
     else:
         click.echo(run_id)
-        session.console(stderr=True).print(Text(f"next: qwf show {run_id}", "bright_black"))
+        output.console(stderr=True).print(Text(f"next: qwf show {run_id}", "bright_black"))
 
 
 def _with_settings(
@@ -250,5 +251,5 @@ def _with_settings(
             place = place.setdefault(parent, {})
             if not isinstance(place, dict):
                 raise click.UsageError(f"--set {path}: {parent} is no object")
-        place[last] = session.parse_value(value)
+        place[last] = arguments.parse_value(value)
     return context

@@ -10,8 +10,10 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import arguments, draw, follow, session
+from qwf_agent.cli import arguments, commands, connection, draw, errors, follow, output
+from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.read import show_list
+from qwf_agent.exit_codes import INTERRUPTED
 
 QUEUE_COLUMNS = (
     *("queue", "state", "workers", "slots", "queued", "scheduled", "running", "max", "waited"),
@@ -49,23 +51,23 @@ where r.id = %s
 
 
 @click.command()
-@session.json_option
-@session.database
-def queues(conn: session.Connection, as_json: bool) -> None:
+@output.json_option
+@connection.database
+def queues(conn: Connection, as_json: bool) -> None:
     """List the queues: what waits and runs, who serves them.
 
     \b
     Example:  qwf queues
     Then:     qwf queue pause QUEUE     qwf jobs --queue QUEUE --status queued
     """
-    found = session.many(conn, "select * from qwf.queue_depth order by queue")
+    found = connection.many(conn, "select * from qwf.queue_depth order by queue")
     for row in [] if as_json else found:
         row |= {"state": draw.queue_state(row), "waited": row["oldest_wait"]}
         row["max"] = row["max_running"]
     show_list(QUEUE_COLUMNS, found, as_json, "no queues")
 
 
-@click.group(cls=session.Commands)
+@click.group(cls=commands.Commands)
 def queue() -> None:
     """Create, pause and resume queues.
 
@@ -87,28 +89,28 @@ def queue() -> None:
 @click.option(
     "--max-running", type=click.IntRange(1), metavar="N", help="Most of its jobs that run at once."
 )
-@session.database
-def create_queue(conn: session.Connection, name: str, **given: Any) -> None:
+@connection.database
+def create_queue(conn: Connection, name: str, **given: Any) -> None:
     """Create a queue, or change what is given of one that exists."""
-    session.call(conn, "create_queue", name=name, **given)
+    connection.call(conn, "create_queue", name=name, **given)
     click.echo(f"queue {name}")
 
 
 @queue.command()
 @click.argument("name")
-@session.database
-def pause(conn: session.Connection, name: str) -> None:
+@connection.database
+def pause(conn: Connection, name: str) -> None:
     """Hand out nothing more; what runs goes on."""
-    session.call(conn, "pause_queue", name=name)
+    connection.call(conn, "pause_queue", name=name)
     click.echo(f"queue {name} is paused; go on: qwf queue resume {name}")
 
 
 @queue.command()
 @click.argument("name")
-@session.database
-def resume(conn: session.Connection, name: str) -> None:
+@connection.database
+def resume(conn: Connection, name: str) -> None:
     """Hand out work again."""
-    session.call(conn, "resume_queue", name=name)
+    connection.call(conn, "resume_queue", name=name)
     click.echo(f"queue {name} goes on")
 
 
@@ -118,11 +120,9 @@ def resume(conn: session.Connection, name: str) -> None:
 @click.option(
     "--check", is_flag=True, help="Say nothing; exit 1 unless one lives (of HOST, or this box)."
 )
-@session.json_option
-@session.database
-def workers(
-    conn: session.Connection, everyone: bool, host: str | None, check: bool, as_json: bool
-) -> None:
+@output.json_option
+@connection.database
+def workers(conn: Connection, everyone: bool, host: str | None, check: bool, as_json: bool) -> None:
     """List the workers: where they are and what they do.
 
     \b
@@ -131,7 +131,7 @@ def workers(
     Then:     qwf worker off HOST QUEUE --reason 'new card'
     """
     host = host or (socket.gethostname() if check else None)
-    found = session.many(conn, WORKERS, {"everyone": everyone, "host": host})
+    found = connection.many(conn, WORKERS, {"everyone": everyone, "host": host})
     if check:
         raise SystemExit(all(row["state"] in ("dead", "stopped") for row in found))
     for row in [] if as_json else found:
@@ -142,7 +142,7 @@ def workers(
     show_list(WORKER_COLUMNS, found, as_json, empty)
 
 
-@click.group(cls=session.Commands)
+@click.group(cls=commands.Commands)
 def worker() -> None:
     """Switch workers on and off, load and unload models.
 
@@ -159,7 +159,7 @@ def worker() -> None:
 def switch(command: Callable[..., Any]) -> Callable[..., Any]:
     """What all the switches take."""
     for option in (
-        session.database,
+        connection.database,
         click.option("--reason", help="Why; kept with it."),
         click.option("--all", "everywhere", is_flag=True, help="Every queue the box serves."),
         click.argument("words", nargs=-1, metavar="[HOST] QUEUE"),
@@ -176,7 +176,7 @@ until = click.option(
 
 @worker.command("on")
 @switch
-def on(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+def on(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
     """Serve the queue again."""
     _order(conn, words, everywhere, "on", "hard", "on again", **more)
 
@@ -184,7 +184,7 @@ def on(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **mor
 @worker.command("off")
 @until
 @switch
-def off(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+def off(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
     """Stop at once: kill bodies, and hand their jobs to others."""
     _order(conn, words, everywhere, "off", "hard", "off: bodies are killed and handed back", **more)
 
@@ -192,7 +192,7 @@ def off(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **mo
 @worker.command("drain")
 @until
 @switch
-def drain(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+def drain(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
     """Finish what runs, then stop."""
     _order(conn, words, everywhere, "off", "drain", "off when what runs is done", **more)
 
@@ -200,7 +200,7 @@ def drain(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **
 @worker.command("pause")
 @until
 @switch
-def hold(conn: session.Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+def hold(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
     """Claim nothing more; keep the model loaded."""
     _order(conn, words, everywhere, "off", "pause", "paused, its model stays", **more)
 
@@ -215,8 +215,8 @@ wait = click.option("--wait", is_flag=True, help="Wait until it is done; exit 1 
 @of_host
 @model_queue
 @wait
-@session.database
-def load(conn: session.Connection, model: str, **more: Any) -> None:
+@connection.database
+def load(conn: Connection, model: str, **more: Any) -> None:
     """Load MODEL on a box, between two jobs, in place of the one it has."""
     _request(conn, "load", model, **more)
 
@@ -226,14 +226,14 @@ def load(conn: session.Connection, model: str, **more: Any) -> None:
 @of_host
 @model_queue
 @wait
-@session.database
-def unload(conn: session.Connection, model: str | None, **more: Any) -> None:
+@connection.database
+def unload(conn: Connection, model: str | None, **more: Any) -> None:
     """Unload MODEL on a box, or whatever it has loaded."""
     _request(conn, "unload", model, **more)
 
 
 def _request(
-    conn: session.Connection,
+    conn: Connection,
     action: str,
     model: str | None,
     host: str | None,
@@ -242,40 +242,40 @@ def _request(
 ) -> None:
     place = host or socket.gethostname()
     query = "select qwf.request_model(%s, %s, %s, %s, %s) as id"
-    (row,) = session.many(conn, query, (place, queue, model, action, session.me()))
+    (row,) = connection.many(conn, query, (place, queue, model, action, arguments.me()))
     what = f"{place} {queue}: {action} {model or 'what is loaded'}"
     if not wait:
         click.echo(f"{what}, asked")
         return
     try:
-        while (found := session.many(conn, REQUEST, (row["id"],))[0])["open"]:
+        while (found := connection.many(conn, REQUEST, (row["id"],))[0])["open"]:
             time.sleep(follow.EVERY)
     except KeyboardInterrupt:
-        session.fail("interrupted; the request stands", "qwf workers", session.INTERRUPTED)
+        errors.fail("interrupted; the request stands", "qwf workers", INTERRUPTED)
     if found["answered_at"] is None:
-        session.fail(f"{what}: no worker has done it", "does it live, and is it on? qwf workers")
+        errors.fail(f"{what}: no worker has done it", "does it live, and is it on? qwf workers")
     if found["error"]:
-        session.fail(f"{what} failed", details=found["error"].splitlines())
+        errors.fail(f"{what} failed", details=found["error"].splitlines())
     click.echo(f"{what}, done")
 
 
 @click.command()
-@session.json_option
-@session.database
-def limits(conn: session.Connection, as_json: bool) -> None:
+@output.json_option
+@connection.database
+def limits(conn: Connection, as_json: bool) -> None:
     """List the named limits, and what holds their places.
 
     \b
     Example:  qwf limits
     """
-    found = session.many(conn, LIMITS)
+    found = connection.many(conn, LIMITS)
     for row in [] if as_json else found:
         row |= {"max": row["max_running"], "limit": row["name"]}
     empty = "no limits; make one: qwf limit create NAME N, then enqueue with --limit-by NAME"
     show_list(("limit", "max", "running", "queued", "jobs"), found, as_json, empty)
 
 
-@click.group(cls=session.Commands)
+@click.group(cls=commands.Commands)
 def limit() -> None:
     """Named limits on how many jobs run at once, in the whole fleet.
 
@@ -290,30 +290,30 @@ def limit() -> None:
 @limit.command("create")
 @click.argument("name")
 @click.argument("max_running", type=click.IntRange(1), metavar="N")
-@session.database
-def create_limit(conn: session.Connection, name: str, max_running: int) -> None:
+@connection.database
+def create_limit(conn: Connection, name: str, max_running: int) -> None:
     """Create limit NAME of N jobs at once, or change it.
 
     What runs goes on.
     """
-    session.call(conn, "create_limit", name=name, max_running=max_running)
+    connection.call(conn, "create_limit", name=name, max_running=max_running)
     click.echo(f"limit {name}: {max_running} at once")
 
 
 @limit.command("drop")
 @click.argument("name")
-@session.database
-def drop_limit(conn: session.Connection, name: str) -> None:
+@connection.database
+def drop_limit(conn: Connection, name: str) -> None:
     """Remove a limit that no unfinished job names.
 
     queue:NAME lifts that of a queue.
     """
-    session.call(conn, "drop_limit", name=name)
+    connection.call(conn, "drop_limit", name=name)
     click.echo(f"limit {name} is gone")
 
 
 def _order(
-    conn: session.Connection,
+    conn: Connection,
     words: tuple[str, ...],
     everywhere: bool,
     state: str,
@@ -326,31 +326,29 @@ def _order(
     when = arguments.ahead(conn, until)
     with conn.transaction():
         for name in queues:
-            session.call(
+            connection.call(
                 conn, "worker_control", host=host, queue=name, state=state, policy=policy,
-                by=session.me(), reason=reason, until=when,
+                by=arguments.me(), reason=reason, until=when,
             )  # fmt: skip
     for name in queues:
         click.echo(f"{host} {name}: {said}")
-        if not session.many(
+        if not connection.many(
             conn, "select 1 from qwf.workers where host = %s and queue = %s limit 1", (host, name)
         ):
             click.echo(f"note: no worker of {host} on {name} has been seen yet", err=True)
 
 
-def _places(
-    conn: session.Connection, words: tuple[str, ...], everywhere: bool
-) -> tuple[str, list[str]]:
+def _places(conn: Connection, words: tuple[str, ...], everywhere: bool) -> tuple[str, list[str]]:
     """The host and the queues that the words mean."""
     if everywhere:
         if len(words) > 1:
             raise click.UsageError("--all goes with a host alone")
         host = words[0] if words else socket.gethostname()
-        rows = session.many(
+        rows = connection.many(
             conn, "select distinct queue from qwf.workers where host = %s order by queue", (host,)
         )
         if not rows:
-            session.fail(f"no worker of {host} has been seen", "qwf workers lists those that were")
+            errors.fail(f"no worker of {host} has been seen", "qwf workers lists those that were")
         return host, [row["queue"] for row in rows]
     if not 1 <= len(words) <= 2:
         raise click.UsageError("write [HOST] QUEUE, or [HOST] --all")

@@ -11,7 +11,9 @@ from typing import Any
 import click
 from rich.live import Live
 
-from qwf_agent.cli import arguments, draw, session
+from qwf_agent.cli import arguments, commands, connection, draw, errors, output
+from qwf_agent.cli.connection import Connection
+from qwf_agent.exit_codes import INTERRUPTED
 
 EVERY = 0.25  # seconds between looks
 EXITS = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
@@ -24,7 +26,7 @@ give_up = click.option(
 )  # fmt: skip
 
 
-@click.group(cls=session.RunOrJob)
+@click.group(cls=commands.RunOrJob)
 def wait() -> None:
     """Wait until runs or jobs are over.
 
@@ -37,37 +39,37 @@ def wait() -> None:
 
 
 @wait.command("run")
-@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="RUN...")
+@click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="RUN...")
 @give_up
-@session.database
-def wait_run(conn: session.Connection, ids: tuple[int, ...], timeout: timedelta | None) -> None:
+@connection.database
+def wait_run(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) -> None:
     """Wait until runs are over."""
 
     def look(run: int) -> str:
-        return str(session.call(conn, "run_status", run_id=run)["run"]["status"])
+        return str(connection.call(conn, "run_status", run_id=run)["run"]["status"])
 
     raise SystemExit(_wait("run", ids, look, timeout))
 
 
 @wait.command("job")
-@click.argument("ids", type=session.ID, nargs=-1, required=True, metavar="JOB...")
+@click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="JOB...")
 @give_up
-@session.database
-def wait_job(conn: session.Connection, ids: tuple[int, ...], timeout: timedelta | None) -> None:
+@connection.database
+def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) -> None:
     """Wait until jobs are over."""
 
     def look(job: int) -> str:
-        return str(session.call(conn, "result", job_id=job)["state"])
+        return str(connection.call(conn, "result", job_id=job)["state"])
 
     raise SystemExit(_wait("job", ids, look, timeout))
 
 
 @click.command()
-@click.argument("job", type=session.ID)
+@click.argument("job", type=arguments.ID)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the job is over.")
 @click.option("--attempt", type=click.IntRange(1), metavar="N", help="Default: the newest.")
-@session.database
-def logs(conn: session.Connection, job: int, follow: bool, attempt: int | None) -> None:
+@connection.database
+def logs(conn: Connection, job: int, follow: bool, attempt: int | None) -> None:
     """Print the log of a JOB: the end of what its body printed.
 
     With -f, what it prints now, as it comes, until the job is over; exit 0 completed, 1 failed,
@@ -82,21 +84,21 @@ def logs(conn: session.Connection, job: int, follow: bool, attempt: int | None) 
     row = _one_job(conn, job)
     number = attempt or row["attempt"]
     if not number:
-        session.fail(f"job {job} has not started", f"qwf why {job}")
+        errors.fail(f"job {job} has not started", f"qwf why {job}")
     printed = _log(conn, job, number)
     if printed is None:
         running = row["status"] == "running" and number == row["attempt"]
         hint = f"it runs: qwf logs -f {job}" if running else f"see: qwf job {job}"
-        session.fail(f"no log of attempt {number} of job {job}", hint)
+        errors.fail(f"no log of attempt {number} of job {job}", hint)
     click.echo(printed, nl=not printed.endswith("\n"))
 
 
-def watch(conn: session.Connection, run_id: int, as_json: bool = False) -> int:
+def watch(conn: Connection, run_id: int, as_json: bool = False) -> int:
     """Show progress until the run is over: a live tree, or lines where there is no terminal."""
     try:
         if as_json:
             status = _follow(conn, run_id, lambda status: None)
-            session.show_json(status)
+            output.show_json(status)
         elif sys.stdout.isatty():
             status = _live(conn, run_id)
         else:
@@ -106,15 +108,15 @@ def watch(conn: session.Connection, run_id: int, as_json: bool = False) -> int:
     return EXITS[status["run"]["status"]]
 
 
-def job_to_its_end(conn: session.Connection, job: int, as_json: bool) -> int:
+def job_to_its_end(conn: Connection, job: int, as_json: bool) -> int:
     """Wait for the end of a job and print what it printed, or its result; the exit code."""
     try:
-        while (result := session.call(conn, "result", job_id=job))["state"] not in EXITS:
+        while (result := connection.call(conn, "result", job_id=job))["state"] not in EXITS:
             time.sleep(EVERY)
     except KeyboardInterrupt:
         _interrupted("job", job, f"qwf job {job}, or: qwf cancel job {job}")
     if as_json:
-        session.show_json(result)
+        output.show_json(result)
         return EXITS[result["state"]]
     printed = _log(conn, job, None)
     if printed:
@@ -135,7 +137,7 @@ def _wait(
             while (state := look(number)) not in EXITS:
                 if deadline is not None and time.monotonic() >= deadline:
                     hint = f"qwf {'show' if what == 'run' else 'why'} {number}"
-                    session.fail(f"{what} {number} is not over yet", hint, TIMED_OUT)
+                    errors.fail(f"{what} {number} is not over yet", hint, TIMED_OUT)
                 time.sleep(EVERY)
         except KeyboardInterrupt:
             _interrupted(what, number)
@@ -144,22 +146,22 @@ def _wait(
 
 
 def _interrupted(what: str, number: int, hint: str | None = None) -> Any:
-    session.fail(f"interrupted; {what} {number} goes on", hint, session.INTERRUPTED)
+    errors.fail(f"interrupted; {what} {number} goes on", hint, INTERRUPTED)
 
 
 def _follow(
-    conn: session.Connection, run_id: int, tell: Callable[[dict[str, Any]], None]
+    conn: Connection, run_id: int, tell: Callable[[dict[str, Any]], None]
 ) -> dict[str, Any]:
     while True:
-        status: dict[str, Any] = session.call(conn, "run_status", run_id=run_id)
+        status: dict[str, Any] = connection.call(conn, "run_status", run_id=run_id)
         tell(status)
         if status["run"]["status"] in EXITS:
             return status
         time.sleep(EVERY)
 
 
-def _live(conn: session.Connection, run_id: int) -> dict[str, Any]:
-    console = session.console()
+def _live(conn: Connection, run_id: int) -> dict[str, Any]:
+    console = output.console()
     with Live(console=console, auto_refresh=False, transient=True) as live:
         status = _follow(
             conn,
@@ -170,7 +172,7 @@ def _live(conn: session.Connection, run_id: int) -> dict[str, Any]:
     return status
 
 
-def _lines(conn: session.Connection, run_id: int) -> dict[str, Any]:
+def _lines(conn: Connection, run_id: int) -> dict[str, Any]:
     before: dict[str, Any] | None = None
 
     def tell(status: dict[str, Any]) -> None:
@@ -182,13 +184,13 @@ def _lines(conn: session.Connection, run_id: int) -> dict[str, Any]:
     return _follow(conn, run_id, tell)
 
 
-def _follow_log(conn: session.Connection, job: int) -> int:
+def _follow_log(conn: Connection, job: int) -> int:
     """Print what the body prints, as it comes, until the job is over; state on standard error."""
     printed = Printed()
     told: tuple[Any, ...] = ()
     try:
         while True:
-            live = session.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
+            live = connection.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
             row = _one_job(conn, job)
             _print_ended(conn, job, printed)
             if live["tail"] is not None and live["attempt"] > printed.ended:
@@ -250,10 +252,10 @@ class Printed:
             self.end = (self.end + text)[-COMPARED:]
 
 
-def _print_ended(conn: session.Connection, job: int, printed: Printed) -> None:
+def _print_ended(conn: Connection, job: int, printed: Printed) -> None:
     """Print what is missing of the logs of attempts that have ended meanwhile."""
     query = "select attempt, log_tail from qwf.job_attempts where job_id = %s and attempt > %s"
-    for row in session.many(conn, query + " order by attempt", (job, printed.ended)):
+    for row in connection.many(conn, query + " order by attempt", (job, printed.ended)):
         printed.rest(row["attempt"], row["log_tail"] or "")
 
 
@@ -271,21 +273,21 @@ def _state_line(row: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _one_job(conn: session.Connection, job: int) -> dict[str, Any]:
+def _one_job(conn: Connection, job: int) -> dict[str, Any]:
     query = (
         "select id, status, attempt, claimed_by, progress, progress_message"
         " from qwf.jobs where id = %s"
     )
-    found = session.many(conn, query, (job,))
+    found = connection.many(conn, query, (job,))
     if not found:
-        session.fail(f"no job {job}", "qwf jobs lists the newest")
+        errors.fail(f"no job {job}", "qwf jobs lists the newest")
     return found[0]
 
 
-def _log(conn: session.Connection, job: int, attempt: int | None) -> str | None:
+def _log(conn: Connection, job: int, attempt: int | None) -> str | None:
     query = (
         "select log_tail from qwf.job_attempts where job_id = %s"
         " and (%s::int is null or attempt = %s) order by attempt desc limit 1"
     )
-    found = session.many(conn, query, (job, attempt, attempt))
+    found = connection.many(conn, query, (job, attempt, attempt))
     return found[0]["log_tail"] if found else None

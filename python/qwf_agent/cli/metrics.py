@@ -14,7 +14,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from qwf_agent import config
-from qwf_agent.cli import session
+from qwf_agent.cli import connection, errors
+from qwf_agent.cli.connection import Connection
 
 PATIENCE = "10s"  # for each statement; a scrape must not pile up on the next
 
@@ -167,9 +168,9 @@ GROUPS = (
 class Fleet(Collector):
     """Asks the database at every scrape, one scrape at a time; without a database, qwf_up is 0."""
 
-    def __init__(self, connect: Callable[[], session.Connection]) -> None:
+    def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
-        self._conn: session.Connection | None = None
+        self._conn: Connection | None = None
         self._one_at_a_time = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
@@ -188,7 +189,7 @@ class Fleet(Collector):
                 self._conn = self._connect()
             for group in GROUPS:
                 try:
-                    yield from _metrics(group, session.many(self._conn, group.query))
+                    yield from _metrics(group, connection.many(self._conn, group.query))
                 except psycopg.Error:
                     if self._conn.closed:
                         raise
@@ -216,7 +217,7 @@ def _metrics(group: Group, rows: Sequence[dict[str, Any]]) -> Iterator[Metric]:
 @click.option(
     "--listen", metavar="[ADDRESS]:PORT", help="Serve them over HTTP until interrupted: :9187."
 )
-@session.dsn_option
+@connection.dsn_option
 def metrics(listen: str | None, dsn: str | None) -> None:
     """Print or serve figures of the fleet for Prometheus.
 
@@ -228,8 +229,8 @@ def metrics(listen: str | None, dsn: str | None) -> None:
     """
     address = config.find_dsn(dsn)
 
-    def connect() -> session.Connection:
-        conn = session.connect(address)
+    def connect() -> Connection:
+        conn = connection.connect(address)
         conn.execute("select set_config('statement_timeout', %s, false)", (PATIENCE,))
         return conn
 
@@ -243,7 +244,7 @@ def metrics(listen: str | None, dsn: str | None) -> None:
     try:
         server, thread = start_http_server(port, host, registry)
     except OSError as error:
-        session.fail(f"cannot listen on {listen}: {error.strerror or error}")
+        errors.fail(f"cannot listen on {listen}: {error.strerror or error}")
     click.echo(f"http://{host}:{server.server_port}/metrics", err=True)
     try:
         thread.join()

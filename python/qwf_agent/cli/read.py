@@ -9,8 +9,9 @@ from typing import Any
 import click
 from rich.text import Text
 
-from qwf_agent.cli import arguments, session
+from qwf_agent.cli import arguments, connection, errors, output
 from qwf_agent.cli import draw as drawing
+from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw import Row
 
 JOB_FACTS = (
@@ -67,10 +68,10 @@ order by r.id desc limit %(limit)s
 @arguments.of_project
 @arguments.since
 @arguments.limit(20)
-@session.json_option
-@session.database
+@output.json_option
+@connection.database
 def runs(
-    conn: session.Connection, since: timedelta | datetime | None, as_json: bool, **wanted: Any
+    conn: Connection, since: timedelta | datetime | None, as_json: bool, **wanted: Any
 ) -> None:
     """List the newest runs.
 
@@ -78,7 +79,7 @@ def runs(
     Example:  qwf runs --status failed --since 1d
     Then:     qwf show RUN
     """
-    found = session.many(conn, RUNS, {**wanted, "since": arguments.ago(conn, since)})
+    found = connection.many(conn, RUNS, {**wanted, "since": arguments.ago(conn, since)})
     for row in [] if as_json else found:
         row["workflow"] += f"@{row['version']}"
         row["nodes"] = f"{row['done']}/{row['total']}"
@@ -87,10 +88,10 @@ def runs(
 
 
 @click.command()
-@click.argument("run", type=session.ID)
-@session.json_option
-@session.database
-def show(conn: session.Connection, run: int, as_json: bool) -> None:
+@click.argument("run", type=arguments.ID)
+@output.json_option
+@connection.database
+def show(conn: Connection, run: int, as_json: bool) -> None:
     """Show the steps and nodes of a RUN.
 
     States, times, how far running nodes are, errors.
@@ -99,14 +100,14 @@ def show(conn: session.Connection, run: int, as_json: bool) -> None:
     Example:  qwf show 12
     Then:     qwf job JOB (its attempts and log)     qwf answer 12 NODE VALUE
     """
-    status = session.call(conn, "run_status", run_id=run)
+    status = connection.call(conn, "run_status", run_id=run)
     if as_json:
-        session.show_json(status)
+        output.show_json(status)
         return
-    session.show(drawing.run(status))
+    output.show(drawing.run(status))
     for node in status["nodes"]:
         if node["status"] == "failed":
-            session.show(
+            output.show(
                 Text(f"why {node['node_id']} failed: qwf job {node['job_id']}", "bright_black")
             )
 
@@ -117,12 +118,12 @@ def show(conn: session.Connection, run: int, as_json: bool) -> None:
 @arguments.of_task
 @arguments.of_project
 @arguments.since
-@click.option("--run", type=session.ID, metavar="RUN", help="Only the nodes of this run.")
+@click.option("--run", type=arguments.ID, metavar="RUN", help="Only the nodes of this run.")
 @arguments.limit(50)
-@session.json_option
-@session.database
+@output.json_option
+@connection.database
 def jobs(
-    conn: session.Connection, since: timedelta | datetime | None, as_json: bool, **wanted: Any
+    conn: Connection, since: timedelta | datetime | None, as_json: bool, **wanted: Any
 ) -> None:
     """List the newest jobs, or those of one run.
 
@@ -131,7 +132,7 @@ def jobs(
     Then:     qwf job JOB     qwf why JOB     qwf retry job JOB
     """
     query = NEWEST_JOBS if wanted["run"] is None else NODES
-    found = session.many(conn, query, {**wanted, "since": arguments.ago(conn, since)})
+    found = connection.many(conn, query, {**wanted, "since": arguments.ago(conn, since)})
     for row in [] if as_json else found:
         row |= {"run": row["run_id"], "what": row["node_id"] or row["task"]}
         row |= {"tries": row["attempt"] or None, "took": row["seconds"]}
@@ -139,65 +140,65 @@ def jobs(
 
 
 @click.command()
-@click.argument("job", type=session.ID)
+@click.argument("job", type=arguments.ID)
 @click.option(
     "--attempt", type=click.IntRange(1), metavar="N", help="Error and log of this attempt, whole."
 )
-@session.json_option
-@session.database
-def job(conn: session.Connection, job: int, attempt: int | None, as_json: bool) -> None:
+@output.json_option
+@connection.database
+def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
     """Show a JOB: what happened to it, errors, log, files.
 
     \b
     Example:  qwf job 345
     Then:     qwf logs 345     qwf why 345     qwf retry job 345
     """
-    found = session.many(conn, "select * from qwf.job_details where id = %s", (job,))
+    found = connection.many(conn, "select * from qwf.job_details where id = %s", (job,))
     if not found:
-        session.fail(f"no job {job}", "qwf jobs lists the newest")
+        errors.fail(f"no job {job}", "qwf jobs lists the newest")
     past = {
-        "attempts": session.many(
+        "attempts": connection.many(
             conn, "select * from qwf.job_attempts where job_id = %s order by attempt", (job,)
         ),
-        "events": session.many(
+        "events": connection.many(
             conn, "select * from qwf.job_events where job_id = %s order by id", (job,)
         ),
-        "files": session.many(
+        "files": connection.many(
             conn, "select * from qwf.run_files where job_id = %s order by file_no", (job,)
         ),
     }
     if as_json:
-        session.show_json({"job": found[0], **past})
+        output.show_json({"job": found[0], **past})
         return
     _show_job(conn, found[0], past, attempt)
 
 
 @click.command()
-@click.argument("job", type=session.ID)
-@session.json_option
-@session.database
-def why(conn: session.Connection, job: int, as_json: bool) -> None:
+@click.argument("job", type=arguments.ID)
+@output.json_option
+@connection.database
+def why(conn: Connection, job: int, as_json: bool) -> None:
     """Say why a JOB is not running.
 
     \b
     Example:  qwf why 345
     """
     reasons = _reasons(conn, job)
-    session.show_json(reasons) if as_json else click.echo(drawing.visible("\n".join(reasons)))
+    output.show_json(reasons) if as_json else click.echo(drawing.visible("\n".join(reasons)))
 
 
 @click.command()
 @arguments.of_project
-@session.json_option
-@session.database
-def inputs(conn: session.Connection, project: str | None, as_json: bool) -> None:
+@output.json_option
+@connection.database
+def inputs(conn: Connection, project: str | None, as_json: bool) -> None:
     """List the questions that wait for a person.
 
     \b
     Example:  qwf inputs
     Then:     qwf answer RUN NODE VALUE     qwf answer --job JOB VALUE
     """
-    found = session.many(
+    found = connection.many(
         conn,
         "select * from qwf.pending_inputs p where %(project)s::text is null"
         " or p.project = %(project)s order by p.since",
@@ -207,42 +208,42 @@ def inputs(conn: session.Connection, project: str | None, as_json: bool) -> None
         show_list([], found, as_json, "nobody is asked anything")
         return
     for row in found:
-        session.show(drawing.question(row))
+        output.show(drawing.question(row))
 
 
 def show_list(columns: Sequence[str], found: list[Any], as_json: bool, empty: str) -> None:
     """Print rows for a person, or as JSON for a program."""
-    session.show_json(found) if as_json else session.show(drawing.rows(columns, found, empty))
+    output.show_json(found) if as_json else output.show(drawing.rows(columns, found, empty))
 
 
 def _show_job(
-    conn: session.Connection, one: dict[str, Any], past: dict[str, list[Any]], number: int | None
+    conn: Connection, one: dict[str, Any], past: dict[str, list[Any]], number: int | None
 ) -> None:
     attempts = past["attempts"]
-    session.show(drawing.headline(one))
+    output.show(drawing.headline(one))
     one["run"] = f"{one['run_id']}  {one['node_id']}" if one["run_id"] is not None else None
     if one["resolved_inputs"] is not None:
         one["inputs"] = one["resolved_inputs"]
     if one["status"] not in {*drawing.OVER, "skipped", "running"}:
         one["why"] = "\n".join(_reasons(conn, one["id"]))
-    session.show(drawing.facts({**one, **_told_elsewhere(one, attempts)}, JOB_FACTS))
-    session.show(Text("\ntimeline", "bright_black"))
-    session.show(drawing.timeline(one, attempts, past["events"]))
+    output.show(drawing.facts({**one, **_told_elsewhere(one, attempts)}, JOB_FACTS))
+    output.show(Text("\ntimeline", "bright_black"))
+    output.show(drawing.timeline(one, attempts, past["events"]))
     shown = [row for row in attempts if row["attempt"] == number] if number else attempts[-1:]
     if number and not shown:
-        session.fail(f"job {one['id']} has no finished attempt {number}")
+        errors.fail(f"job {one['id']} has no finished attempt {number}")
     for row in shown:
         if row["error"] or row["log_tail"]:
-            session.show(drawing.attempt(row, log_lines=None if number else LOG_LINES))
+            output.show(drawing.attempt(row, log_lines=None if number else LOG_LINES))
     if past["files"]:
-        session.show(Text("\nfiles", "bright_black"))
+        output.show(Text("\nfiles", "bright_black"))
         rows = [
             {**row, "file": row["rel_path"], "size": row["size_bytes"]} for row in past["files"]
         ]
-        session.show(drawing.rows(["file", "kind", "size", "host"], rows, ""))
+        output.show(drawing.rows(["file", "kind", "size", "host"], rows, ""))
 
 
-def _reasons(conn: session.Connection, job: int) -> list[str]:
+def _reasons(conn: Connection, job: int) -> list[str]:
     rows = conn.execute("select * from qwf.why_not(%s) as reason", (job,)).fetchall()
     return [row["reason"] for row in rows]
 

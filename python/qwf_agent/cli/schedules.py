@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import arguments, draw, session
+from qwf_agent.cli import arguments, commands, connection, draw, output
+from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.read import show_list
 
 OVERVIEW = """
@@ -19,15 +20,15 @@ COLUMNS = ("name", "what", "when", "state", "next", "last", "error")
 
 
 @click.command()
-@session.json_option
-@session.database
-def schedules(conn: session.Connection, as_json: bool) -> None:
+@output.json_option
+@connection.database
+def schedules(conn: Connection, as_json: bool) -> None:
     """List the schedules, the next due first.
 
     \b
     Example:  qwf schedules
     """
-    found = session.many(conn, OVERVIEW)
+    found = connection.many(conn, OVERVIEW)
     for row in [] if as_json else found:
         zone = row["timezone"]
         row |= {
@@ -45,7 +46,7 @@ def _when(row: draw.Row) -> str:
     return f"every {draw.spell(row['every'])}" if row["every"] else str(row["due"])
 
 
-@click.group(cls=session.Commands)
+@click.group(cls=commands.Commands)
 def schedule() -> None:
     """Make tasks and workflows recur.
 
@@ -82,19 +83,19 @@ def schedule() -> None:
 @click.option("--disabled", is_flag=True, help="Do not fire until it is enabled.")
 @arguments.priority
 @arguments.project
-@session.database
+@connection.database
 def add(
-    conn: session.Connection, name: str, hours: str | None, anchor: timedelta | datetime | None,
+    conn: Connection, name: str, hours: str | None, anchor: timedelta | datetime | None,
     args: str | None, disabled: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Add a schedule, or replace the one of that name."""
-    next_at = session.call(
+    next_at = connection.call(
         conn,
         "create_schedule",
         name=name,
         hours=_hours(hours),
         anchor=arguments.ahead(conn, anchor),
-        args=None if args is None else session.parse_object(args, "--args"),
+        args=None if args is None else arguments.parse_object(args, "--args"),
         enabled=False if disabled else None,
         **given,
     )
@@ -103,31 +104,31 @@ def add(
 
 @schedule.command()
 @click.argument("name")
-@session.database
-def drop(conn: session.Connection, name: str) -> None:
+@connection.database
+def drop(conn: Connection, name: str) -> None:
     """Remove a schedule; what it enqueued stays."""
-    session.call(conn, "drop_schedule", name=name)
+    connection.call(conn, "drop_schedule", name=name)
     click.echo(f"schedule {name} is gone")
 
 
 @schedule.command()
 @click.argument("name")
-@session.database
-def enable(conn: session.Connection, name: str) -> None:
+@connection.database
+def enable(conn: Connection, name: str) -> None:
     """Let a schedule fire again; what passed meanwhile is over."""
     _enable(conn, name, True)
 
 
 @schedule.command()
 @click.argument("name")
-@session.database
-def disable(conn: session.Connection, name: str) -> None:
+@connection.database
+def disable(conn: Connection, name: str) -> None:
     """Keep a schedule from firing."""
     _enable(conn, name, False)
 
 
-def _enable(conn: session.Connection, name: str, enabled: bool) -> None:
-    next_at = session.call(conn, "enable_schedule", name=name, enabled=enabled)
+def _enable(conn: Connection, name: str, enabled: bool) -> None:
+    next_at = connection.call(conn, "enable_schedule", name=name, enabled=enabled)
     click.echo(f"schedule {name}, {f'next at {draw.moment(next_at)}' if next_at else 'disabled'}")
 
 

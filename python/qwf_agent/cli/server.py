@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from qwf_agent import config, embedded
-from qwf_agent.cli import draw, session
+from qwf_agent.cli import commands, connection, draw, output
 
 plan_option = click.option(
     "--plan", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
@@ -28,7 +28,7 @@ def up() -> None:
     """
     from qwf_agent import migrate
 
-    with session.console(stderr=True).status("starting Postgres") as status:
+    with output.console(stderr=True).status("starting Postgres") as status:
         dsn = embedded.up(config.home())
         migrate.deploy(dsn, say=lambda line: status.update(f"deploying {line.strip('+ ')}"))
     click.echo(dsn)
@@ -68,7 +68,7 @@ def _unit_file(name: str) -> Path:
     return inside if inside.is_file() else here.parents[3] / "systemd" / name
 
 
-@click.group(cls=session.Commands)
+@click.group(cls=commands.Commands)
 def migrate() -> None:
     """Deploy, inspect and revert the schema.
 
@@ -80,7 +80,7 @@ def migrate() -> None:
 
 
 @migrate.command()
-@session.dsn_option
+@connection.dsn_option
 @plan_option
 @click.option("--to", metavar="CHANGE", help="Last change to deploy. Default: all of them.")
 def deploy(dsn: str | None, plan: Path | None, to: str | None) -> None:
@@ -96,9 +96,9 @@ def deploy(dsn: str | None, plan: Path | None, to: str | None) -> None:
 
 
 @migrate.command()
-@session.dsn_option
+@connection.dsn_option
 @plan_option
-@session.json_option
+@output.json_option
 def status(dsn: str | None, plan: Path | None, as_json: bool) -> None:
     """List the changes, and which are deployed. Exit 1 when some are not.
 
@@ -113,15 +113,15 @@ def status(dsn: str | None, plan: Path | None, as_json: bool) -> None:
         for c in changes
     ]
     if as_json:
-        session.show_json(rows)
+        output.show_json(rows)
     else:
-        session.show(draw.rows(["change", "state", "note"], rows, "the plan is empty"))
+        output.show(draw.rows(["change", "state", "note"], rows, "the plan is empty"))
     if any(c.state != "deployed" for c in changes):
         raise SystemExit(1)
 
 
 @migrate.command()
-@session.dsn_option
+@connection.dsn_option
 @plan_option
 def verify(dsn: str | None, plan: Path | None) -> None:
     """Check that what is deployed is still as it was deployed.
@@ -135,7 +135,7 @@ def verify(dsn: str | None, plan: Path | None) -> None:
 
 
 @migrate.command()
-@session.dsn_option
+@connection.dsn_option
 @plan_option
 @click.option("--to", metavar="CHANGE", help="Last change to keep. Default: none; everything goes.")
 @click.option("--yes", is_flag=True, help="Do not ask.")

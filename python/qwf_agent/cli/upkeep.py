@@ -7,16 +7,17 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import draw, session
+from qwf_agent.cli import connection, draw, output
+from qwf_agent.cli.connection import Connection
 
 WINDOW = 10_000  # rows that one prune() looks at
 
 
 @click.command()
 @click.option("--loop", is_flag=True, help="Again and again, until interrupted.")
-@session.json_option
-@session.database
-def tick(conn: session.Connection, loop: bool, as_json: bool) -> None:
+@output.json_option
+@connection.database
+def tick(conn: Connection, loop: bool, as_json: bool) -> None:
     """Do the housekeeping once, as agents do all the time.
 
     It queues jobs that are due, takes back lapsed leases and applies leftover events.
@@ -25,20 +26,20 @@ def tick(conn: session.Connection, loop: bool, as_json: bool) -> None:
     Example:  qwf tick --loop      (on a box where no agent runs)
     """
     while True:
-        done: dict[str, Any] = session.call(conn, "tick")
+        done: dict[str, Any] = connection.call(conn, "tick")
         if as_json:
-            session.show_json(done)
+            output.show_json(done)
         elif not loop:
-            session.show(draw.facts(done, list(done)))
+            output.show(draw.facts(done, list(done)))
         if not loop:
             return
         time.sleep(max(0.05, min(1.0, done.get("next_due_s") or 1.0)))
 
 
 @click.command()
-@session.json_option
-@session.database
-def prune(conn: session.Connection, as_json: bool) -> None:
+@output.json_option
+@connection.database
+def prune(conn: Connection, as_json: bool) -> None:
     """Delete all that is older than the retention, at once.
 
     Ticks do it bit by bit, so there is seldom a need. How long things are kept: qwf.settings, and
@@ -47,16 +48,16 @@ def prune(conn: session.Connection, as_json: bool) -> None:
     \b
     Example:  qwf prune
     """
-    rows = session.many(
+    rows = connection.many(
         conn,
         "select (select count(*) from qwf.jobs) as jobs, (select count(*) from qwf.runs) as runs",
     )
     gone: dict[str, int] = {}
     # prune() goes round, from where it stopped the last time
     for _ in range(max(rows[0].values()) // WINDOW + 2):
-        done: dict[str, int] = session.call(conn, "prune", max_rows=WINDOW)
+        done: dict[str, int] = connection.call(conn, "prune", max_rows=WINDOW)
         gone = {what: gone.get(what, 0) + count for what, count in done.items()}
     if as_json:
-        session.show_json(gone)
+        output.show_json(gone)
     else:
         click.echo("deleted: " + ", ".join(f"{count} {what}" for what, count in gone.items()))

@@ -13,8 +13,8 @@ from typing import Any
 
 from qwf_agent.system import gpu
 from qwf_agent.system.cgroup import own_group
+from qwf_agent.system.gpu import MIB
 
-MIB = 1 << 20
 HOST, PROCESSES = b"h", b"p"  # what it can be asked for
 LOOK_S = 1.0  # how often to look at the cards
 FIRST_LOOK_S = 2.0  # how long the first answer waits for them

@@ -13,7 +13,8 @@ from types import FrameType
 import click
 
 from qwf_agent import config, embedded
-from qwf_agent.cli import definition_files, draw, session
+from qwf_agent.cli import connection, definition_files, draw, errors, output
+from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.demo import photos, results
 from qwf_agent.cli.demo.agents import Agents
 from qwf_agent.cli.demo.following import follow
@@ -80,7 +81,7 @@ def demo(
     target.mkdir(parents=True, exist_ok=True)
     address = config.find_dsn(dsn) if dsn else _server()
     asking = sys.stdin.isatty() and sys.stdout.isatty() and not yes
-    with _interrupted_by_signals(), session.connect(address) as conn:
+    with _interrupted_by_signals(), connection.connect(address) as conn:
         definition_files.register(conn, definition_files.load(place / "definitions"))
         with Agents(address, place, config.home() / "logs") as agents:
             click.echo(f"agents for cpu and gpu, logs in {agents.logs}")
@@ -111,36 +112,36 @@ def _example(given: Path | None) -> Path:
     places = [given] if given else [root / "examples" / "streetview" for root in roots]
     found = next((place for place in places if (place / "definitions").is_dir()), None)
     if found is None:
-        session.fail("the example is not here", "run the demo from a checkout, or give --example")
+        errors.fail("the example is not here", "run the demo from a checkout, or give --example")
     return found.absolute()
 
 
 def _server() -> str:
     from qwf_agent import migrate
 
-    with session.console().status("starting Postgres") as status:
+    with output.console().status("starting Postgres") as status:
         address = embedded.up(config.home())
         migrate.deploy(address, say=lambda line: status.update(f"deploying {line.strip('+ ')}"))
     click.echo(f"Postgres under {config.home()}")
     return address
 
 
-def _enqueue(conn: session.Connection, photo: photos.Photo, target: Path) -> int:
+def _enqueue(conn: Connection, photo: photos.Photo, target: Path) -> int:
     given = {"path": str(photo.path), **({"right": str(photo.right)} if photo.right else {})}
     context = {"photo": given}
-    run: int = session.call(
+    run: int = connection.call(
         conn, "enqueue_run", workflow=WORKFLOW, context=context, out_dir=str(target)
     )
     return run
 
 
-def _cancel(conn: session.Connection, names: dict[int, str]) -> None:
+def _cancel(conn: Connection, names: dict[int, str]) -> None:
     """Cancel what is not over; the agents are stopped next, so nothing is waited for."""
     with contextlib.suppress(Exception):
         for run in names:
-            status = session.call(conn, "run_status", run_id=run)["run"]["status"]
+            status = connection.call(conn, "run_status", run_id=run)["run"]["status"]
             if status not in draw.OVER:
-                session.call(conn, "cancel_run", run_id=run, reason="the demo was interrupted")
+                connection.call(conn, "cancel_run", run_id=run, reason="the demo was interrupted")
 
 
 @contextlib.contextmanager

@@ -14,8 +14,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from qwf_agent.cli import draw, session
+from qwf_agent.cli import connection, draw, output
 from qwf_agent.cli.answer import submit
+from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.demo.agents import Agents
 
 EVERY = 0.2  # seconds between looks
@@ -33,7 +34,7 @@ class Board:
     """What is shown meanwhile: a live line for each run, or plain lines where no terminal is."""
 
     def __init__(self, names: dict[int, str]) -> None:
-        self.console = session.console()
+        self.console = output.console()
         self._names = names
         self._live: Live | None = None
         self._known: dict[int, Status] = {}
@@ -63,7 +64,7 @@ class Board:
 
 
 def follow(
-    conn: session.Connection, names: dict[int, str], agents: Agents, answer_after: float | None
+    conn: Connection, names: dict[int, str], agents: Agents, answer_after: float | None
 ) -> list[Status]:
     """Show progress and get questions answered until all runs are over; returns how they ended.
 
@@ -75,7 +76,7 @@ def follow(
     changed = time.monotonic()
     try:
         while True:
-            statuses = [session.call(conn, "run_status", run_id=run) for run in names]
+            statuses = [connection.call(conn, "run_status", run_id=run) for run in names]
             board.show(statuses)
             if all(status["run"]["status"] in draw.OVER for status in statuses):
                 return statuses
@@ -96,11 +97,11 @@ def _standing(statuses: list[Status]) -> list[tuple[Any, ...]]:
 
 
 def _answer_all(
-    conn: session.Connection, names: dict[int, str], board: Board, answer_after: float | None
+    conn: Connection, names: dict[int, str], board: Board, answer_after: float | None
 ) -> bool:
     """Get all the questions answered that wait; False where there were none."""
     query = "select * from qwf.pending_inputs where run_id = any(%s) order by run_id"
-    questions = session.many(conn, query, (list(names),))
+    questions = connection.many(conn, query, (list(names),))
     for asked in questions:
         board.clear()
         chosen = _choose(names[asked["run_id"]], asked, board.console, answer_after)

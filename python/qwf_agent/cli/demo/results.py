@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import draw, session
+from qwf_agent.cli import connection, draw, output
+from qwf_agent.cli.connection import Connection
 
 STYLE = "body{background:#16181d;color:#e6e6e6;font-family:sans-serif;margin:2em}a{color:#00c2d1}"
 
 
 def report(
-    conn: session.Connection, statuses: list[dict[str, Any]], names: dict[int, str], folder: Path
+    conn: Connection, statuses: list[dict[str, Any]], names: dict[int, str], folder: Path
 ) -> bool:
     """Say where the results are; True when every run completed and left its files."""
     made: dict[str, list[Path]] = {}
@@ -23,7 +24,7 @@ def report(
         if files:
             made[names[status["run"]["id"]]] = files
         else:
-            session.show(draw.run(status))
+            output.show(draw.run(status))
     for name, files in made.items():
         click.echo(f"{name}: {', '.join(file.name for file in files)}\n  in {files[0].parent}")
     if made:
@@ -34,12 +35,12 @@ def report(
     return len(made) == len(statuses)
 
 
-def _files(conn: session.Connection, status: dict[str, Any]) -> list[Path]:
+def _files(conn: Connection, status: dict[str, Any]) -> list[Path]:
     """The files the last node of a completed run names, if all of them are there."""
     if status["run"]["status"] != "completed":
         return []
-    output = session.call(conn, "result", job_id=status["nodes"][-1]["job_id"])["output"]
-    files = [Path(path) for path in output.get("made", [])]
+    result = connection.call(conn, "result", job_id=status["nodes"][-1]["job_id"])["output"]
+    files = [Path(path) for path in result.get("made", [])]
     return files if all(file.is_file() for file in files) else []
 
 

@@ -11,7 +11,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from qwf_agent import config
-from qwf_agent.cli import session
+from qwf_agent.cli import connection, output
+from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.doctor import checks
 from qwf_agent.cli.doctor.findings import Finding, note
 
@@ -20,12 +21,12 @@ SIGNS = {"fine": ("✓", "green"), "note": ("i", "cyan"), "problem": ("✗", "re
 
 
 @click.command()
-@session.dsn_option
+@connection.dsn_option
 @click.option(
     "--only", type=click.Choice(list(checks.CHECKS)), multiple=True, metavar="CHECK",
     help=f"Only these checks, of {', '.join(checks.CHECKS)}.",
 )  # fmt: skip
-@session.json_option
+@output.json_option
 def doctor(dsn: str | None, only: tuple[str, ...], as_json: bool) -> None:
     """Look for all that is known to go wrong; say what to do.
 
@@ -37,7 +38,7 @@ def doctor(dsn: str | None, only: tuple[str, ...], as_json: bool) -> None:
     """
     address = config.find_dsn(dsn)
     results: dict[str, list[Finding]] = {}
-    with session.connect(address) as conn:
+    with connection.connect(address) as conn:
         conn.execute("select set_config('statement_timeout', %s, false)", (PATIENCE,))
         names = only or tuple(checks.CHECKS)
         if conn.execute("select to_regnamespace('qwf') is null as missing").fetchone() == {
@@ -47,9 +48,9 @@ def doctor(dsn: str | None, only: tuple[str, ...], as_json: bool) -> None:
         for name in names:
             results[name] = list(_look(conn, address, name))
             if not as_json:
-                session.show(_drawn(name, results[name]))
+                output.show(_drawn(name, results[name]))
     if as_json:
-        session.show_json(
+        output.show_json(
             [
                 {"check": name, "state": _state(found), "findings": [vars(one) for one in found]}
                 for name, found in results.items()
@@ -57,12 +58,12 @@ def doctor(dsn: str | None, only: tuple[str, ...], as_json: bool) -> None:
         )
     problems = sum(one.level == "problem" for found in results.values() for one in found)
     if not as_json:
-        session.show(Text(f"{problems} problems" if problems != 1 else "1 problem", "bold red")
+        output.show(Text(f"{problems} problems" if problems != 1 else "1 problem", "bold red")
                      if problems else Text("nothing is wrong", "bold green"))  # fmt: skip
     raise SystemExit(1 if problems else 0)
 
 
-def _look(conn: session.Connection, address: str, name: str) -> Iterator[Finding]:
+def _look(conn: Connection, address: str, name: str) -> Iterator[Finding]:
     """One check; what it may not read is no reason to stop the others."""
     try:
         yield from checks.CHECKS[name](conn, address)

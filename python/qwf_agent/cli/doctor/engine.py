@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from qwf_agent.cli import draw
+from qwf_agent.cli.connection import Connection, call, many
 from qwf_agent.cli.doctor.findings import TOLD, Finding, jobs, long, note, one, problem, some
-from qwf_agent.cli.session import Connection, call, many
 
 OLD_EVENT = timedelta(minutes=1)
 LATE = timedelta(minutes=1)  # for what a tick should have done

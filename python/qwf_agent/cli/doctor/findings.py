@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, Literal
 
 from qwf_agent.cli import draw
-from qwf_agent.cli.session import Connection
+from qwf_agent.cli.connection import Connection
 
 TOLD = 5  # of the same kind one by one
 

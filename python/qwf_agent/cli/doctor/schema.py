@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from qwf_agent import __version__, migrate
+from qwf_agent.cli.connection import Connection, call, many
 from qwf_agent.cli.doctor import drift, shipped
 from qwf_agent.cli.doctor.findings import Finding, long, note, one, problem, some
-from qwf_agent.cli.session import Connection, call, many
 from qwf_agent.versions import spoken
 
 ROLES = ("qwf_admin", "qwf_producer", "qwf_worker", "qwf_viewer")

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta, timezone
 
 from qwf_agent import migrate
 from qwf_agent.cli import draw
+from qwf_agent.cli.connection import Connection, many
 from qwf_agent.cli.doctor.findings import Finding, long, one, problem
-from qwf_agent.cli.session import Connection, many
 
 OLD_SNAPSHOT = timedelta(minutes=5)
 SKEW = timedelta(seconds=2)

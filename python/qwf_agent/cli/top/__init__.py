@@ -7,11 +7,11 @@ import sys
 import click
 
 from qwf_agent import config
-from qwf_agent.cli import session
+from qwf_agent.cli import connection, errors
 
 
 @click.command()
-@session.dsn_option
+@connection.dsn_option
 @click.option(
     "--every", type=click.FloatRange(0.2, 60), default=1.0, show_default=True, metavar="SECONDS",
     help="How often to look.",
@@ -27,10 +27,10 @@ def top(dsn: str | None, every: float) -> None:
     """
     address = config.find_dsn(dsn)
     if not (sys.stdout.isatty() and sys.stdin.isatty()):
-        session.fail("qwf top needs a terminal", "for programs: qwf queues --json, qwf metrics")
+        errors.fail("qwf top needs a terminal", "for programs: qwf queues --json, qwf metrics")
     from qwf_agent.cli.top.app import Top
     from qwf_agent.cli.top.fleet import Fleet
 
-    with Fleet(lambda: session.connect(address, notices=False)) as fleet:
+    with Fleet(lambda: connection.connect(address, notices=False)) as fleet:
         fleet.look()  # where there is no database or schema, say so as every command does
         Top(fleet, every).run()

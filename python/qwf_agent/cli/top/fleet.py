@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from qwf_agent.cli import answer, session
+from qwf_agent.cli import answer, arguments, connection
+from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw import visible
 
 if TYPE_CHECKING:
@@ -71,9 +72,9 @@ class Fleet:
     Its methods block; one at a time uses the connection. They raise psycopg.Error.
     """
 
-    def __init__(self, connect: Callable[[], session.Connection]) -> None:
+    def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
-        self._conn: session.Connection | None = None
+        self._conn: Connection | None = None
         self._one_at_a_time = threading.Lock()
 
     def __enter__(self) -> Fleet:
@@ -112,7 +113,7 @@ class Fleet:
 
     def cancel(self, job: int) -> None:
         """Cancel a job."""
-        self._call("cancel_job", job_id=job, reason=f"qwf top, {session.me()}")
+        self._call("cancel_job", job_id=job, reason=f"qwf top, {arguments.me()}")
 
     def retry(self, job: int) -> None:
         """Run a failed job again."""
@@ -121,7 +122,7 @@ class Fleet:
     def switch(self, host: str, queue: str, state: str, policy: str) -> None:
         """Switch the workers of a host on a queue."""
         self._call(
-            "worker_control", host=host, queue=queue, state=state, policy=policy, by=session.me()
+            "worker_control", host=host, queue=queue, state=state, policy=policy, by=arguments.me()
         )
 
     def answer(self, question: dict[str, Any], text: str) -> None:
@@ -132,19 +133,19 @@ class Fleet:
 
     def _call(self, function: str, **arguments: Any) -> None:
         with self._one_at_a_time:
-            session.call(self._connection(), function, **arguments)
+            connection.call(self._connection(), function, **arguments)
 
-    def _connection(self) -> session.Connection:
+    def _connection(self) -> Connection:
         if self._conn is None or self._conn.closed or self._conn.broken:
             self._conn = self._connect()
         return self._conn
 
 
-def _read(conn: session.Connection, query: LiteralString, params: tuple[Any, ...] = ()) -> Rows:
+def _read(conn: Connection, query: LiteralString, params: tuple[Any, ...] = ()) -> Rows:
     """Rows whose texts do not steer the terminal."""
     return [
         {name: visible(v) if isinstance(v, str) else v for name, v in row.items()}
-        for row in session.many(conn, query, params)
+        for row in connection.many(conn, query, params)
     ]
 
 

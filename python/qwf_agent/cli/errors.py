@@ -1,0 +1,110 @@
+"""Exit codes, and errors that say what to do about them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import click
+import psycopg
+
+from qwf_agent import config, embedded
+from qwf_agent.cli.draw.visible import visible
+from qwf_agent.db import NO_SCHEMA
+from qwf_agent.exit_codes import FAILED, INTERRUPTED, MISCONFIGURED, NO_DATABASE
+
+NOT_ALLOWED = "42501"
+ROLES = (
+    "this login may not; grant it a role: qwf_viewer looks, qwf_producer enqueues, cancels, retries"
+    " and answers, qwf_worker works, qwf_admin does everything"
+)
+
+
+def fail(
+    message: str, hint: str | None = None, code: int = FAILED, details: Sequence[str] = ()
+) -> NoReturn:
+    """Say what is wrong and what to do about it, and leave."""
+    _complain(message, details, hint)
+    sys.exit(code)
+
+
+def guarded(run: Callable[[], Any]) -> int:
+    """Run it and return the exit code; an error is printed with what to do about it."""
+    try:
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(errors="replace")
+        code = run()
+        return code if isinstance(code, int) else 0
+    except click.exceptions.Abort:
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except config.ConfigError as error:
+        _complain(str(error))
+        return MISCONFIGURED
+    except embedded.EmbeddedError as error:
+        _complain(str(error))
+        return NO_DATABASE
+    except psycopg.Error as error:
+        return _database_error(error)
+    except Exception as error:
+        if os.environ.get("QWF_DEBUG"):
+            raise
+        if isinstance(error.__context__, psycopg.OperationalError):
+            return _database_error(error.__context__)
+        own = type(error).__module__.startswith("qwf_agent.")  # its message is meant for people
+        hint = None if own else "this is a defect of qwf; QWF_DEBUG=1 shows where"
+        _complain(str(error) if own else f"{type(error).__name__}: {error}", hint=hint)
+        return FAILED
+
+
+def _database_error(error: psycopg.Error) -> int:
+    if error.sqlstate in NO_SCHEMA and "qwf" in str(error):
+        _complain(
+            "this database has no qwf schema, or an older one",
+            [_first(error)],
+            "run: qwf migrate deploy",
+        )
+        return MISCONFIGURED
+    if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
+        _complain(
+            f"no database: {_first(error)}",
+            hint="is it running? `qwf up` starts one of your own; --dsn or QWF_DSN names another",
+        )
+        return NO_DATABASE
+    hint = error.diag.message_hint or (ROLES if error.sqlstate == NOT_ALLOWED else None)
+    _complain(_first(error), (error.diag.message_detail or "").splitlines(), hint)
+    return FAILED
+
+
+def _first(error: psycopg.Error) -> str:
+    return (
+        error.diag.message_primary or (str(error).strip().splitlines() or [type(error).__name__])[0]
+    )
+
+
+def _complain(message: str, details: Sequence[str] = (), hint: str | None = None) -> None:
+    colours = False if os.environ.get("NO_COLOR") else None  # None: where there is a terminal
+    click.secho("error: ", fg="red", bold=True, err=True, nl=False, color=colours)
+    click.echo(_broken(message, "error: "), err=True)
+    for line in details:
+        click.echo(f"  {_broken(line, '  ')}", err=True)
+    if hint:
+        click.secho("hint: ", fg="cyan", err=True, nl=False, color=colours)
+        click.echo(_broken(hint, "hint: "), err=True)
+
+
+def _broken(text: str, before: str) -> str:
+    """A text in lines that fit the terminal, where there is one, below each other after what
+    stands `before` it; no word is broken, for it may be a command to copy."""
+    text = visible(text)
+    if not sys.stderr.isatty() or "\n" in text:
+        return text
+    width = os.get_terminal_size(sys.stderr.fileno()).columns - len(before)
+    lines = textwrap.wrap(text, max(20, width), break_long_words=False, break_on_hyphens=False)
+    return f"\n{' ' * len(before)}".join(lines)
