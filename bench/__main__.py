@@ -8,7 +8,7 @@ import click
 
 from bench import page, results
 from bench.peers.command import peers
-from bench.results import Sample
+from bench.samples import Sample, figures
 from bench.scenario import interruptible, sizes_of, take
 from bench.scenarios import ALL
 from bench.server import BenchError, start
@@ -34,7 +34,7 @@ def measure_all(dsn: str | None, only: tuple[str, ...]) -> None:
                 samples += take(server, scenario.measure, *sizes_of(scenario))
             except BenchError as error:
                 click.echo(f"{scenario.name} was skipped: {error}", err=True)
-    results.show(results.figures(samples), facts)
+    results.show(figures(samples), facts)
     click.echo(f"written: {results.save('qwf', samples, facts)}")
 
 

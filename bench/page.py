@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from bench.results import HEADINGS, RESULTS, Figure, rows
+from bench.results import RESULTS
+from bench.samples import HEADINGS, Figure, rows
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 PLACE = re.compile(r"(<!-- figures:(\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)

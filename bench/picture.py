@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bench.results import Figure, number
+from bench.samples import Figure, number
 
 COLOURS = {
     "qwf": "#2f6f4f",

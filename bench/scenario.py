@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from bench import results
-from bench.results import Sample
+from bench.samples import Sample, figures
 from bench.server import Server, start
 
 Measure = Callable[..., Iterator[Sample]]
@@ -36,7 +36,7 @@ def scenario(name: str, *, rounds: int = 3) -> Callable[[Measure], Scenario]:
             if as_json:
                 click.echo(json.dumps(results.as_json(samples, facts), indent=1))
             else:
-                results.show(results.figures(samples), facts)
+                results.show(figures(samples), facts)
 
         for decorate in common(rounds):
             run = decorate(run)
@@ -63,13 +63,13 @@ def take(
 ) -> list[Sample]:
     """Measure `rounds` rounds and return their samples; print each one unless `quiet`."""
     samples: list[Sample] = []
-    for number in range(rounds):
+    for turn in range(1, rounds + 1):
         for sample in measure(server, **sizes):
             samples.append(sample)
             if not quiet:
                 said = f"{sample.scenario}: {sample.figure}, {sample.system}"
-                value = f"{results.number(sample.value)} {sample.unit}"
-                click.echo(f"  {said}: {value} (round {number + 1} of {rounds})", err=True)
+                value = f"{number(sample.value)} {sample.unit}"
+                click.echo(f"  {said}: {value} (round {turn} of {rounds})", err=True)
     return samples
 
 

@@ -7,7 +7,7 @@ import click
 from bench import results
 from bench.peers import compare, systems
 from bench.peers.install import CannotInstall
-from bench.results import Sample
+from bench.samples import Sample, figures
 from bench.scenario import interruptible, take
 from bench.server import BenchError, Server, start
 
@@ -41,7 +41,7 @@ def peers(
         for _ in range(rounds):
             taken += round_of(server, there, jobs, fleets, seconds, samples)
         taken += take(server, compare.snapshots, 1, {"systems": there, "seconds": hold})
-    results.show(results.figures(taken), facts)
+    results.show(figures(taken), facts)
     click.echo(f"written: {results.save('peers', taken, facts)}")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.cpu import Cpu
 from bench.measure import Meter, drained, percentiles, until
 from bench.peers.systems import GRAPHILE, PGQUEUER, PROCRASTINATE, QWF, System
-from bench.results import Sample
+from bench.samples import Sample
 from bench.scenarios.latency import idle
 from bench.scenarios.snapshot import holding, rates
 from bench.scenarios.throughput import BEHIND, WARM_S

@@ -10,7 +10,7 @@ from bench import sessions
 from bench.cpu import Cpu
 from bench.measure import Meter, drained, fill
 from bench.processes import agents, forked
-from bench.results import Sample
+from bench.samples import Sample
 from bench.scenario import scenario
 from bench.server import Server
 

@@ -12,7 +12,7 @@ from bench.claimers import serve_all
 from bench.cpu import Cpu
 from bench.measure import Meter, until
 from bench.processes import forked
-from bench.results import Sample
+from bench.samples import Sample
 from bench.scenario import scenario
 from bench.server import Database, Server
 from bench.sessions import pgbench

@@ -9,7 +9,7 @@ import click
 
 from bench.measure import Meter, until
 from bench.processes import agents
-from bench.results import Sample
+from bench.samples import Sample
 from bench.scenario import scenario
 from bench.server import Server
 

@@ -22,7 +22,7 @@ import click
 from bench.claimers import serve_all
 from bench.measure import drained, percentiles, until
 from bench.processes import agents, forked
-from bench.results import Sample
+from bench.samples import Sample
 from bench.scenario import scenario
 from bench.server import Database, Server
 

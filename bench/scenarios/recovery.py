@@ -10,7 +10,7 @@ import psutil
 
 from bench.measure import fill, until
 from bench.processes import agents
-from bench.results import Sample
+from bench.samples import Sample
 from bench.scenario import scenario
 from bench.server import Database, Server
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import click
 
 from bench.measure import fill
-from bench.results import Sample
+from bench.samples import Sample
 from bench.scenario import scenario
 from bench.server import Database, Server
 from bench.sessions import CLAIM, FINISH

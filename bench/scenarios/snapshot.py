@@ -11,7 +11,7 @@ import psycopg
 
 from bench import sessions
 from bench.processes import forked
-from bench.results import Sample
+from bench.samples import Sample
 from bench.scenario import scenario
 from bench.scenarios.throughput import BEHIND
 from bench.server import Database, Server

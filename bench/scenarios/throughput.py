@@ -10,7 +10,7 @@ import click
 from bench import sessions
 from bench.measure import ENDED, Meter
 from bench.processes import forked
-from bench.results import Sample
+from bench.samples import Sample
 from bench.scenario import scenario
 from bench.server import Server
 
