@@ -36,7 +36,7 @@ revert: $(VENV)/.run ## Remove everything from the database (asks first)
 	@$(BIN)/qwf migrate revert
 
 test: lint $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select tests
-	@$(BIN)/python tests/get_pgtap.py
+	@$(BIN)/python tests/support/get_pgtap.py
 	@$(BIN)/python -m pytest -n 2 $(ARGS)
 
 gpu-check: $(VENV)/.test ## Test the agent on a real NVIDIA card; skips without one

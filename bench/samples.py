@@ -78,7 +78,7 @@ HEADINGS = ["scenario", "what", "median", "spread", "also measured"]
 
 
 def number(value: float) -> str:
-    """Three figures, and no more than make sense."""
+    """Format a number with about three digits."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from bench import results
-from bench.samples import Sample, figures
+from bench.samples import Sample, figures, number
 from bench.server import Server, start
 
 Measure = Callable[..., Iterator[Sample]]

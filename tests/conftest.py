@@ -19,7 +19,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from qwf_agent import embedded
-from servers import Server, deployed, given_server, own_server
+from support.servers import Server, deployed, given_server, own_server
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -13,7 +13,7 @@ import bench.server
 from bench import results
 from bench.scenario import Scenario, sizes_of, take
 from bench.scenarios import ALL
-from servers import Server
+from support.servers import Server
 
 TINY = {
     "enqueue": "--seconds 1 --producers 2 --workers 3",

@@ -24,7 +24,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from qwf_agent import embedded, migrate
-from servers import DEBIAN, ROOT, own_server
+from support.servers import DEBIAN, ROOT, own_server
 
 DOCS = ROOT / "docs"
 CLIENTS = ROOT / "examples" / "clients"

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from qwf_agent import embedded
-from servers import ROOT
+from support.servers import ROOT
 
 UP = (
     "import sys, pathlib; from qwf_agent import embedded;"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import pytest_configure
-from servers import ROOT
+from support.servers import ROOT
 
 ROWS = [
     [cell.strip() for cell in line.strip("|").split(" | ")]

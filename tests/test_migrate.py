@@ -18,7 +18,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from qwf_agent import migrate
 from qwf_agent.migrate.database import LOCK
-from servers import ROOT, Server
+from support.servers import ROOT, Server
 
 OBJECTS = """
 select

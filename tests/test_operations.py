@@ -12,12 +12,12 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
-from harness import Database, StartAgent, agents, until
 
 from qwf_agent import embedded
 from qwf_agent.__main__ import command as agent_command
 from qwf_agent.cli import qwf
-from servers import ROOT, Server
+from support.harness import Database, StartAgent, agents, until
+from support.servers import ROOT, Server
 
 if sys.version_info >= (3, 11):
     import tomllib

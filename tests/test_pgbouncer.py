@@ -12,12 +12,12 @@ from typing import Any
 import psycopg
 import pytest
 from click.testing import CliRunner
-from harness import Agent, Database, StartAgent, agents, until
 
-import bouncer as pgbouncer
-from bouncer import POOL, Bouncer
 from qwf_agent import migrate
 from qwf_agent.cli import qwf
+from support import bouncer as pgbouncer
+from support.bouncer import POOL, Bouncer
+from support.harness import Agent, Database, StartAgent, agents, until
 
 TASKS = ("--app", "bodies", "--queue", "default")
 

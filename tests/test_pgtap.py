@@ -20,7 +20,7 @@ from pytest_postgresql.executors import NoopExecutor
 from pytest_postgresql.janitor import DatabaseJanitor
 
 from qwf_agent import embedded
-from servers import DEBIAN, ROOT, deployed, own_server
+from support.servers import DEBIAN, ROOT, deployed, own_server
 
 TESTS = ROOT / "sql" / "tests"
 FILES = sorted(p for p in TESTS.rglob("*.sql") if "_support" not in p.parts)

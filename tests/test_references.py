@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
-import reference_model as model
+from support import reference_model as model
 
 Connection = psycopg.Connection[Any]
 MANY = settings(

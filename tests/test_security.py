@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.types.json import Jsonb
 
 from qwf_agent import embedded, migrate
-from servers import ROOT, own_server
+from support.servers import ROOT, own_server
 
 SQL = ROOT / "sql"
 Session = psycopg.Connection[Any]

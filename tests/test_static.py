@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 from qwf_agent import __version__, migrate
 from qwf_agent.cli import qwf
-from servers import DEBIAN, ROOT, deployed, own_server
+from support.servers import DEBIAN, ROOT, deployed, own_server
 
 SQL = ROOT / "sql"
 KINDS = ("schema", "functions", "triggers", "views")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import USER, Database, StartAgent, agents
+
+from support.harness import USER, Database, StartAgent, agents
 
 sys.path.insert(0, str(USER))  # for tests of what producers import
 

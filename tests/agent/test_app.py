@@ -9,9 +9,9 @@ from datetime import datetime, timedelta, timezone
 import psycopg
 import pytest
 from bodies import add, app, say_hello
-from harness import PACKAGE, Database
 
 from qwf_agent import App
+from support.harness import PACKAGE, Database
 
 
 def test_a_task_is_still_a_function() -> None:

@@ -6,9 +6,8 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from harness import Database, StartAgent, until
-
 from qwf_agent.agent.batch_size import BATCH_S, Pace
+from support.harness import Database, StartAgent, until
 
 
 def test_a_job_does_not_wait_behind_a_long_body(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from harness import Database, StartAgent, alive, until
-
 from qwf_agent.child.cancel import CancelEvent
+from support.harness import Database, StartAgent, alive, until
 
 
 def test_a_body_that_listens_ends_by_itself(shared: Database, tmp_path: Path) -> None:

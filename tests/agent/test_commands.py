@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import USER, Database, StartAgent, alive, until
 
 from qwf_agent.child.command import Refused, resolve
+from support.harness import USER, Database, StartAgent, alive, until
 
 
 def run(base: Database, *argv: Any, **inputs: Any) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Agent, Database, StartAgent, alive, until
+
+from support.harness import Agent, Database, StartAgent, alive, until
 
 BOX = ("--app", "bodies", "--host", "box")
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from harness import Agent, Database, StartAgent, until
-from network import Box, boxes
 from psycopg.rows import dict_row
-from test_fleet import ask, completed_runs, invariants, outcomes_per_node
 
-from bouncer import Bouncer, bouncer
+from support.bouncer import Bouncer, bouncer
+from support.harness import Agent, Database, StartAgent, until
+from support.network import Box, boxes
+from support.outcomes import ask, completed_runs, invariants, outcomes_per_node
 
 DAY_S = float(os.environ.get("QWF_DAY_S", "20"))
 BOXES = {

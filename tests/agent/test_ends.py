@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import PACKAGE, USER, Agent, Database, StartAgent, alive, until
-from proxy import proxy_to
 from psycopg.conninfo import make_conninfo
+
+from support.harness import PACKAGE, USER, Agent, Database, StartAgent, alive, until
+from support.proxy import proxy_to
 
 
 def pids_in(file: Path) -> list[int]:

@@ -9,7 +9,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from harness import Database, StartAgent, alive, until
+
+from support.harness import Database, StartAgent, alive, until
 
 
 def pid_in(file: Path) -> int:

@@ -12,13 +12,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import psycopg
-from harness import Agent, Database, StartAgent, until
-from psycopg.rows import dict_row
+from support.harness import Agent, Database, StartAgent, until
+from support.outcomes import RECOVERY_S, ask, completed_runs, invariants, outcomes_per_node
 
 RUNS = 200
 NODES = ["first", "second", "third", "fourth", "fifth"]
-RECOVERY_S = 60.0
 
 
 def test_runs_survive_kills_and_restarts(
@@ -83,50 +81,11 @@ def new_agent(start: StartAgent, home: Path) -> Agent:
     )  # fmt: skip
 
 
-def ask(dsn: str, query: str) -> list[dict[str, Any]]:
-    """Rows of a query, over a connection of its own: the server comes and goes."""
-
-    def attempt() -> list[dict[str, Any]] | None:
-        try:
-            with psycopg.connect(dsn, row_factory=dict_row, connect_timeout=5) as conn:
-                return conn.execute(query).fetchall()  # type: ignore[arg-type]
-        except psycopg.OperationalError:
-            return None
-
-    rows: list[dict[str, Any]] | None = None
-    deadline = time.monotonic() + RECOVERY_S
-    while (rows := attempt()) is None:
-        assert time.monotonic() < deadline, "the server is not there"
-    return rows
-
-
 def wait_for_progress(dsn: str, nodes: int) -> None:
     """Until so many nodes are completed: strikes come in the thick of the work, not by the
     clock."""
     query = "select count(*) n from qwf.jobs where status = 'completed'"
     until(lambda: ask(dsn, query)[0]["n"] >= nodes, f"{nodes} nodes")
-
-
-def completed_runs(dsn: str) -> int:
-    return int(ask(dsn, "select count(*) n from qwf.runs where status = 'completed'")[0]["n"])
-
-
-def invariants(dsn: str) -> list[dict[str, Any]]:
-    return ask(dsn, "select * from qwf.check_invariants()")
-
-
-def outcomes_per_node(dsn: str) -> dict[int, int]:
-    """How many jobs have how many completed attempts."""
-    rows = ask(
-        dsn,
-        "select c.outcomes, count(*)::int as jobs"
-        " from (select j.id, count(a.*)::int as outcomes"
-        "   from qwf.jobs j"
-        "   left join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'"
-        "   group by j.id) c"
-        " group by 1",
-    )
-    return {row["outcomes"]: row["jobs"] for row in rows}
 
 
 def wrong_outputs(dsn: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness import Database, StartAgent, until
+from support.harness import Database, StartAgent, until
 
 
 def test_user_code_is_imported_by_children_only(

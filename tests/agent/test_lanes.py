@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import DRIVER, Database, StartAgent, lines, until
+
+from support.harness import DRIVER, Database, StartAgent, lines, until
 
 GIB = 1 << 30
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import Agent, Database, StartAgent, alive, until
 
 from qwf_agent.system import cgroup
 from qwf_agent.system.cgroup import MOUNTS, OomKills
+from support.harness import Agent, Database, StartAgent, alive, until
 
 
 @pytest.fixture

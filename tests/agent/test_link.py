@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from harness import DEADLINE_S, Database, until
 
 from qwf_agent.agent.link import Call, Link
 from qwf_agent.db import Query
+from support.harness import DEADLINE_S, Database, until
 
 
 class Loop:

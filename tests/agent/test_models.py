@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import DRIVER, Database, StartAgent, lines, until
-from test_stopping import run_agent
 
 from qwf_agent.child.outcome import of_exception
+from support.harness import DRIVER, Database, StartAgent, lines, run_agent, until
 
 GPU = ("--app", "modelling", "--queue", "gpu", "--gpu", "none")
 

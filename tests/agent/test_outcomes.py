@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Database
+
+from support.harness import Database
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
-from harness import Database, StartAgent, until
 
 from qwf_agent.agent.log_pipe import LogTail
 from qwf_agent.child.scoreboard import Scoreboard
+from support.harness import Database, StartAgent, until
 
 
 def test_the_last_progress_of_a_running_body_is_in_its_row(

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import DEADLINE_S, PACKAGE, Database, StartAgent, until
 
-from servers import Server
+from support.harness import DEADLINE_S, PACKAGE, Database, StartAgent, until
+from support.servers import Server
 
 
 @pytest.fixture

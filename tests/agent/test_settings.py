@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from harness import Agent, Database, StartAgent, until
+
+from support.harness import Agent, Database, StartAgent, until
 
 
 def set_to(base: Database, agent: Agent, change: str) -> None:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import psycopg
 import pytest
-from harness import Database, StartAgent, alive, clean_environment, until
 
 from qwf_agent import migrate
 from qwf_agent.versions import spoken
+from support.harness import Database, StartAgent, alive, run_agent, until
 
 NOWHERE = "host=127.0.0.1 port=1 dbname=x connect_timeout=1"
 
@@ -100,14 +98,6 @@ def test_fresh_forks_a_child_for_every_job(base: Database, start: StartAgent) ->
     start("--app", "bodies", "--fresh")
     ids = [base.enqueue("whoami") for _ in range(4)]
     assert len({base.ended(job_id)["output"]["pid"] for job_id in ids}) == 4
-
-
-def run_agent(home: Path, *options: str, **environment: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "qwf_agent", *options], cwd=home, capture_output=True, text=True,
-        env={**clean_environment(home), **environment}, timeout=60, check=False,
-    )  # fmt: skip
-    return done.returncode, done.stderr
 
 
 def test_without_a_database_it_says_what_to_do(tmp_path: Path) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import psutil
 import psycopg
 import pytest
-from harness import DRIVER, Database, StartAgent, until
 
 from qwf_agent.agent import telemetry
 from qwf_agent.system import gpu
+from support.harness import DRIVER, Database, StartAgent, until
 
 GIB = 1 << 30
 # What those who listen to the system this one follows expect of a sample.

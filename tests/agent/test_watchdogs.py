@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import DRIVER, Agent, Database, StartAgent, alive, until
+
+from support.harness import DRIVER, Agent, Database, StartAgent, alive, until
 
 GIB = 1 << 30
 

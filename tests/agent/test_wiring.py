@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import Database
 
 from qwf_agent.app import Job
 from qwf_agent.child.body import BadOutput, Body, Given, encode_output
 from qwf_agent.child.cancel import CancelEvent
+from support.harness import Database
 
 PIPELINE = {
     "name": "one",

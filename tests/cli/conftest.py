@@ -12,9 +12,9 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 from psycopg.types.json import Jsonb
-from welcome import OPTIONS, PIPELINE, WORKFLOW, Cli
 
 from qwf_agent.cli import qwf as command
+from support.welcome import OPTIONS, PIPELINE, WORKFLOW, Cli
 
 # Node modules import each other as the package `streetview`, as agents do.
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from welcome import Cli
+
+from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from welcome import PIPELINE, WORKFLOW, Cli
+
+from support.welcome import PIPELINE, WORKFLOW, Cli
 
 
 def registered(db: psycopg.Connection[Any]) -> list[tuple[str, int]]:

@@ -15,10 +15,10 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
-from welcome import Cli
 
 from qwf_agent import config, embedded
 from qwf_agent.cli.demo import photos
+from support.welcome import Cli
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = [sys.executable, "-c", "from qwf_agent.cli import main; main()", "demo"]

@@ -11,11 +11,11 @@ from typing import Any
 import psycopg
 import pytest
 from click.testing import Result
-from welcome import Cli
 
 from qwf_agent import migrate
 from qwf_agent.cli.doctor import checks, shipped
 from qwf_agent.cli.doctor import server as server_checks
+from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
 OF_THE_TEST_SERVER = "fsync is off"

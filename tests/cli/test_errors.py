@@ -20,10 +20,10 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 from rich.text import Text
-from welcome import Cli
 
 from qwf_agent.cli import qwf as command
 from qwf_agent.cli.draw.visible import Terminal
+from support.welcome import Cli
 
 ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
 

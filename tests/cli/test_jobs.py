@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
-from welcome import Cli
 
 from qwf_agent.cli import follow
+from support.welcome import Cli
 
 Work = Callable[..., list[str]]
 Db = psycopg.Connection[Any]

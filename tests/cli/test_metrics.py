@@ -14,7 +14,8 @@ import psycopg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from psycopg.types.json import Jsonb
-from welcome import Cli
+
+from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
 CARD = {"id": 0, "use_pct": 97, "vram_used_mb": 1024, "vram_total_mb": 4096}

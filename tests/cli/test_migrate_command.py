@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import psycopg
-from welcome import Cli
+
+from support.welcome import Cli
 
 
 def test_deploys_shows_verifies_and_reverts(qwf: Cli, empty_dsn: str) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 from click.testing import Result
-from welcome import Cli
 
-from servers import Server
+from support.servers import Server
+from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
 As = Callable[..., Result]

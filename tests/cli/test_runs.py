@@ -10,7 +10,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from welcome import OPTIONS, Cli
+
+from support.welcome import OPTIONS, Cli
 
 Work = Callable[..., list[str]]
 

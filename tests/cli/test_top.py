@@ -20,13 +20,13 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.json import Jsonb
 from textual.pilot import Pilot
 from textual.widgets import ContentSwitcher, DataTable, Input, Static
-from welcome import OPTIONS, Cli
 
 from qwf_agent.cli import connection
 from qwf_agent.cli.top.app import Top
 from qwf_agent.cli.top.dialogs import Answer, Details, Sure
 from qwf_agent.cli.top.fleet import Fleet
-from servers import Server
+from support.servers import Server
+from support.welcome import OPTIONS, Cli
 
 Db = psycopg.Connection[Any]
 Screen = Callable[[Pilot[None]], Awaitable[None]]

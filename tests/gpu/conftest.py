@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from harness import PACKAGE, Database, StartAgent, agents
 
 from qwf_agent.system import gpu
+from support.harness import PACKAGE, Database, StartAgent, agents
 
 USER = Path(__file__).resolve().parent / "user"
 

@@ -7,9 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from harness import Database, StartAgent, alive, until
-
 from qwf_agent.system import gpu
+from support.harness import Database, StartAgent, alive, until
 
 GIB = 1 << 30
 SLACK = GIB // 2

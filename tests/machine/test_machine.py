@@ -7,7 +7,8 @@ import os
 import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
-from state_machine import machine_on, prepare
+
+from support.machine.state_machine import machine_on, prepare
 
 SEQUENCES = int(os.environ.get("QWF_SEQUENCES", "500"))
 STEPS = int(os.environ.get("QWF_STEPS", "25"))

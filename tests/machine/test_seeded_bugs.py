@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from engine_model import Diverged
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
-from state_machine import machine_on, prepare
+
+from support.machine.engine_model import Diverged
+from support.machine.state_machine import machine_on, prepare
 
 WITHIN = 300  # sequences; a few dozen are enough
 # function, what its text says, what it says with the bug in it

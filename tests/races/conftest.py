@@ -8,9 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
-pytest.register_assert_rewrite("interleave")
+pytest.register_assert_rewrite("support.interleave")
 
-from interleave import Race  # noqa: E402  (after its asserts are rewritten)
+from support.interleave import Race  # noqa: E402  (after its asserts are rewritten)
 
 
 @pytest.fixture

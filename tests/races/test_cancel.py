@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from interleave import Claim, Race, claim, finish
+
+from support.interleave import Claim, Race, claim, finish
 
 VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from interleave import Race, claim, finish
+
+from support.interleave import Race, claim, finish
 
 RUNNING = "select count(*) from qwf.jobs where status = 'running'"
 

@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from interleave import Claim, Race, claim, finish
+
+from support.interleave import Claim, Race, claim, finish
 
 VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
 CANCEL = "select qwf.cancel_run(%s)"

@@ -7,7 +7,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from interleave import FINISH, Race, claim, finish, reports
+
+from support.interleave import FINISH, Race, claim, finish, reports
 
 
 def run_of(race: Race, *nodes: dict[str, Any]) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from interleave import Race, Session, claim, reports
+
+from support.interleave import Race, Session, claim, reports
 
 # {run} is a run whose first nodes are held, {ask} one that asks, {tokens} and {reports} are of what
 # is held, {failed} is a run that failed, {job} a standalone job that is held, {waiting} one that

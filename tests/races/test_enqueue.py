@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from interleave import Race, claim, finish
+
+from support.interleave import Race, claim, finish
 
 ENQUEUE = "select qwf.enqueue('t', queue => 'cpu', key => 'k')"
 MANY = 'select * from qwf.enqueue_many(\'[{"task":"t","queue":"cpu","key":"k"}]\')'

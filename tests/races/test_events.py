@@ -6,7 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from interleave import Race, Session, claim, finish
+
+from support.interleave import Race, Session, claim, finish
 
 Event = dict[str, Any]
 ON = "update qwf.settings set notify_events = true"

@@ -7,7 +7,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from interleave import Race, Session, claim, finish
+
+from support.interleave import Race, Session, claim, finish
 
 ANSWER = "select qwf.submit_input(%s, 'ask', '\"yes\"')"
 LATE = "expires_at = qwf.now() - interval '1 s'"

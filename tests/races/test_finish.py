@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from interleave import FINISH, Race, claim, finish, reports
+
+from support.interleave import FINISH, Race, claim, finish, reports
 
 
 def test_finish_before_reclaim(race: Race) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from interleave import Race, Session, claim, finish, until
+
+from support.interleave import Race, Session, claim, finish, until
 
 BEHIND = 3_000
 LITTLE = BEHIND / 10

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from interleave import Race, claim, finish
+
+from support.interleave import Race, claim, finish
 
 ANSWER = "select qwf.submit_input(%s, %s, '\"yes\"')"
 

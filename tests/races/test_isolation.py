@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from interleave import FINISH, Race, Session, claim, finish, reports
+
+from support.interleave import FINISH, Race, Session, claim, finish, reports
 
 STRICT = pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 

@@ -6,7 +6,8 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from interleave import FINISH, Race, Session, claim, finish, reports
+
+from support.interleave import FINISH, Race, Session, claim, finish, reports
 
 HELD = "select count(job_id) from qwf.limit_slots"
 

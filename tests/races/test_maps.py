@@ -8,24 +8,11 @@ from typing import Any
 
 import psycopg
 import pytest
-from interleave import FINISH, Claim, Race, Session, claim, finish, reports
+
+from support.interleave import FINISH, Claim, Race, Session, claim, finish, map_run, reports
 
 OUTCOMES = ["completed", "error", "fatal", "tempfail", "lost", "released", "cancelled"]
 VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
-
-
-def map_run(race: Race, elements: int = 3, after: str = "z", **keys: Any) -> int:
-    """A run of a map m over 0, 1, 2 ... and of a node that depends on it; its id."""
-    nodes = [
-        {"id": "m", "map": list(range(elements)), "inputs": {"x": {"$from": "item"}}, **keys},
-        {"id": after, "depends_on": ["m"], "inputs": {"all": {"$from": "m"}}},
-    ]
-    if after == "clean":
-        nodes[1] = {"id": after, "depends_on": ["m"], "run_if": "all_done"}
-    race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": nodes}))
-    step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
-    race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "maps", "steps": [step]}))
-    return int(race.one("select qwf.enqueue_run('maps')"))
 
 
 def elements(race: Race, run: int) -> Counter[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from interleave import Race, Session, claim, finish
+
+from support.interleave import Race, Session, claim, finish
 
 
 def hold(race: Race, run: int) -> Session:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from interleave import Race, Session, claim, finish
+
+from support.interleave import Race, Session, claim, finish
 
 BEAT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from interleave import Race, Session, claim, finish
+
+from support.interleave import Race, Session, claim, finish
 
 PRUNE = "select qwf.prune()"
 RETRY = "select qwf.retry_run(%s)"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import psycopg
 import pytest
-from interleave import FINISH, Race, claim, reports
+
+from support.interleave import FINISH, Race, claim, reports
 
 PRODUCER = ["select qwf.enqueue('t')", "select qwf.cancel_run(-1)", "select qwf.cancel_job(-1)"]
 WORKER = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from interleave import Race, claim, finish
+from support.interleave import Race, claim, finish
 
 FOLD = "select _qwf.fold_counts()"
 COUNTED = "select coalesce(sum(count), 0)::int from qwf.job_stats"

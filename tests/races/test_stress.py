@@ -11,7 +11,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from interleave import WORKFLOWS, Race
+
+from support.interleave import WORKFLOWS, Race
 
 CHAOS = 8.0  # seconds of trouble
 PEACE = 60.0  # seconds within which everything has to end afterwards

@@ -15,7 +15,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from interleave import Race
+
+from support.interleave import Race
 
 TROUBLE = 6.0  # seconds
 SESSIONS = 4

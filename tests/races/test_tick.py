@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from interleave import Race, claim, finish
+
+from support.interleave import Race, claim, finish
 
 LATE = "select setval('qwf.last_tick', (extract(epoch from qwf.now()) * 1000)::bigint - %s)"
 AGED = LATE.replace("last_tick", "caught_up")

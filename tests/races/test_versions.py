@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable
 
 import pytest
-from interleave import FINISH, GATE, Claim, Race, Session, claim, finish, reports
+
+from support.interleave import FINISH, GATE, Claim, Race, Session, claim, finish, reports
 
 ABLE = """
 create or replace function _qwf.is_able(p_job qwf.jobs, p_worker qwf.workers) returns boolean

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from interleave import Race, Session, claim, finish
-from test_maps import map_run
+
+from support.interleave import Race, Session, claim, finish, map_run
 
 
 def asleep(race: Race, worker: str, queue: str = "cpu") -> Session:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interleave import Race, Session, claim, finish
+from support.interleave import Race, Session, claim, finish
 
 
 def listening(race: Race) -> Session:

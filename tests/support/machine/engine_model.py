@@ -18,9 +18,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from workflows import DEADLINES, Node, expand
-
-import reference_model
+from support import reference_model
+from support.machine.workflows import DEADLINES, Node, expand
 
 Json = Any
 

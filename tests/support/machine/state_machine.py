@@ -17,8 +17,12 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import psycopg
-import reading
-from engine_model import (
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from psycopg.types.json import Jsonb
+
+from support.machine import reading
+from support.machine.engine_model import (
     ACTIVE,
     LIMITS,
     LIVE_RUN,
@@ -30,10 +34,7 @@ from engine_model import (
     Worker,
     require,
 )
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from psycopg.types.json import Jsonb
-from workflows import FAST, WORKFLOWS, Node, definitions
+from support.machine.workflows import FAST, WORKFLOWS, Node, definitions
 
 Json = Any
 START = datetime(2030, 1, 1, tzinfo=timezone.utc)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from engine_model import Model, require
+from support.machine.engine_model import Model, require
 
 SILENT = """
 select j.id from qwf.jobs j

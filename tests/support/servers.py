@@ -19,10 +19,10 @@ from psycopg.conninfo import make_conninfo
 from pytest_postgresql.executors import NoopExecutor
 from pytest_postgresql.janitor import DatabaseJanitor
 
-import get_pgtap
 from qwf_agent import embedded, migrate
+from support import get_pgtap
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SUPPORT = sorted((ROOT / "sql" / "tests" / "_support").rglob("*.sql"))
 DEBIAN = Path("/usr/lib/postgresql")
 

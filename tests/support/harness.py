@@ -16,10 +16,12 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.rows import DictRow, dict_row
 
-HERE = Path(__file__).resolve().parent
-PACKAGE = HERE.parents[1] / "python"
-USER = HERE / "user"
-DRIVER = os.pathsep.join(map(str, (PACKAGE, USER, HERE / "driver")))  # PYTHONPATH with cards
+TESTS = Path(__file__).resolve().parents[1]
+PACKAGE = TESTS.parent / "python"
+USER = TESTS / "agent" / "user"
+DRIVER = os.pathsep.join(
+    map(str, (PACKAGE, USER, TESTS / "agent" / "driver"))
+)  # PYTHONPATH with cards
 T = TypeVar("T")
 DEADLINE_S = 40.0
 
@@ -158,6 +160,15 @@ def agents(dsn: str, home: Path) -> Iterator[StartAgent]:
                     os.killpg(pid, signal.SIGKILL)
             agent.process.kill()
             agent.process.wait()
+
+
+def run_agent(home: Path, *options: str, **environment: str) -> tuple[int, str]:
+    """Exit code and standard error of an agent that ends by itself."""
+    done = subprocess.run(
+        [sys.executable, "-m", "qwf_agent", *options], cwd=home, capture_output=True, text=True,
+        env={**clean_environment(home), **environment}, timeout=60, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stderr
 
 
 def clean_environment(home: Path) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Gets pgTAP as one SQL file: from Debian's package, installed or not, else from npm's.
 
-`python tests/get_pgtap.py` prints where it is. Nothing is installed: it lands in build/.
+`python tests/support/get_pgtap.py` prints where it is. Nothing is installed: it lands in build/.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-TARGET = Path(__file__).resolve().parents[1] / "build" / "pgtap.sql"
+TARGET = Path(__file__).resolve().parents[2] / "build" / "pgtap.sql"
 SCRIPT = re.compile(r"pgtap--(\d+)\.(\d+)\.(\d+)\.sql$")
 NPM_PACKAGE = "@electric-sql/pglite-pgtap@0.0.15"
 

@@ -1,0 +1,1 @@
+"""What the tests stand on: servers, agents, sessions that race, models of the engine."""
