@@ -1,8 +1,7 @@
-"""What can be seen without running anything: how the SQL is laid out, what imports what."""
+"""What can be seen without running anything: how the SQL is laid out, files that are not code."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -40,8 +39,6 @@ KEYWORDS = (
     "|COMMIT|ROLLBACK|DECLARE|IF|THEN|ELSE|LOOP|RETURN|RAISE|WITH|AND|OR|NOT|NULL|IS|IN|ORDER BY"
 )
 COLUMNS = 100
-CORE = ("agent.loop", "child.main", "db")
-NOT_FOR_THE_CORE = ("cli", "migrate", "embedded")
 
 
 def made_by(name: str) -> str:
@@ -273,28 +270,6 @@ def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
         " as $$ begin return (select nothing from qwf.jobs); end $$"
     )
     assert [row[0] for row in checked.execute(PROBLEMS).fetchall()] == ["qwf.broken()"]
-
-
-# What imports what -------------------------------------------------------------------------------
-
-
-def imported_by(statement: str) -> set[str]:
-    """Names of all modules that are loaded once `statement` has run."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"{statement}; import sys; print(*sys.modules)"],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return set(done.stdout.split())
-
-
-@pytest.mark.parametrize("module", CORE)
-def test_the_core_of_the_agent_stays_small(module: str) -> None:
-    loaded = imported_by(f"import qwf_agent.{module}")
-    assert not loaded & {f"qwf_agent.{name}" for name in NOT_FOR_THE_CORE}
-    assert not loaded & {"click", "rich", "yoyo", "yaml"}
 
 
 # Files that are not code -------------------------------------------------------------------------
