@@ -6,17 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.control import Control
-from qwf_agent.agent.link import Call, Notification
+from qwf_agent.agent.link import Call, Links, Notification
 from qwf_agent.agent.loop import Agent
+from qwf_agent.agent.options import Options
 from qwf_agent.agent.pool import NO_ROOM, Room
 from qwf_agent.agent.settings import Settings
+from qwf_agent.agent.sleeper import Registration
 from qwf_agent.agent.worker import Worker
 from qwf_agent.db import Query
 
@@ -80,7 +82,7 @@ def idle_for(
             worker.control.step(link.now)
         worker.look(Room(1, 1), NO_ROOM, link.now, True)
         assert worker.claimed(link.now) == []
-        if worker.take_echo_request() and hears:
+        if worker.sleeper.take_echo_request() and hears:
             worker.told(Notification("mine", "echo"))
         link.now = max(link.now + 0.001, worker.next_at(1))
 
@@ -94,15 +96,15 @@ def link() -> EmptyLink:
 def worker(link: EmptyLink) -> Worker:
     times = {"poll": 1.0, "tick": 1.0, "heartbeat": 10.0, "lease": 30.0}
     values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | times
-    control = Control("w", "box", "cpu", values["heartbeat"], cast("Any", link))
-    assert [control.step(link.now) for _ in ("asks", "takes in the answer")] == [False, True]
-    assert control.on
+    links = Links(*[cast("Any", link)] * 3)
+    options = Options(dsn="", queues=("cpu",), host="box", out_root=Path())
+    registration = Registration("w", "mine", "box", "cpu")
+    worker = Worker(registration, Settings(**values), links, options, "{}", link.now)
+    worker.reader = cast("Any", SimpleNamespace(next_at=lambda: float("inf"), told=lambda _: None))
+    assert [worker.control.step(link.now) for _ in ("asks", "takes in the answer")] == [False, True]
+    assert worker.control.on
     link.sent.clear()
-    quiet = SimpleNamespace(next_at=lambda: float("inf"), told=lambda _: None)
-    return Worker(
-        "w", "mine", "cpu", Settings(**values), cast("Any", link), cast("Any", link), None, False,
-        control, cast("Any", quiet), "{}",
-    )  # fmt: skip
+    return worker
 
 
 def gaps(times: list[float]) -> list[float]:
@@ -186,15 +188,15 @@ def test_one_that_is_off_asks_often_where_that_may_end_unheard(
 
 def test_it_passes_on_when_a_tick_is_wanted(link: EmptyLink, worker: Worker) -> None:
     idle_for(20, link, worker, hears=True)
-    idle, _ = worker.take_tick_in_s(), link.sent.clear()
-    assert worker.take_tick_in_s() is None
+    idle, _ = worker.sleeper.take_tick_in_s(), link.sent.clear()
+    assert worker.sleeper.take_tick_in_s() is None
     idle_for(20, link, worker, hears=True)
     assert idle is not None
     assert idle > max(gaps(link.times("stay_asleep"))), "by then it has heard again"
     for due_s in (0.0, 0.5):
         link.awaited["tick_in_s"] = due_s
         idle_for(11, link, worker, hears=True)
-        assert worker.take_tick_in_s() == due_s
+        assert worker.sleeper.take_tick_in_s() == due_s
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,9 @@ def test_it_passes_on_when_a_tick_is_wanted(link: EmptyLink, worker: Worker) -> 
 def test_what_a_sleeper_hears_of_ticks_spares_its_agent_a_look(
     link: EmptyLink, others_tick: bool, wanted_s: float | None, max_age: str | None
 ) -> None:
-    worker = SimpleNamespace(settings=SimpleNamespace(tick=1.0), take_tick_in_s=lambda: wanted_s)
+    worker = SimpleNamespace(
+        settings=SimpleNamespace(tick=1.0), sleeper=SimpleNamespace(take_tick_in_s=lambda: wanted_s)
+    )
     agent = SimpleNamespace(
         workers=[worker], durable=link, ticking=None, tick_at=link.now, now=link.now,
         others_tick=others_tick,

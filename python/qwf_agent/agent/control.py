@@ -58,9 +58,9 @@ class Control:
         if notification.channel == db.WORKER_CONTROL and notification.payload == self._payload:
             self._ask_at = 0.0
 
-    def hurry(self, until: float) -> None:
-        """Ask now what would be asked until then."""
-        if self._ask_at < until:
+    def ask_if_due_before(self, moment: float) -> None:
+        """Ask now if it would ask before that moment anyway."""
+        if self._ask_at < moment:
             self._ask_at = 0.0
 
     def heard(self, registered: bool, ordered: bool, now: float) -> None:

@@ -312,6 +312,16 @@ class Link:
         self._selector.register(self._fd, events, self.ready)
 
 
+class Links(NamedTuple):
+    """The connections of an agent: `soft` for calls that commit without waiting for the disk,
+    `durable` for the others, `listener` for LISTEN. The listener is the soft one, unless that goes
+    through a pool by transaction."""
+
+    soft: Link
+    durable: Link
+    listener: Link
+
+
 @functools.cache
 def _parts(text: str) -> list[bytes]:
     """What stands around the parameters."""

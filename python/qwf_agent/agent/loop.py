@@ -20,23 +20,23 @@ from qwf_agent.agent import watchdogs
 from qwf_agent.agent.abilities import Announced, registration
 from qwf_agent.agent.batch_size import Pace
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.control import Control
 from qwf_agent.agent.endings import Jobs
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.lanes import configure, make_slots
-from qwf_agent.agent.link import Call, Link
+from qwf_agent.agent.link import Call, Link, Links
 from qwf_agent.agent.log_sender import LogSender
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.pool import NO_ROOM, Room, Slots
 from qwf_agent.agent.progress_sender import ProgressSender
 from qwf_agent.agent.reporter import Reporter
-from qwf_agent.agent.settings import Settings, SettingsReader, read_settings
+from qwf_agent.agent.settings import Settings, read_settings
 from qwf_agent.agent.signals import Signals
+from qwf_agent.agent.sleeper import SELDOM, STALE_AGE, Registration
 from qwf_agent.agent.slot import STUCK_S, Slot
 from qwf_agent.agent.systemd import Systemd
 from qwf_agent.agent.telemetry import Telemetry
 from qwf_agent.agent.watchdogs import Look
-from qwf_agent.agent.worker import SELDOM, STALE_AGE, Worker
+from qwf_agent.agent.worker import Worker
 from qwf_agent.child.outcome import Outcome
 from qwf_agent.exit_codes import MISCONFIGURED, NO_DATABASE
 from qwf_agent.system.cgroup import Groups
@@ -83,9 +83,9 @@ class Agent:
         self.selector.register(self.urgent, selectors.EVENT_READ, self.heed_urgent)
         self.signals = Signals(self.urgent)
         self.soft = Link(options.dsn, name, self.urgent, SOFT_DEADLINE_S)
-        self.ears = self.soft  # what LISTENs: a session of its own behind a pool by transaction
+        self.listener = self.soft  # behind a pool by transaction: a session of its own
         if options.listen_dsn is not None:
-            self.ears = Link(options.listen_dsn, name, self.urgent, SOFT_DEADLINE_S)
+            self.listener = Link(options.listen_dsn, name, self.urgent, SOFT_DEADLINE_S)
         self.durable = Link(options.dsn, name, self.urgent, DURABLE_DEADLINE_S)
         self.reporter = Reporter(self.durable)
         self.progress = ProgressSender(self.soft)
@@ -142,8 +142,8 @@ class Agent:
         self.soft.step(self.now)
         if self.soft.mutes > mutes:
             self.durable.hurry(SOFT_DEADLINE_S)  # what happened to one happened to the other, too
-        if self.ears is not self.soft:
-            self.ears.step(self.now)
+        if self.listener is not self.soft:
+            self.listener.step(self.now)
         self.durable.step(self.now)
         gather_s = self.gather_s()
         if gather_s and self.heed_urgent(gather_s):
@@ -154,8 +154,8 @@ class Agent:
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()
         self.now = time.monotonic()
-        while self.ears.notifications:
-            notification = self.ears.notifications.popleft()
+        while self.listener.notifications:
+            notification = self.listener.notifications.popleft()
             for worker in self.workers:
                 worker.told(notification)
 
@@ -253,7 +253,7 @@ class Agent:
         """Take in what claims have brought."""
         for worker in self.workers:
             self.slots.backlog.extend(worker.claimed(self.now))
-            if worker.take_echo_request():
+            if worker.sleeper.take_echo_request():
                 self.durable.send(db.echo(worker.id))
 
     def control(self) -> None:
@@ -263,7 +263,7 @@ class Agent:
             if worker.take_settings(self.now):
                 log.info("the settings of %s have changed", worker.queue)
                 configure(self.slots, self.options, worker.settings, self.guardian.mark)
-            worker.announce(self.info, self.durable)
+            worker.announce(self.info)
             if worker.control.step(self.now):
                 self.turn(worker)
             for order in worker.control.orders():
@@ -316,7 +316,7 @@ class Agent:
             if due_s:
                 self.tick_at = min(self.tick_at, self.now + max(0.01, float(due_s)))
         for worker in self.workers:
-            wanted_s = worker.take_tick_in_s()
+            wanted_s = worker.sleeper.take_tick_in_s()
             if wanted_s is not None and self.others_tick:
                 self.tick_at = self.now + wanted_s  # a sleeper hears of it, which spares a look
         if self.ticking is None and self.now >= self.tick_at and self.durable.up:
@@ -402,7 +402,7 @@ class Agent:
                 del self.rejoining[worker]
         elif worker.control.forgotten and not self.draining and self.durable.up:
             log.warning("the database has forgotten worker %s: registering again", worker.id)
-            self.rejoining[worker] = worker.rejoin(self.durable, self.options.host, self.info)
+            self.rejoining[worker] = worker.rejoin(self.options.host, self.info)
 
     # Starting.
 
@@ -416,7 +416,7 @@ class Agent:
                 MISCONFIGURED,
                 f"the database has schema version {version}, this agent speaks {__version__}",
             )
-        self.ears.listen(db.WORKER_CONTROL)
+        self.listener.listen(db.WORKER_CONTROL)
         for queue in self.options.queues:
             self.workers.append(self.register(queue, give_up_at))
         slots = make_slots(
@@ -461,18 +461,14 @@ class Agent:
 
     def register(self, queue: str, give_up_at: float) -> Worker:
         """Announce this process as a worker on the queue."""
-        settings = read_settings(self.ask(db.agent_settings(queue), give_up_at), self.options.poll)
+        settings = read_settings(self.ask(db.agent_settings(queue), give_up_at), self.options)
         host = self.options.host
         worker_id = self.ask(db.register_worker(host, queue, self.info), give_up_at)
         channel = self.ask(db.wake_channel(worker_id), give_up_at)
-        self.ears.listen(channel)
-        control = Control(worker_id, host, queue, settings.heartbeat, self.soft)
-        lanes = queue in self.options.gpu_queues
-        reader = SettingsReader(queue, self.options.poll, self.soft, self.now)
-        return Worker(
-            worker_id, channel, queue, settings, self.soft, self.ears, self.options.lease, lanes,
-            control, reader, self.info,
-        )  # fmt: skip
+        self.listener.listen(channel)
+        registration = Registration(worker_id, channel, host, queue)
+        links = Links(self.soft, self.durable, self.listener)
+        return Worker(registration, settings, links, self.options, self.info, self.now)
 
     def spawn(self, slot: Slot) -> None:
         """Fork a child if the slot has none."""
@@ -485,7 +481,7 @@ class Agent:
         """When the loop has something to do, if nothing happens before."""
         times = [
             self.soft.next_at(),
-            self.ears.next_at(),
+            self.listener.next_at(),
             self.durable.next_at(),
             self.watched_at + LOOK_S if self.slots.busy() else self.now + IDLE_S,
         ]
@@ -520,7 +516,7 @@ class Agent:
         for slot in self.slots:
             slot.kill()
         self.soft.close()
-        self.ears.close()
+        self.listener.close()
         for worker in self.workers:
             call = self.durable.send(db.deregister_worker(worker.id))
             while not call.done and time.monotonic() < self.give_up_at:

@@ -8,6 +8,7 @@ from typing import Any
 
 from qwf_agent import db
 from qwf_agent.agent.link import Call, Link, Notification
+from qwf_agent.agent.options import Options
 
 PAYLOAD = "settings"  # on the channel worker_control: they have changed
 READ_AGAIN_S = 60.0  # for where nobody can be told: behind a pool by transaction
@@ -37,13 +38,20 @@ class Settings:
     max_value_bytes: int
     max_error_bytes: int
 
+    @property
+    def beat_s(self) -> float:
+        """Seconds between two heartbeats: three fit into a lease."""
+        return min(self.heartbeat, self.lease / 3)
 
-def read_settings(text: str, poll: float | None) -> Settings:
-    """Settings from the JSON that qwf.agent_settings() returns; `poll` overrides the one given
-    there."""
+
+def read_settings(text: str, options: Options) -> Settings:
+    """Settings from the JSON that qwf.agent_settings() returns; the agent's own --poll and --lease
+    override those given there."""
     given: dict[str, Any] = json.loads(text)
     settings = Settings(**{name: given[name] for name in Settings.__dataclass_fields__})
-    return settings if poll is None else replace(settings, poll=poll)
+    return replace(
+        settings, poll=options.poll or settings.poll, lease=options.lease or settings.lease
+    )
 
 
 class SettingsReader:
@@ -52,9 +60,9 @@ class SettingsReader:
     Invariant: at most one call is under way.
     """
 
-    def __init__(self, queue: str, poll: float | None, link: Link, now: float) -> None:
+    def __init__(self, queue: str, options: Options, link: Link, now: float) -> None:
         self._queue = queue
-        self._poll = poll
+        self._options = options
         self._link = link
         self._reading: Call | None = None
         self._read_at = now + READ_AGAIN_S
@@ -70,7 +78,7 @@ class SettingsReader:
         if call is not None and call.done:
             self._reading = None
             if call.failure is None:
-                return read_settings(call.value(), self._poll)
+                return read_settings(call.value(), self._options)
         if not self._link.up:
             self._read_at = 0.0  # what is said meanwhile is missed
         if self._reading is None and now >= self._read_at and self._link.up:

@@ -15,7 +15,6 @@ from qwf_agent.system.gpu import MIB
 log = logging.getLogger("qwf_agent")
 
 
-
 class Trip(NamedTuple):
     """A watchdog that has tripped: the reason as qwf.finish() takes it, a sentence for people, and
     what was measured."""
