@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 
 from qwf_agent import config
-from qwf_agent.agent.abilities import announce
+from qwf_agent.agent.abilities import find_abilities
 from qwf_agent.agent.loop import Agent
 from qwf_agent.agent.options import Options
 from qwf_agent.child.tasks import CannotLoad
@@ -133,15 +133,15 @@ def command(verbose: bool, **given: Any) -> int:
     start_log(verbose)
     try:
         options = read_options(given)
-        announced = announce(options)
+        abilities = find_abilities(options)
         groups = open_groups(options.cgroup, options.max_rss)
     except (config.ConfigError, CannotLoad, CannotUse) as error:
         click.echo(f"error: {error}", err=True)
         return MISCONFIGURED
-    if announced.blind:
-        click.echo(f"refused: {announced.blind}", err=True)
+    if abilities.blind:
+        click.echo(f"refused: {abilities.blind}", err=True)
         return REFUSED
-    return Agent(options, announced, groups).run()
+    return Agent(options, abilities, groups).run()
 # fmt: on
 
 

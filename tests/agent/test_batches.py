@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from qwf_agent.agent.batch_size import BATCH_S, Pace
+from qwf_agent.agent.batch_size import BATCH_S, BatchSize
 from support.harness import Database, StartAgent, until
 
 
@@ -79,21 +79,21 @@ def test_long_jobs_are_claimed_one_at_a_time(base: Database, start: StartAgent) 
 
 
 def test_batches_grow_while_bodies_are_short_and_shrink_at_once() -> None:
-    pace = Pace(500)
-    assert pace.batch == pace.hold == 1, "none is claimed behind one that may be long"
+    batch_size = BatchSize(500)
+    assert batch_size.batch == batch_size.hold == 1, "none is claimed behind one that may be long"
     sizes = []
     for _ in range(3000):
-        pace.saw("t", 0.0001)
-        sizes.append(pace.batch)
+        batch_size.saw("t", 0.0001)
+        sizes.append(batch_size.batch)
     assert sizes[-1] == 500
-    assert pace.hold == 1000, "the next batch is claimed while one is done"
+    assert batch_size.hold == 1000, "the next batch is claimed while one is done"
     assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
-    pace.saw("t", 60)
-    assert pace.batch == 1
+    batch_size.saw("t", 60)
+    assert batch_size.batch == 1
 
 
 def test_a_task_never_seen_counts_as_long() -> None:
-    pace = Pace(500)
-    pace.saw("short", 0.001)
-    assert pace.expected("short") < BATCH_S
-    assert pace.expected("new") == BATCH_S
+    batch_size = BatchSize(500)
+    batch_size.saw("short", 0.001)
+    assert batch_size.expected("short") < BATCH_S
+    assert batch_size.expected("new") == BATCH_S

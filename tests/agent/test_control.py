@@ -209,7 +209,7 @@ def test_the_canary_that_fails_switches_it_off_again(base: Database, start: Star
     move_what_is_left(base)
     canaries = [base.enqueue("die", {"number": int(signal.SIGSEGV)}) for _ in range(3)]
     base.conn.execute("update qwf.worker_controls set until = now()")
-    until(lambda: "after a pause" in (off_reason(base) or ""), "the canary to die")
+    until(lambda: "after a pause" in (off_reason(base) or ""), "the job on trial to die")
     tried = [job_id for job_id in canaries if base.job(job_id)["attempt"]]
     assert len(tried) == 1, "one job alone is tried"
 

@@ -83,7 +83,7 @@ def idle_for(
         worker.look(Room(1, 1), NO_ROOM, link.now, True)
         assert worker.claimed(link.now) == []
         if worker.sleeper.take_echo_request() and hears:
-            worker.told(Notification("mine", "echo"))
+            worker.notified(Notification("mine", "echo"))
         link.now = max(link.now + 0.001, worker.next_at(1))
 
 
@@ -100,7 +100,9 @@ def worker(link: EmptyLink) -> Worker:
     options = Options(dsn="", queues=("cpu",), host="box", out_root=Path())
     registration = Registration("w", "mine", "box", "cpu")
     worker = Worker(registration, Settings(**values), links, options, "{}", link.now)
-    worker.reader = cast("Any", SimpleNamespace(next_at=lambda: float("inf"), told=lambda _: None))
+    worker.reader = cast(
+        "Any", SimpleNamespace(next_at=lambda: float("inf"), notified=lambda _: None)
+    )
     assert [worker.control.step(link.now) for _ in ("asks", "takes in the answer")] == [False, True]
     assert worker.control.on
     link.sent.clear()
@@ -176,7 +178,7 @@ def test_one_that_is_off_asks_often_where_that_may_end_unheard(
     for end in (None, until):
         link.orders = {**order, "until": end}
         link.sent.clear()
-        worker.control.told(Notification("worker_control", "box:cpu"))
+        worker.control.notified(Notification("worker_control", "box:cpu"))
         idle_for(15, link, worker, hears)
         assert not worker.control.on
     idle_for(100, link, worker, hears)
@@ -245,7 +247,7 @@ def test_a_wake_up_during_a_look_that_finds_nothing_makes_it_look_again(
     worker.look_soon()
     link.answers = False
     worker.look(Room(1, 1), NO_ROOM, link.now, True)
-    worker.told(Notification("mine", "cpu"))
+    worker.notified(Notification("mine", "cpu"))
     for call in link.calls:
         call.done = True
     link.answers = True

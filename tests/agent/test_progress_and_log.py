@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qwf_agent.agent.log_pipe import LogTail
+from qwf_agent.agent.log_pipe import LogPipe
 from qwf_agent.child.scoreboard import Scoreboard
 from support.harness import Database, StartAgent, until
 
@@ -53,7 +53,7 @@ def test_each_job_gets_its_own_log(shared: Database) -> None:
 def test_marks_cut_a_log_wherever_reads_happen_to_end() -> None:
     reader, writer = os.pipe()
     mark = bytes(range(16))
-    log = LogTail(reader, mark, 10)
+    log = LogPipe(reader, mark, 10)
     for part in (b"one", mark[:5], mark[5:], b"0123456789abc" + mark + b"re", b"st"):
         os.write(writer, part)
         log.read()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from qwf_agent.app import Job
-from qwf_agent.child.body import BadOutput, Body, Given, encode_output
+from qwf_agent.child.body import BadOutput, Body, BodyContext, encode_output
 from qwf_agent.child.cancel import CancelEvent
 from support.harness import Database
 
@@ -26,9 +26,9 @@ WORKFLOW = {
 }
 
 
-def given(**inputs: Any) -> Given:
+def given(**inputs: Any) -> BodyContext:
     job = Job(id=1, task="t", queue="q", attempt=1)
-    return Given(job, inputs, lambda: Path("/out"), lambda *_: None, CancelEvent())
+    return BodyContext(job, inputs, lambda: Path("/out"), lambda *_: None, CancelEvent())
 
 
 def test_a_node_gets_its_inputs_by_name(shared: Database) -> None:

@@ -23,7 +23,7 @@ from textual.widgets import ContentSwitcher, DataTable, Input, Static
 
 from qwf_agent.cli import connection
 from qwf_agent.cli.top.app import Top
-from qwf_agent.cli.top.dialogs import Answer, Details, Sure
+from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
 from qwf_agent.cli.top.fleet import Fleet
 from support.servers import Server
 from support.welcome import OPTIONS, Cli
@@ -136,12 +136,12 @@ def test_a_job_is_cancelled_after_a_question(fleet: Fleet, db: Db) -> None:
 
     async def cancel(pilot: Pilot[None]) -> None:
         await pilot.press("c")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Sure))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         await pilot.press("n")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, Sure))
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ConfirmDialog))
         assert db.execute(asked).fetchone() == (0,)
         await pilot.press("c")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Sure))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         await pilot.press("y")
         await until(pilot, lambda: db.execute(asked).fetchone() == (1,))
 
@@ -153,7 +153,7 @@ def test_a_failed_job_is_retried(fleet: Fleet, db: Db) -> None:
 
     async def retry(pilot: Pilot[None]) -> None:
         await pilot.press("2", "r")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Sure))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         await pilot.press("y")
         await until(pilot, lambda: db.execute(failed).fetchone() == (0,))
         await until(pilot, lambda: "ValueError" not in told(pilot, "failed"))
@@ -171,7 +171,7 @@ def test_a_worker_is_switched_off_and_on(fleet: Fleet, db: Db) -> None:
         await until(pilot, lambda: db.execute(state).fetchone() == ("off",))
         await until(pilot, lambda: "drain" in told(pilot, "workers"))
         await pilot.press("x")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Sure))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         await pilot.press("y")
         await until(pilot, lambda: "off" in told(pilot, "workers"))
         await pilot.press("o")
@@ -190,13 +190,13 @@ def test_a_question_is_answered(
         await pilot.press("3")
         await until(pilot, lambda: "Which one?" in told(pilot, "asked"))
         await pilot.press("a")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Answer))
+        await until(pilot, lambda: isinstance(pilot.app.screen, AnswerDialog))
         assert "#2 bye" in "\n".join(screen(pilot))
         await pilot.press("#", "9", "enter")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, Answer))
+        await until(pilot, lambda: not isinstance(pilot.app.screen, AnswerDialog))
         await until(pilot, lambda: "no option #9" in "\n".join(screen(pilot)))
         await pilot.press("a")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Answer))
+        await until(pilot, lambda: isinstance(pilot.app.screen, AnswerDialog))
         pilot.app.screen.query_one(Input).value = "#2"
         await pilot.press("enter")
         status = "select status::text from qwf.runs where id = %s"
@@ -210,10 +210,10 @@ def test_a_question_is_answered(
 def test_a_job_is_shown_in_full(fleet: Fleet) -> None:
     async def look(pilot: Pilot[None]) -> None:
         await pilot.press("2", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Details))
+        await until(pilot, lambda: isinstance(pilot.app.screen, DetailsDialog))
         await until(pilot, lambda: "timeline" in "\n".join(screen(pilot)))
         await pilot.press("escape")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, Details))
+        await until(pilot, lambda: not isinstance(pilot.app.screen, DetailsDialog))
         assert pilot.app.query_one(ContentSwitcher).current == "failed"
 
     drive(fleet, SIZES[0], look)

@@ -21,7 +21,7 @@ from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
 from qwf_agent.system import gpu
 
 
-class Announced(NamedTuple):
+class Abilities(NamedTuple):
     """Tasks; models with the GPU memory each needs, MiB; numbers of the cards there are; memory of
     the largest, MiB, where known; why work for a card must be refused, if so."""
 
@@ -32,10 +32,10 @@ class Announced(NamedTuple):
     blind: str | None = None
 
 
-def announce(options: Options) -> Announced:
+def find_abilities(options: Options) -> Abilities:
     """Find it out. Raises CannotLoad with the import error."""
     if not (options.app or options.nodes or options.lanes):
-        return Announced()
+        return Abilities()
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -55,21 +55,21 @@ def announce(options: Options) -> Announced:
     found = json.loads(answer)
     if "error" in found:
         raise CannotLoad(found["error"])
-    return Announced(**found)
+    return Abilities(**found)
 
 
-def registration(options: Options, announced: Announced) -> dict[str, Any]:
+def registration(options: Options, abilities: Abilities) -> dict[str, Any]:
     """What a worker says about itself when it registers."""
-    vram_mb = options.vram_mb or announced.vram_mb
+    vram_mb = options.vram_mb or abilities.vram_mb
     fitting = [
-        name for name, needed in announced.models.items() if vram_mb is None or needed <= vram_mb
+        name for name, needed in abilities.models.items() if vram_mb is None or needed <= vram_mb
     ]
     return {
         "pid": os.getpid(),
         "version": __version__,
-        "slots": count(options, announced.cards),
-        "tasks": announced.tasks + ([COMMAND] if options.allow_commands else []),
-        "models": fitting if announced.models else None,
+        "slots": count(options, abilities.cards),
+        "tasks": abilities.tasks + ([COMMAND] if options.allow_commands else []),
+        "models": fitting if abilities.models else None,
         "vram_mb": vram_mb,
         "labels": dict(options.labels),
         "rank": options.rank,
@@ -93,19 +93,19 @@ def _tell(options: Options, writer: int) -> NoReturn:
         os._exit(0)
 
 
-def _find(options: Options) -> Announced:
+def _find(options: Options) -> Abilities:
     tasks = Tasks(options.app, options.nodes)
     names, models = tasks.names(), tasks.models()
     needs = tasks.model_needs()
     if not options.lanes or options.gpu == "none":
-        return Announced(names, needs)
+        return Abilities(names, needs)
     driver = gpu.find_driver()
     cards = driver() if driver else []
     allowed = allowed_cards() if options.gpu in (None, "all") else {str(options.gpu)}
     cards = [card for card in cards if allowed is None or str(card.number) in allowed]
     wants_card = sorted(name for name, model in models.items() if model.device)
     blind = _blindness(options, cards, wants_card[0]) if wants_card else None
-    return Announced(names, needs, [card.number for card in cards], gpu.vram_mb(cards), blind)
+    return Abilities(names, needs, [card.number for card in cards], gpu.vram_mb(cards), blind)
 
 
 def _blindness(options: Options, cards: list[gpu.Card], model: str) -> str | None:

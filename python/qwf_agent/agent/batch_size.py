@@ -7,7 +7,7 @@ SMOOTHING = 0.1
 LEAST_S = 40e-6  # what a child takes for a job whose body does nothing
 
 
-class Pace:
+class BatchSize:
     """Moving averages of body times, over all tasks and per task.
 
     Invariant: `batch`, the number of jobs one claim should bring a slot, is 1 until bodies have

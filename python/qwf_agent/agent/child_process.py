@@ -10,19 +10,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from qwf_agent.agent.log_pipe import MARK_BYTES, LogTail
+from qwf_agent.agent.log_pipe import MARK_BYTES, LogPipe
 from qwf_agent.child import main
 from qwf_agent.child.main import TICKET
 from qwf_agent.child.messages import Message, Unpacker
 from qwf_agent.child.scoreboard import Scoreboard
-from qwf_agent.child.setup import End, Setup
-from qwf_agent.system.cgroup import Group
+from qwf_agent.child.setup import ParentChannel, Setup
+from qwf_agent.system.cgroup import ControlGroup
 
 READ_BYTES = 1 << 18
 GONE = (ProcessLookupError, PermissionError)
 
 
-class Exit(NamedTuple):
+class ChildExit(NamedTuple):
     """The end of a process: its wait status, the most memory it has had, in bytes, and whether
     its control group ran out of memory (None: it has none)."""
 
@@ -37,7 +37,9 @@ class ChildProcess:
     Jobs go down a socket and their tickets into a pipe that both sides can read: see `child`.
     """
 
-    def __init__(self, selector: selectors.BaseSelector, setup: Setup, group: Group | None) -> None:
+    def __init__(
+        self, selector: selectors.BaseSelector, setup: Setup, group: ControlGroup | None
+    ) -> None:
         """Fork. Raises OSError when the system has no process or descriptor to give."""
         self._group = group
         self.scoreboard = Scoreboard()
@@ -49,15 +51,15 @@ class ChildProcess:
         self._tickets, self._tickets_in = os.pipe()
         self._cancels, self._cancels_in = os.pipe()
         log_out, log_in = os.pipe()
-        self.log = LogTail(log_out, os.urandom(MARK_BYTES), setup.limits.log_bytes)
+        self.log = LogPipe(log_out, os.urandom(MARK_BYTES), setup.limits.log_bytes)
         os.set_blocking(self._tickets, False)
         os.set_blocking(self._cancels, False)
         shared = (theirs, self._tickets, self._cancels, log_in, self.log.mark, self.scoreboard)
-        end = End(os.getpid(), *shared, group)
+        channel = ParentChannel(os.getpid(), *shared, group)
         try:
             self.pid = os.fork()
             if self.pid == 0:
-                main.main(end, setup)
+                main.main(channel, setup)
         except OSError:
             self.close()
             raise
@@ -113,7 +115,7 @@ class ChildProcess:
             with suppress(*GONE):
                 os.kill(pid, signal.SIGKILL)
 
-    def wait(self) -> Exit | None:
+    def wait(self) -> ChildExit | None:
         """How the child ended, if it has; then its last words are there to `hear`, and no ticket
         can be read any more."""
         pid, status, usage = os.wait4(self.pid, os.WNOHANG)
@@ -126,7 +128,7 @@ class ChildProcess:
             self._group.kill()
             out_of_memory = self._group.oom.more()
         self._read()
-        return Exit(status, usage.ru_maxrss * main.RSS_UNIT, out_of_memory)
+        return ChildExit(status, usage.ru_maxrss * main.RSS_UNIT, out_of_memory)
 
     def close(self) -> None:
         """Give everything back, once the child has ended."""

@@ -7,19 +7,19 @@ from typing import Any
 
 from qwf_agent.agent.link import Call
 from qwf_agent.agent.settings import Settings
-from qwf_agent.child.messages import Told
+from qwf_agent.child.messages import JobFields
 from qwf_agent.child.outcome import Outcome
 
-# Columns of qwf.claim() that the child is told, in the order of messages.Work, and those it is not.
-TOLD = (
+# Columns of qwf.claim() for the child, in the order of messages.Work, and those for the agent.
+CHILD_COLUMNS = (
     "job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir", "labels",
     "required_model", "inputs",
 )  # fmt: skip
-KEPT = ("token", "timeout", "stall_timeout", "light")
+AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light")
 
 
 @dataclass(slots=True)
-class Vitals:
+class WatchdogState:
     """What the watchdogs remember of one running body. Times are on the monotonic clock, in
     seconds; memory in bytes.
 
@@ -53,7 +53,7 @@ class Claim:
     queue: str
     attempt: int
     model: str | None  # that it needs
-    told: Told
+    for_child: JobFields
     timeout: float
     stall_timeout: float
     heavy: bool  # needs a card to itself
@@ -61,34 +61,35 @@ class Claim:
     ticket: int = field(default=0, init=False)
     expected_s: float = field(default=0.0, init=False)
     given_at: float = field(default=0.0, init=False)  # to the child that has it
-    # What to report once its child is dead, whatever the child said.
-    fate: Outcome | None = field(default=None, init=False)
+    # To report when its child is dead, instead of what the child said.
+    forced_outcome: Outcome | None = field(default=None, init=False)
     dropped: bool = field(default=False, init=False)  # lost to another worker: nothing is reported
     cancelled: bool = field(default=False, init=False)  # told to stop
     kill_at: float = field(default=float("inf"), init=False)
     progress_seen: int = field(default=0, init=False)
-    _vitals: Vitals | None = field(default=None, init=False)
+    _watchdog_state: WatchdogState | None = field(default=None, init=False)
 
     @property
-    def vitals(self) -> Vitals:
+    def watchdog_state(self) -> WatchdogState:
         """What the watchdogs remember of it, from their first look on."""
-        if self._vitals is None:
-            self._vitals = Vitals()
-        return self._vitals
+        if self._watchdog_state is None:
+            self._watchdog_state = WatchdogState()
+        return self._watchdog_state
 
     @property
     def gpu_peak_bytes(self) -> int:
         """The most memory its card was seen to use."""
-        return self._vitals.gpu_peak_bytes if self._vitals is not None else 0
+        return self._watchdog_state.gpu_peak_bytes if self._watchdog_state is not None else 0
 
 
 def from_call(call: Call, settings: Settings, lanes: bool) -> list[Claim]:
     """The claims that a call of qwf.claim() has brought; `settings` hold what its rows do not say.
     With `lanes`, whatever is not light needs a card to itself."""
     claims = []
-    for record in call.pick(*TOLD, *KEPT):
-        told, (token, timeout, stall_timeout, light) = record[: len(TOLD)], record[len(TOLD) :]
-        job_id, _, _, task, queue, attempt, _, _, _, model, _ = told
+    for record in call.pick(*CHILD_COLUMNS, *AGENT_COLUMNS):
+        for_child = record[: len(CHILD_COLUMNS)]
+        token, timeout, stall_timeout, light = record[len(CHILD_COLUMNS) :]
+        job_id, _, _, task, queue, attempt, _, _, _, model, _ = for_child
         claims.append(
             Claim(
                 job_id,
@@ -97,7 +98,7 @@ def from_call(call: Call, settings: Settings, lanes: bool) -> list[Claim]:
                 queue,
                 attempt,
                 model,
-                told,
+                for_child,
                 timeout.total_seconds() if timeout else settings.timeout,
                 stall_timeout.total_seconds() if stall_timeout else settings.stall_timeout,
                 lanes and not light,

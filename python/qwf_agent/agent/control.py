@@ -6,7 +6,7 @@ import logging
 
 from qwf_agent import db
 from qwf_agent.agent.link import Call, Link, Notification
-from qwf_agent.agent.slot import Order
+from qwf_agent.agent.slot import ModelOrder
 
 log = logging.getLogger("qwf_agent")
 
@@ -37,7 +37,7 @@ class Control:
         self._ask_at = 0.0
         self._turned: str | None = UNKNOWN  # what the agent has been told
         self._ends = True  # the time for which it is off, as far as is known
-        self._orders: list[Order] = []
+        self._orders: list[ModelOrder] = []
 
     @property
     def on(self) -> bool:
@@ -53,7 +53,7 @@ class Control:
         """It has just been switched off from here: claim nothing while the database is asked."""
         self.policy, self._asking, self._ask_at = "drain", None, 0.0
 
-    def told(self, notification: Notification) -> None:
+    def notified(self, notification: Notification) -> None:
         """A notification, maybe that something is wanted of this worker."""
         if notification.channel == db.WORKER_CONTROL and notification.payload == self._payload:
             self._ask_at = 0.0
@@ -84,19 +84,19 @@ class Control:
         asking = self._asking is not None or self._taking is not None
         return self._ask_at if self._link.up and not asking else float("inf")
 
-    def orders(self) -> list[Order]:
+    def orders(self) -> list[ModelOrder]:
         """Models that people want loaded or unloaded since last asked."""
         orders, self._orders = self._orders, []
         return orders
 
-    def answer(self, order: Order, error: str | None) -> None:
+    def answer(self, order: ModelOrder, error: str | None) -> None:
         """Such a request has been carried out, or has failed."""
         self._link.send(db.answer_model_request(order.request_id, order.taken_by, error))
 
     @property
     def _wait_s(self) -> float:
-        told = self.on or (self.hears and not self._ends)
-        return self.every_s if told else min(OFF_ASK_S, self.every_s)
+        notified = self.on or (self.hears and not self._ends)
+        return self.every_s if notified else min(OFF_ASK_S, self.every_s)
 
     def _take_answer(self, now: float) -> bool:
         call = self._asking
@@ -128,5 +128,5 @@ class Control:
         if call.failure is not None:
             self.forgotten = call.failure.sqlstate == NO_SUCH
         self._orders += [
-            Order(row["id"], row["taken_by"], row["action"], row["model"]) for row in call.rows
+            ModelOrder(row["id"], row["taken_by"], row["action"], row["model"]) for row in call.rows
         ]

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Iterable
 
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.pool import Slots
+from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.reporter import Reporter
-from qwf_agent.agent.slot import Answer, Death, Slot
+from qwf_agent.agent.slot import ChildDeath, JobAnswer, Slot
 from qwf_agent.agent.watchdogs import Trip
 from qwf_agent.child.outcome import Outcome, of_death, render
 from qwf_agent.system.cgroup import OomKills, own_group
@@ -22,24 +22,24 @@ SWITCHED_OFF = Outcome("released", detail={"reason": "worker_off"})
 Listener = Callable[[Claim, str, "str | None", float], None]
 
 
-class Jobs:
+class Endings:
     """Takes what children say and how they die, and what the database wants, to its end.
 
     Invariant: every claim that leaves a slot or the backlog for good goes to the reporter, unless
     another worker has the job by now.
     """
 
-    def __init__(self, slots: Slots, reporter: Reporter, host: str, listener: Listener) -> None:
+    def __init__(self, slots: Pool, reporter: Reporter, host: str, listener: Listener) -> None:
         self._slots = slots
         self._reporter = reporter
         self._host = host
         self._listener = listener
         self._oom = OomKills(own_group())
 
-    def conclude(self, answer: Answer) -> None:
+    def conclude(self, answer: JobAnswer) -> None:
         """Its body has ended by itself."""
         claim = answer.claim
-        self._slots.pace.saw(claim.task, answer.seconds)
+        self._slots.batch_size.saw(claim.task, answer.seconds)
         if claim.cancelled:
             self.tell(claim, Outcome("cancelled", error="cancelled while it ran"), answer.log)
         elif not claim.dropped:
@@ -49,7 +49,7 @@ class Jobs:
             self._listener(claim, answer.outcome, answer.reason, answer.seconds)
             self._reporter.add(claim, answer.rendered, answer.log)
 
-    def bury(self, death: Death) -> None:
+    def conclude_death(self, death: ChildDeath) -> None:
         """Its child has died, and with it the job that was running, but nobody else's."""
         for answer in death.answers:
             self.conclude(answer)
@@ -57,7 +57,7 @@ class Jobs:
         oom = self._oom.more() if death.exit.out_of_memory is None else death.exit.out_of_memory
         outcome, claim = of_death(death.exit.status, out_of_memory=oom), death.running
         if claim is not None:
-            outcome = claim.fate or outcome
+            outcome = claim.forced_outcome or outcome
             detail = {**outcome.detail, "max_rss_bytes": death.exit.max_rss_bytes}
             self._listener(claim, outcome.outcome, detail.get("reason"), death.seconds)
             self.tell(claim, outcome._replace(detail=detail), death.log)
@@ -70,12 +70,12 @@ class Jobs:
         detail = {"reason": trip.reason, "readings": trip.readings}
         self.end(slot, claim, Outcome("lost", error=trip.error, detail=detail))
 
-    def end(self, slot: Slot, claim: Claim, fate: Outcome) -> None:
+    def end(self, slot: Slot, claim: Claim, forced_outcome: Outcome) -> None:
         """Kill its child; that is its outcome, whatever the child says."""
-        claim.fate = claim.fate or fate
+        claim.forced_outcome = claim.forced_outcome or forced_outcome
         slot.kill()
 
-    def heed(self, claim: Claim | None, verdict: str, kill_at: float) -> None:
+    def apply_verdict(self, claim: Claim | None, verdict: str, kill_at: float) -> None:
         """The database says whether it is still ours, and wanted. Told to stop, it has until
         `kill_at`."""
         if claim is None or claim.dropped or verdict == "ok":
@@ -128,5 +128,5 @@ class Jobs:
         """End every body now; its job is released."""
         for slot in self._slots:
             for claim in slot.claims:
-                claim.fate = claim.fate or RELEASED
+                claim.forced_outcome = claim.forced_outcome or RELEASED
             slot.kill()

@@ -10,7 +10,7 @@ from qwf_agent.agent.options import Options
 from qwf_agent.agent.settings import Settings
 from qwf_agent.agent.slot import Slot
 from qwf_agent.child.setup import Limits, Setup
-from qwf_agent.system.cgroup import Groups
+from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.guardian import Guardian
 
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
@@ -27,7 +27,7 @@ def make_slots(
     settings: Settings,
     selector: selectors.BaseSelector,
     guardian: Guardian,
-    groups: Groups | None,
+    groups: ControlGroups | None,
 ) -> list[Slot]:
     """The slots of an agent on a box with these cards: those with a card first."""
     total = count(options, cards)

@@ -131,7 +131,7 @@ class Link:
         self._soft, self._durable = (begin % int(deadline_s * 900) for begin in (SOFT, DURABLE))
         self._wait_s = RETRY_S[0]
         self._next_at = 0.0  # when to try again, or to give up connecting
-        self.mutes = 0  # how often a server that was there did not answer
+        self.unanswered = 0  # how often a server that was there did not answer
 
     def send(self, query: Query) -> Call:
         """Queue a call. Fails at once while the link is down."""
@@ -158,10 +158,10 @@ class Link:
         elif not self.up and now >= self._next_at:
             self._lose(f"no connection within {CONNECT_S:g} s")
         elif self._calls and now >= (self._calls[0].deadline or now + 1):
-            self.mutes += 1
+            self.unanswered += 1
             self._lose(f"no answer within {self._deadline_s:g} s")
 
-    def hurry(self, seconds: float) -> None:
+    def expect_answer_within(self, seconds: float) -> None:
         """Expect the answer under way within so many seconds: there is reason to doubt that this
         connection leads anywhere."""
         if self._calls and self._calls[0].deadline is not None:

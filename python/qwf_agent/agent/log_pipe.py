@@ -10,7 +10,7 @@ READS_AT_ONCE = 16
 MARK_BYTES = 16
 
 
-class LogTail:
+class LogPipe:
     """Reads a child's output pipe. The bytes before a mark are the log of the job that just ended.
 
     Invariant: `tail` is the end of what was printed since the last mark, at most about `limit`

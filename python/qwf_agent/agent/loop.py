@@ -17,16 +17,16 @@ from collections.abc import Iterator
 
 from qwf_agent import __version__, db
 from qwf_agent.agent import watchdogs
-from qwf_agent.agent.abilities import Announced, registration
-from qwf_agent.agent.batch_size import Pace
+from qwf_agent.agent.abilities import Abilities, registration
+from qwf_agent.agent.batch_size import BatchSize
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.endings import Jobs
+from qwf_agent.agent.endings import Endings
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.lanes import configure, make_slots
 from qwf_agent.agent.link import Call, Link, Links
 from qwf_agent.agent.log_sender import LogSender
 from qwf_agent.agent.options import Options
-from qwf_agent.agent.pool import NO_ROOM, Room, Slots
+from qwf_agent.agent.pool import NO_ROOM, Pool, Room
 from qwf_agent.agent.progress_sender import ProgressSender
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.settings import Settings, read_settings
@@ -35,11 +35,11 @@ from qwf_agent.agent.sleeper import SELDOM, STALE_AGE, Registration
 from qwf_agent.agent.slot import STUCK_S, Slot
 from qwf_agent.agent.systemd import Systemd
 from qwf_agent.agent.telemetry import Telemetry
-from qwf_agent.agent.watchdogs import Look
+from qwf_agent.agent.watchdogs import Observation
 from qwf_agent.agent.worker import Worker
 from qwf_agent.child.outcome import Outcome
 from qwf_agent.exit_codes import MISCONFIGURED, NO_DATABASE
-from qwf_agent.system.cgroup import Groups
+from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.guardian import Guardian
 from qwf_agent.versions import spoken
 
@@ -53,7 +53,7 @@ IDLE_S = 1.0
 GATHER_S, GATHER_BUSY_S = 0.001, 0.004
 WATCH_S = 0.05  # shortest time between two looks at all children
 TICK_AGE = 0.7  # of the time between two, which varies by a quarter: a lone agent does all
-LAST_WORDS_S = 10.0  # for reports to get through once the bodies have ended
+REPORT_GRACE_S = 10.0  # for reports to get through once the bodies have ended
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
 DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
 
@@ -73,14 +73,16 @@ class Agent:
     its lease renewed.
     """
 
-    def __init__(self, options: Options, announced: Announced, groups: Groups | None) -> None:
+    def __init__(
+        self, options: Options, abilities: Abilities, groups: ControlGroups | None
+    ) -> None:
         name = f"qwf agent {options.host} {','.join(options.queues)}"
         self.options = options
-        self.announced = announced
-        self.info = json.dumps(registration(options, announced))
+        self.abilities = abilities
+        self.info = json.dumps(registration(options, abilities))
         self.selector = selectors.DefaultSelector()
-        self.urgent = selectors.DefaultSelector()  # what is heeded while answers gather
-        self.selector.register(self.urgent, selectors.EVENT_READ, self.heed_urgent)
+        self.urgent = selectors.DefaultSelector()  # handled while answers gather
+        self.selector.register(self.urgent, selectors.EVENT_READ, self.take_urgent)
         self.signals = Signals(self.urgent)
         self.soft = Link(options.dsn, name, self.urgent, SOFT_DEADLINE_S)
         self.listener = self.soft  # behind a pool by transaction: a session of its own
@@ -91,8 +93,8 @@ class Agent:
         self.progress = ProgressSender(self.soft)
         self.logs = LogSender(self.soft)
         self.workers: deque[Worker] = deque()
-        self.slots = Slots([], Pace(options.batch))
-        self.jobs = Jobs(self.slots, self.reporter, options.host, self.job_ended)
+        self.slots = Pool([], BatchSize(options.batch))
+        self.endings = Endings(self.slots, self.reporter, options.host, self.job_ended)
         self.systemd = Systemd()
         self.telemetry = Telemetry(self.selector, options.host, options.dsn)
         self.groups = groups
@@ -121,7 +123,7 @@ class Agent:
         gc.freeze()  # what there is now stays: looking for garbage among it costs each child a copy
         while not self.finished():
             self.wait()
-            self.heed_signals()
+            self.handle_signals()
             self.reap()
             self.watch()
             self.heartbeat()
@@ -138,15 +140,16 @@ class Agent:
     def wait(self, until: float | None = None) -> None:
         """Wait for something to happen: an answer, a wake-up, a signal, or the time for
         something."""
-        mutes = self.soft.mutes
+        unanswered = self.soft.unanswered
         self.soft.step(self.now)
-        if self.soft.mutes > mutes:
-            self.durable.hurry(SOFT_DEADLINE_S)  # what happened to one happened to the other, too
+        if self.soft.unanswered > unanswered:
+            # What cut one connection has cut the other.
+            self.durable.expect_answer_within(SOFT_DEADLINE_S)
         if self.listener is not self.soft:
             self.listener.step(self.now)
         self.durable.step(self.now)
         gather_s = self.gather_s()
-        if gather_s and self.heed_urgent(gather_s):
+        if gather_s and self.take_urgent(gather_s):
             until = self.now  # there is something to do
         elif until is None:
             until = self.next_at()
@@ -157,7 +160,7 @@ class Agent:
         while self.listener.notifications:
             notification = self.listener.notifications.popleft()
             for worker in self.workers:
-                worker.told(notification)
+                worker.notified(notification)
 
     def gather_s(self) -> float:
         """How long answers of children are to gather, as a turn for each would cost more than its
@@ -168,7 +171,7 @@ class Agent:
         longest_s = GATHER_BUSY_S if self.reporter.busy() else GATHER_S
         return min(longest_s, self.slots.work_s() / 2)
 
-    def heed_urgent(self, longest_s: float = 0.0) -> bool:
+    def take_urgent(self, longest_s: float = 0.0) -> bool:
         """Wait so long for an answer of the database or a signal, and take it in; whether there was
         one."""
         events = self.urgent.select(longest_s)
@@ -176,7 +179,7 @@ class Agent:
             key.data()
         return bool(events)
 
-    def heed_signals(self) -> None:
+    def handle_signals(self) -> None:
         """The first SIGTERM drains, a second one or the end of the grace kills; SIGHUP renews
         the children."""
         if self.signals.take_hangup():
@@ -186,21 +189,21 @@ class Agent:
             self.drain()
         if self.draining and (self.signals.take_second_stop() or self.now >= self.kill_at):
             self.kill_at = float("inf")
-            self.jobs.kill_all()
+            self.endings.kill_all()
 
     def reap(self) -> None:
         """Take in what children said and how they died; fork new ones."""
         for slot in self.slots:
-            if slot.files.have_changed(self.now):
+            if slot.code_files.have_changed(self.now):
                 log.info("its code has changed: a child is replaced")
-                slot.files.clear()
+                slot.code_files.clear()
                 slot.retire()
             for answer in slot.answers():
-                self.jobs.conclude(answer)
+                self.endings.conclude(answer)
             self.announce(slot, slot.take_announcement())
             death = slot.reap()
             if death is not None:
-                self.jobs.bury(death)
+                self.endings.conclude_death(death)
             if slot.take_model_news():
                 for worker in self.workers:
                     worker.beat_soon()  # claims prefer jobs of the model that is loaded
@@ -222,20 +225,21 @@ class Agent:
             if slot.is_overdue(self.now):
                 log.error("a child has been importing the app or loading a model for too long")
                 slot.kill()
-            if not slot.claims or slot.claims[0].fate is not None:
+            if not slot.claims or slot.claims[0].forced_outcome is not None:
                 continue
             claim = slot.claims[0]
             if self.now >= claim.kill_at:
-                self.jobs.end(slot, claim, DID_NOT_STOP)
-            elif (trip := watchdogs.check(self.look(slot, claim, seconds))) is not None:
-                self.jobs.trip(slot, claim, trip)
-            elif claim.vitals.suspicion is not None:
-                readings, claim.vitals.suspicion = json.dumps(claim.vitals.suspicion), None
+                self.endings.end(slot, claim, DID_NOT_STOP)
+            elif (trip := watchdogs.check(self.observe(slot, claim, seconds))) is not None:
+                self.endings.trip(slot, claim, trip)
+            elif claim.watchdog_state.suspicion is not None:
+                readings = json.dumps(claim.watchdog_state.suspicion)
+                claim.watchdog_state.suspicion = None
                 self.soft.send(db.suspect_stall(claim.job_id, claim.token, readings))
         self.release_stranded()
 
     def heartbeat(self) -> None:
-        """Renew every lease, pass on progress and logs, and heed what the database says about each
+        """Renew every lease, pass on progress and logs, and apply what the database says about each
         job."""
         for worker in self.workers:
             if worker.beat_due(self.now):
@@ -243,11 +247,11 @@ class Agent:
                 worker.beat(held, json.dumps(self.slots.stats()), self.now)
             for token, verdict in worker.verdicts(self.now).items():
                 claim = self.slots.find(token) if verdict != "ok" else None
-                self.jobs.heed(claim, verdict, self.now + worker.settings.cancel_grace)
+                self.endings.apply_verdict(claim, verdict, self.now + worker.settings.cancel_grace)
         self.logs.step(self.workers, self.slots, self.now)
         for claim, verdict in self.progress.step(self.slots, self.now):
             grace = self.settings_of(claim).cancel_grace
-            self.jobs.heed(claim, verdict, self.now + grace)
+            self.endings.apply_verdict(claim, verdict, self.now + grace)
 
     def take_in(self) -> None:
         """Take in what claims have brought."""
@@ -272,7 +276,7 @@ class Agent:
                 else:
                     worker.control.answer(order, "the worker is switched off")
             if not worker.control.on:
-                self.jobs.park(worker.queue, kill=worker.control.policy == "hard")
+                self.endings.park(worker.queue, kill=worker.control.policy == "hard")
             self.rejoin(worker)
         for order, error in self.slots.take_orders_done():
             self.workers[0].control.answer(order, error)
@@ -283,7 +287,7 @@ class Agent:
     def hand_out(self) -> None:
         """Give the children what they can take; once draining, nothing."""
         if self.draining:
-            self.jobs.release(self.slots.backlog)
+            self.endings.release(self.slots.backlog)
         else:
             self.slots.hand_out()
 
@@ -336,13 +340,13 @@ class Agent:
         """Have its worker draw its conclusions."""
         for worker in self.workers:
             if worker.queue == claim.queue:
-                worker.circuit.saw(claim, outcome, reason, seconds)
+                worker.circuit_breaker.saw(claim, outcome, reason, seconds)
 
-    def look(self, slot: Slot, claim: Claim, seconds: float) -> Look:
-        """What the watchdogs are to judge: the first job of the slot."""
+    def observe(self, slot: Slot, claim: Claim, seconds: float) -> Observation:
+        """What the watchdogs judge: the first job of the slot."""
         sample, pid = self.telemetry.sample, slot.process.pid if slot.process else 0
         use, used = sample.cards.get(-1 if slot.card is None else slot.card, (0.0, 0))
-        return Look(
+        return Observation(
             claim,
             self.settings_of(claim),
             self.now,
@@ -368,7 +372,9 @@ class Agent:
             if any(slot.heavy >= heavy and slot.is_hopeful(self.now) for slot in self.slots):
                 self.hopeful_at[heavy] = self.now
             elif self.now > self.hopeful_at[heavy] + STUCK_S:
-                self.jobs.release([claim for claim in self.slots.backlog if claim.heavy >= heavy])
+                self.endings.release(
+                    [claim for claim in self.slots.backlog if claim.heavy >= heavy]
+                )
 
     def turn(self, worker: Worker) -> None:
         """It has just been switched on or off. Off frees the memory of its children, unless it
@@ -380,20 +386,20 @@ class Agent:
             if (alone or (worker.lanes and slot.heavy)) and worker.control.policy == "drain":
                 slot.retire()
             elif alone or (worker.lanes and slot.heavy and not slot.runs_other(worker.queue)):
-                self.jobs.park(worker.queue, kill=True)
-                slot.dismiss()
+                self.endings.park(worker.queue, kill=True)
+                slot.discard()
 
     def announce(self, slot: Slot, said: tuple[list[str], dict[str, int]] | None) -> None:
         """The new child of the slot has said what tasks and models its code has. Where that is
         news the database hears of it, and the other children make way for such as know it too."""
-        if said is None or said == (self.announced.tasks, self.announced.models):
+        if said is None or said == (self.abilities.tasks, self.abilities.models):
             return
         for other in self.slots:
             if other is not slot:
                 other.retire()
-        self.announced = self.announced._replace(tasks=said[0], models=said[1])
+        self.abilities = self.abilities._replace(tasks=said[0], models=said[1])
         log.info("its code has changed: it has the tasks %s now", ", ".join(said[0]) or "none")
-        self.info = json.dumps(registration(self.options, self.announced))
+        self.info = json.dumps(registration(self.options, self.abilities))
 
     def rejoin(self, worker: Worker) -> None:
         """Register again where the database has lost the worker's row."""
@@ -421,7 +427,7 @@ class Agent:
             self.workers.append(self.register(queue, give_up_at))
         slots = make_slots(
             self.options,
-            self.announced.cards,
+            self.abilities.cards,
             self.workers[0].settings,
             self.selector,
             self.guardian,
@@ -508,7 +514,7 @@ class Agent:
         claiming = any(worker.asked.total for worker in self.workers)
         if not self.draining or self.slots.claims() or claiming:
             return False
-        self.give_up_at = min(self.give_up_at, self.now + LAST_WORDS_S)
+        self.give_up_at = min(self.give_up_at, self.now + REPORT_GRACE_S)
         return self.reporter.idle() or self.now >= self.give_up_at
 
     def stop(self) -> int:

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from qwf_agent.agent.batch_size import BATCH_S, Pace
+from qwf_agent.agent.batch_size import BATCH_S, BatchSize
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.slot import Order, Slot
+from qwf_agent.agent.slot import ModelOrder, Slot
 
-LONG_S = 1.0
+MEASURE_AFTER_S = 1.0
 AHEAD_S = 0.01  # work that a child has left when the next claim is due; behind it a job may wait
 
 
@@ -24,18 +24,18 @@ class Room(NamedTuple):
 NO_ROOM = Room(0, 0)
 
 
-class Slots:
+class Pool:
     """The slots, and the backlog: jobs claimed but not given to a child yet.
 
     A heavy job goes to a slot that has a card, which runs one body at a time; a light one goes to
     any, but takes a card's slot only when no other is free.
     """
 
-    def __init__(self, slots: list[Slot], pace: Pace) -> None:
+    def __init__(self, slots: list[Slot], batch_size: BatchSize) -> None:
         self.slots = slots
         self.backlog: deque[Claim] = deque()
-        self.pace = pace
-        self._nothing_to_do: list[tuple[Order, str | None]] = []
+        self.batch_size = batch_size
+        self._nothing_to_do: list[tuple[ModelOrder, str | None]] = []
 
     def __iter__(self) -> Iterator[Slot]:
         return iter(self.slots)
@@ -89,7 +89,7 @@ class Slots:
 
     def any_long(self, now: float) -> bool:
         """Whether a body has run so long that it is worth measuring."""
-        return any(slot.claims and slot.running_for(now) > LONG_S for slot in self.slots)
+        return any(slot.claims and slot.running_for(now) > MEASURE_AFTER_S for slot in self.slots)
 
     def work_s(self) -> float:
         """How long every child has work, as far as that is known: 0 where one runs its last job."""
@@ -105,7 +105,7 @@ class Slots:
         waiting = sum(1 for claim in self.backlog if claim.heavy)
         return Room(total, self._room(heavy, waiting, now, more))
 
-    def order(self, order: Order) -> None:
+    def order(self, order: ModelOrder) -> None:
         """Have a model loaded by the child that is best for it, or unloaded by all that have
         it."""
         if order.action == "load":
@@ -118,7 +118,7 @@ class Slots:
         if not best:
             self._nothing_to_do.append((order, None))
 
-    def take_orders_done(self) -> list[tuple[Order, str | None]]:
+    def take_orders_done(self) -> list[tuple[ModelOrder, str | None]]:
         """Orders that have ended since last asked, each with what went wrong, if anything."""
         done, self._nothing_to_do = self._nothing_to_do, []
         return done + [answer for slot in self.slots for answer in slot.take_orders_done()]
@@ -130,7 +130,7 @@ class Slots:
         cards_are_busy = False
         while self.backlog:
             claim = self.backlog.popleft()
-            seconds = self.pace.expected(claim.task)
+            seconds = self.batch_size.expected(claim.task)
             slot = None if claim.heavy and cards_are_busy else self._slot_for(claim, seconds)
             if slot is not None:
                 slot.assign(claim, seconds)
@@ -160,10 +160,10 @@ class Slots:
         should hold is done; and where no more waits, only for one that will soon have none."""
         if not more and waiting >= sum(slot.ready and slot.load_s <= AHEAD_S for slot in slots):
             return 0
-        room = sum(slot.room(self.pace.hold, now) for slot in slots) - waiting
+        room = sum(slot.room(self.batch_size.hold, now) for slot in slots) - waiting
         hungry = any(slot.ready and not slot.claims for slot in slots)
-        enough = hungry or 2 * room >= self.pace.hold * len(slots)
-        return max(0, min(room, self.pace.batch * len(slots))) if enough else 0
+        enough = hungry or 2 * room >= self.batch_size.hold * len(slots)
+        return max(0, min(room, self.batch_size.batch * len(slots))) if enough else 0
 
     def _slot_for(self, claim: Claim, seconds: float) -> Slot | None:
         """The best slot that could take a job of so many seconds now: one that has its model, and
@@ -178,7 +178,7 @@ class Slots:
         return free[0] if free else None
 
 
-def _unfitness(slot: Slot, order: Order) -> tuple[bool, bool, bool, int]:
+def _unfitness(slot: Slot, order: ModelOrder) -> tuple[bool, bool, bool, int]:
     """What speaks against loading a model here, the weightiest first."""
     return (not slot.heavy, slot.model != order.model, slot.model is not None, len(slot.claims))
 

@@ -67,7 +67,7 @@ class SettingsReader:
         self._reading: Call | None = None
         self._read_at = now + READ_AGAIN_S
 
-    def told(self, notification: Notification) -> None:
+    def notified(self, notification: Notification) -> None:
         """A notification, maybe that settings have changed."""
         if notification == (db.WORKER_CONTROL, PAYLOAD):
             self._read_at = 0.0

@@ -11,7 +11,7 @@ from types import FrameType
 class Signals:
     """Counts signals. The handler does nothing else."""
 
-    HEEDED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
+    HANDLED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 
     def __init__(self, selector: selectors.BaseSelector) -> None:
         self.stops = 0
@@ -21,7 +21,7 @@ class Signals:
         os.set_blocking(self._writer, False)
         selector.register(self._reader, selectors.EVENT_READ, self._drain)
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
-        for number in self.HEEDED:
+        for number in self.HANDLED:
             signal.signal(number, self._count)
         signal.signal(
             signal.SIGUSR1, signal.SIG_IGN

@@ -8,15 +8,15 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from qwf_agent.agent.child_process import ChildProcess, Exit
+from qwf_agent.agent.child_process import ChildExit, ChildProcess
 from qwf_agent.agent.claim import Claim
-from qwf_agent.child.code_files import Files
-from qwf_agent.child.main import ORDER, TICKET
-from qwf_agent.child.messages import ANSWER, FILES, OBEYED, READY, REUSED, pack
-from qwf_agent.child.scoreboard import Progress
+from qwf_agent.child.code_files import CodeFiles
+from qwf_agent.child.main import FIRST_ORDER_TICKET, TICKET
+from qwf_agent.child.messages import ANSWER, FILES, ORDER_DONE, READY, REUSED, pack
+from qwf_agent.child.scoreboard import ProgressRecord
 from qwf_agent.child.setup import Setup
 from qwf_agent.child.tasks import IMPORT_S
-from qwf_agent.system.cgroup import Group
+from qwf_agent.system.cgroup import ControlGroup
 from qwf_agent.system.guardian import Guardian
 
 WAIT_S = (
@@ -24,13 +24,13 @@ WAIT_S = (
     5.0,
 )  # before forking again after a child that died before it was ready: first and longest
 
-ORDER_S = 1200.0  # longest that loading a model on request may take
-LONG_S = 0.2
+MODEL_ORDER_S = 1200.0  # longest that loading a model on request may take
+LONG_BODY_S = 0.2
 STUCK_S = 1.0  # jobs do not wait behind a body that runs longer
 MOST_JOBS = 500  # so that their tickets fit into one page, the least a pipe can hold
 
 
-class Answer(NamedTuple):
+class JobAnswer(NamedTuple):
     """What a child said about one job: the outcome and its reason, what to report, seconds its
     body took, the end of what it printed."""
 
@@ -42,12 +42,12 @@ class Answer(NamedTuple):
     log: str
 
 
-class Death(NamedTuple):
+class ChildDeath(NamedTuple):
     """The end of a child: its last answers, the job that was running, for how long, and what that
     had printed, those never started."""
 
-    exit: Exit
-    answers: list[Answer]
+    exit: ChildExit
+    answers: list[JobAnswer]
     running: Claim | None
     seconds: float
     unstarted: list[Claim]
@@ -55,7 +55,7 @@ class Death(NamedTuple):
     expected: bool
 
 
-class Order(NamedTuple):
+class ModelOrder(NamedTuple):
     """Somebody wants a model loaded or unloaded: the id of the request and the worker that took it
     up, which go to the database with the answer."""
 
@@ -91,14 +91,14 @@ class Slot:
         recycle_jobs: int,
         heavy: bool = False,
         card: int | None = None,
-        group: Group | None = None,
+        group: ControlGroup | None = None,
     ) -> None:
         self.heavy = heavy  # may run what needs a card to itself
         self.card = card  # the only card its child sees; None: whatever --gpu says
         self.model: str | None = None  # what its child has loaded
         self.loads = ModelLoads()
-        self.files = Files()
-        self.orders: deque[Order] = deque()
+        self.code_files = CodeFiles()
+        self.orders: deque[ModelOrder] = deque()
         self.claims: deque[Claim] = deque()
         self.load_s = 0.0  # work it has, as far as that is known
         self.ready = False  # the child has imported the user's app
@@ -109,7 +109,7 @@ class Slot:
         self._group = group
         self._recycle_jobs = recycle_jobs
         self._spawn_at = 0.0
-        self._dismissed = False
+        self._discarded = False
         self._wait_s = WAIT_S[0]
         self._ready_by = 0.0
         self._left = 0
@@ -117,8 +117,8 @@ class Slot:
         self._first_since = 0.0
         self._model_is_news = False
         self._announcement: tuple[list[str], dict[str, int]] | None = None
-        self._ordered: dict[int, Order] = {}
-        self._orders_done: list[tuple[Order, str | None]] = []
+        self._ordered: dict[int, ModelOrder] = {}
+        self._orders_done: list[tuple[ModelOrder, str | None]] = []
         self._jobs, self._tickets = bytearray(), bytearray()
 
     def configure(self, setup: Setup, recycle_jobs: int) -> None:
@@ -131,7 +131,7 @@ class Slot:
         """Fork a child if there is none and it is time. Raises OSError when the system has no
         process to give."""
         if self.process is None and now >= self._spawn_at:
-            self._dismissed = False
+            self._discarded = False
             self._spawn_at = now + self._wait_s
             self._wait_s = min(self._wait_s * 2, WAIT_S[1])
             self.process = ChildProcess(self._selector, self._setup, self._group)
@@ -154,7 +154,8 @@ class Slot:
     def room(self, batch: int, now: float) -> int:
         """How many more jobs it should be given, where `batch` is a slot's share; none behind a
         body that takes long."""
-        if not self.ready or (self.claims and self.running_for(now) > LONG_S) or self.has_orders():
+        long = self.claims and self.running_for(now) > LONG_BODY_S
+        if not self.ready or long or self.has_orders():
             return 0
         return max(0, min(self._left, batch - len(self.claims)))
 
@@ -180,16 +181,16 @@ class Slot:
             self._first_since = claim.given_at
         self.claims.append(claim)
         self.load_s += seconds
-        self._jobs += pack((self._ticket, *claim.told))
+        self._jobs += pack((self._ticket, *claim.for_child))
         self._tickets += TICKET.pack(claim.ticket)
 
     def flush(self) -> None:
         """Send what was assigned; orders, once nothing else is left to do."""
         while self.orders and self.ready and not self.claims:
             self._ticket += 1
-            ticket, order = ORDER + self._ticket, self.orders.popleft()
+            ticket, order = FIRST_ORDER_TICKET + self._ticket, self.orders.popleft()
             self._ordered[ticket] = order
-            self._ready_by = time.monotonic() + ORDER_S
+            self._ready_by = time.monotonic() + MODEL_ORDER_S
             self._jobs += pack((ticket, order.action, order.model))
             self._tickets += TICKET.pack(ticket)
         if self._tickets and self.process is not None:
@@ -236,7 +237,7 @@ class Slot:
         said, self._announcement = self._announcement, None
         return said
 
-    def take_orders_done(self) -> list[tuple[Order, str | None]]:
+    def take_orders_done(self) -> list[tuple[ModelOrder, str | None]]:
         """Orders that have ended since last asked, each with what went wrong, if anything."""
         done, self._orders_done = self._orders_done, []
         return done
@@ -253,7 +254,7 @@ class Slot:
             return 0
         return self.process.scoreboard.beats(self.claims[0].ticket)
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> ProgressRecord | None:
         """What the running body said last about how far it is, if that is news."""
         if not self.claims or self.process is None:
             return None
@@ -274,16 +275,16 @@ class Slot:
         if self.process is not None:
             self.process.kill()
 
-    def dismiss(self) -> None:
+    def discard(self) -> None:
         """Kill a child that is not needed, and with it whatever it holds in memory."""
-        self._dismissed = True
+        self._discarded = True
         self.kill()
 
     def retire(self) -> None:
         """No more jobs for this child: it leaves when it has done those it has."""
         self._left = -MOST_JOBS  # none, even after some were taken back
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[JobAnswer]:
         """What the child has said about its jobs; lets it go when those were its last."""
         found = [] if self.process is None else self._read_answers(self.process)
         if self.process is not None and self.ready and self._left <= 0 and not self.claims:
@@ -292,12 +293,12 @@ class Slot:
             self.process.hang_up()
         return found
 
-    def reap(self) -> Death | None:
+    def reap(self) -> ChildDeath | None:
         """The end of the child, if it has come."""
         process = self.process
         if process is None or (exit_ := process.wait()) is None:
             return None
-        expected = self._dismissed or (not self.ready and exit_.status == 0)
+        expected = self._discarded or (not self.ready and exit_.status == 0)
         seconds = self.running_for(time.monotonic())
         answers = self._read_answers(process)
         unread = process.take_tickets()
@@ -310,11 +311,11 @@ class Slot:
         self._orders_done += [(order, "its process died") for order in self._ordered.values()]
         self._ordered.clear()
         self._has_model(None)
-        self.files.clear()
+        self.code_files.clear()
         self.process, self.ready, self.load_s = None, False, 0.0
-        return Death(exit_, answers, running, seconds, unstarted, log, expected)
+        return ChildDeath(exit_, answers, running, seconds, unstarted, log, expected)
 
-    def _read_answers(self, process: ChildProcess) -> list[Answer]:
+    def _read_answers(self, process: ChildProcess) -> list[JobAnswer]:
         found = []
         for message in process.hear():
             if message[0] != ANSWER:
@@ -327,7 +328,7 @@ class Slot:
             if full:
                 self.retire()
             self._leave(claim)
-            found.append(Answer(claim, outcome, reason, report, seconds, process.log.take()))
+            found.append(JobAnswer(claim, outcome, reason, report, seconds, process.log.take()))
         if found:
             self._first_since = time.monotonic()
         return found
@@ -339,8 +340,8 @@ class Slot:
             tasks, models = said
             self._announcement = tasks, models
         elif kind == FILES:
-            self.files.add(*said)
-        elif kind == OBEYED:
+            self.code_files.add(*said)
+        elif kind == ORDER_DONE:
             ticket, error = said
             self._orders_done.append((self._ordered.pop(ticket), error))
         else:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterable, Iterator
 
 from qwf_agent import db
-from qwf_agent.agent.circuit_breaker import Circuit
+from qwf_agent.agent.circuit_breaker import CircuitBreaker
 from qwf_agent.agent.claim import Claim, from_call
 from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
@@ -63,7 +63,7 @@ class Worker:
         self.control = Control(
             self.id, registration.host, self.queue, self.settings.heartbeat, self._link
         )
-        self.circuit = Circuit(self.id, self.control, self._link)
+        self.circuit_breaker = CircuitBreaker(self.id, self.control, self._link)
         self.sleeper = Sleeper(registration, self.settings, self.control, self._links)
 
     def take_settings(self, now: float) -> bool:
@@ -91,8 +91,8 @@ class Worker:
 
     def look(self, room: Room, asked: Room, now: float, alone: bool) -> None:
         """Claim as much of the agent's `room` as nobody has `asked` for, if it is time to. Without
-        room, or once there was work, let wake-ups go to others. A canary flies `alone`: with no
-        other job of the queue."""
+        room, or once there was work, let wake-ups go to others. A worker on trial claims only
+        when it is `alone`: with no other job of the queue."""
         self.sleeper.listen(now)
         may_claim = room.total > 0 and self.control.on
         if self.sleeper.found or not may_claim:
@@ -107,7 +107,7 @@ class Worker:
             self.sleeper.look_soon()  # a card is free again: what was left to others may wait
         self._light_only = light_only
         share = min(1000, left.total, left.heavy if self.lanes and not light_only else 1000)
-        if self.circuit.canary:
+        if self.circuit_breaker.on_trial:
             share = min(share, 1 if alone else 0)
         if share > 0 and self._claiming is None and now >= self.sleeper.look_at and self._link.up:
             self.asked = Room(share, share if self.lanes and not light_only else 0)
@@ -131,11 +131,11 @@ class Worker:
         self.sleeper.plan(bool(call.records), now)
         return from_call(call, self.settings, self.lanes)
 
-    def told(self, notification: Notification) -> None:
+    def notified(self, notification: Notification) -> None:
         """A notification: the name of a queue that has work, that a job was cancelled, that a log
         is followed, that something is wanted of this worker, or that settings have changed."""
-        self.control.told(notification)
-        self.reader.told(notification)
+        self.control.notified(notification)
+        self.reader.notified(notification)
         if notification.channel == self.channel and notification.payload == self.queue:
             self.look_soon()
         elif notification.channel == self.channel and notification.payload == "cancel":
@@ -213,7 +213,12 @@ class Worker:
         """When there is something to do, if nothing happens before."""
         beating = self._beating is not None or self.sleeper.is_staying
         beat = float("inf") if beating else self._beat_at
-        looks = self._claiming is None and room > 0 and self.control.on and not self.circuit.canary
+        looks = (
+            self._claiming is None
+            and room > 0
+            and self.control.on
+            and not self.circuit_breaker.on_trial
+        )
         look = self.sleeper.look_at if looks else float("inf")
         say = self.sleeper.say_at if self.sleeper.asleep and not beating else float("inf")
         times = (beat, look, say, self.control.next_at(), self.reader.next_at())

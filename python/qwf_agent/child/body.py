@@ -20,7 +20,7 @@ from qwf_agent.child.cancel import CancelEvent
 NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
-class Given(NamedTuple):
+class BodyContext(NamedTuple):
     """What a body can ask for by name."""
 
     job: Job
@@ -31,7 +31,7 @@ class Given(NamedTuple):
     model: Any = None
 
 
-SPECIAL: dict[str, Callable[[Given], Any]] = {
+SPECIAL: dict[str, Callable[[BodyContext], Any]] = {
     "out": lambda given: given.out(),
     "inputs": lambda given: given.inputs,
     "status_callback": lambda given: given.status_callback,
@@ -75,7 +75,7 @@ class Body:
         self._takes_rest = any(p.kind is kinds.VAR_KEYWORD for p in parameters)
         self._paths = {p.name for p in parameters if _is_path(hints.get(p.name, p.annotation))}
 
-    def __call__(self, given: Given) -> Any:
+    def __call__(self, given: BodyContext) -> Any:
         """Run the function, to its end also if it is async. Raises what it raises, and TypeError
         for a missing input."""
         arguments = self._arguments(given)
@@ -85,7 +85,7 @@ class Body:
             return result
         return asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
 
-    def _arguments(self, given: Given) -> dict[str, Any]:
+    def _arguments(self, given: BodyContext) -> dict[str, Any]:
         arguments = {}
         for parameter in self._named:
             name, optional = parameter.name, parameter.default is not parameter.empty

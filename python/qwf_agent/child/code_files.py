@@ -30,7 +30,7 @@ def own_files() -> list[str]:
     )
 
 
-class Files:
+class CodeFiles:
     """The files and folders a child has named, and what they looked like then (agent)."""
 
     def __init__(self) -> None:

@@ -25,35 +25,35 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 from qwf_agent.app import Job
-from qwf_agent.child.body import Given, ImportFailed, encode_output
+from qwf_agent.child.body import BodyContext, ImportFailed, encode_output
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.code_files import own_files
 from qwf_agent.child.command import TASK as COMMAND
 from qwf_agent.child.command import run_command, write_all
-from qwf_agent.child.messages import ANSWER, FILES, OBEYED, READY, Message, Unpacker, Work, pack
+from qwf_agent.child.messages import ANSWER, FILES, ORDER_DONE, READY, Message, Unpacker, Work, pack
 from qwf_agent.child.models import Models
 from qwf_agent.child.out_folder import Folder, folder_of
 from qwf_agent.child.outcome import Outcome, of_exception, render
 from qwf_agent.child.scoreboard import Scoreboard
-from qwf_agent.child.setup import End, Setup
+from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.child.tasks import Tasks
 from qwf_agent.system.fork import become_own, die_with_parent, let_go
 from qwf_agent.system.guardian import MARK
 
 TICKET = struct.Struct("<Q")
-ORDER = 1 << 63  # a ticket from here on is no job: the agent wants a model loaded or unloaded
+FIRST_ORDER_TICKET = 1 << 63  # from here on tickets are orders to load or unload a model
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 BROKEN = 70  # exit code of a child that failed itself: EX_SOFTWARE
 
 
-def main(end: End, setup: Setup) -> NoReturn:
+def main(channel: ParentChannel, setup: Setup) -> NoReturn:
     """The life of a child. Leaves without finalising anything it inherited, above all no
     database connection."""
     code = BROKEN
     try:
-        _settle(end)
+        _settle(channel)
         os.environ.update({**setup.environment, MARK: f"{setup.mark}.{os.getpid()}"})
-        Child(end, setup).serve()
+        Child(channel, setup).serve()
         code = 0
     except BaseException:
         traceback.print_exc()
@@ -68,8 +68,8 @@ class Child:
     Invariant: for every ticket it reads it sends one answer, unless it dies.
     """
 
-    def __init__(self, end: End, setup: Setup) -> None:
-        self._end = end
+    def __init__(self, channel: ParentChannel, setup: Setup) -> None:
+        self._channel = channel
         self._setup = setup
         self._host = json.dumps(setup.host)
         self._tasks = Tasks(setup.app, setup.nodes)
@@ -80,7 +80,7 @@ class Child:
         self._cancel = CancelEvent()
         self._pid = os.getpid()
         self._poll = select.poll()
-        self._poll.register(end.tickets, select.POLLIN)
+        self._poll.register(channel.tickets, select.POLLIN)
         self._usage = Usage()
         self._modules = 0
         self._models = Models({}, setup.model_idle, self._send)
@@ -97,8 +97,8 @@ class Child:
         self._send((READY, names, needs))
         while (ticket := self._next_ticket()) is not None:
             message = self._receive(ticket)
-            if ticket >= ORDER:
-                self._obey(*message)
+            if ticket >= FIRST_ORDER_TICKET:
+                self._carry_out(*message)
                 continue
             started = time.monotonic()
             outcome = self._run(Work(*message))
@@ -109,7 +109,7 @@ class Child:
     def _next_ticket(self) -> int | None:
         while True:
             try:
-                data = os.read(self._end.tickets, TICKET.size)
+                data = os.read(self._channel.tickets, TICKET.size)
                 return int(TICKET.unpack(data)[0]) if data else None
             except BlockingIOError:  # none, or the parent took it back
                 self._poll.poll(self._models.idle_ms())
@@ -122,7 +122,7 @@ class Child:
                 message = self._jobs.popleft()
                 if message[0] == ticket:
                     return message
-            data = self._end.socket.recv(1 << 18)
+            data = self._channel.socket.recv(1 << 18)
             if not data:
                 raise EOFError("the agent is gone")
             self._jobs.extend(self._unpacker.feed(data))
@@ -148,11 +148,11 @@ class Child:
             work.job_id, work.task, work.queue, work.attempt, work.run_id, work.node_id,
             work.project, _object(work.labels),
         )  # fmt: skip
-        out = Out(job, work.out_dir, self._setup.out_root)
+        out = LazyFolder(job, work.out_dir, self._setup.out_root)
         if work.model is not None or not self._tasks.has_loaded(job.task):
-            self._end.scoreboard.load(work.ticket)
+            self._channel.scoreboard.load(work.ticket)
         run = self._body(work, job, inputs, out)
-        self._end.scoreboard.start(work.ticket)
+        self._channel.scoreboard.start(work.ticket)
         result = self._run_within(self._tasks.around(job), run)
         output = encode_output(result, self._setup.limits.value_bytes)
         return Outcome("completed", output, detail={"files": out.made.files()} if out.made else {})
@@ -169,7 +169,9 @@ class Child:
             result = run()
         return result  # noqa: RET504 - a context manager may have swallowed an exception
 
-    def _body(self, work: Work, job: Job, inputs: dict[str, Any], out: Out) -> Callable[[], Any]:
+    def _body(
+        self, work: Work, job: Job, inputs: dict[str, Any], out: LazyFolder
+    ) -> Callable[[], Any]:
         """What to call for this job. Finding it may import user code or load a model, which is not
         its time."""
         allowed = self._setup.allow_commands
@@ -181,9 +183,9 @@ class Child:
             raise ImportFailed from error
         finally:
             self._say_files()
-        progress = Progress(self._end.scoreboard, work.ticket)
+        progress = StatusCallback(self._channel.scoreboard, work.ticket)
         model = self._model(work.model)
-        return lambda: body(Given(job, inputs, out.make, progress, self._cancel, model))
+        return lambda: body(BodyContext(job, inputs, out.make, progress, self._cancel, model))
 
     def _model(self, name: str | None) -> Any:
         """The model that a job needs, if the app has a loader for it."""
@@ -191,7 +193,7 @@ class Child:
             return None
         return self._models.get(name)
 
-    def _obey(self, ticket: int, action: str, model: str) -> None:
+    def _carry_out(self, ticket: int, action: str, model: str) -> None:
         """Load or unload a model because somebody asked for that, and say whether it worked."""
         error = None
         try:
@@ -201,13 +203,13 @@ class Child:
                 self._models.unload()
         except Exception as failure:
             error = str(failure)
-        self._send((OBEYED, ticket, error))
+        self._send((ORDER_DONE, ticket, error))
 
     def _answer(self, ticket: int, outcome: Outcome, seconds: float) -> None:
         cpu_seconds, max_rss = self._usage.took(seconds), self._usage.max_rss_bytes
         more = f'"host": {self._host}, "cpu_seconds": {cpu_seconds}, "max_rss_bytes": {max_rss}'
         _flush_output()
-        write_all(self._end.log, self._end.mark)
+        write_all(self._channel.log, self._channel.mark)
         reason, report = outcome.detail.get("reason"), render(outcome, more)
         self._send((ANSWER, ticket, outcome.outcome, reason, seconds, self._is_full(), report))
 
@@ -222,13 +224,13 @@ class Child:
         return limit is not None and self._usage.rss_bytes() > limit
 
     def _send(self, message: Message) -> None:
-        self._end.socket.sendall(pack(message))
+        self._channel.socket.sendall(pack(message))
 
     def _on_cancel(self, *_: object) -> None:
         """The parent wrote tickets of jobs that have to stop. Runs between two bytecodes of
         whatever the body does."""
         try:
-            data = os.read(self._end.cancels, 4096)
+            data = os.read(self._channel.cancels, 4096)
         except BlockingIOError:
             return
         self._cancelled.update(ticket for (ticket,) in TICKET.iter_unpack(data))
@@ -236,7 +238,7 @@ class Child:
             self._cancel.set()
 
 
-class Out:
+class LazyFolder:
     """The folder of a job, made when a body first wants it."""
 
     def __init__(self, job: Job, out_dir: str | None, out_root: Path) -> None:
@@ -249,7 +251,7 @@ class Out:
         return self.made.make()
 
 
-class Progress:
+class StatusCallback:
     """What a body gets as status_callback."""
 
     def __init__(self, scoreboard: Scoreboard, ticket: int) -> None:
@@ -309,20 +311,23 @@ def _rss_bytes() -> int | None:
         return None
 
 
-def _settle(end: End) -> None:
+def _settle(channel: ParentChannel) -> None:
     """Become a process of its own: own group, default signals, own standard streams, nothing of
     the parent's."""
     become_own("qwf-child")
-    die_with_parent(end.parent)
-    if end.group is not None:
+    die_with_parent(channel.parent)
+    if channel.group is not None:
         with suppress(OSError):  # somebody has removed it: then as where there is none
-            end.group.enter()
+            channel.group.enter()
     with suppress(OSError):  # only Linux: when memory runs out, this process goes, not the agent
         Path("/proc/self/oom_score_adj").write_text("500")
     null = os.open(os.devnull, os.O_RDWR)
-    for target, source in ((0, null), (1, end.log), (2, end.log)):
+    for target, source in ((0, null), (1, channel.log), (2, channel.log)):
         os.dup2(source, target)
-    let_go({0, 1, 2, null, end.socket.fileno(), end.tickets, end.cancels, end.log}, null)
+    let_go(
+        {0, 1, 2, null, channel.socket.fileno(), channel.tickets, channel.cancels, channel.log},
+        null,
+    )
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - as long as the process
     sys.stdout, sys.stderr = _open_output(1), _open_output(2)
     sys.path.insert(0, str(Path.cwd()))

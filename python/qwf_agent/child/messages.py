@@ -19,11 +19,11 @@ READY = "ready"  # names of its tasks, GPU memory that each of its models needs,
 FILES = "files"  # where its code came from
 MODEL = "model"  # the one it has now, if any; seconds that loading it took
 REUSED = "reused"  # the model a job needed, which was there
-OBEYED = "obeyed"  # ticket of an order, what went wrong
+ORDER_DONE = "order_done"  # ticket of an order, what went wrong
 ANSWER = "answer"  # ticket of a job, outcome, reason, seconds, whether it is full, its report
 
 Message = tuple[Any, ...]
-Told = tuple[Any, ...]  # a Work without its ticket
+JobFields = tuple[Any, ...]  # a Work without its ticket
 
 
 class Work(NamedTuple):

@@ -31,7 +31,7 @@ class Running(NamedTuple):
     loading: bool
 
 
-class Progress(NamedTuple):
+class ProgressRecord(NamedTuple):
     """What a body said last."""
 
     version: int
@@ -78,7 +78,7 @@ class Scoreboard:
         self._version += 2
         self._write(PROGRESS_AT, PROGRESS.pack(self._version, *record))
 
-    def progress(self) -> Progress | None:
+    def progress(self) -> ProgressRecord | None:
         """The last record; None while there is none, or it is just being written (parent)."""
         version, ticket, fraction, size = PROGRESS.unpack_from(self._page, PROGRESS_AT)
         text = self._page[PROGRESS_AT + PROGRESS.size : PROGRESS_AT + PROGRESS.size + size]
@@ -88,7 +88,7 @@ class Scoreboard:
             or PROGRESS.unpack_from(self._page, PROGRESS_AT)[0] != version
         ):
             return None
-        return Progress(version, ticket, fraction, text.decode(errors="replace"))
+        return ProgressRecord(version, ticket, fraction, text.decode(errors="replace"))
 
     def beats(self, ticket: int) -> int:
         """The version of the last record, if that is about this job; else 0 (parent)."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from qwf_agent.child.scoreboard import Scoreboard
-from qwf_agent.system.cgroup import Group
+from qwf_agent.system.cgroup import ControlGroup
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Setup:
     mark: str  # by which the guardian knows what a body has started
 
 
-class End(NamedTuple):
+class ParentChannel(NamedTuple):
     """The child's end of everything it shares with its parent."""
 
     parent: int
@@ -48,4 +48,4 @@ class End(NamedTuple):
     log: int
     mark: bytes
     scoreboard: Scoreboard
-    group: Group | None
+    group: ControlGroup | None

@@ -13,7 +13,7 @@ from qwf_agent.cli import arguments, commands, connection, draw, errors
 from qwf_agent.cli.connection import Connection
 
 OPEN = ("blocked", "scheduled", "queued", "running", "awaiting_input")
-TOLD = 5  # refusals that are told one by one
+MOST_SHOWN = 5  # refusals that are told one by one
 
 MATCHING_JOBS = """
 select j.id, j.run_id
@@ -279,9 +279,9 @@ def _each(
         f"{verb}: {done} of {_counted(subjects)}" if refused else f"{verb}: {_counted(subjects)}"
     )
     if refused:
-        rest = len(refused) - TOLD
+        rest = len(refused) - MOST_SHOWN
         more_lines = [f"and {rest} more"] if rest > 0 else []
-        errors.fail(f"{len(refused)} were refused", details=[*refused[:TOLD], *more_lines])
+        errors.fail(f"{len(refused)} were refused", details=[*refused[:MOST_SHOWN], *more_lines])
 
 
 def _one(conn: Connection, verb: str, subject: Subject, **more: Any) -> None:

@@ -31,7 +31,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Group:
+class MetricGroup:
     """Figures that one query gives, a sample for each row."""
 
     query: Any
@@ -40,7 +40,7 @@ class Group:
 
 
 GROUPS = (
-    Group(
+    MetricGroup(
         "select queue, queued, scheduled, running, slots, paused::int as paused,"
         " coalesce(date_part('epoch', oldest_wait), 0) as oldest from qwf.queue_depth",
         ("queue",),
@@ -53,13 +53,13 @@ GROUPS = (
             Figure("qwf_queue_slots", "slots", "Bodies its live workers run at once."),
         ),
     ),
-    Group(
+    MetricGroup(
         "select host, queue, state, count(*) as count from qwf.fleet where state <> 'stopped'"
         " group by host, queue, state",
         ("host", "queue", "state"),
         (Figure("qwf_workers", "count", "Workers seen within a day, by state."),),
     ),
-    Group(
+    MetricGroup(
         "select queue, task, outcome, sum(count) as count, sum(wait_seconds) as wait,"
         " sum(run_seconds) as run from qwf.hourly_counts group by queue, task, outcome",
         ("queue", "task", "outcome"),
@@ -69,14 +69,14 @@ GROUPS = (
             Figure("qwf_attempt_run_seconds", "run", "Their run times, summed up.", counter=True),
         ),
     ),
-    Group(
+    MetricGroup(
         "select s.status::text, count(r.id) as count"
         " from unnest(enum_range(null::qwf.run_status)) s(status)"
         " left join qwf.runs r on r.status = s.status group by s.status",
         ("status",),
         (Figure("qwf_runs", "count", "Runs that are kept, by status."),),
     ),
-    Group(
+    MetricGroup(
         "select count(*) as count, coalesce(max(date_part('epoch', age)), 0) as oldest"
         " from qwf.pending_inputs",
         (),
@@ -85,7 +85,7 @@ GROUPS = (
             Figure("qwf_pending_input_oldest_seconds", "oldest", "Age of the oldest question."),
         ),
     ),
-    Group(
+    MetricGroup(
         "select count(*) filter (where poisoned_at is null) as waiting,"
         " count(poisoned_at) as poisoned,"
         " coalesce(date_part('epoch', qwf.now() - min(created_at)"
@@ -97,18 +97,18 @@ GROUPS = (
             Figure("qwf_outbox_poisoned", "poisoned", "Events given up."),
         ),
     ),
-    Group(
+    MetricGroup(
         "select coalesce(date_part('epoch', qwf.now()) - nullif(last_value, 0) / 1000.0, -1)"
         "::float8 as silent from qwf.last_tick",
         (),
         (Figure("qwf_tick_age_seconds", "silent", "Since the last tick; -1: there was none."),),
     ),
-    Group(
+    MetricGroup(
         "select count(*) as late from qwf.schedules where next_at < qwf.now() - interval '1 min'",
         (),
         (Figure("qwf_schedules_late", "late", "Schedules due for more than a minute."),),
     ),
-    Group(
+    MetricGroup(
         'select l.name as "limit", l.max_running as max, count(s.job_id) as held from qwf.limits l'
         " left join qwf.limit_slots s on s.limit_name = l.name group by l.name",
         ("limit",),
@@ -117,7 +117,7 @@ GROUPS = (
             Figure("qwf_limit_running", "held", "Jobs of the limit that run."),
         ),
     ),
-    Group(
+    MetricGroup(
         'select relname as "table", n_dead_tup as dead, n_live_tup as live,'
         " pg_total_relation_size(relid) as bytes"
         " from pg_stat_user_tables where schemaname = 'qwf'",
@@ -128,14 +128,14 @@ GROUPS = (
             Figure("qwf_table_bytes", "bytes", "Size on disk, with indexes."),
         ),
     ),
-    Group(
+    MetricGroup(
         "select coalesce(max(date_part('epoch', clock_timestamp() - xact_start)), 0) as age"
         " from pg_stat_activity where backend_xmin is not null and backend_type = 'client backend'"
         " and pid <> pg_backend_pid()",
         (),
         (Figure("qwf_oldest_snapshot_seconds", "age", "Age of the oldest open transaction."),),
     ),
-    Group(
+    MetricGroup(
         "select distinct on (host) host, cpu_percent / 100 as cpu,"
         " ram_used_mb::bigint << 20 as used, ram_total_mb::bigint << 20 as total,"
         " swap_used_mb::bigint << 20 as swap from qwf.host_metrics"
@@ -148,7 +148,7 @@ GROUPS = (
             Figure("qwf_host_swap_used_bytes", "swap", "Swap in use."),
         ),
     ),
-    Group(
+    MetricGroup(
         "select h.host, g ->> 'id' as gpu, (g ->> 'use_pct')::float8 / 100 as use,"
         " (g ->> 'vram_used_mb')::bigint << 20 as used,"
         " (g ->> 'vram_total_mb')::bigint << 20 as total"
@@ -165,7 +165,7 @@ GROUPS = (
 )
 
 
-class Fleet(Collector):
+class FleetCollector(Collector):
     """Asks the database at every scrape, one scrape at a time; without a database, qwf_up is 0."""
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
@@ -201,7 +201,7 @@ class Fleet(Collector):
         yield GaugeMetricFamily("qwf_unreadable", "Queries that failed in this scrape.", failed)
 
 
-def _metrics(group: Group, rows: Sequence[dict[str, Any]]) -> Iterator[Metric]:
+def _metrics(group: MetricGroup, rows: Sequence[dict[str, Any]]) -> Iterator[Metric]:
     for figure in group.figures:
         family = (CounterMetricFamily if figure.counter else GaugeMetricFamily)(
             figure.name, figure.about, labels=group.labels
@@ -235,7 +235,7 @@ def metrics(listen: str | None, dsn: str | None) -> None:
         return conn
 
     registry = CollectorRegistry()
-    registry.register(Fleet(connect))
+    registry.register(FleetCollector(connect))
     if listen is None:
         connect().close()  # where there is no database, say so as every command does
         click.echo(generate_latest(registry).decode(), nl=False)

@@ -36,7 +36,7 @@ class OomKills:
         return self._seen > before
 
 
-class Group:
+class ControlGroup:
     """The group of the children of one slot, one after the other."""
 
     def __init__(self, folder: Path, max_bytes: int | None) -> None:
@@ -62,7 +62,7 @@ class Group:
         (self.folder / name).write_text(text)
 
 
-class Groups:
+class ControlGroups:
     """The groups of an agent, all below one that is left to it.
 
     A group with limits may hold processes or groups, never both: an agent that lives in the group
@@ -84,10 +84,10 @@ class Groups:
             self._max_bytes = None
             log.warning("control group %s cannot limit memory: --max-rss is a watchdog only", base)
 
-    def make(self) -> Group:
+    def make(self) -> ControlGroup:
         """A group for one more slot. Raises OSError."""
         self._made += 1
-        return Group(self.base / f"{self.prefix}{self._made}", self._max_bytes)
+        return ControlGroup(self.base / f"{self.prefix}{self._made}", self._max_bytes)
 
     def folders(self) -> list[Path]:
         """The groups of the slots."""
@@ -108,12 +108,12 @@ class Groups:
         return False
 
 
-def open_groups(given: Path | None, max_bytes: int | None) -> Groups | None:
+def open_groups(given: Path | None, max_bytes: int | None) -> ControlGroups | None:
     """Groups below the one given, else below the one that systemd has left to this process; None
     where there is neither. Raises CannotUse for the one given."""
     base = given or _delegated()
     try:
-        return None if base is None else Groups(base, max_bytes)
+        return None if base is None else ControlGroups(base, max_bytes)
     except OSError as error:
         if given is not None:
             raise CannotUse(f"control group {base} cannot be used: {error}") from None

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from qwf_agent.system import cgroup
-from qwf_agent.system.cgroup import Groups
+from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.fork import fork_helper
 
 ENTRY = struct.Struct("<cq")  # what to do, and a child's pid
@@ -27,7 +27,7 @@ class Guardian:
     its own, it is known by the mark in its environment.
     """
 
-    def __init__(self, groups: Groups | None) -> None:
+    def __init__(self, groups: ControlGroups | None) -> None:
         """Fork it. Raises OSError."""
         self.mark = f"{os.getpid()}-{os.urandom(8).hex()}"
         reader, self._writer = os.pipe()
@@ -57,7 +57,7 @@ class Guardian:
             os.write(self._writer, ENTRY.pack(what, pid))
 
 
-def _guard(reader: int, mark: str, groups: Groups | None) -> None:
+def _guard(reader: int, mark: str, groups: ControlGroups | None) -> None:
     children: set[int] = set()
     with open(reader, "rb", buffering=0) as pipe:
         while data := pipe.read(ENTRY.size):

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from qwf_agent.cli import draw
 from qwf_agent.cli.connection import Connection, call, many
-from qwf_agent.cli.doctor.findings import TOLD, Finding, jobs, long, note, one, problem, some
+from qwf_agent.cli.doctor.findings import MOST_SHOWN, Finding, jobs, long, note, one, problem, some
 
 OLD_EVENT = timedelta(minutes=1)
 LATE = timedelta(minutes=1)  # for what a tick should have done
@@ -49,7 +49,7 @@ def runs(conn: Connection, dsn: str) -> Iterator[Finding]:
     for row in many(
         conn,
         "select run_id, error from qwf.outbox where poisoned_at is not null order by id limit %s",
-        (TOLD,),
+        (MOST_SHOWN,),
     ):
         yield problem(
             f"run {row['run_id']}: an event could not be applied: {draw.brief(row['error'])}",

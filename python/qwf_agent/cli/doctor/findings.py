@@ -10,7 +10,7 @@ from typing import Any, Literal
 from qwf_agent.cli import draw
 from qwf_agent.cli.connection import Connection
 
-TOLD = 5  # of the same kind one by one
+MOST_SHOWN = 5  # of the same kind one by one
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ def note(what: str, advice: str = "") -> Finding:
 def some(found: Iterable[Finding]) -> Iterator[Finding]:
     """The first of many of a kind, and how many more there are."""
     all_of_them = list(found)
-    yield from all_of_them[:TOLD]
-    if len(all_of_them) > TOLD:
-        yield problem(f"and {len(all_of_them) - TOLD} more of that kind")
+    yield from all_of_them[:MOST_SHOWN]
+    if len(all_of_them) > MOST_SHOWN:
+        yield problem(f"and {len(all_of_them) - MOST_SHOWN} more of that kind")
 
 
 def one(conn: Connection, query: Any, parameters: tuple[Any, ...] = ()) -> Any:

@@ -20,7 +20,7 @@ from textual.widgets import ContentSwitcher, DataTable, Footer, Static, Tab, Tab
 
 from qwf_agent.cli import draw
 from qwf_agent.cli.top import panels
-from qwf_agent.cli.top.dialogs import Answer, Details, Sure
+from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
 from qwf_agent.cli.top.fleet import Fleet, Rows, Snapshot, reason
 from qwf_agent.cli.top.lists import LISTS
 
@@ -245,7 +245,7 @@ class Top(App[None]):
             if text is not None:
                 self.do(lambda: self._fleet.answer(question, text), "answered")
 
-        self.push_screen(Answer(question), answered)
+        self.push_screen(AnswerDialog(question), answered)
 
     def action_details(self) -> None:
         """Show all of the selected job."""
@@ -284,14 +284,14 @@ class Top(App[None]):
             draw.timeline(row, attempts, events),
             *(draw.attempt(attempt) for attempt in attempts[-1:]),
         )
-        self.call_from_thread(self.push_screen, Details(content))
+        self.call_from_thread(self.push_screen, DetailsDialog(content))
 
     def _ask(self, question: str, what: Callable[[], None], said: str) -> None:
         def answered(sure: bool | None) -> None:
             if sure:
                 self.do(what, said)
 
-        self.push_screen(Sure(question), answered)
+        self.push_screen(ConfirmDialog(question), answered)
 
     def _current(self) -> str:
         return self.query_one(ContentSwitcher).current or "running"

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 from qwf_agent.cli import draw
 
 
-class Sure(ModalScreen[bool]):
+class ConfirmDialog(ModalScreen[bool]):
     """Asks before something is done; true for yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -33,7 +33,7 @@ class Sure(ModalScreen[bool]):
             yield Static("y  yes      n  no", classes="quiet", markup=False)
 
 
-class Answer(ModalScreen[str | None]):
+class AnswerDialog(ModalScreen[str | None]):
     """Shows a question and takes an answer; None when it is left open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(None)", "Leave it open")]
@@ -59,7 +59,7 @@ class Answer(ModalScreen[str | None]):
             self.dismiss(event.value.strip())
 
 
-class Details(ModalScreen[None]):
+class DetailsDialog(ModalScreen[None]):
     """A job in full."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape,q,enter", "dismiss(None)", "Back")]
