@@ -181,8 +181,8 @@ def test_pruning_reads_what_it_looks_at(full: psycopg.Connection[Any]) -> None:
     full.execute("select count(qwf.cancel_run(id)) from qwf.runs")
     full.execute("update qwf.settings set retention = '1 us'")
     assert worst(full, 8, lambda: rows_read(full, prune)) < 100 * 40
-    full.execute("select _qwf.fold_counts()")
-    assert rows_read(full, "select _qwf.fold_counts()") < 10
+    full.execute("select _qwf.roll_up_counts()")
+    assert rows_read(full, "select _qwf.roll_up_counts()") < 10
 
 
 def test_a_claim_reads_what_it_takes_along_every_walk(full: psycopg.Connection[Any]) -> None:

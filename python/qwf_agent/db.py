@@ -38,9 +38,9 @@ def register_worker(host: str, queue: str, info: str) -> Query:
     return Query("select * from qwf.register_worker({}, {}, {})", (host, queue, info))
 
 
-def announce(worker: str, info: str) -> Query:
+def update_worker(worker: str, info: str) -> Query:
     """Says anew which tasks and models the worker has; `info` is a JSON object."""
-    return Query("select * from qwf.announce({}, {})", (worker, info))
+    return Query("select * from qwf.update_worker({}, {})", (worker, info))
 
 
 def deregister_worker(worker: str) -> Query:

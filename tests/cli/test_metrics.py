@@ -44,7 +44,7 @@ def test_the_figures_are_those_of_the_database(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.finish(job_id, token, 'completed') from qwf.claim('cpu', 'box-a', 1)")
     db.execute("select from qwf.claim('cpu', 'box-a', 1)")
     db.execute("select qwf.report_metrics('box-a', %s)", (Jsonb(SAMPLE),))
-    db.execute("select qwf.pause_queue('gpu'), _qwf.fold_counts(100), qwf.tick()")
+    db.execute("select qwf.pause_queue('gpu'), _qwf.roll_up_counts(100), qwf.tick()")
     result = on_db("metrics")
     assert result.exit_code == 0, result.output
     found = samples(result.stdout)

@@ -14,7 +14,7 @@ WITHIN = 300  # sequences; a few dozen are enough
 # function, what its text says, what it says with the bug in it
 BUGS = {
     "the token is not checked": (
-        "_qwf.hold",
+        "_qwf.lock_attempts",
         "and b.token = r.token",
         "and b.token is not null",
     ),
@@ -24,7 +24,7 @@ BUGS = {
         "(p_outcome in ('lost', 'released'))::int",
     ),
     "skips do not cascade": (
-        "_qwf.apply",
+        "_qwf.apply_events",
         "'skipped', 'failed'",
         "'failed'",
     ),
@@ -34,12 +34,12 @@ BUGS = {
         "select s.run_id, e.to_idx, 2 * count(*)::int",
     ),
     "the event is lost where somebody holds the run": (
-        "_qwf.dispatch",
+        "_qwf.apply_where_free",
         "where e.run_id <> all (v_locked)",
         "where false",
     ),
     "the event is lost when applying it is rolled back": (
-        "_qwf.dispatch",
+        "_qwf.apply_where_free",
         "v_error := sqlstate || ' ' || sqlerrm;",
         "v_left := null;",
     ),
@@ -50,11 +50,11 @@ BUGS = {
     ),
     "a job goes back to the host that lost it": (
         "_qwf.fits",
-        "or not _qwf.another_takes(p_job, p_now)",
+        "or not _qwf.another_host_can(p_job, p_now)",
         "or true",
     ),
     "jobs above a lowered limit do not count": (
-        "_qwf.lock_slots",
+        "_qwf.lock_free_slots",
         "a.slot > l.max_running",
         "false",
     ),

@@ -50,9 +50,9 @@ def lay_a_base(worker: Session) -> None:
 def walked(worker: Session, *names: str) -> int:
     """How many entries of the index an empty claim of each of these workers comes to, together."""
     worker.begin()
-    before = worker.one("select _qwf.walked('qwf.jobs_claim')")
+    before = worker.one("select _qwf.index_entries_walked('qwf.jobs_claim')")
     assert all(claim(worker, 10, worker=name) == [] for name in names)
-    after = worker.one("select _qwf.walked('qwf.jobs_claim')")
+    after = worker.one("select _qwf.index_entries_walked('qwf.jobs_claim')")
     worker.commit()
     return int(after - before)
 

@@ -6,7 +6,7 @@ import threading
 
 from support.interleave import Race, claim, finish
 
-FOLD = "select _qwf.fold_counts()"
+FOLD = "select _qwf.roll_up_counts()"
 COUNTED = "select coalesce(sum(count), 0)::int from qwf.job_stats"
 
 

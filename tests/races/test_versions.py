@@ -10,7 +10,7 @@ import pytest
 from support.interleave import FINISH, GATE, Claim, Race, Session, claim, finish, reports
 
 ABLE = """
-create or replace function _qwf.is_able(p_job qwf.jobs, p_worker qwf.workers) returns boolean
+create or replace function _qwf.can_run(p_job qwf.jobs, p_worker qwf.workers) returns boolean
 language plpgsql as $$
 begin
   if p_job.task = 'gate' then

@@ -87,7 +87,7 @@ class Worker:
                 self._info = None  # it may not have heard
         if self._announcing is None and info != self._info and self._links.durable.up:
             self._info = info
-            self._announcing = self._links.durable.send(db.announce(self.id, info))
+            self._announcing = self._links.durable.send(db.update_worker(self.id, info))
 
     def look(self, room: Room, asked: Room, now: float, alone: bool) -> None:
         """Claim as much of the agent's `room` as nobody has `asked` for, if it is time to. Without

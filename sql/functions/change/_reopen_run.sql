@@ -40,7 +40,7 @@ begin
   ) c
   cross join qwf.graphs g
   where r.id = p_run.id and g.id = r.graph_id;
-  perform _qwf.apply(v_ready);
+  perform _qwf.apply_events(v_ready);
 exception
   when unique_violation then
     raise exception using errcode = 'QW008', message = 'the key of the run is taken',

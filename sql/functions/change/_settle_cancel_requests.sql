@@ -31,7 +31,7 @@ begin
         v_kind := _qwf.cancel_waiting(v_request.job_id, v_request.reason);
         continue when v_kind is null;
         if v_request.run_id is not null then
-          perform _qwf.apply(_qwf.take_events(array[v_request.run_id])
+          perform _qwf.apply_events(_qwf.take_events(array[v_request.run_id])
             || array[(v_request.run_id, v_request.job_id, v_kind)::_qwf.event]);
         end if;
       end if;

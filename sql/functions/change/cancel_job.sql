@@ -30,7 +30,7 @@ begin
   v_kind := _qwf.cancel_waiting(v_job.id, cancel_job.reason);
   if v_kind is not null then
     if v_job.run_id is not null then
-      perform _qwf.apply(
+      perform _qwf.apply_events(
         _qwf.take_events(array[v_job.run_id])
         || array[(v_job.run_id, v_job.id, v_kind)::_qwf.event]);
     end if;

@@ -33,13 +33,13 @@ begin
     raise exception using errcode = 'QW002', message = 'the run is over',
       detail = format('run %s is %s', v_run.id, v_run.status), hint = 'nothing is left to cancel';
   end if;
-  perform _qwf.close_run(
+  perform _qwf.end_run(
     v_run.id, 'cancelled',
     'cancelled by ' || session_user || coalesce(': ' || cancel_run.reason, ''));
   insert into qwf.job_events (at, run_id, type, actor, detail)
   values (
     v_now, v_run.id, 'cancelled', session_user, jsonb_build_object('reason', cancel_run.reason));
-  perform _qwf.apply(
+  perform _qwf.apply_events(
     _qwf.take_events(array[v_run.id]) || array[(v_run.id, null, 'stop')::_qwf.event]);
   return true;
 end $$;

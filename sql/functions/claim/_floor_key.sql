@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/claim/_floor_key
 -- Purpose: Under which name a session keeps the floor of a queue and a worker: in a pool, several
 --   workers share a session.
--- Called by: _floor, _keep_floor, _pass_on.
+-- Called by: _floor, _keep_floor, _wake_another.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/claim/_head_waited
 -- Purpose: How long the job has waited that is the next in claim order for a worker.
 -- Guarantees: Looks, and locks nothing. Limited jobs count that a place was found for.
--- Called by: _pick, _wanted_places.
+-- Called by: _pick, _wanted_limit_slots.
 
 begin;
 

@@ -19,7 +19,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_began timestamptz := qwf.now();
-  v_walked bigint := _qwf.walked('qwf.jobs_claim');
+  v_walked bigint := _qwf.index_entries_walked('qwf.jobs_claim');
   v_floors jsonb := coalesce(nullif(current_setting('qwf.floors', true), ''), '{}')::jsonb;
   v_key text := _qwf.floor_key(p_queue, p_worker.id);
   v_old _qwf.floor := jsonb_populate_record(null::_qwf.floor, v_floors -> v_key);
@@ -41,7 +41,7 @@ begin
     v_new.base_priority := v_old.base_priority;
     v_new.base_position := v_old.base_position;
     v_new.base_until := v_old.base_until;
-  elsif _qwf.walked('qwf.jobs_claim') - v_walked <= 500 then
+  elsif _qwf.index_entries_walked('qwf.jobs_claim') - v_walked <= 500 then
     v_new := null;
   elsif v_old.mark is not null and v_new.mark is not null then
     v_new.base_priority := v_new.priority;

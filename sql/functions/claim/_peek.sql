@@ -2,7 +2,7 @@
 -- Purpose: The next queued jobs of a limit, or without one, that fit a worker, in claim order.
 -- Guarantees: Looks, and locks nothing. A walk along the index of what is asked for, past nothing
 --   but what does not fit.
--- Called by: _wanted_places, _head_waited.
+-- Called by: _wanted_limit_slots, _head_waited.
 
 begin;
 

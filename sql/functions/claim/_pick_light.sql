@@ -2,7 +2,7 @@
 -- Purpose: Picks light jobs in claim order, for a worker whose card is taken.
 -- Guarantees: One walk along jobs_claim_light, past no heavy job.
 -- Locks: queued jobs, those that are free.
--- Called by: _pick, _wanted_places.
+-- Called by: _pick, _wanted_limit_slots.
 
 begin;
 

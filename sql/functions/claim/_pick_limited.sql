@@ -2,7 +2,7 @@
 -- Purpose: Picks the jobs for the places that were taken, those of each limit in claim order.
 -- Guarantees: Walks along jobs_claim_limited, or jobs_claim_limited_light past no heavy job.
 -- Locks: queued jobs, those that are free.
--- Called by: _pick, _lock_places.
+-- Called by: _pick, _lock_limit_slots.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- Guarantees: Backwards along jobs_claim, band by band (run_next, then each priority). After 32
 --   bands the rest comes in claim order, so that the cost is bounded.
 -- Locks: queued jobs, those that are free.
--- Called by: _pick, _wanted_places.
+-- Called by: _pick, _wanted_limit_slots.
 
 begin;
 

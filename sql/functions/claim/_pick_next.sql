@@ -4,7 +4,7 @@
 --   Jobs this claim picked before are passed over: skip locked does not skip one's own locks. Where
 --   a held snapshot keeps what was claimed in the index, the walk begins at a floor (_keep_floor).
 -- Locks: queued jobs, those that are free.
--- Called by: _pick, _pick_newest, _wanted_places.
+-- Called by: _pick, _pick_newest, _wanted_limit_slots.
 
 begin;
 
@@ -25,7 +25,7 @@ begin
       return _qwf.pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
     end if;
   end if;
-  v_walked := _qwf.walked('qwf.jobs_claim');
+  v_walked := _qwf.index_entries_walked('qwf.jobs_claim');
   v_jobs := array(
     select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
     from qwf.jobs j
@@ -34,7 +34,7 @@ begin
     order by j.run_next desc, j.priority, j.position
     limit p_count
     for no key update skip locked);
-  if _qwf.walked('qwf.jobs_claim') - v_walked > 1000 + cardinality(v_jobs) then
+  if _qwf.index_entries_walked('qwf.jobs_claim') - v_walked > 1000 + cardinality(v_jobs) then
     perform _qwf.keep_floor(p_queue, p_worker, p_now);
   end if;
   return v_jobs;

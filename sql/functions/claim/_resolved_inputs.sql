@@ -2,7 +2,7 @@
 -- Purpose: The inputs of a node with its references resolved, against outputs as they are now.
 -- Guarantees: Errors come back as values. No row where the inputs hold no reference, or for a job
 --   that is no node, whose args are data: these cost nothing here. Inlined into its caller's query.
--- Called by: _resolve_picked.
+-- Called by: _resolve_inputs.
 
 begin;
 

@@ -3,7 +3,7 @@
 -- Guarantees: The run's state is asked for by started_at, so that no partial index on its status
 --   tempts the planner. A run that somebody else has locked is left to its next claim.
 -- Locks: runs that have not started, by id, those that are free.
--- Called by: _stamp.
+-- Called by: _make_running.
 
 begin;
 

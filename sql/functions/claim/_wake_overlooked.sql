@@ -6,7 +6,7 @@
 --   queued a moment ago has woken somebody already. One that waits for something else, like a
 --   limit, costs two looks a second.
 -- Notifies: the channels of the sleepers.
--- Called by: _look_sparingly.
+-- Called by: _rest_when_idle.
 
 begin;
 

@@ -61,14 +61,14 @@ begin
   v_worker := v_terms.worker;
 
   if v_terms.max_running is not null then
-    v_slots := _qwf.lock_slots('queue:' || claim.queue, v_room);
+    v_slots := _qwf.lock_free_slots('queue:' || claim.queue, v_room);
     v_room := cardinality(v_slots);
     if v_room = 0 then
       return;
     end if;
   end if;
   if v_terms.limited then
-    v_places := _qwf.lock_places(claim.queue, v_worker, v_now, v_room, claim.light_only);
+    v_places := _qwf.lock_limit_slots(claim.queue, v_worker, v_now, v_room, claim.light_only);
   end if;
   v_jobs := _qwf.pick(claim.queue, v_worker, v_now, v_room, claim.light_only, v_places);
   v_now := qwf.now();  -- after the pick: what was picked may have been queued since
@@ -76,13 +76,14 @@ begin
   if cardinality(v_jobs) = claim.max_jobs then
     perform _qwf.wake(claim.queue, 1);
   elsif cardinality(v_jobs) < v_room then
-    perform _qwf.pass_on(claim.queue, v_worker, v_now);
+    perform _qwf.wake_another(claim.queue, v_worker, v_now);
     if v_jobs = '{}' then
       return;
     end if;
   end if;
   return query
-  select * from _qwf.stamp(v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
+  select * from _qwf.make_running(
+    v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
   if v_slots <> '{}' or v_places <> '{}' then
     perform _qwf.fill_slots(v_slots || v_places, array(select p.id from unnest(v_jobs) p));
   end if;

@@ -30,7 +30,7 @@ begin
     from _qwf.keyword_problems(p_schema) p
     union all
     select p
-    from jsonb_each(_qwf.object(p_schema -> 'properties')) m
+    from jsonb_each(_qwf.as_object(p_schema -> 'properties')) m
     cross join lateral _qwf.definition_schema_problems(
       m.value, format('%s.properties.%s', p_path, m.key)) p
     union all

@@ -13,7 +13,7 @@ begin
   return query
     select format('%s[%s]', p_path, i.place - 1), 'must be an object with "name" and "from"',
       null::text
-    from jsonb_array_elements(_qwf.list(p_inputs)) with ordinality as i (item, place)
+    from jsonb_array_elements(_qwf.as_list(p_inputs)) with ordinality as i (item, place)
     where jsonb_typeof(i.item) <> 'object'
     union all
     select p.*
@@ -30,7 +30,7 @@ begin
     union all
     select p_path, 'is an expression: inputs are given one by one',
       'write {"<name>": {"$from": ...}}'
-    from jsonb_object_keys(_qwf.object(p_inputs)) k
+    from jsonb_object_keys(_qwf.as_object(p_inputs)) k
     where starts_with(k, '$')
     union all
     select p.* from _qwf.expression_problems(_qwf.named_inputs(p_inputs), p_path) p;

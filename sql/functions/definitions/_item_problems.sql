@@ -44,7 +44,7 @@ begin
         else 'must be a string' end,
       _qwf.did_you_mean(d.entry #>> '{}', v_ids)
     from _qwf.items(p_list) i
-    cross join lateral jsonb_array_elements(_qwf.list(i.item -> 'depends_on'))
+    cross join lateral jsonb_array_elements(_qwf.as_list(i.item -> 'depends_on'))
       with ordinality as d (entry, place)
     cross join lateral (select string_to_array(d.entry #>> '{}', '/') as ids) named
     where jsonb_typeof(d.entry) <> 'string'

@@ -27,7 +27,7 @@ begin
       union all
       select 'must be a duration, at most a year',
         'write it like "10 min", or as a number of seconds'
-      where rule.value = '"interval"' and _qwf.interval(member.value) is null
+      where rule.value = '"interval"' and _qwf.as_interval(member.value) is null
       union all
       select
         format('must be of type %s, not %s',

@@ -37,7 +37,8 @@ begin
       case jsonb_typeof(r.name) when 'string' then 'is not among the properties'
         else 'must be a string' end,
       null
-    from jsonb_array_elements(_qwf.list(p_schema -> 'required')) with ordinality as r (name, place)
+    from jsonb_array_elements(_qwf.as_list(p_schema -> 'required'))
+      with ordinality as r (name, place)
     where jsonb_typeof(r.name) <> 'string'
       or (jsonb_typeof(p_schema -> 'properties') = 'object'
         and not p_schema -> 'properties' ? (r.name #>> '{}'));

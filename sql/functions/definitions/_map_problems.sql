@@ -36,7 +36,7 @@ begin
     union all
     select p_path || '.min_success', 'is more than the list of "map" has', null
     where jsonb_typeof(v_minimum) = 'number'
-      and v_minimum > to_jsonb(jsonb_array_length(_qwf.list(p_node -> 'map')))
+      and v_minimum > to_jsonb(jsonb_array_length(_qwf.as_list(p_node -> 'map')))
       and jsonb_typeof(p_node -> 'map') = 'array';
 end $$;
 

@@ -27,7 +27,7 @@ begin
         'a node is either a task or a command'),
       ('.command', p_node -> 'command' = '[]', 'must name a program', null),
       ('.command', exists (
-          select from jsonb_array_elements(_qwf.list(p_node -> 'command')) word
+          select from jsonb_array_elements(_qwf.as_list(p_node -> 'command')) word
           where jsonb_typeof(word) not in ('string', 'number', 'object')),
         'must hold texts, numbers and references', null),
       ('.inputs.command',

@@ -15,7 +15,7 @@ declare
   v_keys constant jsonb := jsonb '{
     "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
     "inputs": "object", "outputs": "object", "nodes": "array"}';
-  v_nodes jsonb := _qwf.list(p_definition -> 'nodes');
+  v_nodes jsonb := _qwf.as_list(p_definition -> 'nodes');
 begin
   if jsonb_typeof(p_definition) is distinct from 'object' then
     return next row('definition', 'must be an object', null)::_qwf.problem;

@@ -16,7 +16,7 @@ declare
   v_keys constant jsonb := jsonb '{
     "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
     "steps": "array", "deadline": "interval"}';
-  v_steps jsonb := _qwf.list(p_definition -> 'steps');
+  v_steps jsonb := _qwf.as_list(p_definition -> 'steps');
   v_inner jsonb;  -- ids of the nodes of each step whose pipeline is known
 begin
   if jsonb_typeof(p_definition) is distinct from 'object' then

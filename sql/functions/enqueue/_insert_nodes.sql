@@ -55,7 +55,7 @@ begin
     into v_first, v_queues
   from inserted i;
   perform _qwf.wake(q, count(*)::int) from unnest(v_queues) q group by q;
-  perform _qwf.apply(v_first);
+  perform _qwf.apply_events(v_first);
 end $$;
 
 commit;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/finish/_cancel_reason
 -- Purpose: Who asked for a running job to be cancelled, and why.
 -- Guarantees: Read before the request is cleared away with the job's end.
--- Called by: _retire.
+-- Called by: _write_uncompleted.
 
 begin;
 

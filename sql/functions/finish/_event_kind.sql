@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/finish/_event_kind
 -- Purpose: What a run has to be told about a job whose attempt just ended. Inlined.
--- Called by: _conclude.
+-- Called by: _end_attempts.
 
 begin;
 

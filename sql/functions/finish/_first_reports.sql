@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/finish/_first_reports
 -- Purpose: Of two reports about one attempt the first counts.
 -- Guarantees: By job id, which is the order of locking.
--- Called by: _hold.
+-- Called by: _lock_attempts.
 
 begin;
 

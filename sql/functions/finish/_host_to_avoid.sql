@@ -2,7 +2,7 @@
 -- Purpose: The host that a job should not be handed to again for a while.
 -- Guarantees: Only work lost to the world, a failing accelerator or a full disk speak against a
 --   host; nothing is looked up for the others.
--- Called by: _retire.
+-- Called by: _write_uncompleted.
 
 begin;
 

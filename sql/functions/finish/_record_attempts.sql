@@ -2,7 +2,7 @@
 -- Purpose: Writes the history of attempts that just ended: attempt rows and figures, and what not
 --   every attempt has.
 -- Guarantees: A number that a worker garbles becomes null rather than losing the report.
--- Called by: _conclude.
+-- Called by: _end_attempts.
 
 begin;
 
@@ -19,11 +19,11 @@ begin
   select
     e.id, e.attempt, e.token, e.worker, e.queued_at, e.claimed_at, p_now, e.outcome,
     e.detail ->> 'reason', e.error,
-    _qwf.number(e.detail -> 'exit_code', 65535)::int,
-    _qwf.number(e.detail -> 'signal', 255)::int,
-    _qwf.number(e.detail -> 'max_rss_bytes')::bigint,
-    _qwf.number(e.detail -> 'cpu_seconds')::real,
-    _qwf.number(e.detail -> 'gpu_peak_bytes')::bigint,
+    _qwf.as_number(e.detail -> 'exit_code', 65535)::int,
+    _qwf.as_number(e.detail -> 'signal', 255)::int,
+    _qwf.as_number(e.detail -> 'max_rss_bytes')::bigint,
+    _qwf.as_number(e.detail -> 'cpu_seconds')::real,
+    _qwf.as_number(e.detail -> 'gpu_peak_bytes')::bigint,
     _qwf.tail(e.detail ->> 'log_tail', p_settings.max_log_bytes)
   from unnest(p_ended) e;
 

@@ -15,7 +15,7 @@ begin
   insert into qwf.run_files (job_id, file_no, rel_path, run_id, node_id, host, kind, size_bytes)
   select e.id, f.n, left(f.value ->> 'rel_path', 4096), e.run_id, e.node_id, e.detail ->> 'host',
     coalesce(f.value ->> 'kind', 'file'),
-    greatest(coalesce(_qwf.number(f.value -> 'size_bytes'), 0), 0)
+    greatest(coalesce(_qwf.as_number(f.value -> 'size_bytes'), 0), 0)
   from unnest(p_ended) e
   cross join lateral jsonb_array_elements(
     case when jsonb_typeof(e.detail -> 'files') = 'array' then e.detail -> 'files' else '[]' end)

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/finish/_repeated
 -- Purpose: Whether this very report was taken before.
 -- Guarantees: Looks at the attempts of that one job; a token ends one attempt.
--- Called by: _verdicts.
+-- Called by: _answer_reports.
 
 begin;
 

@@ -4,7 +4,7 @@
 -- Guarantees: Three budgets. Errors and transient failures count against max_attempts; losses
 --   against max_losses; releases count nothing. A job that somebody stopped is never given back to
 --   the queue, and nobody is asked about it. Inlined into its caller's query.
--- Called by: _retire.
+-- Called by: _write_uncompleted.
 
 begin;
 

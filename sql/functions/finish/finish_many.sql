@@ -20,7 +20,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin
-  return query select * from _qwf.conclude(_qwf.read_reports(finish_many.reports));
+  return query select * from _qwf.end_attempts(_qwf.read_reports(finish_many.reports));
 end $$;
 comment on function qwf.finish_many is
   'Takes a JSON list of reports {job_id, token, outcome, output, error, detail} and answers ok or '

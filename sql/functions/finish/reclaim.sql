@@ -3,7 +3,7 @@
 --   vanished.
 -- Guarantees: Counts a loss; the job goes to the front of its band, or fails when its losses are
 --   spent. The old token is dead.
--- Locks: lapsed jobs (by id), those that are free; then as _conclude.
+-- Locks: lapsed jobs (by id), those that are free; then as _end_attempts.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick.
 
@@ -36,7 +36,7 @@ begin
       jsonb_build_object('reason', 'lease_lapsed'))::_qwf.report) into v_reports
   from lapsed l;
   if v_reports is not null then
-    return query select v.job_id from _qwf.conclude(v_reports) v;
+    return query select v.job_id from _qwf.end_attempts(v_reports) v;
   end if;
 end $$;
 comment on function qwf.reclaim is

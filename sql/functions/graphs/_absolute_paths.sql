@@ -3,7 +3,7 @@
 --   $context or $files.
 -- Guarantees: A path that starts from an expression gives the paths inside that expression. $value
 --   is data.
--- Called by: _compile_map, _reads, _step_inputs.
+-- Called by: _compile_map, _nodes_read, _step_inputs.
 
 begin;
 
@@ -23,11 +23,11 @@ begin
       from inner_value outer_value
       cross join lateral (
         select m.value
-        from jsonb_each(_qwf.object(outer_value.value)) m
+        from jsonb_each(_qwf.as_object(outer_value.value)) m
         where not outer_value.value ? '$value'
         union all
         select e.value
-        from jsonb_array_elements(_qwf.list(outer_value.value)) e
+        from jsonb_array_elements(_qwf.as_list(outer_value.value)) e
       ) child
       where child.value::text ~ '"\$from"'
     )

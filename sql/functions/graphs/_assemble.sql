@@ -44,7 +44,7 @@ begin
     select n.idx, coalesce(jsonb_agg(s.idx) filter (where s.idx is not null), '[]') as nodes,
       coalesce(jsonb_agg(r.id) filter (where r.is_files), '[]') as files
     from node n
-    cross join lateral _qwf.reads(
+    cross join lateral _qwf.nodes_read(
       jsonb_build_array(
         n.node -> 'map', n.node -> 'inputs', n.node -> 'skip_if', n.node -> 'input_spec')) r
     left join node s on s.id = r.id and not r.is_files

@@ -40,7 +40,7 @@ begin
     v_step := v_steps -> (v_place - 1);
     if v_places -> (v_step ->> 'id') = to_jsonb(v_place) then  -- an object, the first of its id
       v_pipeline := p_pipelines -> (v_step ->> 'pipeline');
-      v_waits := _qwf.waits(v_step, v_places, v_parts);
+      v_waits := _qwf.step_dependencies(v_step, v_places, v_parts);
       v_names := _qwf.step_names(
         jsonb_build_array(v_step, v_pipeline), v_place, v_order, v_places, v_parts,
         v_upstream[v_place], v_waits);
@@ -48,7 +48,7 @@ begin
         || _qwf.compile_step(v_step, format('steps[%s]', v_place - 1), v_pipeline, v_names);
     end if;
   end loop;
-  return jsonb_build_object('deadline', _qwf.interval(p_workflow -> 'deadline'))
+  return jsonb_build_object('deadline', _qwf.as_interval(p_workflow -> 'deadline'))
     || _qwf.assemble(
       array(select v_parts[o] from unnest(v_order) o where v_parts[o] is not null));
 end $$;

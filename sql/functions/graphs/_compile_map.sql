@@ -11,7 +11,7 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_map jsonb := _qwf.canonical(p_map, p_names);
+  v_map jsonb := _qwf.with_absolute_references(p_map, p_names);
   v_static _qwf.resolution;
 begin
   if v_map is null or exists (select from _qwf.absolute_paths(v_map)) then

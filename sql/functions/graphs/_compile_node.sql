@@ -13,12 +13,12 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_inputs jsonb := _qwf.canonical(_qwf.named_inputs(p_node -> 'inputs'), p_names);
+  v_inputs jsonb := _qwf.with_absolute_references(_qwf.named_inputs(p_node -> 'inputs'), p_names);
   v_static _qwf.resolution;
 begin
   if p_node ? 'command' then
     v_inputs := v_inputs
-      || jsonb_build_object('command', _qwf.canonical(p_node -> 'command', p_names));
+      || jsonb_build_object('command', _qwf.with_absolute_references(p_node -> 'command', p_names));
   end if;
   if v_inputs::text !~ '"\$from": \[' and not p_node ? 'map' then
     v_static := _qwf.resolve(v_inputs, '{}');
@@ -34,7 +34,7 @@ begin
       case when p_node -> 'gpu' = 'true' then jsonb '"gpu"' else jsonb '"cpu"' end),
     'inputs', v_inputs,
     'has_refs', v_static.value is null and v_inputs::text ~ '"\$',
-    'skip_if', coalesce(_qwf.canonical(p_node -> 'skip_if', p_names), p_skip_if),
+    'skip_if', coalesce(_qwf.with_absolute_references(p_node -> 'skip_if', p_names), p_skip_if),
     'required_model', p_node -> 'model',
     'light', coalesce(p_node -> 'light', 'false'),
     'vram_mb', (p_node -> 'vram_mb')::int,
@@ -50,8 +50,8 @@ begin
     'max_attempts', (p_node #> '{retry,max_attempts}')::int,
     'max_losses', (p_node #> '{retry,max_losses}')::int,
     'backoff', p_node #> '{retry,backoff}',
-    'timeout', _qwf.interval(p_node -> 'timeout'),
-    'stall_timeout', _qwf.interval(p_node -> 'stall_timeout'));
+    'timeout', _qwf.as_interval(p_node -> 'timeout'),
+    'stall_timeout', _qwf.as_interval(p_node -> 'stall_timeout'));
 end $$;
 
 commit;

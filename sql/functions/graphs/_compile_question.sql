@@ -18,7 +18,7 @@ begin
   from jsonb_each(v_spec) m
   where m.key in ('schema', 'default');
   if p_step ? 'expires' then
-    v_spec := v_spec || jsonb_build_object('expires', _qwf.interval(p_step -> 'expires'));
+    v_spec := v_spec || jsonb_build_object('expires', _qwf.as_interval(p_step -> 'expires'));
   end if;
   return jsonb_build_object(
     'node_id', p_step -> 'id',
@@ -29,8 +29,8 @@ begin
     'light', false,
     'on_failure', 'fail',
     'requires', jsonb '{}',
-    'skip_if', _qwf.canonical(p_step -> 'skip_if', p_names),
-    'input_spec', _qwf.canonical(v_spec, p_names));
+    'skip_if', _qwf.with_absolute_references(p_step -> 'skip_if', p_names),
+    'input_spec', _qwf.with_absolute_references(v_spec, p_names));
 end $$;
 
 commit;

@@ -44,14 +44,15 @@ begin
       || array(
         select (format('%s.pipeline.nodes[%s].map', p_path, n.place - 1), m.error,
           null)::_qwf.problem
-        from jsonb_array_elements(_qwf.list(v_shape #> '{references,nodes}'))
+        from jsonb_array_elements(_qwf.as_list(v_shape #> '{references,nodes}'))
           with ordinality as n (node, place)
         cross join lateral _qwf.compile_map(n.node -> 'map', v_names) m
         where m.error is not null);
     v_part := v_part || jsonb_build_object(
       'nodes', (
         select coalesce(jsonb_agg(
-            _qwf.compile_node(n.node, p_step, _qwf.canonical(p_step -> 'skip_if', p_names), v_names)
+            _qwf.compile_node(n.node, p_step,
+              _qwf.with_absolute_references(p_step -> 'skip_if', p_names), v_names)
               || jsonb_build_object('depends_on', coalesce(n.node -> 'depends_on', '[]'))
             order by n.place), '[]')
         from jsonb_array_elements(v_shape -> 'nodes') with ordinality as n (node, place)),
@@ -59,7 +60,7 @@ begin
       'name', jsonb_build_object('id', v_id, 'leaves', v_shape -> 'leaves',
           'nodes', v_shape -> 'names') || (
         select case when count(*) = 0 then '{}' else jsonb_build_object('exports',
-          jsonb_object_agg(o.key, _qwf.canonical(o.value, v_names))) end
+          jsonb_object_agg(o.key, _qwf.with_absolute_references(o.value, v_names))) end
         from jsonb_each(p_pipeline -> 'outputs') o
         where exists (select from _qwf.expressions(o.value, ''))));
   end if;

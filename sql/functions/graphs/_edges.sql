@@ -16,7 +16,7 @@ begin
     select named.place, dependant.place, bool_or(entry.id not like '%/%')
     from _qwf.items(p_list) dependant
     cross join lateral
-      jsonb_array_elements_text(_qwf.list(dependant.item -> 'depends_on')) entry (id)
+      jsonb_array_elements_text(_qwf.as_list(dependant.item -> 'depends_on')) entry (id)
     join (
       select i.id, min(i.place) as place
       from _qwf.items(p_list) i

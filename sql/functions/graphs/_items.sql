@@ -10,7 +10,7 @@ create function _qwf.items(p_list jsonb) returns table (place int, id text, item
 language sql immutable
 as $$
   select i.place::int, i.item ->> 'id', i.item
-  from jsonb_array_elements(_qwf.list(p_list))
+  from jsonb_array_elements(_qwf.as_list(p_list))
     with ordinality as i (item, place)
   where jsonb_typeof(i.item) = 'object'
 $$;

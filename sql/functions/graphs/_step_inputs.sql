@@ -33,7 +33,7 @@ begin
     from jsonb_each(p_schema -> 'properties') d
     where d.value ? 'default' and not v_given ? d.key
   loop
-    v_value := _qwf.canonical(v_value, p_names);
+    v_value := _qwf.with_absolute_references(v_value, p_names);
     v_input := (p_step ->> 'id') || '.' || v_name;
     v_paths := array(select _qwf.absolute_paths(v_value));
     if v_paths = '{}' then

@@ -3,7 +3,7 @@
 --   into it.
 -- Guarantees: p_base is absolute already. Literal containers are walked here; what is left for run
 --   time is a reference whose path starts from an expression.
--- Called by: _canonical_reference.
+-- Called by: _absolute_reference.
 
 begin;
 
@@ -16,18 +16,19 @@ declare
   v_rest text[] := p_rest;
 begin
   while cardinality(v_rest) > 0 and v_base #> v_rest[1:1] is not null
-    and not exists (select from jsonb_object_keys(_qwf.object(v_base)) k where starts_with(k, '$'))
+    and not exists (
+      select from jsonb_object_keys(_qwf.as_object(v_base)) k where starts_with(k, '$'))
   loop
     v_base := v_base #> v_rest[1:1];
     v_rest := v_rest[2:];
   end loop;
-  if _qwf.object(v_base) ? '$value' and v_base -> '$value' #> v_rest is not null then
+  if _qwf.as_object(v_base) ? '$value' and v_base -> '$value' #> v_rest is not null then
     v_base := jsonb_build_object('$value', v_base -> '$value' #> v_rest);
     v_rest := '{}';
   end if;
   if cardinality(v_rest) = 0 and p_others = '{}' then
     return v_base;
-  elsif jsonb_typeof(v_base -> '$from') = 'array' and _qwf.object(v_base) - '$from' = '{}' then
+  elsif jsonb_typeof(v_base -> '$from') = 'array' and _qwf.as_object(v_base) - '$from' = '{}' then
     return p_others
       || jsonb_build_object('$from', (v_base -> '$from') || to_jsonb(v_rest));
   elsif jsonb_typeof(v_base) <> 'object' then  -- a path cannot start from a text or a list

@@ -2,7 +2,7 @@
 -- Purpose: A node of a compiled step, and what lies upstream of it in that step, as keys of an
 --   object.
 -- Guarantees: Visits each node once.
--- Called by: _waits.
+-- Called by: _step_dependencies.
 
 begin;
 

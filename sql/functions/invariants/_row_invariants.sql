@@ -14,7 +14,7 @@ as $$
   where j.failures > j.max_attempts or j.losses > j.max_losses
   union all
   select 'a token is made for its job', 'job ' || j.id, j.token::text
-  from qwf.jobs j where _qwf.token_job(j.token) <> j.id
+  from qwf.jobs j where _qwf.job_of_token(j.token) <> j.id
   union all
   select 'the columns of a job agree with its state', 'job ' || j.id, j.status::text
   from qwf.jobs j

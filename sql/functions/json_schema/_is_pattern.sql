@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/json_schema/_is_pattern
 -- Purpose: Whether a value is a text that compiles as a regular expression.
 -- Guarantees: Never raises: this is the one place where a pattern is tried out.
--- Called by: _expression_problems, _filter, _keyword_problems, _question_rules.
+-- Called by: _expression_problems, _apply_filter, _keyword_problems, _question_rules.
 
 begin;
 

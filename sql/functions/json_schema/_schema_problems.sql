@@ -3,7 +3,7 @@
 --   items, enum, bounds, pattern.
 -- Guarantees: One row per violation, at any depth, each with its path. Never raises for a schema
 --   that registration let pass.
--- Called by: _answer_problems, _check, _definition_schema_problems, _step_inputs.
+-- Called by: _answer_problems, _resolve_check, _definition_schema_problems, _step_inputs.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: A value with the defaults of its schema filled in, at any depth.
 -- Guarantees: Adds missing members alone; changes nothing that is there, not even a null. Never
 --   raises.
--- Called by: _check, _step_inputs.
+-- Called by: _resolve_check, _step_inputs.
 
 begin;
 

@@ -31,7 +31,8 @@ begin
       status = k.status, last_error = v_problem,
       finished_at = case when k.status = 'failed' then qwf.now() end,
       queued_at = case when k.status = 'awaiting_input' then qwf.now() end,
-      input_spec = case when k.status = 'awaiting_input' then _qwf.gate(v_problem, false) end
+      input_spec = case
+        when k.status = 'awaiting_input' then _qwf.failure_question(v_problem, false) end
     from (
       select f.id, case f.on_failure
         when 'ask' then 'awaiting_input' else 'failed' end::qwf.job_status as status

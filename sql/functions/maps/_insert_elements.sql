@@ -38,7 +38,7 @@ begin
       case when k.status = 'queued' then _qwf.next_position() end,
       case when k.status = 'queued' then v_now end,
       case when k.status = 'failed' then v_now end,
-      case when k.status = 'awaiting_input' then _qwf.gate(e.error, false) end,
+      case when k.status = 'awaiting_input' then _qwf.failure_question(e.error, false) end,
       e.error, coalesce(e.inputs, '{}'), m.max_attempts, m.max_losses, m.backoff,
       m.timeout, m.stall_timeout, m.required_model, m.light, m.vram_mb, m.requires, m.limit_by,
       case m.on_failure when 'ask' then 'ask' else 'fail' end, m.run_if, 'run', m.labels, v_now

@@ -5,7 +5,7 @@
 --   once more, as cancelled, when its last element has ended: only then what depends on it goes on.
 -- Locks: maps and blocked elements of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
--- Called by: _apply.
+-- Called by: _apply_events.
 
 begin;
 

@@ -24,13 +24,13 @@ begin
   values (p_now, v_job.run_id, v_job.id, 'expired', session_user,
     jsonb_build_object('asked_at', v_job.queued_at, 'expires', v_job.input_spec -> 'expires'));
   if v_job.input_spec ? 'default' then
-    perform _qwf.decide(v_job, v_job.input_spec -> 'default', 'expiry');
+    perform _qwf.apply_answer(v_job, v_job.input_spec -> 'default', 'expiry');
   else
     update qwf.jobs j set
       status = 'failed', finished_at = p_now,
       last_error = format('nobody answered within %s', j.input_spec ->> 'expires')
     where j.id = v_job.id;
-    perform _qwf.apply(
+    perform _qwf.apply_events(
       _qwf.take_events(array[v_job.run_id])
       || array[(v_job.run_id, v_job.id, 'aborted')::_qwf.event]);
   end if;

@@ -31,7 +31,7 @@ begin
   elsif v_job.status = 'awaiting_input' then
     select j.* into v_job from qwf.jobs j where j.id = answer_job.job_id for no key update;
   end if;
-  return _qwf.answer(v_job, answer_job.value, answer_job.by);
+  return _qwf.take_answer(v_job, answer_job.value, answer_job.by);
 end $$;
 comment on function qwf.answer_job is
   'Answers the question a job waits with: of an input, or what to do about a failure (retry, skip, '

@@ -33,7 +33,7 @@ begin
       detail = format('run %s has no input %L', submit_input.run_id, submit_input.node_id),
       hint = 'see what is asked: select run_id, node_id, prompt from qwf.pending_inputs';
   end if;
-  return _qwf.answer(v_job, submit_input.value, submit_input.by);
+  return _qwf.take_answer(v_job, submit_input.value, submit_input.by);
 end $$;
 comment on function qwf.submit_input is
   'Answers an input node, or decides about a failed one (retry, skip, abort), and resumes the run; '

@@ -5,7 +5,7 @@
 --   gone: somebody may be making one of that name, who counts on it.
 -- Locks: the slots of these jobs.
 -- Notifies: sleepers of the queues where jobs wait for the places.
--- Called by: _conclude.
+-- Called by: _end_attempts.
 
 begin;
 
@@ -27,7 +27,7 @@ begin
     )
     select f.limit_name as name, count(*)::int as places from freed f group by f.limit_name
   loop
-    perform _qwf.wake_waiting(v_freed.name, v_freed.places);
+    perform _qwf.wake_for_limit(v_freed.name, v_freed.places);
   end loop;
 end $$;
 

@@ -28,7 +28,7 @@ begin
     for update skip locked
   ) free
   where s.limit_name = p_name and s.slot = free.slot;
-  perform _qwf.wake_waiting(p_name, p_max_running);
+  perform _qwf.wake_for_limit(p_name, p_max_running);
 end $$;
 
 commit;

@@ -48,7 +48,7 @@ begin
     v_limited := exists (select from qwf.limits l where l.name = 'queue:' || create_queue.name);
     perform _qwf.store_limit('queue:' || create_queue.name, create_queue.max_running);
     if not v_limited then
-      perform _qwf.adopt_running(create_queue.name);
+      perform _qwf.give_slots_to_running(create_queue.name);
     end if;
   end if;
 end $$;

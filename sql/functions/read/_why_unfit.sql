@@ -12,7 +12,7 @@ as $$
   from qwf.workers w
   cross join qwf.settings s
   cross join lateral (
-    select _qwf.misfits(p_job, w, p_now) || array(
+    select _qwf.why_unfit_for(p_job, w, p_now) || array(
       select format('%s is switched off (%s) by %s%s%s', w.host, o.stop_policy, o.requested_by,
         coalesce(' until ' || o.until, ''), coalesce(', because: ' || o.reason, ''))
       from qwf.switched_off o

@@ -2,7 +2,7 @@
 -- Purpose: Resolves a $coalesce: its first candidate that is there and is not null.
 -- Guarantees: Passes over unresolvable candidates alone; a malformed or invalid one is an error.
 --   Never raises.
--- Called by: _evaluate_operator.
+-- Called by: _resolve_expression.
 
 begin;
 
@@ -15,13 +15,13 @@ declare
   v_found _qwf.resolution;
 begin
   for v_candidate in select c from jsonb_array_elements(p_expression -> '$coalesce') c loop
-    v_found := _qwf.evaluate(v_candidate, p_scope);
+    v_found := _qwf.resolve_value(v_candidate, p_scope);
     if v_found.value <> 'null' or not starts_with(v_found.error, 'unresolvable') then
       return v_found;
     end if;
   end loop;
   if p_expression ? '$default' then
-    return _qwf.evaluate(p_expression -> '$default', p_scope);
+    return _qwf.resolve_value(p_expression -> '$default', p_scope);
   end if;
   return row(null, 'unresolvable: no candidate of "$coalesce" has a value')::_qwf.resolution;
 end $$;

@@ -25,12 +25,12 @@ begin
       from inner_value outer_value
       cross join lateral (
         select outer_value.path || '.' || member.key as path, member.value, false as optional
-        from jsonb_each(_qwf.object(outer_value.value)) member
+        from jsonb_each(_qwf.as_object(outer_value.value)) member
         where not outer_value.value ? '$value'
         union all
         select format('%s[%s]', outer_value.path, element.position - 1), element.value,
           outer_value.path like '%.$coalesce'
-        from jsonb_array_elements(_qwf.list(outer_value.value))
+        from jsonb_array_elements(_qwf.as_list(outer_value.value))
           with ordinality as element (value, position)) child
       where child.value::text ~ '"\$'
     )

@@ -2,7 +2,7 @@
 -- Purpose: Operator and field of one $filter key, as {operator, field}.
 -- Guarantees: eq:field and matches:field are looked at first, then field:eq and field:matches; null
 --   for anything else.
--- Called by: _expression_problems, _filter, _malformed_filter.
+-- Called by: _expression_problems, _apply_filter, _malformed_filter.
 
 begin;
 

@@ -20,7 +20,7 @@ begin
       when 'object' then v_found.value
       else jsonb_build_object('$value', v_found.value) end) || (p_path - 0);
   elsif v_name not in ('$item', '$index') then
-    v_found := _qwf.fetch(p_path, p_scope);
+    v_found := _qwf.resolve_path(p_path, p_scope);
     if v_found.error is null then
       return jsonb_build_array(jsonb_build_object('$value', v_found.value));
     end if;

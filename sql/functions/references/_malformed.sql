@@ -2,7 +2,7 @@
 -- Purpose: What is wrong with the shape of one expression.
 -- Guarantees: Null for a well-formed expression. Looks at this object alone, not at the values
 --   inside it; never raises.
--- Called by: _evaluate_operator, _expression_problems, _fold_inside.
+-- Called by: _resolve_expression, _expression_problems, _fold_inside.
 
 begin;
 

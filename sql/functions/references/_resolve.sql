@@ -19,7 +19,7 @@ declare
   v_path text[];
 begin
   if jsonb_typeof(p_value) is distinct from 'object' then
-    return _qwf.evaluate(coalesce(p_value, 'null'), coalesce(p_scope, '{}'));
+    return _qwf.resolve_value(coalesce(p_value, 'null'), coalesce(p_scope, '{}'));
   end if;
   foreach v_key in array array(select jsonb_object_keys(p_value)) loop
     v_member := p_value -> v_key;
@@ -33,11 +33,11 @@ begin
         end loop;
         v_member := p_scope #> nullif(v_path, '{}');
       elsif v_member::text ~ '"\$' then
-        v_member := (_qwf.evaluate(v_member, coalesce(p_scope, '{}'))).value;
+        v_member := (_qwf.resolve_value(v_member, coalesce(p_scope, '{}'))).value;
       end if;
     end if;
     if v_member is null or starts_with(v_key, '$') then  -- an expression, or an error to be worded
-      return _qwf.evaluate(p_value, coalesce(p_scope, '{}'));
+      return _qwf.resolve_value(p_value, coalesce(p_scope, '{}'));
     end if;
     v_value := v_value || jsonb_build_object(v_key, v_member);
   end loop;

@@ -18,11 +18,11 @@ declare
   v_events _qwf.event[];
 begin
   v_events := _qwf.take_events(array[p_run]);
-  perform _qwf.apply(v_events);
+  perform _qwf.apply_events(v_events);
   return cardinality(v_events);
 exception
   when others or query_canceled then
-    perform _qwf.count_failed_drain(p_run, sqlstate, sqlerrm);
+    perform _qwf.retry_or_poison_events(p_run, sqlstate, sqlerrm);
     return 0;
 end $$;
 

@@ -28,7 +28,7 @@ begin
     limit 100
     for no key update skip locked
   loop
-    perform _qwf.close_run(
+    perform _qwf.end_run(
       v_run.id, 'failed', format('the deadline passed at %s', v_run.deadline_at));
     insert into qwf.job_events (at, run_id, type, actor, detail)
     values (v_now, v_run.id, 'deadline', session_user,

@@ -3,7 +3,7 @@
 -- Guarantees: The run ends with the reason even where its nodes cannot be stopped just now: that is
 --   tried again.
 -- Locks: expects the run locked by the caller.
--- Called by: _count_failed_drain.
+-- Called by: _retry_or_poison_events.
 
 begin;
 
@@ -18,9 +18,9 @@ declare
 begin
   insert into qwf.job_events (at, run_id, type, actor, detail)
   values (v_now, p_run, 'poisoned', session_user, jsonb_build_object('error', p_error));
-  if _qwf.close_run(p_run, 'failed', 'an event could not be applied: ' || p_error, true) then
+  if _qwf.end_run(p_run, 'failed', 'an event could not be applied: ' || p_error, true) then
     begin
-      perform _qwf.stop_nodes(array[p_run]);
+      perform _qwf.cancel_obsolete(array[p_run]);
     exception
       when others then
         insert into qwf.outbox (run_id, kind, error) values (p_run, 'stop', sqlerrm);

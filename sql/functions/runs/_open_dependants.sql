@@ -5,7 +5,7 @@
 --   go, whatever is still blocked is a clean-up node: to those every end counts.
 -- Locks: blocked jobs of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
--- Called by: _apply.
+-- Called by: _apply_events.
 
 begin;
 

@@ -5,7 +5,7 @@
 --   with on_failure ask a person decides.
 -- Locks: the jobs, of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
--- Called by: _apply.
+-- Called by: _apply_events.
 
 begin;
 
@@ -49,7 +49,7 @@ begin
     end if;
     v_error := _qwf.resolution_error(coalesce(v_skip.error, v_asked.error));
     v_asked.value := case when v_error is null then v_asked.value
-      else _qwf.gate(v_error, false) end;
+      else _qwf.failure_question(v_error, false) end;
     v_status := case
       when v_error is not null and v_node.on_failure = 'ask' then 'awaiting_input'
       when v_error is not null then 'failed'
@@ -62,7 +62,7 @@ begin
       input_spec = case
         when v_status = 'awaiting_input' then v_asked.value else j.input_spec end,
       expires_at = case when v_status = 'awaiting_input'
-        then v_now + _qwf.interval(v_asked.value -> 'expires') end,
+        then v_now + _qwf.as_interval(v_asked.value -> 'expires') end,
       last_error = v_error,
       queued_at = case when v_status in ('queued', 'awaiting_input') then v_now end,
       position = case when v_status = 'queued' then _qwf.next_position() end,

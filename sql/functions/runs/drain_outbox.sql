@@ -4,7 +4,7 @@
 --   left to the next call and holds up no other, however many events wait for it. When a batch
 --   fails, its runs are tried one by one.
 -- Locks: runs (by id, those that are free), their events, jobs of those runs.
--- Notifies: as _apply.
+-- Notifies: as _apply_events.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick, agents whose report was answered pending.
 
@@ -43,11 +43,11 @@ begin
   end if;
   begin
     v_events := _qwf.take_events(v_runs);
-    perform _qwf.apply(v_events);
+    perform _qwf.apply_events(v_events);
     return cardinality(v_events);
   exception
     when query_canceled then  -- more than one statement can do: in turn, each run in its own
-      perform _qwf.spread_events(v_runs);
+      perform _qwf.split_late_batch(v_runs);
       return 0;
     when others then  -- one of them is bad: find out which
       foreach v_run in array v_runs loop

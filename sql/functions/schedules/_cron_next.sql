@@ -22,7 +22,7 @@ begin
   loop
     v_local := _qwf.cron_local(p_cron, v_local);
     exit when v_local is null;
-    v_instants := _qwf.instants(v_local, p_zone);
+    v_instants := _qwf.instants_of_local_time(v_local, p_zone);
     if cardinality(p_cron.hours) = 24 and v_instants[1] at time zone p_zone <> v_local then
       v_local := v_instants[1] at time zone p_zone - interval '1 minute';  -- go on behind the gap
     else
@@ -35,14 +35,14 @@ begin
   if not p_cron.repeats then
     return v_next;
   end if;
-  v_instants := _qwf.instants(date_trunc('minute', v_after), p_zone);
+  v_instants := _qwf.instants_of_local_time(date_trunc('minute', v_after), p_zone);
   if v_instants[2] > p_after then
     -- The clocks are about to be put back: times that they showed already come once more.
     v_local := v_after - (v_instants[2] - v_instants[1]);
     loop
       v_local := _qwf.cron_local(p_cron, v_local);
       exit when v_local is null or v_local > v_after;
-      v_instants := _qwf.instants(v_local, p_zone);
+      v_instants := _qwf.instants_of_local_time(v_local, p_zone);
       if v_instants[2] > p_after then
         return least(v_next, v_instants[2]);
       end if;

@@ -3,7 +3,7 @@
 -- Guarantees: 62 random bits, so a token of an earlier claim never fits a later one. The job id
 --   stands in front, so that a heartbeat finds its rows by primary key and the token itself needs
 --   no index.
--- Called by: _stamp.
+-- Called by: _make_running.
 
 begin;
 

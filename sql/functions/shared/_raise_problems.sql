@@ -2,7 +2,7 @@
 -- Purpose: Raises one error that reports all problems.
 -- Guarantees: DETAIL has one line per problem, "path: problem"; HINT has each way out once.
 -- Raises: The SQLSTATE it is given, unless there is no problem.
--- Called by: _answer, create_schedule, enqueue_run, _graph_for, register_pipeline,
+-- Called by: _take_answer, create_schedule, enqueue_run, _graph_for, register_pipeline,
 --   register_workflow.
 
 begin;

@@ -26,12 +26,12 @@ begin
     host, sampled_at, cpu_percent, cpu_ours_percent, ram_percent, ram_used_mb, ram_total_mb,
     ram_ours_used_mb, swap_used_mb, gpus)
   select
-    report_metrics.host, v_now, _qwf.number(s -> 'cpu_percent'),
-    _qwf.number(s -> 'cpu_ours_percent'), _qwf.number(s -> 'ram_percent'),
-    _qwf.number(s -> 'ram_used_mb', 2147483647)::int,
-    _qwf.number(s -> 'ram_total_mb', 2147483647)::int,
-    _qwf.number(s -> 'ram_ours_used_mb', 2147483647)::int,
-    _qwf.number(s -> 'swap_used_mb', 2147483647)::int,
+    report_metrics.host, v_now, _qwf.as_number(s -> 'cpu_percent'),
+    _qwf.as_number(s -> 'cpu_ours_percent'), _qwf.as_number(s -> 'ram_percent'),
+    _qwf.as_number(s -> 'ram_used_mb', 2147483647)::int,
+    _qwf.as_number(s -> 'ram_total_mb', 2147483647)::int,
+    _qwf.as_number(s -> 'ram_ours_used_mb', 2147483647)::int,
+    _qwf.as_number(s -> 'swap_used_mb', 2147483647)::int,
     case when jsonb_typeof(s -> 'gpus') = 'array' then s -> 'gpus' else '[]' end
   from (select report_metrics.sample as s) given
   on conflict (host, sampled_at) do nothing;

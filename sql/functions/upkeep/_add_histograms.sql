@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/upkeep/_add_histograms
 -- Purpose: Merges two histograms.
--- Called by: _fold_counts.
+-- Called by: _roll_up_counts.
 
 begin;
 

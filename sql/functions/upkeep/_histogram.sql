@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/upkeep/_histogram
 -- Purpose: Counts times by bucket.
 -- Guarantees: No element for buckets above the last that has one.
--- Called by: _fold_counts.
+-- Called by: _roll_up_counts.
 
 begin;
 

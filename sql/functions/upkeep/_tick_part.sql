@@ -13,16 +13,16 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case p_part
-    when 'reclaimed' then _qwf.look_sparingly(p_part)
+    when 'reclaimed' then _qwf.rest_when_idle(p_part)
     when 'promoted' then qwf.promote_due()
     when 'fired' then qwf.fire_schedules()
     when 'cancelled' then _qwf.settle_cancel_requests()
     when 'expired' then _qwf.expire_jobs() + qwf.expire_inputs()
     when 'overdue' then _qwf.fail_overdue_runs()
     when 'drained' then qwf.drain_outbox()
-    when 'woken' then _qwf.look_sparingly(p_part)
+    when 'woken' then _qwf.rest_when_idle(p_part)
     when 'forgotten' then _qwf.forget_sleepers()
-    when 'folded' then _qwf.keep_statistics()
+    when 'folded' then _qwf.roll_up_statistics()
     when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p)
   end;
 end $$;

@@ -24,7 +24,7 @@ as $$
 declare
   v_parts text[] := array['reclaimed', 'promoted', 'fired', 'cancelled', 'expired', 'overdue',
     'drained', 'woken', 'forgotten', 'folded', 'pruned'];
-  v_caught_up timestamptz := _qwf.caught_up(tick.max_age);
+  v_caught_up timestamptz := _qwf.last_complete_tick(tick.max_age);
   v_fresh boolean := v_caught_up is not null;
   v_now timestamptz := qwf.now();
   v_due_s numeric;

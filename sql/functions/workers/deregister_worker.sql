@@ -2,7 +2,7 @@
 -- Purpose: Says goodbye for a worker and hands back what it held.
 -- Guarantees: Its jobs are released: no budget is counted, and they go to the front of their band.
 --   Twice does no harm.
--- Locks: the jobs (by id), then as _conclude, then the worker's rows.
+-- Locks: the jobs (by id), then as _end_attempts, then the worker's rows.
 -- Called by: agents that stop.
 
 begin;
@@ -24,7 +24,7 @@ begin
   from qwf.jobs j
   where j.claimed_by = deregister_worker.worker and j.status = 'running';
   if v_reports is not null then
-    perform _qwf.conclude(v_reports);
+    perform _qwf.end_attempts(v_reports);
   end if;
   delete from qwf.sleepers s where s.worker = deregister_worker.worker;
   update qwf.workers w set stopped_at = qwf.now()

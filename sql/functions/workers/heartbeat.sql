@@ -48,7 +48,7 @@ begin
 
   return query
   with asked as materialized (
-    select t.token, _qwf.token_job(t.token) as job_id
+    select t.token, _qwf.job_of_token(t.token) as job_id
     from (select distinct u.token from unnest(heartbeat.tokens) u (token)) t
   ), seen as materialized (
     select a.token, j.id, j.run_id, j.run_if, j.parent_id,
@@ -64,7 +64,7 @@ begin
     for no key update of j skip locked
   ), judged as materialized (
     select s.token, s.id, s.lease,
-      _qwf.is_stopped(s.id, s.run_id, s.run_if, s.parent_id) as stopped
+      _qwf.should_stop(s.id, s.run_id, s.run_if, s.parent_id) as stopped
     from seen s join held h on h.id = s.id
   ), renewed as (
     update qwf.jobs j set lease_expires_at = v_now + k.lease

@@ -40,7 +40,7 @@ begin
   ) free
   where j.id = free.id;
   return case
-    when _qwf.is_stopped(v_job.id, v_job.run_id, v_job.run_if, v_job.parent_id) then 'cancel'
+    when _qwf.should_stop(v_job.id, v_job.run_id, v_job.run_if, v_job.parent_id) then 'cancel'
     else 'ok'
   end;
 end $$;

@@ -16,7 +16,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_caught_up timestamptz := _qwf.caught_up(stay_asleep.max_age);
+  v_caught_up timestamptz := _qwf.last_complete_tick(stay_asleep.max_age);
   v_awaited qwf.awaited;
 begin
   perform qwf.heartbeat(stay_asleep.worker, stats => stay_asleep.stats);

@@ -23,7 +23,7 @@ union all select null;
 create function pg_temp.judged() returns table (fits boolean, misfits text[], job qwf.jobs)
 language sql as $$
   select _qwf.fits(j.job, w.worker, '2026-01-01 12:00Z'),
-    _qwf.misfits(j.job, w.worker, '2026-01-01 12:00Z'), j.job
+    _qwf.why_unfit_for(j.job, w.worker, '2026-01-01 12:00Z'), j.job
   from job j, worker w $$;
 
 create temp table alone as select * from pg_temp.judged();

@@ -12,7 +12,7 @@ where task = 'mail' and status = 'running';
 select qwf_test.travel('1 min');
 select qwf_test.work();
 select qwf_test.work('default');
-select _qwf.fold_counts();
+select _qwf.roll_up_counts();
 select results_eq($$
   select hour, queue, task, outcome, count, wait_avg, wait_max, run_avg, run_max
   from qwf.job_stats

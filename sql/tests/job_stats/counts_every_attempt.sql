@@ -20,7 +20,7 @@ select qwf.enqueue_run('w');
 select qwf_test.claim();
 select qwf.cancel_run(qwf_test.run());
 select qwf_test.report('s/a', 'cancelled');
-select _qwf.fold_counts();
+select _qwf.roll_up_counts();
 select bag_eq($$
   select s.task, s.outcome, s.count from qwf.job_stats s
 $$, $$

@@ -17,7 +17,7 @@ group by t.task;
 insert into qwf.attempt_counts
 select '2030-01-01', 'cpu', m.task, 'completed', m.waits[n:n + 499], m.runs[n:n + 499]
 from measured m, generate_series(1, 5000, 500) n;
-select _qwf.fold_counts();
+select _qwf.roll_up_counts();
 select is_empty($$
   select s.task, p.found, e.exact
   from qwf.job_stats s

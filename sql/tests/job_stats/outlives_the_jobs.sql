@@ -3,7 +3,7 @@ select plan(2);
 
 select qwf.enqueue('mail');
 select qwf_test.work('default');
-select _qwf.fold_counts();
+select _qwf.roll_up_counts();
 select qwf_test.travel('1 year');
 select qwf.prune();
 select is_empty('select * from qwf.jobs', 'the job is gone');

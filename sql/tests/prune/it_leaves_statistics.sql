@@ -3,7 +3,7 @@ select plan(2);
 
 select qwf.enqueue('a');
 select qwf_test.work('default');
-select _qwf.fold_counts();
+select _qwf.roll_up_counts();
 select qwf.enqueue('a');
 select qwf_test.work('default');
 select qwf_test.travel('10 years');

@@ -13,7 +13,7 @@ create temp table allowed (name, roles) as values
     ('finish', '{qwf_worker}'), ('suspect_stall', '{qwf_worker}'),
   ('finish_many', '{qwf_worker}'), ('drain_outbox', '{qwf_worker}'), ('reclaim', '{qwf_worker}'),
   ('promote_due', '{qwf_worker}'), ('expire_inputs', '{qwf_worker}'),
-  ('tick', '{qwf_worker}'), ('register_worker', '{qwf_worker}'), ('announce', '{qwf_worker}'),
+  ('tick', '{qwf_worker}'), ('register_worker', '{qwf_worker}'), ('update_worker', '{qwf_worker}'),
   ('deregister_worker', '{qwf_worker}'), ('agent_settings', '{qwf_worker}'),
     ('sleep', '{qwf_worker}'), ('stay_asleep', '{qwf_worker}'),
   ('wake', '{qwf_worker}'), ('echo', '{qwf_worker}'), ('wake_channel', '{qwf_worker}'),

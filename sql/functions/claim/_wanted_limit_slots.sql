@@ -1,0 +1,74 @@
+-- Deploy qwf:functions/claim/_wanted_limit_slots
+-- Purpose: How many places of which limits a claim would use, if nobody else took places.
+-- Guarantees: What has no limit is locked already now: a job that a rival holds must not stand in
+--   the way of a limited one behind it, however long that takes. Costs an index probe for each
+--   limit that has queued jobs in the queue, whatever waits behind a limit that is full.
+-- Locks: the next queued jobs without a limit, those that are free.
+-- Called by: _lock_limit_slots.
+
+begin;
+
+create function _qwf.wanted_limit_slots(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
+  p_at_most jsonb)
+returns table (limit_name text, wanted int)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_free _qwf.picked[] := case
+    when p_light_only then _qwf.pick_light(p_queue, p_worker, p_now, p_count)
+    when p_worker.rank < 0 then _qwf.pick_newest(p_queue, p_worker, p_now, p_count, '{}')
+    else _qwf.pick_next(p_queue, p_worker, p_now, p_count, '{}') end;
+begin
+  return query
+  with recursive waiting (name) as (  -- hops from limit to limit
+    (select j.limit_by from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
+      order by j.limit_by limit 1)
+    union all
+    select (select j.limit_by from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by > w.name
+      order by j.limit_by limit 1)
+    from waiting w
+    where w.name is not null
+  ), room as (
+    select l.name, least((p_at_most ->> l.name)::int, f.free - a.above)::int as places
+    from waiting w
+    join qwf.limits l on l.name = w.name
+    cross join lateral (select count(*) as above from qwf.limit_slots s
+      where s.limit_name = l.name and s.slot > l.max_running and s.job_id is not null) a
+    cross join lateral (select count(*) as free from (
+      select from qwf.limit_slots s
+      where s.limit_name = l.name and s.slot <= l.max_running and s.job_id is null
+      limit p_count + a.above) s) f
+  ), candidate as (
+    select j.id, j.limit_by, j.run_next, j.priority, j.position, j.required_model as model
+    from (
+      select l.*
+      from room r
+      cross join lateral _qwf.peek(p_queue, r.name, p_worker, p_now, r.places, p_light_only) l
+      where r.places > 0
+      union all
+      select f.* from qwf.jobs f
+      where f.id = any (array(select p.id from unnest(v_free) p))
+    ) j
+  ), preferred (model) as (  -- as _pick will
+    select p_worker.current_model
+    from qwf.settings s
+    where p_worker.current_model is not null and not p_light_only
+      and _qwf.head_waited(p_queue, p_worker, p_now, array(
+        select c.id from candidate c where c.limit_by is not null)) < s.affinity_max_wait
+  )
+  select c.limit_by, count(*)::int
+  from (
+    select d.limit_by from candidate d left join preferred p on true
+    order by d.run_next desc, d.model = p.model desc nulls last, d.priority,
+      case when p_worker.rank < 0 then -d.position else d.position end
+    limit p_count
+  ) c
+  where c.limit_by is not null
+  group by c.limit_by;
+end $$;
+
+commit;

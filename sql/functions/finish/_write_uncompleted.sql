@@ -1,0 +1,54 @@
+-- Deploy qwf:functions/finish/_write_uncompleted
+-- Purpose: Writes the end of attempts that did not complete: the job goes back to the queue, waits,
+--   asks, fails or is cancelled.
+-- Guarantees: Rows are updated where they were locked.
+-- Locks: expects the jobs locked by the caller.
+-- Called by: _end_attempts.
+
+begin;
+
+create function _qwf.write_uncompleted(
+  p_held _qwf.held[], p_now timestamptz, p_settings qwf.settings)
+returns _qwf.ended[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_ended _qwf.ended[];
+begin
+  with ended as (
+    update qwf.jobs j set
+      status = t.status, output = null, failures = t.failures, losses = t.losses,
+      run_at = case when t.status = 'scheduled'
+        then p_now + t.wait * (0.9 + 0.2 * random()) * interval '1 s' end,
+      position = case when t.status = 'queued' then _qwf.next_position(t.front) else j.position end,
+      queued_at = case
+        when t.status in ('queued', 'awaiting_input') then p_now else j.queued_at end,
+      finished_at = case when t.status in ('failed', 'cancelled') then p_now end,
+      last_error = case
+        when h.outcome = 'released' then coalesce(h.error, j.last_error)
+        when t.status = 'cancelled' then coalesce(_qwf.cancel_reason(h.id), h.error)
+        else t.error || coalesce(h.error, h.detail ->> 'reason', h.outcome) end,
+      last_exit_code = _qwf.as_number(h.detail -> 'exit_code', 65535)::int,
+      input_spec = case
+        when t.status = 'awaiting_input' then _qwf.failure_question(t.error || h.error)
+        else j.input_spec end,
+      avoid_host = coalesce(a.host, j.avoid_host),
+      avoid_until = case
+        when a.host is null then j.avoid_until else p_now + p_settings.avoid_host end,
+      token = null, lease_expires_at = null
+    from unnest(p_held) h
+    cross join lateral (select _qwf.host_to_avoid(h.claimed_by, h.outcome, h.detail)) a (host)
+    cross join lateral _qwf.transition(
+      h.outcome, _qwf.should_stop(h.id, h.run_id, h.run_if, h.parent_id),
+      h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, h.on_failure, p_settings) t
+    where j.ctid = h.row and h.outcome <> 'completed'
+    returning (h.id, h.run_id, h.node_id, h.queue, j.status, h.attempt, h.token, h.claimed_by,
+      h.queued_at, h.claimed_at, h.outcome, h.error, h.detail, h.limit_by,
+      h.task)::_qwf.ended as job
+  )
+  select coalesce(array_agg(e.job), '{}') into v_ended from ended e;
+  return v_ended;
+end $$;
+
+commit;

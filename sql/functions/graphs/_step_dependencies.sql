@@ -1,0 +1,45 @@
+-- Deploy qwf:functions/graphs/_step_dependencies
+-- Purpose: The nodes a step waits for, and which nodes of a step it only partly waits for.
+-- Guarantees: A step stands for its leaves; one without nodes for what it waits for itself.
+--   step/node stands for that node: then partial lists it and what lies upstream of it in its own
+--   step, for whoever refers to them.
+-- Called by: _compile.
+
+begin;
+
+create function _qwf.step_dependencies(p_step jsonb, p_places jsonb, p_parts jsonb[]) returns jsonb
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_waits jsonb;
+  v_partial jsonb;
+begin
+  with dependency as materialized (
+    select d.id, d.id like '%/%' as is_node,
+      p_parts[(p_places -> split_part(d.id, '/', 1))::int] as part
+    from (select distinct e as id
+          from jsonb_array_elements_text(_qwf.as_list(p_step -> 'depends_on')) e) d
+  )
+  select
+    (select coalesce(jsonb_agg(distinct w.id), '[]')
+     from dependency d
+     cross join lateral jsonb_array_elements(
+       case
+         when d.is_node then
+           case when d.part #> '{name,nodes}' ? d.id then jsonb_build_array(d.id) end
+         when d.part -> 'nodes' = '[]' then d.part -> 'waits'
+         else d.part #> '{name,leaves}'
+       end) w (id)),
+    (select coalesce(jsonb_object_agg(p.id, true), '{}')
+     from (
+       select jsonb_object_keys(_qwf.upstream_nodes(d.part -> 'nodes', d.id)) as id
+       from dependency d
+       where d.is_node and d.part #> '{name,nodes}' ? d.id
+       union
+       select jsonb_object_keys(d.part -> 'partial') from dependency d) p)
+  into v_waits, v_partial;
+  return jsonb_build_object('waits', v_waits, 'partial', v_partial);
+end $$;
+
+commit;

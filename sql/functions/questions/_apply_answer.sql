@@ -1,0 +1,52 @@
+-- Deploy qwf:functions/questions/_apply_answer
+-- Purpose: Applies an answer that fits: an input completes with it; a failed job is retried with
+--   fresh budgets, skipped, or failed for good.
+-- Locks: expects the job's run locked by the caller, or the job where it has none.
+-- Notifies: sleepers of the queues that got work.
+-- Called by: _take_answer, _expire_input.
+
+begin;
+
+create function _qwf.apply_answer(p_job qwf.jobs, p_value jsonb, p_by text) returns bigint
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_kind text := case
+    when p_job.queue is null then 'answered'
+    when p_value = '"retry"' then 'retried'
+    when p_value = '"skip"' then 'passed'
+    else 'aborted' end;
+  v_answer bigint;
+begin
+  insert into qwf.input_answers (job_id, run_id, node_id, value, answered_by, answered_at)
+  values (p_job.id, p_job.run_id, p_job.node_id, p_value, p_by, v_now)
+  returning id into v_answer;
+  update qwf.jobs j set
+    status = case v_kind when 'answered' then 'completed' when 'retried' then 'queued'
+      when 'passed' then 'skipped' else 'failed' end::qwf.job_status,
+    output = case when v_kind = 'answered'
+      then jsonb_build_object(coalesce(j.input_spec ->> 'target', 'value'), p_value) end,
+    finished_at = case when v_kind <> 'retried' then v_now end, expires_at = null,
+    retries = j.retries + (v_kind = 'retried')::int,
+    failures = case when v_kind = 'retried' then 0 else j.failures end,
+    losses = case when v_kind = 'retried' then 0 else j.losses end,
+    queued_at = case when v_kind = 'retried' then v_now else j.queued_at end,
+    position = case when v_kind = 'retried' then _qwf.next_position() else j.position end,
+    input_spec = case when v_kind <> 'retried' then j.input_spec end
+  where j.id = p_job.id;
+  if v_kind = 'retried' then
+    perform _qwf.wake(p_job.queue, 1);
+  end if;
+  if p_job.run_id is not null then
+    perform _qwf.apply_events(
+      _qwf.take_events(array[p_job.run_id])
+      || array[(p_job.run_id, p_job.id, v_kind)::_qwf.event]);
+  end if;
+  return v_answer;
+end $$;
+
+commit;

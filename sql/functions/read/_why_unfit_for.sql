@@ -1,0 +1,33 @@
+-- Deploy qwf:functions/read/_why_unfit_for
+-- Purpose: What keeps a worker from taking a job: the filter of claim, in words.
+-- Guarantees: Empty exactly where _fits holds.
+-- Called by: _why_unfit.
+
+begin;
+
+create function _qwf.why_unfit_for(p_job qwf.jobs, p_worker qwf.workers, p_now timestamptz)
+returns text[]
+language sql stable
+as $$
+  select array_remove(array[
+    case when p_worker.project <> p_job.project then
+      format('it works for project %L, the job is of %L', p_worker.project, p_job.project) end,
+    case when not p_job.task = any (p_worker.tasks) then
+      format('it has no task %s', p_job.task) end,
+    case when p_job.required_model is not null
+      and not p_job.required_model = any (p_worker.models) then
+      format('it does not know model %s', p_job.required_model) end,
+    case when p_job.vram_mb > p_worker.vram_mb then
+      format('it has %s MiB of VRAM, the job needs %s', p_worker.vram_mb, p_job.vram_mb) end,
+    case when p_job.requires <> '{}' and not coalesce(p_worker.labels, '{}') @> p_job.requires then
+      format('its labels %s lack %s', coalesce(p_worker.labels, '{}'), p_job.requires) end,
+    case when p_job.attempt = 0 and p_job.expires_at <= p_now then
+      format('the job expired at %s', p_job.expires_at) end,
+    case when p_job.avoid_host = p_worker.host and p_job.avoid_until > p_now
+      and _qwf.another_host_can(p_job, p_now) then
+      format('the job was lost on %s and is left to other hosts until %s', p_job.avoid_host,
+        p_job.avoid_until) end
+  ], null)
+$$;
+
+commit;

@@ -1,0 +1,73 @@
+-- Deploy qwf:functions/runs/_apply_events
+-- Purpose: Applies events to runs: ends runs, opens what became ready, cascades skips, counts. The
+--   heart of fan-out.
+-- Guarantees: Set-based: cost grows with the events and the nodes they open, not with the runs. It
+--   goes round until nothing new has ended: a skip, a failure at opening and the end of a map have
+--   consequences of their own. What has to stop is stopped before anything is opened.
+-- Locks: expects the runs locked by the caller; takes jobs of those runs: blocked ones, which
+--   nobody else touches, and queued ones where they are free.
+-- Notifies: sleepers of the queues that got work; workers that have to stop.
+-- Called by: whatever ends, opens or stops nodes of a run.
+
+begin;
+
+create function _qwf.apply_events(p_events _qwf.event[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_material = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
+as $$
+declare
+  v_events _qwf.event[] := p_events;
+  v_opened _qwf.opened[] := '{}';
+  v_counts _qwf.node_count[] := array(select c from _qwf.counter_changes(p_events, '{}') c);
+  v_ended bigint[];
+  v_failed bigint[];
+  v_ready bigint[];
+  v_stop bigint[];
+begin
+  while cardinality(v_events) > 0 or cardinality(v_opened) > 0 loop
+    select
+      array_agg(n.id) filter (where n.ended or n.failed),
+      array_agg(n.id) filter (where n.failed),
+      array_agg(n.id) filter (where n.ready),
+      array_agg(distinct n.run_id) filter (where n.stop)
+      into v_ended, v_failed, v_ready, v_stop
+    from (
+      select e.job_id, e.run_id, e.kind in ('completed', 'answered', 'passed'),
+        e.kind in ('failed', 'cancelled', 'aborted', 'withdrawn', 'cut'), e.kind = 'ready',
+        e.kind = 'stop' or (e.kind in ('requeued', 'asked', 'ready', 'retried') and (
+          select _qwf.is_obsolete(j.run_id, j.run_if, j.parent_id)
+          from qwf.jobs j where j.id = e.job_id))
+      from unnest(v_events) e
+      union all
+      select o.id, o.run_id, o.status in ('completed', 'skipped', 'cancelled'),
+        o.status = 'failed', false, false
+      from unnest(v_opened) o
+    ) n (id, run_id, ended, failed, ready, stop);
+    if v_failed is not null then
+      v_stop := v_stop || _qwf.end_failed_runs(v_failed);
+    end if;
+    v_events := case when cardinality(v_stop) > 0
+      then array(select s from _qwf.cancel_obsolete(v_stop) s) else '{}' end;
+    v_opened := case when v_ended is not null
+      then array(select o from _qwf.open_dependants(v_ended) o)
+        || array(select o from _qwf.settle_maps(v_ended) o)  -- in this order: see _open_dependants
+      else '{}' end;
+    v_ready := v_ready || array(select o.id from unnest(v_opened) o where o.status = 'blocked');
+    if cardinality(v_ready) > 0 then
+      v_opened := v_opened || array(select o from _qwf.open_guarded(v_ready) o);
+    end if;
+    v_counts := v_counts || array(select c from _qwf.counter_changes(v_events, v_opened) c);
+    v_opened := array(
+      select o from unnest(v_opened) o
+      where o.status in ('completed', 'skipped', 'failed', 'cancelled'));
+  end loop;
+  perform _qwf.write_run_counters(v_counts);
+end $$;
+
+commit;

@@ -1,0 +1,57 @@
+-- Deploy qwf:functions/runs/_cancel_obsolete
+-- Purpose: Cancels what has nothing left to do it for, and tells the workers of running bodies.
+-- Guarantees: Waits for nobody, as its caller may hold jobs. A node that somebody has locked just
+--   now (a claim, a promotion) is looked at again: a stop event stays in the outbox until nothing
+--   is left.
+-- Locks: jobs of the runs (by id), where they are free.
+-- Notifies: workers that run a node of these runs: cancel.
+-- Called by: _apply_events, _fail_poisoned.
+
+begin;
+
+create function _qwf.cancel_obsolete(p_runs bigint[]) returns setof _qwf.event
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_material = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_free bigint[];
+begin
+  v_free := _qwf.lock_obsolete(p_runs);  -- before the update takes its snapshot
+  return query
+  update qwf.jobs j set status = 'cancelled', finished_at = v_now
+  from (select f.id, f.status from qwf.jobs f where f.id = any (v_free)) was
+  where j.id = was.id
+  returning j.run_id, j.id, case was.status
+    when 'blocked' then 'cut' when 'awaiting_input' then 'withdrawn' else 'cancelled' end;
+  -- one that came to ask since its run's events were taken is withdrawn with its question
+  return query
+  delete from qwf.outbox o
+  where o.run_id = any (p_runs) and o.kind = 'asked' and o.job_id = any (v_free)
+  returning o.run_id, o.job_id, o.kind;
+
+  insert into qwf.outbox (run_id, kind)
+  select distinct j.run_id, 'stop'
+  from qwf.jobs j
+  where j.run_id = any (p_runs)
+    and (j.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
+      -- an older snapshot may show a node running that has been given back since
+      or (j.status = 'running' and current_setting('transaction_isolation') <> 'read committed'))
+    and _qwf.is_obsolete(j.run_id, j.run_if, j.parent_id)
+    and not exists (
+      select from qwf.outbox o
+      where o.run_id = j.run_id and o.kind = 'stop' and o.poisoned_at is null);
+
+  perform pg_notify(qwf.wake_channel(w.worker), 'cancel')
+  from (
+    select distinct j.claimed_by as worker
+    from qwf.jobs j
+    where j.run_id = any (p_runs) and j.status = 'running'
+      and _qwf.is_obsolete(j.run_id, j.run_if, j.parent_id)
+  ) w;
+end $$;
+
+commit;

@@ -1,0 +1,19 @@
+-- Deploy qwf:functions/runs/_is_obsolete
+-- Purpose: Whether a node or element has nothing left to do it for.
+-- Guarantees: Reads committed state; takes no lock. A clean-up node outlives the end of the others,
+--   not that of its run; an element does not outlive its map.
+-- Called by: _take_answer, _should_stop, _lock_obsolete, _cancel_obsolete, _apply_events.
+
+begin;
+
+create function _qwf.is_obsolete(p_run_id bigint, p_run_if text, p_parent_id bigint) returns boolean
+language sql stable
+as $$
+  select exists (
+      select from qwf.runs r
+      where r.id = p_run_id
+        and (r.finished_at is not null or (r.ending is not null and p_run_if is null)))
+    or exists (select from qwf.jobs m where m.id = p_parent_id and m.finished_at is not null)
+$$;
+
+commit;

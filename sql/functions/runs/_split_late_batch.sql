@@ -1,0 +1,37 @@
+-- Deploy qwf:functions/runs/_split_late_batch
+-- Purpose: Halves a batch of runs whose events together outlast a statement timeout.
+-- Guarantees: Only a run that outlasts it alone counts a try; no run waits behind another for ever:
+--   the later half waits as long again as its oldest event has, which in the end is longer than the
+--   time from one drain to the next, however rarely they come.
+-- Locks: expects the runs locked by the caller.
+-- Called by: drain_outbox.
+
+begin;
+
+create function _qwf.split_late_batch(p_runs bigint[]) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_now timestamptz := qwf.now();
+begin
+  if cardinality(p_runs) = 1 then
+    perform _qwf.retry_or_poison_events(
+      p_runs[1], '57014', 'it took longer than statement_timeout');
+    return;
+  end if;
+  update qwf.outbox o set
+    next_try_at = v_now + case when k.n * 2 > cardinality(p_runs)
+      then greatest(v_now - k.since, interval '1 s') else interval '0 s' end
+  from (
+    select u.run_id, u.n, (
+        select min(w.created_at) from qwf.outbox w
+        where w.run_id = u.run_id and coalesce(w.poisoned_at, 'infinity') = 'infinity') as since
+    from unnest(p_runs) with ordinality u (run_id, n)
+  ) k
+  where o.run_id = k.run_id and o.poisoned_at is null;
+end $$;
+
+commit;

@@ -1,0 +1,26 @@
+-- Deploy qwf:functions/shared/_as_interval
+-- Purpose: A duration as definitions write it: interval text such as "10 min", or a number of
+--   seconds.
+-- Guarantees: Null for everything that is not a positive duration of at most a year; never raises.
+-- Called by: _compile, _compile_node, _compile_question, _key_problems, _open_guarded.
+
+begin;
+
+create function _qwf.as_interval(p_value jsonb) returns interval
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_interval interval;
+begin
+  v_interval := case jsonb_typeof(p_value)
+    when 'string' then (p_value #>> '{}')::interval
+    when 'number' then make_interval(secs => p_value::double precision)
+  end;
+  return case when v_interval > '0 s' and v_interval <= '366 days' then v_interval end;
+exception
+  when data_exception then
+    return null;
+end $$;
+
+commit;

@@ -1,0 +1,41 @@
+-- Deploy qwf:functions/upkeep/_rest_when_idle
+-- Purpose: Does a part of the tick that mostly looks for what is not there, but not so often that
+--   looking becomes the work: while somebody holds a snapshot, vacuum leaves all that has run in
+--   the index.
+-- Guarantees: A part that came to more than 10,000 entries and found nothing is left out in this
+--   session for twenty times as long as that took, ten seconds at most.
+-- Called by: _tick_part.
+
+begin;
+
+create function _qwf.rest_when_idle(p_part text) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_index regclass := case p_part
+    when 'reclaimed' then 'qwf.jobs_running' else 'qwf.jobs_claim' end;
+  v_began timestamptz := qwf.now();
+  v_walked bigint := _qwf.index_entries_walked(v_index);
+  v_rests jsonb := coalesce(nullif(current_setting('qwf.rests', true), ''), '{}')::jsonb;
+  v_until timestamptz := v_rests ->> p_part;
+  v_count int;
+begin
+  if v_until between v_began and v_began + interval '10 s' then
+    return 0;
+  end if;
+  v_count := case p_part
+    when 'reclaimed' then (select count(*) from qwf.reclaim()) else _qwf.wake_overlooked() end;
+  v_until := null;
+  if v_count = 0 and _qwf.index_entries_walked(v_index) - v_walked > 10000 then
+    v_until := qwf.now() + least(20 * (qwf.now() - v_began), '10 s');
+  end if;
+  if v_until is not null or v_rests ? p_part then
+    perform set_config(
+      'qwf.rests', jsonb_set(v_rests, array[p_part], coalesce(to_jsonb(v_until), 'null'))::text,
+      false);
+  end if;
+  return v_count;
+end $$;
+
+commit;

@@ -1,0 +1,53 @@
+-- Deploy qwf:functions/upkeep/_roll_up_counts
+-- Purpose: Folds figures of attempts that ended into the hour they belong to.
+-- Guarantees: Each row counts exactly once: what deletes it is the statement that adds it. One
+--   caller at a time, so that nobody ever waits for a row of hourly_counts.
+-- Locks: advisory (7178, 1), tried only.
+-- Called by: _roll_up_statistics.
+
+begin;
+
+create function _qwf.roll_up_counts(p_max int default 5000) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+as $$
+declare
+  v_count int;
+begin
+  if not pg_try_advisory_xact_lock(7178, 1) then
+    return 0;
+  end if;
+  with folded as (
+    delete from qwf.attempt_counts c
+    where c.ctid = any (array(select a.ctid from qwf.attempt_counts a limit p_max))
+    returning c.hour, c.queue, c.task, c.outcome, c.waits, c.runs
+  ), counted as (
+    insert into qwf.hourly_counts as h (
+      hour, queue, task, outcome, count,
+      wait_seconds, wait_max, waits, run_seconds, run_max, runs)
+    select
+      f.hour, f.queue, f.task, f.outcome, count(*),
+      sum(t.wait), max(t.wait), _qwf.histogram(array_agg(t.wait)),
+      sum(t.run), max(t.run), _qwf.histogram(array_agg(t.run))
+    from folded f
+    cross join lateral (  -- a clock may have been set back
+      select greatest(u.wait, 0) as wait, greatest(u.run, 0) as run
+      from unnest(f.waits, f.runs) u (wait, run)
+    ) t
+    group by f.hour, f.queue, f.task, f.outcome
+    on conflict (hour, queue, task, outcome) do update set
+      count = h.count + excluded.count,
+      wait_seconds = h.wait_seconds + excluded.wait_seconds,
+      wait_max = greatest(h.wait_max, excluded.wait_max),
+      waits = _qwf.add_histograms(h.waits, excluded.waits),
+      run_seconds = h.run_seconds + excluded.run_seconds,
+      run_max = greatest(h.run_max, excluded.run_max),
+      runs = _qwf.add_histograms(h.runs, excluded.runs)
+  )
+  select count(*) into v_count from folded;
+  return v_count;
+end $$;
+
+commit;

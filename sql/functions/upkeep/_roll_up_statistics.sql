@@ -1,0 +1,32 @@
+-- Deploy qwf:functions/upkeep/_roll_up_statistics
+-- Purpose: Folds the figures of attempts now and then.
+-- Guarantees: Every ten seconds, at once when there was more than fits one batch; never more than a
+--   tenth of the time, however many dead rows an old snapshot keeps. A hint that a clock set back
+--   has left in the future is not heeded.
+-- Called by: _tick_part.
+
+begin;
+
+create function _qwf.roll_up_statistics() returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_batch constant int := 5000;
+  v_now timestamptz := qwf.now();
+  v_due timestamptz := (select to_timestamp(n.last_value / 1000.0) from qwf.next_fold n);
+  v_pause interval;
+  v_count int;
+begin
+  if v_now < v_due and v_due < v_now + interval '5 min' then
+    return 0;
+  end if;
+  v_count := _qwf.roll_up_counts(v_batch);
+  v_pause := greatest((qwf.now() - v_now) * 9,
+    case when v_count < v_batch then interval '10 s' else interval '0 s' end);
+  perform setval('qwf.next_fold',
+    (extract(epoch from v_now + least(v_pause, interval '4 min')) * 1000)::bigint);
+  return v_count;
+end $$;
+
+commit;

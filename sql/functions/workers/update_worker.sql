@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/workers/update_worker
+-- Purpose: Says anew which tasks and models a worker has, after its code has changed.
+-- Guarantees: What it holds and how it is known stay; claim goes by it from now on. A key that
+--   info lacks stays as it was.
+-- Locks: the worker's row.
+-- Raises: QW001 for a worker that is not registered, QW005 for info that is malformed.
+-- Called by: agents.
+
+begin;
+
+create function qwf.update_worker(worker text, info jsonb) returns void
+language plpgsql security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if jsonb_typeof(update_worker.info) is distinct from 'object' then
+    raise exception using errcode = 'QW005', message = 'not an announcement',
+      detail = format('info %s', left(update_worker.info::text, 200)),
+      hint = 'info is a JSON object';
+  end if;
+  update qwf.workers w set
+    tasks = case when update_worker.info ? 'tasks' then i.tasks else w.tasks end,
+    models = case when update_worker.info ? 'models' then i.models else w.models end
+  from jsonb_to_record(update_worker.info) i (tasks text[], models text[])
+  where w.id = update_worker.worker and w.stopped_at is null;
+  if not found then
+    raise exception using errcode = 'QW001', message = 'no such worker',
+      detail = format('worker %L', update_worker.worker),
+      hint = 'register it again with register_worker()';
+  end if;
+exception
+  when data_exception then
+    raise exception using errcode = 'QW005', message = 'not an announcement', detail = sqlerrm,
+      hint = 'tasks and models are lists of names';
+end $$;
+comment on function qwf.update_worker is
+  'Replaces the tasks and models that a worker announced when it registered; null: it filters by '
+  'none. QW001 for an unknown worker, QW005 for info that is malformed.';
+call _qwf.allow('qwf.update_worker', 'qwf_worker');
+
+commit;

@@ -1,0 +1,12 @@
+-- A clock that is set back makes an attempt end before it began.
+begin;
+select plan(1);
+
+insert into qwf.attempt_counts values
+  ('2030-01-01', 'cpu', 'a', 'completed', '{-5}', '{-3600}');
+select _qwf.roll_up_counts();
+select results_eq('select wait_avg, wait_p50, run_avg, run_max from qwf.job_stats',
+  'values (0.000, 0.000, 0.000, 0.000)', 'it counts as none');
+
+select * from finish();
+rollback;
