@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -16,7 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -25,6 +24,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from qwf_agent import embedded, migrate
 from support.servers import DEBIAN, ROOT, own_server
+from support.tools import tool
 
 DOCS = ROOT / "docs"
 CLIENTS = ROOT / "examples" / "clients"
@@ -36,21 +36,11 @@ Environment = dict[str, str]
 Starter = Callable[..., "subprocess.Popen[str]"]
 
 
-def script(name: str) -> ModuleType:
-    """A script of tools/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 # What is written by a program --------------------------------------------------------------------
 
 
 def test_the_clients_document_holds_the_examples_as_they_are() -> None:
-    examples = script("include_examples")
+    examples = tool("include_examples")
     text = (DOCS / "clients.md").read_text(encoding="utf-8")
     assert examples.included(text) == text, "run: make docs"
     shown = {found["path"] for found in examples.INCLUDE.finditer(text)}
@@ -60,7 +50,7 @@ def test_the_clients_document_holds_the_examples_as_they_are() -> None:
 
 def test_the_api_document_is_up_to_date(dsn: str) -> None:
     written = (DOCS / "reference" / "sql-api.md").read_text(encoding="utf-8")
-    assert script("generate_sql_api").document(dsn) == written, "run: make docs"
+    assert tool("generate_sql_api").document(dsn) == written, "run: make docs"
 
 
 @pytest.mark.skipif(not (DEBIAN / "15").is_dir(), reason="Postgres 15 is not installed")
@@ -70,11 +60,11 @@ def test_the_api_document_is_the_same_from_an_older_server() -> None:
     with own_server(DEBIAN / "15" / "bin") as server:
         dsn = server.dsn(server.maintenance)
         migrate.deploy(dsn, verify=False)
-        assert script("generate_sql_api").document(dsn) == written
+        assert tool("generate_sql_api").document(dsn) == written
 
 
 def test_a_function_without_a_place_in_the_api_document_is_named() -> None:
-    api = script("generate_sql_api")
+    api = tool("generate_sql_api")
     with pytest.raises(api.Undocumented, match="no room for nowhere"):
         list(api.chapters([SimpleNamespace(name="nowhere")]))
 

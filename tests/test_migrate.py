@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -19,6 +18,7 @@ from psycopg.conninfo import conninfo_to_dict
 from qwf_agent import migrate
 from qwf_agent.migrate.database import LOCK
 from support.servers import ROOT, Server
+from support.sqitch import dump, needs_sqitch, sqitch
 
 OBJECTS = """
 select
@@ -434,37 +434,6 @@ def test_a_killed_revert_is_finished_by_the_next(empty_dsn: str, chain: Chain) -
 
 # Beside sqitch -----------------------------------------------------------------------------------
 
-needs_sqitch = pytest.mark.skipif(shutil.which("sqitch") is None, reason="sqitch is not installed")
-
-
-def sqitch(folder: Path, dsn: str, *arguments: str) -> None:
-    parts = conninfo_to_dict(dsn)
-    keys = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
-    environ = {variable: str(parts[key]) for key, variable in keys.items() if parts.get(key)}
-    identity = {"SQITCH_FULLNAME": "A Test", "SQITCH_EMAIL": "test@qwf.invalid"}
-    done = subprocess.run(
-        ["sqitch", *arguments, f"db:pg:{parts['dbname']}"],
-        cwd=folder,
-        env={**os.environ, **environ, **identity},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def dump(server: Server, dsn: str) -> str:
-    assert server.cluster
-    tool = server.cluster.bin / "pg_dump"
-    done = subprocess.run(
-        [str(tool), "-s", "-n", "qwf", "-n", "_qwf", "-d", dsn],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    # Since 2025 pg_dump guards its output with a random word.
-    return "".join(line for line in done.stdout.splitlines(True) if "restrict " not in line)
-
 
 @pytest.fixture
 def sqitch_tree(tmp_path: Path) -> Path:
@@ -476,12 +445,10 @@ def sqitch_tree(tmp_path: Path) -> Path:
 
 @needs_sqitch
 def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server, sqitch_tree: Path) -> None:
-    if server.cluster is None:
-        pytest.skip("pg_dump has to match the server: not with QWF_TEST_DSN")
     with server.database(server.new_name()) as ours, server.database(server.new_name()) as theirs:
         our_dsn, their_dsn = server.dsn(ours.dbname), server.dsn(theirs.dbname)
         migrate.deploy(our_dsn)
-        sqitch(sqitch_tree, their_dsn, "deploy", "--no-verify")
+        sqitch(sqitch_tree, "deploy", "--no-verify", dsn=their_dsn)
         assert dump(server, our_dsn) == dump(server, their_dsn)
         with psycopg.connect(their_dsn) as conn:
             theirs_in_order = conn.execute(
@@ -494,8 +461,8 @@ def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server, sqitch_tr
         for refused in (migrate.deploy, migrate.revert, migrate.status, migrate.verify):
             with pytest.raises(migrate.MigrateError, match="sqitch deployed this database"):
                 refused(their_dsn)
-        sqitch(sqitch_tree, their_dsn, "verify")
-        sqitch(sqitch_tree, their_dsn, "revert", "-y")
+        sqitch(sqitch_tree, "verify", dsn=their_dsn)
+        sqitch(sqitch_tree, "revert", "-y", dsn=their_dsn)
         with psycopg.connect(their_dsn) as conn:
             assert conn.execute(OBJECTS).fetchone() == (0,)
 
