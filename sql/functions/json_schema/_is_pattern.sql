@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/json_schema/_is_pattern
--- Purpose: Whether a value is a text that compiles as a regular expression.
--- Guarantees: Never raises: this is the one place where a pattern is tried out.
+-- Purpose: True when a value is a string that compiles as a regular expression.
+-- Guarantees: Never raises. Only this function tries out a pattern.
 -- Called by: _expression_problems, _apply_filter, _keyword_problems, _question_rules.
 
 begin;

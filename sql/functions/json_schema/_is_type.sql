@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/json_schema/_is_type
--- Purpose: Whether a value is of a type, or of one of several, that a schema names.
--- Guarantees: integer is a number without a fraction, however it is written; number includes it.
+-- Purpose: True when a value has the type, or one of the types, that a schema names.
+-- Guarantees: An integer is a number without a fraction, however it is written; number includes
+--   integers.
 -- Called by: _schema_problems, _key_problems.
 
 begin;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/json_schema/_scalar_problems
--- Purpose: How a text or a number violates the bounds and the pattern of a schema.
--- Guarantees: minLength, maxLength and pattern look at texts alone, minimum and maximum at numbers
---   alone.
+-- Purpose: Reports how a string or a number violates the bounds and the pattern of a schema.
+-- Guarantees: minLength, maxLength and pattern apply only to strings, minimum and maximum only to
+--   numbers.
 -- Called by: _schema_problems.
 
 begin;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/json_schema/_schema_problems
--- Purpose: Where a value violates a schema: type, properties, required, additionalProperties,
---   items, enum, bounds, pattern.
--- Guarantees: One row per violation, at any depth, each with its path. Never raises for a schema
---   that registration let pass.
+-- Purpose: Reports where a value violates a schema.
+-- Guarantees: Checks type, properties, required, additionalProperties, items, enum, bounds and
+--   pattern. Returns one row per violation, at any depth, with its path. Never raises for a schema
+--   that passed registration.
 -- Called by: _answer_problems, _resolve_check, _definition_schema_problems, _step_inputs.
 
 begin;

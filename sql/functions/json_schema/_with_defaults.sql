@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/json_schema/_with_defaults
--- Purpose: A value with the defaults of its schema filled in, at any depth.
--- Guarantees: Adds missing members alone; changes nothing that is there, not even a null. Never
+-- Purpose: Fills the defaults of a schema into a value, at any depth.
+-- Guarantees: Adds missing members only; changes nothing that is there, not even a null. Never
 --   raises.
 -- Called by: _resolve_check, _step_inputs.
 

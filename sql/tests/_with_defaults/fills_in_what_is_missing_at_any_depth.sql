@@ -8,9 +8,9 @@ select is(_qwf.with_defaults(
       "list": {"items": {"properties": {"k": {"default": 1}}}},
       "deep": {"properties": {"x": {"default": {}, "properties": {"y": {"default": 3}}}}}}}'),
   '{"a": null, "b": 2, "list": [{"k": 1}, {"k": 2}], "deep": {"x": {"y": 3}}}',
-  'missing members take their defaults; what is there stays');
+  'missing members get their defaults; existing ones do not change');
 select is(_qwf.with_defaults('5', '{"properties": {"a": {"default": 1}}}'), '5',
-  'what is no object is left alone');
+  'a value that is not an object does not change');
 
 select * from finish();
 rollback;
