@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/definitions/_definition_schema_problems
--- Purpose: What is wrong with a schema that a definition brings along.
+-- Purpose: Reports what is wrong with a schema in a definition.
 -- Guarantees: A schema that passes can be applied without raising. Keywords that would not be
 --   applied are refused, not ignored; title, description, examples and format are documentation.
 -- Called by: _pipeline_problems, _question_problems, itself for inner schemas.

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/definitions/_expression_problems
--- Purpose: Malformed expressions inside a value of a definition.
--- Guarantees: Looks at shape alone; whether the names exist is for the checks of references. What
---   the seed's pipelines spelled _implicit and _siblings gets its replacement in the hint.
+-- Purpose: Reports malformed expressions in a value of a definition.
+-- Guarantees: Checks only the form; whether the names exist is for the checks of references. For
+--   _implicit and _siblings, which an older format of pipelines had, the hint gives the
+--   replacement.
 -- Called by: _input_problems, _map_problems, _node_problems, _pipeline_problems,
 --   _question_problems, _skip_problems.
 
@@ -20,9 +21,9 @@ begin
         case
           when e.expression ->> '$from' ~ '^pipeline\._(implicit|siblings)\y'
             then e.expression ->> '$from'
-        end as seed,
+        end as old,
         case
-          when e.depth > 50 then 'is nested more than 50 deep'
+          when e.depth > 50 then 'is nested more than 50 levels deep'
           when e.expression ? '$check' then '"$check" is not an operator'
           else coalesce(
             _qwf.malformed(e.expression),
@@ -35,15 +36,15 @@ begin
              limit 1))
         end as malformed) shape
     cross join lateral (
-      select case when shape.seed like '%_implicit%' then '"_implicit" is not a reference'
+      select case when shape.old like '%_implicit%' then '"_implicit" is not a reference'
             else '"_siblings" is not a reference' end as problem,
-        case when shape.seed like '%_implicit%' then 'write the value itself, or {"$value": ...}'
+        case when shape.old like '%_implicit%' then 'write the value itself, or {"$value": ...}'
           else 'depend on those nodes and read {"$from": "<node>.files"} of each' end as hint
-      where shape.seed is not null
+      where shape.old is not null
       union all
       select shape.malformed,
-        'see docs/references.md; data with a key that begins with $ goes into {"$value": ...}'
-      where shape.seed is null and shape.malformed is not null) verdict;
+        'see docs/references.md; put data with a key that starts with $ into {"$value": ...}'
+      where shape.old is null and shape.malformed is not null) verdict;
 end $$;
 
 commit;

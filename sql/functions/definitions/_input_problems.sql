@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/definitions/_input_problems
--- Purpose: What is wrong with the inputs of a node or a step, in their object or list form.
--- Guarantees: One row per problem; the values of inputs are looked at by name.
+-- Purpose: Reports what is wrong with the inputs of a node or a step, in object or list form.
+-- Guarantees: Returns one row per problem. Problems in the value of an input are reported under its
+--   name.
 -- Called by: _node_problems, _step_problems.
 
 begin;
@@ -28,7 +29,7 @@ begin
       from _qwf.items(p_inputs) l) i
     where i.nth > 1 and i.name is not null
     union all
-    select p_path, 'is an expression: inputs are given one by one',
+    select p_path, 'must not be an expression: give each input by name',
       'write {"<name>": {"$from": ...}}'
     from jsonb_object_keys(_qwf.as_object(p_inputs)) k
     where starts_with(k, '$')

@@ -1,13 +1,14 @@
 -- Deploy qwf:functions/definitions/_item_problems
--- Purpose: What is wrong with a list of nodes or steps as a graph: ids, dependencies, cycles.
--- Guarantees: p_inner maps the id of a step to the ids of its nodes, so that depends_on may say
---   step/node; a step that is not in it is taken on trust, because its pipeline is unknown and that
---   is a problem of its own.
+-- Purpose: Reports what is wrong with a list of nodes or steps as a graph: ids, dependencies and
+--   cycles.
+-- Guarantees: p_step_nodes maps the id of each step to the ids of its nodes, so that depends_on may
+--   name step/node. The nodes of a step that it lacks are not checked, because the pipeline is
+--   unknown, which is reported elsewhere.
 -- Called by: _pipeline_problems, _workflow_problems.
 
 begin;
 
-create function _qwf.item_problems(p_list jsonb, p_path text, p_inner jsonb)
+create function _qwf.item_problems(p_list jsonb, p_path text, p_step_nodes jsonb)
 returns setof _qwf.problem
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
@@ -31,11 +32,11 @@ begin
       select format('"%s" is reserved', i.id) as problem, 'choose another id' as hint
       where i.id in ('pipeline', 'item', 'index', 'files')
       union all
-      select format('"%s" is not an id', i.id),
-        'use lower case letters, digits and _, a letter first, at most 63'
+      select format('"%s" is not a valid id', i.id),
+        'use 1 to 63 lower case letters, digits and _, starting with a letter'
       where jsonb_typeof(i.given) = 'string' and i.id !~ '^[a-z][a-z0-9_]{0,62}$'
       union all
-      select format('"%s" is the id of %s[%s] already', i.id, p_path, i.first_place - 1),
+      select format('"%s" is already the id of %s[%s]', i.id, p_path, i.first_place - 1),
         'choose another id'
       where i.place > i.first_place and i.id is not null) verdict
     union all
@@ -51,7 +52,7 @@ begin
       or not coalesce(named.ids[1] = any (v_ids), false)
       or cardinality(named.ids) > 2
       or cardinality(named.ids) = 2
-        and not coalesce(p_inner -> named.ids[1] ? named.ids[2], p_inner is not null);
+        and not coalesce(p_step_nodes -> named.ids[1] ? named.ids[2], p_step_nodes is not null);
   select array_agg(e.tail), array_agg(e.head) into v_tails, v_heads from _qwf.edges(p_list) e;
   return query
     select p_path, 'cycle: ' || string_agg(i.id, ' -> ' order by v.place),

@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/definitions/_key_problems
--- Purpose: Unknown keys, missing keys and values of the wrong type in one object of a definition.
--- Guarantees: One row per key. p_types maps each key to a JSON type, a list of them, "any",
---   "interval" or "node" (a key that only a node of a pipeline has).
--- Called by: the checks of definitions.
+-- Purpose: Reports unknown keys, missing keys and values of the wrong type in one object of a
+--   definition.
+-- Guarantees: Returns one row per key. p_types maps each key to a JSON type, a list of types,
+--   "any", "interval" or "node" (a key that only a node of a pipeline has).
+-- Called by: the functions that check definitions.
 
 begin;
 
@@ -22,10 +23,10 @@ begin
       where rule.value is null
       union all
       select 'belongs to a node of a pipeline',
-        'move it into the pipeline, to the node it is meant for'
+        'move it to that node in the definition of the pipeline'
       where rule.value = '"node"'
       union all
-      select 'must be a duration, at most a year',
+      select 'must be a duration of at most a year',
         'write it like "10 min", or as a number of seconds'
       where rule.value = '"interval"' and _qwf.as_interval(member.value) is null
       union all

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/definitions/_keyword_problems
--- Purpose: Keywords of one schema object that have the right type and still make no sense.
--- Guarantees: Never raises, whatever the schema holds; keywords of a wrong type are left to
+-- Purpose: Reports keywords of one schema object that have the right type but make no sense.
+-- Guarantees: Never raises, whatever the schema holds. Keywords of the wrong type are left to
 --   _key_problems.
 -- Called by: _definition_schema_problems.
 

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/definitions/_map_problems
--- Purpose: What is wrong with the map of a node, and with the keys that need one.
+-- Purpose: Reports what is wrong with the map of a node, and with the keys that need one.
 -- Guarantees: Never raises, whatever the node holds.
 -- Called by: _node_problems.
 
@@ -20,21 +20,21 @@ begin
     union all
     select p.* from _qwf.expression_problems(p_node -> 'map', p_path || '.map') p
     union all
-    select p_path || '.' || k, 'needs a "map"', 'say with "map" what list the node runs over'
+    select p_path || '.' || k, 'needs a "map"', 'set "map" to the list that the node runs over'
     from unnest(array['max_parallel', 'min_success']) k
     where p_node ? k and not p_node ? 'map'
     union all
     select p_path || '.max_parallel', 'must be 1 to 1000000', null
     where p_node -> 'max_parallel' not between '1' and '1000000'
     union all
-    select p_path || '.min_success', 'must be a number of elements, or a percentage',
+    select p_path || '.min_success', 'must be a number of elements or a percentage',
       'write it like 3 or "90%"'
     where case jsonb_typeof(v_minimum)
       when 'number' then v_minimum not between '0' and '1000000'
       when 'string' then v_minimum #>> '{}' !~ '^(100|[1-9]?[0-9])%$'
     end
     union all
-    select p_path || '.min_success', 'is more than the list of "map" has', null
+    select p_path || '.min_success', 'is more than the number of elements in "map"', null
     where jsonb_typeof(v_minimum) = 'number'
       and v_minimum > to_jsonb(jsonb_array_length(_qwf.as_list(p_node -> 'map')))
       and jsonb_typeof(p_node -> 'map') = 'array';

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/definitions/_name_problems
--- Purpose: What is wrong with the name of a pipeline or a workflow.
+-- Purpose: Reports an invalid name of a pipeline or a workflow.
 -- Guarantees: A name that passes can be written as name@version.
 -- Called by: _pipeline_problems, _workflow_problems.
 
@@ -9,8 +9,8 @@ create function _qwf.name_problems(p_definition jsonb) returns setof _qwf.proble
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
-  select 'name', format('"%s" is not a name', p_definition ->> 'name'),
-    'use lower case letters, digits, dot, dash and _, a letter first, at most 63'
+  select 'name', format('"%s" is not a valid name', p_definition ->> 'name'),
+    'use 1 to 63 lower case letters, digits, dots, dashes and _, starting with a letter'
   where jsonb_typeof(p_definition -> 'name') = 'string'
     and p_definition ->> 'name' !~ '^[a-z][a-z0-9_.-]{0,62}$'
 $$;

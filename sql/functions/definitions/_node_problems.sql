@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/definitions/_node_problems
--- Purpose: What is wrong with one node of a pipeline, looked at on its own.
--- Guarantees: One row per problem, each with its JSON path.
+-- Purpose: Reports what is wrong with one node of a pipeline, without looking at other nodes.
+-- Guarantees: Returns one row per problem, with its JSON path.
 -- Called by: _pipeline_problems.
 
 begin;

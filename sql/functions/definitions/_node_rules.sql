@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/definitions/_node_rules
--- Purpose: What is wrong with the values of a node whose types are right.
--- Guarantees: Never raises, whatever the node holds; paths start at the node.
+-- Purpose: Reports values of a node that have the right type but are not allowed.
+-- Guarantees: Never raises, whatever the node holds. Paths start at the node.
 -- Called by: _node_problems.
 
 begin;
@@ -20,28 +20,28 @@ begin
         'must be "fail", "continue" or "ask"', null),
       ('.run_if', jsonb_typeof(p_node -> 'run_if') = 'string'
           and p_node ->> 'run_if' <> 'all_done',
-        'must be "all_done"', 'leave it out for a node that runs when all went well'),
-      ('.node', p_node ->> 'node' !~ '^\S{1,200}$', 'must be 1 to 200 characters without blanks',
-        null),
-      ('.command', p_node ?& array['node', 'command'], 'cannot stand beside "node"',
-        'a node is either a task or a command'),
+        'must be "all_done"', 'omit it to run only when the dependencies are satisfied'),
+      ('.node', p_node ->> 'node' !~ '^\S{1,200}$',
+        'must be 1 to 200 characters without whitespace', null),
+      ('.command', p_node ?& array['node', 'command'], 'cannot be combined with "node"',
+        'a node runs either a task or a command'),
       ('.command', p_node -> 'command' = '[]', 'must name a program', null),
       ('.command', exists (
           select from jsonb_array_elements(_qwf.as_list(p_node -> 'command')) word
           where jsonb_typeof(word) not in ('string', 'number', 'object')),
-        'must hold texts, numbers and references', null),
+        'must contain only strings, numbers and references', null),
       ('.inputs.command',
         p_node ? 'command' and _qwf.named_inputs(p_node -> 'inputs') ? 'command',
-        'is taken by the command itself', 'choose another name'),
+        'is reserved for the command itself', 'choose another name'),
       ('.model', jsonb_typeof(p_node -> 'model') = 'string' and v_gpu is not true,
         'needs a queue with a GPU', 'add "gpu": true, or a "queue"'),
       ('.model', p_node -> 'model' = '""', 'must not be empty', null),
       ('.vram_mb', p_node ? 'vram_mb' and v_gpu is not true, 'needs a queue with a GPU',
         'add "gpu": true, or a "queue"'),
-      ('.vram_mb', p_node -> 'vram_mb' not between '0' and '10000000', 'must be MiB, 0 to 10000000',
-        null),
+      ('.vram_mb', p_node -> 'vram_mb' not between '0' and '10000000',
+        'must be 0 to 10000000 MiB', null),
       ('.light', p_node -> 'light' = 'true' and p_node -> 'gpu' is distinct from 'true',
-        'needs "gpu": true', 'a node without a GPU is light anyway'),
+        'needs "gpu": true', 'a node without a GPU is always light'),
       ('.retry.max_attempts', p_node #> '{retry,max_attempts}' not between '1' and '10000',
         'must be 1 to 10000', null),
       ('.retry.max_losses', p_node #> '{retry,max_losses}' not between '1' and '10000',

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/definitions/_pipeline_problems
--- Purpose: Everything that is wrong with a pipeline definition.
--- Guarantees: One row per problem with its JSON path; none for a definition that can be used. Never
---   raises.
+-- Purpose: Reports everything that is wrong with a pipeline definition.
+-- Guarantees: Returns one row per problem, with its JSON path, and none for a definition that can
+--   be used. Never raises.
 -- Called by: register_pipeline.
 
 begin;

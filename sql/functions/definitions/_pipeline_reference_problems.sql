@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/definitions/_pipeline_reference_problems
--- Purpose: References of a pipeline that lead nowhere, as far as the pipeline alone can tell.
--- Guarantees: A node reads its siblings upstream and the declared inputs; exports read any node.
---   Other names may be steps or run context, which registering a workflow looks at. While there is
---   a cycle, order is not judged.
+-- Purpose: Reports references in a pipeline that lead nowhere, as far as the pipeline alone can
+--   tell.
+-- Guarantees: A node may read the nodes upstream of it and the declared inputs; exports may read
+--   any node. Other names may be steps or run context, which registering a workflow checks. While
+--   there is a cycle, the order of nodes is not checked.
 -- Called by: _pipeline_problems.
 
 begin;
@@ -14,7 +15,7 @@ as $$
 declare
   v_nodes jsonb := p_definition -> 'nodes';
   v_declared jsonb := p_definition #> '{inputs,properties}';
-  v_upstream bit varying[];  -- null where a cycle forbids to say
+  v_upstream bit varying[];  -- null if there is a cycle
 begin
   select _qwf.ancestors(cardinality(o), o, e.tails, e.heads, e.wholes)
   into v_upstream
@@ -49,18 +50,18 @@ begin
         and p_definition #> '{inputs,additionalProperties}' is distinct from 'true'
       union all
       select format('"%s" cannot be read here', r.segments[1]),
-        case r.key when 'skip_if' then 'skip_if is judged once; filter the list in "map" instead'
-          else 'only the inputs of a node with a "map" read an element of it' end
+        case r.key when 'skip_if' then 'skip_if is resolved once; filter the list in "map" instead'
+          else 'only the inputs of a node with a "map" can read its elements' end
       where r.segments[1] in ('item', 'index') and not r.is_mapped
       union all
-      select '"files" stands behind a step or node', 'write {"$from": "<node>.files"}'
+      select '"files" comes after a step or node', 'write {"$from": "<node>.files"}'
       where r.segments[1] = 'files'
       union all
       select 'refers to itself', null
       where node.place = r.reader
       union all
       select format('node "%s" is not upstream: add "%s" to depends_on', node.id, node.id),
-        'a reference makes no dependency; add the node to depends_on'
+        'a reference does not create a dependency; add the node to depends_on'
       where node.place <> r.reader and get_bit(v_upstream[r.reader], node.place - 1) = 0
       union all
       select format('there is no node "%s" in this pipeline', r.segments[1]),

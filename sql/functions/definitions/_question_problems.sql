@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/definitions/_question_problems
--- Purpose: What is wrong with an input step: the question a person is asked.
--- Guarantees: The keys of the known widgets are fixed; any other widget carries its own keys
---   through unread.
+-- Purpose: Reports what is wrong with an input step, which asks a person a question.
+-- Guarantees: The keys of the known widgets are fixed; any other widget may have its own keys, of
+--   any type. If nothing else is wrong, the default is checked as an answer would be: null always
+--   passes, and if only a run knows the options, only the schema is checked.
 -- Called by: _step_problems.
 
 begin;
@@ -28,17 +29,19 @@ declare
       "unit": "string"}',
     'file', v_file,
     'json', jsonb '{}');
-  v_own jsonb := v_widgets -> (p_step ->> 'widget');
+  v_widget_keys jsonb := v_widgets -> (p_step ->> 'widget');
   v_problems _qwf.problem[];
+  -- With a reference in them, only a run knows the options.
+  v_offered jsonb := jsonb_build_array(p_step -> 'options', p_step -> 'source');
 begin
-  if v_own is null then  -- a widget of the host's own: whatever else it says is its own affair
+  if v_widget_keys is null then  -- a custom widget may have any other key
     select v_choice || v_file || coalesce(jsonb_object_agg(k, 'any'), '{}')
-    into v_own
+    into v_widget_keys
     from jsonb_object_keys(p_step - array['inputs', 'pipeline']) k
     where not (v_common || v_choice || v_file) ? k and not starts_with(k, '$');
   end if;
   v_problems := array(
-    select p from _qwf.key_problems(p_step, v_common || v_own, '{id,widget}', p_path) p
+    select p from _qwf.key_problems(p_step, v_common || v_widget_keys, '{id,widget}', p_path) p
     union all
     select p
     from jsonb_each(p_step - array['id', 'kind', 'depends_on', 'skip_if', 'schema', 'default']) m
@@ -53,9 +56,11 @@ begin
   return query
     select * from unnest(v_problems)
     union all
-    select p_path || p.path, p.problem, p.hint
-    from _qwf.default_problems(p_step) p
-    where v_problems = '{}';
+    select p_path || regexp_replace(p.path, '^value', '.default'), p.problem, p.hint
+    from _qwf.answer_problems(
+      case when v_offered::text ~ '"\$' then p_step - 'widget' else p_step end,
+      p_step -> 'default') p
+    where v_problems = '{}' and p_step -> 'default' <> 'null';
 end $$;
 
 commit;

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/definitions/_question_rules
--- Purpose: What is wrong with the values of an input step whose types are right.
--- Guarantees: Never raises, whatever the step holds; paths start at the step.
+-- Purpose: Reports values of an input step that have the right type but are not allowed.
+-- Guarantees: Never raises, whatever the step holds. Paths start at the step.
 -- Called by: _question_problems.
 
 begin;
@@ -16,18 +16,17 @@ begin
     select rule.path, rule.problem, rule.hint
     from (values
       ('.widget', v_widget = '', 'must not be empty', null),
-      ('.widget', v_widget = 'on_failure', 'is what a failed node asks with',
-        'choose another widget'),
+      ('.widget', v_widget = 'on_failure', 'is reserved for failed nodes', 'choose another widget'),
       ('.default', p_step ? 'default' and not p_step ? 'expires', 'needs "expires"',
-        'say with "expires" how long to wait for an answer before the default is taken'),
+        'set "expires" to the time after which the default is taken as the answer'),
       ('.target', jsonb_typeof(p_step -> 'target') = 'string'
           and p_step ->> 'target' !~ '^[A-Za-z_][A-Za-z0-9_]*$',
         'must be a name: letters, digits and _', 'references read the answer as <step>.<target>'),
       ('.target', p_step ->> 'target' = 'files', '"files" is reserved', 'choose another target'),
       ('.options', v_widget in ('choose_one', 'turnout')
           and not p_step ?| array['options', 'source'],
-        'is missing', 'list the "options", or say with "source" where they come from'),
-      ('.options', p_step -> 'options' = '[]', 'must hold at least one option', null),
+        'is missing', 'list the "options", or say in "source" where they come from'),
+      ('.options', p_step -> 'options' = '[]', 'must have at least one option', null),
       ('.pattern', v_widget = 'text' and jsonb_typeof(p_step -> 'pattern') = 'string'
           and not _qwf.is_pattern(p_step -> 'pattern'),
         'is not a regular expression', null),

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/definitions/_skip_problems
--- Purpose: What is wrong with a skip_if.
--- Guarantees: Only true, false and expressions pass: an object without an operator would be true
---   for ever, which is what a misspelt operator comes to.
+-- Purpose: Reports what is wrong with a skip_if.
+-- Guarantees: Only true, false and expressions pass. An object without an operator, for example
+--   with a misspelt one, would always be true.
 -- Called by: _node_problems, _step_problems.
 
 begin;
@@ -12,7 +12,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-    select p_path, 'is neither true, false nor an expression',
+    select p_path, 'must be true, false or an expression',
       'write {"$from": "<node>.<key>", "$eq": <value>}'
     where jsonb_typeof(p_skip_if) <> 'boolean'
       and not exists (select from _qwf.expressions(p_skip_if, p_path) e where e.path = p_path)

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/definitions/_step_problems
--- Purpose: What is wrong with one step of a workflow, looked at on its own.
--- Guarantees: One row per problem, each with its JSON path.
+-- Purpose: Reports what is wrong with one step of a workflow, without looking at other steps.
+-- Guarantees: Returns one row per problem, with its JSON path.
 -- Called by: _workflow_problems.
 
 begin;

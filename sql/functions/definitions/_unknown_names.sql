@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/definitions/_unknown_names
--- Purpose: Queues and limits a node names that are not there: its jobs would wait for ever.
--- Guarantees: Paths start at the node. The limit that a queue has by itself is not to be named.
+-- Purpose: Reports queues and limits that a node names and that do not exist: its jobs would wait
+--   forever.
+-- Guarantees: Paths start at the node. The limit that belongs to a queue cannot be named.
 -- Called by: _node_rules.
 
 begin;
@@ -13,14 +14,14 @@ begin
   return query
     select '.queue', format('there is no queue "%s"', p_node ->> 'queue'), coalesce(
       _qwf.did_you_mean(p_node ->> 'queue', array(select q.name from qwf.queues q)),
-      'let an administrator create it: select qwf.create_queue(''name'')')
+      'ask an administrator to create it: select qwf.create_queue(''name'')')
     where jsonb_typeof(p_node -> 'queue') = 'string'
       and not exists (select from qwf.queues q where q.name = p_node ->> 'queue')
     union all
     select '.limit_by', format('there is no limit "%s"', p_node ->> 'limit_by'), coalesce(
       _qwf.did_you_mean(p_node ->> 'limit_by', array(
         select l.name from qwf.limits l where not starts_with(l.name, 'queue:'))),
-      'let an administrator create it: select qwf.create_limit(''name'', max_running => 2)')
+      'ask an administrator to create it: select qwf.create_limit(''name'', max_running => 2)')
     where jsonb_typeof(p_node -> 'limit_by') = 'string'
       and not exists (
         select from qwf.limits l

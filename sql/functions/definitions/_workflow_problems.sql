@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/definitions/_workflow_problems
--- Purpose: Everything that is wrong with a workflow definition, short of what compiling finds.
--- Guarantees: One row per problem with its JSON path. p_pipelines are the current pipelines it may
---   use, by name. Never raises.
+-- Purpose: Reports everything that is wrong with a workflow definition, except what compiling
+--   finds.
+-- Guarantees: Returns one row per problem, with its JSON path. p_pipelines holds the current
+--   pipelines that it may use, by name. Never raises.
 -- Called by: register_workflow.
 
 begin;
@@ -17,7 +18,7 @@ declare
     "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
     "steps": "array", "deadline": "interval"}';
   v_steps jsonb := _qwf.as_list(p_definition -> 'steps');
-  v_inner jsonb;  -- ids of the nodes of each step whose pipeline is known
+  v_step_nodes jsonb;  -- ids of the nodes of each step whose pipeline is known
 begin
   if jsonb_typeof(p_definition) is distinct from 'object' then
     return next row('definition', 'must be an object', null)::_qwf.problem;
@@ -26,14 +27,14 @@ begin
   return query select * from _qwf.key_problems(p_definition, v_keys, '{name,steps}', '');
   return query select * from _qwf.name_problems(p_definition);
   select coalesce(jsonb_object_agg(i.id, coalesce(inner_node.ids, '{}')), '{}')
-  into v_inner
+  into v_step_nodes
   from _qwf.items(v_steps) i
   cross join lateral (
     select jsonb_object_agg(n.id, true) as ids
     from _qwf.items(p_pipelines -> (i.item ->> 'pipeline') -> 'nodes') n) inner_node
   where i.id is not null
     and (p_pipelines ? (i.item ->> 'pipeline') or i.item ->> 'kind' = 'input');
-  return query select * from _qwf.item_problems(v_steps, 'steps', v_inner);
+  return query select * from _qwf.item_problems(v_steps, 'steps', v_step_nodes);
   return query
     select p.*
     from _qwf.items(v_steps) i

@@ -1,11 +1,11 @@
 -- Deploy qwf:functions/definitions/register_pipeline
 -- Purpose: Registers a pipeline and makes this content the current version.
--- Guarantees: The same content is the same version. Nothing is written unless everything checkable
---   has been checked. Runs that exist keep the pipelines they were enqueued with.
--- Locks: an advisory lock to commit: registrations happen one after the other.
--- Raises: QW003 that lists all problems, each with its JSON path; 40001 to a caller in repeatable
---   read whose snapshot is older than another registration of the name; a WARNING names each
---   workflow that no longer fits.
+-- Guarantees: The same content is the same version. Nothing is written until everything that can be
+--   checked has been checked. Existing runs keep the pipelines they were enqueued with.
+-- Locks: an advisory lock until commit, so that registrations run one after the other.
+-- Raises: QW003, which lists all problems, each with its JSON path; 40001 if the caller uses
+--   repeatable read and its snapshot is older than another registration of the name; a WARNING
+--   names each workflow that no longer fits.
 -- Called by: administrators, qwf apply.
 
 begin;
@@ -37,7 +37,7 @@ begin
       encode(sha256(convert_to(v_definition::text, 'UTF8')), 'hex'), true
     from qwf.pipelines p
     where p.name = v_definition ->> 'name'
-    on conflict do nothing  -- a version this snapshot cannot see: 40001 instead of 23505
+    on conflict do nothing  -- a version that this snapshot cannot see: 40001, not 23505
     returning version into v_version;
   end if;
   perform _qwf.recompile(v_definition ->> 'name');

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/graphs/_absolute_paths
--- Purpose: The paths of all references in a compiled value, which start from a node, several nodes,
---   $context or $files.
--- Guarantees: A path that starts from an expression gives the paths inside that expression. $value
---   is data.
+-- Purpose: Returns the paths of all references in a compiled value.
+-- Guarantees: Each path starts with a node id, a list of node ids, or a $ name such as $context or
+--   $files. If a path starts with an expression, the paths inside that expression are returned
+--   instead. What stands under $value is data and is not searched.
 -- Called by: _compile_map, _nodes_read, _step_inputs.
 
 begin;

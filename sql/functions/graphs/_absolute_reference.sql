@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/graphs/_absolute_reference
--- Purpose: One reference with an absolute path.
--- Guarantees: A step stands for its exports; without exports, for the outputs of its leaves.
---   pipeline.x is replaced by what the step gives for x; a declared input it does not give is the
---   reference's $default, else null.
+-- Purpose: Makes the path of one reference absolute.
+-- Guarantees: The name of a step stands for its exports or, if it has none, for the outputs of its
+--   leaves. pipeline.x is replaced by what the step gives for x. If the step does not give a
+--   declared input, the result is the reference's $default, or else null.
 -- Called by: _with_absolute_references.
 
 begin;

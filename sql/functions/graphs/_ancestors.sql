@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/graphs/_ancestors
--- Purpose: Which vertices lie upstream of each vertex.
--- Guarantees: Bit u - 1 of element v says that u is upstream of v, all of it: an edge that is not
---   whole passes on what lies behind it, but not its own tail. One OR per edge: a chain of a
---   thousand nodes that all refer to the first costs no walk each.
+-- Purpose: Returns, for each vertex, all vertices upstream of it.
+-- Guarantees: Bit u - 1 of element v is set when u is upstream of v, at any distance. An edge that
+--   is not whole passes on everything behind its tail, but not the tail itself. The cost is one OR
+--   per edge: in a chain of 1000 nodes that all refer to the first one, no node needs a walk of its
+--   own.
 -- Called by: _pipeline_reference_problems, _compile.
 
 begin;

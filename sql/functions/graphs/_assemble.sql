@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/graphs/_assemble
--- Purpose: Puts the compiled steps of a workflow together: positions, edges, what each node reads.
--- Guarantees: Steps come dependencies first and so do the nodes of each, so every edge points to a
---   higher idx. Sources of a pipeline wait for what their step waits for; more than 200000 edges
---   that come of this are a problem, not a graph.
+-- Purpose: Joins the compiled steps of a workflow into one graph: positions, edges, and what each
+--   node reads.
+-- Guarantees: Steps come dependencies first, and so do the nodes of each step, so every edge points
+--   to a higher idx. The source nodes of a pipeline wait for what their step waits for. If that
+--   makes more than 200000 edges, the result has a problem instead of those edges.
 -- Called by: _compile.
 
 begin;

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/graphs/_compile
--- Purpose: A workflow and its pipelines as one graph: nodes, edges, checks for enqueue, deadline,
---   problems.
--- Guarantees: Reads no table but through its arguments, writes none. Steps are visited once,
---   dependencies first. Tolerates a workflow that has other problems, so that all of them are found
---   at once; the graph counts only if there is none.
+-- Purpose: Compiles a workflow and its pipelines into one graph: nodes, edges, checks for
+--   enqueue_run, deadline and problems.
+-- Guarantees: Reads and writes no table. Visits each step once, dependencies first. Tolerates a
+--   workflow that has other problems, so that all of them are found at once; the graph is valid
+--   only if there is no problem.
 -- Called by: _graph_for, _recompile, register_workflow.
 
 begin;
@@ -38,7 +38,7 @@ begin
   cross join lateral _qwf.topological(v_count, e.tails, e.heads) o;
   foreach v_place in array coalesce(v_order, '{}') loop
     v_step := v_steps -> (v_place - 1);
-    if v_places -> (v_step ->> 'id') = to_jsonb(v_place) then  -- an object, the first of its id
+    if v_places -> (v_step ->> 'id') = to_jsonb(v_place) then  -- an object, the first with its id
       v_pipeline := p_pipelines -> (v_step ->> 'pipeline');
       v_waits := _qwf.step_dependencies(v_step, v_places, v_parts);
       v_names := _qwf.step_names(

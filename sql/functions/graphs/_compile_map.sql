@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/graphs/_compile_map
--- Purpose: The list a node maps over, with absolute references.
--- Guarantees: Worked out here where it refers to nothing at run time; the error then says why it is
---   no list. Null for a node without a map.
+-- Purpose: Returns the list that a node maps over, with absolute references.
+-- Guarantees: If the list needs nothing from run time, it is resolved here, and the error says why
+--   it is not a list. The value is null for a node without a map.
 -- Called by: _compile_node, _compile_step.
 
 begin;

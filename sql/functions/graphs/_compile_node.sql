@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/graphs/_compile_node
--- Purpose: One node of a pipeline as a row of graph_nodes, in JSON.
--- Guarantees: Inputs that refer to nothing at run time are worked out here, so that has_refs is
---   false for them; not those of a map, which are resolved anyway, for each element. The node's own
---   skip_if wins over its step's.
+-- Purpose: Compiles one node of a pipeline into a row of graph_nodes, as JSON.
+-- Guarantees: Inputs that need nothing from run time are resolved here, and has_refs is then false.
+--   Those of a map are not, because they are resolved for each element anyway. The node's own
+--   skip_if overrides the one of its step.
 -- Called by: _compile_step.
 
 begin;

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/graphs/_compile_question
--- Purpose: One input step as a row of graph_nodes, in JSON.
--- Guarantees: It has no queue: no worker is needed to ask a person. The schema and the default of
---   the answer are data, not looked into for references. expires becomes interval text.
+-- Purpose: Compiles one input step into a row of graph_nodes, as JSON.
+-- Guarantees: The row has no queue, because asking a person needs no worker. The schema and the
+--   default of the answer are data and are not searched for references. expires becomes interval
+--   text.
 -- Called by: _compile_step.
 
 begin;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/graphs/_compile_step
--- Purpose: One step of a workflow: its nodes, what its name stands for downstream, checks and
---   problems.
--- Guarantees: Tolerates an unknown pipeline (null): the step then has no nodes and stands for
---   something unknown.
+-- Purpose: Compiles one step of a workflow: its nodes, what its name stands for downstream, its
+--   checks and its problems.
+-- Guarantees: Tolerates an unknown pipeline (null): the step then has no nodes, and its name stands
+--   for something unknown.
 -- Called by: _compile.
 
 begin;

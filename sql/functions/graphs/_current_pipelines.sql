@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/graphs/_current_pipelines
--- Purpose: The current versions of the named pipelines: their ids, and their definitions by name.
--- Guarantees: ids come in the order of the names, as graphs keep them.
+-- Purpose: Returns the ids and the definitions of the current versions of the named pipelines.
+-- Guarantees: The ids are sorted by pipeline name, as graphs store them.
 -- Called by: _graph_for, _recompile, register_workflow.
 
 begin;

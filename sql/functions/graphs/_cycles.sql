@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/graphs/_cycles
--- Purpose: The cycles of a graph, each as the vertices along it.
--- Guarantees: No row exactly when there is no cycle; at most ten, so that a dense graph does not
---   fill the message.
+-- Purpose: Finds the cycles of a graph, each as the list of its vertices.
+-- Guarantees: Returns no row if and only if there is no cycle. Returns at most 10 cycles, to keep
+--   the error message short for a dense graph.
 -- Called by: _item_problems.
 
 begin;
@@ -14,9 +14,9 @@ declare
   v_from int[] := p_from;
   v_to int[] := p_to;
   v_stuck int[];
-  v_tail int[];  -- one stuck vertex that points at v
+  v_tail int[];  -- v_tail[v] is one stuck vertex with an edge to v
   v_path int[];
-  v_first int;  -- where its lowest vertex is: a cycle is told from there
+  v_first int;  -- position of the lowest vertex, which comes first in the result
 begin
   for v_round in 1 .. 10 loop
     v_stuck := array(
@@ -42,7 +42,7 @@ begin
     v_first := array_position(v_path, (select min(v) from unnest(v_path) v));
     v_path := v_path[v_first:cardinality(v_path) - 1] || v_path[1:v_first];
     return next v_path;
-    select array_agg(e.tail), array_agg(e.head)  -- open this cycle, look for others
+    select array_agg(e.tail), array_agg(e.head)  -- break this cycle and look for others
     into v_from, v_to
     from unnest(v_from, v_to) e (tail, head)
     where (e.tail, e.head) <> (v_path[1], v_path[2]);

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/graphs/_edges
--- Purpose: The edges that the depends_on lists of nodes or steps make, between positions from 1.
--- Guarantees: Each edge once. An entry step/node counts for its step, but not as whole; an entry
---   that names nothing makes no edge; where an id is used twice the first one counts.
+-- Purpose: Returns the edges that depends_on makes between nodes or steps, as positions from 1.
+-- Guarantees: Returns each edge once. An entry step/node makes an edge from its step, but not a
+--   whole one. An entry that names nothing makes no edge. If an id is used twice, the first one
+--   counts.
 -- Called by: _compile, _item_problems, _pipeline_reference_problems, _pipeline_shape.
 
 begin;

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/graphs/_graph_for
--- Purpose: The graph that a new run of a workflow executes: its version over the pipelines that are
---   current.
--- Guarantees: Nearly always two index look-ups, because registering compiles; else compiles here.
---   Locks no shared row.
--- Raises: QW001 for an unknown workflow or version; QW003 with all problems when its pipelines no
---   longer fit it.
+-- Purpose: Returns the graph that a new run of a workflow executes, and compiles it if necessary.
+-- Guarantees: The graph is for the named version of the workflow, or the current one, with the
+--   current pipelines. It is nearly always found with two index lookups, because registering
+--   compiles. Locks no shared row.
+-- Raises: QW001 for an unknown workflow or version; QW003, with all problems, when the workflow no
+--   longer fits its pipelines.
 -- Called by: enqueue_run, _schedule_problems.
 
 begin;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/graphs/_items
--- Purpose: The objects of a list of nodes or steps, with their positions from 1.
--- Guarantees: Tolerates anything: what is no list has no rows, what is no object is left out (its
---   position stays taken), so that one mistake does not hide the others.
--- Called by: the checks and the compilation of definitions.
+-- Purpose: Returns the objects in a list of nodes or steps, with their positions from 1.
+-- Guarantees: Accepts any value, so that one mistake does not hide the others. A value that is not
+--   a list gives no rows. An entry that is not an object is left out, but keeps its position.
+-- Called by: the functions that check and compile definitions.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/graphs/_missing_inputs
--- Purpose: Inputs that a pipeline requires and a step does not give, or that it gives and the
---   pipeline does not declare.
--- Guarantees: A pipeline without a schema, or with "additionalProperties": true, takes anything.
+-- Purpose: Reports the inputs that a pipeline requires and a step does not give, and those that the
+--   step gives and the pipeline does not declare.
+-- Guarantees: A pipeline without a schema, or with "additionalProperties": true, accepts any input.
 -- Called by: _step_inputs.
 
 begin;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/graphs/_named_inputs
--- Purpose: Inputs by name, whichever form they were written in.
--- Guarantees: [{"name": "boxes", "from": "detect.boxes"}] is {"boxes": {"$from": "detect.boxes"}};
---   anything unusable is left out, for _input_problems to report.
--- Called by: the checks and the compilation of definitions.
+-- Purpose: Returns inputs as an object, by name, whichever form they were written in.
+-- Guarantees: [{"name": "boxes", "from": "detect.boxes"}] becomes {"boxes": {"$from":
+--   "detect.boxes"}}. Invalid entries are left out, because _input_problems reports them.
+-- Called by: the functions that check and compile definitions.
 
 begin;
 

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/graphs/_nodes_read
--- Purpose: What a compiled value reads: outputs of nodes, and files of steps or nodes.
--- Guarantees: Each once. The run context and the element of a map need no mention: a scope has
---   them.
+-- Purpose: Returns the nodes whose outputs a compiled value reads, and the steps or nodes whose
+--   files it reads.
+-- Guarantees: Returns each once. The run context and the element of a map are left out, because
+--   every scope has them.
 -- Called by: _assemble.
 
 begin;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/graphs/_pipeline_shape
--- Purpose: A pipeline as seen from one step: nodes in topological order, leaves, names of its
---   nodes, what holds references.
--- Guarantees: A node is known by its own id and as step/node. A leaf is a node that no node depends
---   on. The definition has been registered, so it has no cycle and no double id.
+-- Purpose: Describes a pipeline as one step sees it: nodes in topological order, leaves, names of
+--   nodes, and values that may hold references.
+-- Guarantees: A node is known by its own id and as step/node. A leaf is a node that no other node
+--   depends on. The definition has been registered, so it has no cycle and no duplicate id.
 -- Called by: _compile_step.
 
 begin;

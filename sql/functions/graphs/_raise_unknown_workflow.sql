@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/graphs/_raise_unknown_workflow
--- Purpose: Raises QW001 with the name that may have been meant.
+-- Purpose: Raises QW001 and suggests the name that was probably meant.
 -- Raises: QW001, always.
 -- Called by: _graph_for.
 
@@ -19,7 +19,7 @@ begin
     detail = case when v_last is null then format('there is no workflow %L', p_workflow)
       else format('workflow %L has versions 1 to %s', v_name, v_last) end,
     hint = case
-      when v_last is not null then 'leave the version out for the current one'
+      when v_last is not null then 'omit the version to get the current one'
       else coalesce(
         _qwf.did_you_mean(v_name, array(select w.name from qwf.workflows w where w.current)),
         'register it first: select qwf.register_workflow(''{...}'')')

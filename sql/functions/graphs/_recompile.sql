@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/graphs/_recompile
--- Purpose: Compiles the current workflows that use a pipeline, after it changed.
--- Guarantees: A workflow that no longer fits is left alone and named in a WARNING: enqueueing it
---   raises QW003 until one of the two is registered anew.
+-- Purpose: Compiles the current workflows that use a pipeline, after the pipeline has changed.
+-- Guarantees: A workflow that no longer fits is left alone and named in a WARNING. Enqueueing it
+--   raises QW003 until one of the two is registered again in a form that fits.
 -- Called by: register_pipeline.
 
 begin;
@@ -36,7 +36,7 @@ begin
         message = format('workflow "%s" no longer fits pipeline "%s"', v_workflow.name, p_pipeline),
         detail = (select string_agg(format('%s: %s', p.path, p.problem), e'\n')
                   from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p),
-        hint = 'register the workflow anew, or the pipeline as it was; '
+        hint = 'correct the workflow, or register the old pipeline again; '
           'until then enqueue_run refuses this workflow';
     end if;
   end loop;

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/graphs/_reference_problems
--- Purpose: References of a value that lead nowhere, judged by what each name in them stands for.
--- Guarantees: A name that stands for nothing is run context, which only a run can judge; with a
---   slash in it, it is a problem.
+-- Purpose: Reports references in a value that lead nowhere, judged by what each name in them stands
+--   for.
+-- Guarantees: A name that stands for nothing is run context, which only a run can check. If it
+--   contains a slash or is reserved, it is a problem.
 -- Called by: _compile_step.
 
 begin;
@@ -20,7 +21,7 @@ begin
         select e.path, e.optional or e.expression ? '$default' as optional,
           _qwf.segments(e.expression -> '$from') as segments
         from _qwf.expressions(p_value, p_path) e
-        offset 0) s  -- offset: take each apart once
+        offset 0) s  -- offset: split each path only once
       where s.segments is not null) r
     cross join lateral (
       select r.name ->> 'problem' as problem, r.name ->> 'hint' as hint
@@ -30,25 +31,25 @@ begin
       where r.name is null and r.head like '%/%'
       union all
       select format('"%s" cannot be read here', r.head), case r.head
-        when 'pipeline' then 'only the nodes and outputs of a pipeline read its inputs'
+        when 'pipeline' then 'only the nodes and outputs of a pipeline can read its inputs'
         when 'files' then 'write {"$from": "<step>.files"}'
-        else 'only the inputs of a node with a "map" read an element of it' end
+        else 'only the inputs of a node with a "map" can read its elements' end
       where r.name is null and r.head in ('pipeline', 'item', 'index', 'files')
       union all
       select format('step "%s" has no nodes', r.head), null
       where r.name -> 'leaves' = '[]' and not r.name ? 'exports'
       union all
-      select format('step "%s" answers "%s"', r.head, r.name ->> 'target'),
-        'read the target of the input step'
+      select format('step "%s" has only "%s"', r.head, r.name ->> 'target'),
+        'the answer to an input step is read by its target'
       where r.segments[2] <> r.name ->> 'target'
       union all
-      select format('step "%s" exports no "%s"', r.head, r.segments[2]),
+      select format('step "%s" does not export "%s"', r.head, r.segments[2]),
         coalesce(
           _qwf.did_you_mean(r.segments[2], array(select jsonb_object_keys(r.name -> 'exports'))),
           'add it to the "outputs" of the pipeline, or read <step>/<node>')
       where r.segments[2] <> 'files' and not r.name -> 'exports' ? r.segments[2]
       union all
-      select format('the step gives no input "%s"', r.segments[2]),
+      select format('the step does not give the input "%s"', r.segments[2]),
         'add it to the inputs of the step'
       where r.name ->> 'kind' = 'pipeline' and not r.optional
         and not r.name -> 'inputs' ? r.segments[2] and not r.name -> 'declared' ? r.segments[2]

@@ -1,8 +1,10 @@
 -- Deploy qwf:functions/graphs/_step_dependencies
--- Purpose: The nodes a step waits for, and which nodes of a step it only partly waits for.
--- Guarantees: A step stands for its leaves; one without nodes for what it waits for itself.
---   step/node stands for that node: then partial lists it and what lies upstream of it in its own
---   step, for whoever refers to them.
+-- Purpose: Returns the nodes that a step waits for, and the nodes that it may read in steps it only
+--   partly waits for.
+-- Guarantees: The name of a step stands for its leaves or, if it has no nodes, for what that step
+--   itself waits for. step/node stands for that node alone; partial then lists the node and
+--   everything upstream of it in its step. partial also includes the partial lists of all
+--   dependencies.
 -- Called by: _compile.
 
 begin;

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/graphs/_step_inputs
--- Purpose: What a step gives for the inputs of its pipeline, checked against the schema as early as
---   it can be.
--- Guarantees: A literal is checked now. What hangs on the run context alone is listed under checks,
---   for enqueue_run; what hangs on other nodes, may be skipped, or takes defaults from inside the
---   schema, is put under a $check.
+-- Purpose: Works out what a step gives for the inputs of its pipeline, and checks it against the
+--   schema as early as possible.
+-- Guarantees: A literal is checked now. A value that depends only on the run context is listed
+--   under checks, for enqueue_run. A value is wrapped in a $check, and so checked when it is
+--   resolved, if it depends on other nodes, belongs to a step with a skip_if, or takes defaults
+--   from inside the schema. A value without a schema, or with an empty one, is not wrapped.
 -- Called by: _compile_step.
 
 begin;
@@ -24,6 +25,7 @@ declare
   v_schema jsonb;
   v_paths jsonb[];
   v_input text;
+  v_checked jsonb;  -- v_value under a $check: resolving it checks it against the schema
   v_static _qwf.resolution;
 begin
   for v_name, v_value, v_schema in
@@ -35,6 +37,9 @@ begin
   loop
     v_value := _qwf.with_absolute_references(v_value, p_names);
     v_input := (p_step ->> 'id') || '.' || v_name;
+    v_checked := case when v_schema <> '{}'
+      then jsonb_build_object('$check', v_value, 'schema', v_schema, 'input', v_input)
+      else v_value end;
     v_paths := array(select _qwf.absolute_paths(v_value));
     if v_paths = '{}' then
       v_static := _qwf.resolve(v_value, '{}');
@@ -52,12 +57,11 @@ begin
     elsif p_step ? 'skip_if'
       or exists (select from unnest(v_paths) p where p ->> 0 <> '$context')
     then
-      v_value := _qwf.checked(v_value, v_schema, v_input);
+      v_value := v_checked;
     else
-      v_checks := v_checks || jsonb_build_object(
-        'input', v_input, 'value', _qwf.checked(v_value, v_schema, v_input));
-      if v_schema::text ~ '"default"' then  -- else checked at enqueue, not again by each reader
-        v_value := _qwf.checked(v_value, v_schema, v_input);
+      v_checks := v_checks || jsonb_build_object('input', v_input, 'value', v_checked);
+      if v_schema::text ~ '"default"' then  -- else the check at enqueue is enough
+        v_value := v_checked;
       end if;
     end if;
     v_inputs := v_inputs || jsonb_build_object(v_name, v_value);

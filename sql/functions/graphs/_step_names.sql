@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/graphs/_step_names
--- Purpose: What each name that a step and its pipeline use stands for: a step or node upstream, or
---   a problem.
--- Guarantees: Names that are no step are left out: they are nodes of the pipeline itself, its
+-- Purpose: Finds what each name that a step and its pipeline use stands for: a step or node
+--   upstream, or a problem.
+-- Guarantees: Names that are not steps are left out: they are nodes of the pipeline itself, its
 --   inputs, or run context.
 -- Called by: _compile.
 
@@ -23,7 +23,10 @@ declare
   v_problem text;
   v_hint text;
 begin
-  for v_name in select n from _qwf.names(p_value) n loop
+  for v_name in  -- read from the text, so data may add names that are not used
+    select distinct found.first_segment[1]
+    from regexp_matches(p_value::text, '"\$?from": \[?"([^".]+)', 'g') found (first_segment)
+  loop
     v_step := split_part(v_name, '/', 1);
     v_place := (p_places -> v_step)::int;
     continue when v_place is null;
@@ -31,9 +34,9 @@ begin
     v_problem := null;
     v_hint := null;
     if v_place = p_place then
-      v_problem := format('"%s" belongs to this very step', v_name);
+      v_problem := format('"%s" belongs to the same step', v_name);
     elsif v_known is null and not v_place = any (p_order) or v_known ->> 'kind' = 'unknown' then
-      v_known := jsonb '{"kind": "unknown"}';  -- on a cycle, or without a pipeline: said elsewhere
+      v_known := jsonb '{"kind": "unknown"}';  -- a cycle or no pipeline: reported elsewhere
     elsif v_name <> v_step and not coalesce(v_known -> 'nodes' ? v_name, v_known is null) then
       v_problem := format('there is no "%s"', v_name);
       v_hint := _qwf.did_you_mean(v_name, array(
@@ -42,7 +45,7 @@ begin
       or get_bit(p_upstream, v_place - 1) = 0 and not p_waits -> 'partial' ? v_name
     then
       v_problem := format('step "%s" is not upstream: add "%s" to depends_on', v_step, v_step);
-      v_hint := 'a reference makes no dependency; add the step to depends_on';
+      v_hint := 'a reference does not create a dependency; add the step to depends_on';
     elsif v_name <> v_step then
       v_known := v_known -> 'nodes' -> v_name;
     end if;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/graphs/_substitute
--- Purpose: A reference whose name stands for a value of the definition: that value, or a reference
+-- Purpose: Replaces a reference to a value of the definition with that value, or with a reference
 --   into it.
--- Guarantees: p_base is absolute already. Literal containers are walked here; what is left for run
---   time is a reference whose path starts from an expression.
+-- Guarantees: p_base is already absolute. Literal containers are walked here. What is left for run
+--   time is a reference whose path starts with an expression.
 -- Called by: _absolute_reference.
 
 begin;
@@ -31,7 +31,7 @@ begin
   elsif jsonb_typeof(v_base -> '$from') = 'array' and _qwf.as_object(v_base) - '$from' = '{}' then
     return p_others
       || jsonb_build_object('$from', (v_base -> '$from') || to_jsonb(v_rest));
-  elsif jsonb_typeof(v_base) <> 'object' then  -- a path cannot start from a text or a list
+  elsif jsonb_typeof(v_base) <> 'object' then  -- a path cannot start with a string or a list
     v_base := case when v_base::text ~ '"\$'
       then jsonb_build_object('$check', v_base, 'schema', jsonb '{}', 'input', '')
       else jsonb_build_object('$value', v_base) end;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/graphs/_topological
--- Purpose: The vertices 1 to p_count in an order in which every edge points forward.
--- Guarantees: Linear in vertices and edges, so that a chain of a thousand costs no more than a fan.
---   Vertices on or behind a cycle are left out. Each edge is given once.
+-- Purpose: Sorts the vertices 1 to p_count so that every edge points forward.
+-- Guarantees: Takes linear time in vertices and edges. Vertices on or behind a cycle are left out.
+--   Each edge must be given only once.
 -- Called by: _compile, _cycles, _pipeline_reference_problems, _pipeline_shape.
 
 begin;
@@ -13,8 +13,8 @@ as $$
 declare
   v_heads int[] := array(
     select e.head from unnest(p_from, p_to) e (tail, head) order by e.tail, e.head);
-  v_start int[];   -- v_heads[v_start[v] + 1 ..] are the heads of the edges of v
-  v_missing int[]; -- edges into v whose tail is not in the order yet
+  v_start int[];   -- v_heads[v_start[v] + 1 ..] are the heads of edges from v
+  v_missing int[]; -- number of edges to v whose tail is not yet in v_order
   v_order int[];
   v_vertex int;
   v_done int := 0;

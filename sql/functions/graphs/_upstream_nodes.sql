@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/graphs/_upstream_nodes
--- Purpose: A node of a compiled step, and what lies upstream of it in that step, as keys of an
---   object.
+-- Purpose: Returns a node of a compiled step and all nodes upstream of it in that step, as keys of
+--   an object.
 -- Guarantees: Visits each node once.
 -- Called by: _step_dependencies.
 

@@ -1,9 +1,8 @@
 -- Deploy qwf:functions/graphs/_with_absolute_references
--- Purpose: A value with absolute references: every $from becomes a path that starts from a node or
---   from the run context.
--- Guarantees: What a name stands for is read from p_names, by its first segment; a name that is not
---   in it is run context. Never raises; a malformed reference stays as it is, for the checks to
---   report.
+-- Purpose: Makes all references in a value absolute: each path then starts with a node or the run
+--   context.
+-- Guarantees: p_names says what the first segment of a path stands for; a name that it lacks is run
+--   context. Never raises. A malformed reference stays as it is, because the checks report it.
 -- Called by: _absolute_reference, _compile_map, _compile_node, _compile_question, _compile_step,
 --   _step_inputs, itself for inner values.
 

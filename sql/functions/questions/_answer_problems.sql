@@ -2,7 +2,7 @@
 -- Purpose: What is wrong with an answer, by the widget of the question.
 -- Guarantees: Never raises. A widget nobody knows takes any value; a schema in the question holds
 --   for every widget.
--- Called by: _take_answer, _default_problems.
+-- Called by: _take_answer, _question_problems.
 
 begin;
 

@@ -15,10 +15,10 @@ from (values
   ('{"map": [1], "skip_if": {"$from": "item.done"}}', 'skip_if: "item"')) c (keys, problem);
 select results_eq($$ select qwf_test.problems('pipeline', '{"name": "p",
   "outputs": {"x": {"$from": "item"}}, "nodes": [{"id": "n", "map": [1]}]}') $$,
-  array['outputs.x: "item" cannot be read here'], 'nor an export');
+  array['outputs.x: "item" cannot be read here'], 'an export cannot');
 select results_eq($$ select qwf_test.step_problems('{"kind": "input", "widget": "confirm",
   "prompt": {"$from": "item.text"}}') $$,
-  array['steps[1].prompt: "item" cannot be read here'], 'nor a question');
+  array['steps[1].prompt: "item" cannot be read here'], 'a question cannot');
 
 select * from finish();
 rollback;

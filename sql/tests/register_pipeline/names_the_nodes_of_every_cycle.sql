@@ -7,7 +7,7 @@ select set_eq($$ select qwf_test.problems('pipeline', '{"name": "p", "nodes": [
     "depends_on": ["b"]},
   {"id": "behind", "depends_on": ["c"]}, {"id": "free"}]}') $$, array[
   'nodes: cycle: self -> self', 'nodes: cycle: a -> b -> c -> a'],
-  'without those that only hang on it');
+  'but not the nodes that only depend on it');
 
 select * from finish();
 rollback;

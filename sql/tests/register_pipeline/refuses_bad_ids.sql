@@ -6,11 +6,11 @@ select results_eq(
     jsonb_build_object('name', 'p', 'nodes', jsonb_build_array(c.node))),
   array[c.problem], c.node::text)
 from (values
-  (jsonb '{"id": "A"}', 'nodes[0].id: "A" is not an id'),
-  ('{"id": "a/b"}', 'nodes[0].id: "a/b" is not an id'),
-  ('{"id": "a.b"}', 'nodes[0].id: "a.b" is not an id'),
-  ('{"id": "1a"}', 'nodes[0].id: "1a" is not an id'),
-  ('{"id": ""}', 'nodes[0].id: "" is not an id'),
+  (jsonb '{"id": "A"}', 'nodes[0].id: "A" is not a valid id'),
+  ('{"id": "a/b"}', 'nodes[0].id: "a/b" is not a valid id'),
+  ('{"id": "a.b"}', 'nodes[0].id: "a.b" is not a valid id'),
+  ('{"id": "1a"}', 'nodes[0].id: "1a" is not a valid id'),
+  ('{"id": ""}', 'nodes[0].id: "" is not a valid id'),
   ('{"id": "pipeline"}', 'nodes[0].id: "pipeline" is reserved'),
   ('{"id": "item"}', 'nodes[0].id: "item" is reserved'),
   ('{"id": "index"}', 'nodes[0].id: "index" is reserved'),

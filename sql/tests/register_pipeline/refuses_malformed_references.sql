@@ -22,10 +22,10 @@ from (values
     ': "$filter" key "matches:k" needs a regular expression'),
   ('{"$check": 1, "schema": {}, "input": ""}', ': "$check" is not an operator'),
   ('{"$from": "item"}', ': "item" cannot be read here'),
-  ('{"$from": "files.x"}', ': "files" stands behind a step or node')) c (value, problem);
+  ('{"$from": "files.x"}', ': "files" comes after a step or node')) c (value, problem);
 select is_empty($$ select qwf_test.node_problems(
   '{"inputs": {"x": {"$value": {"$from": 5, "$eq": [{"$nonsense": 1}]}}}}') $$,
-  'what stands under $value is data');
+  'anything under $value is data');
 
 select * from finish();
 rollback;

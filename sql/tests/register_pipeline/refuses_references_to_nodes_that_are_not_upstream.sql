@@ -12,7 +12,7 @@ select set_eq($$ select qwf_test.problems('pipeline', '{"name": "p", "nodes": [
   'nodes[3].skip_if: node "c" is not upstream: add "c" to depends_on',
   'nodes[4].inputs.x: refers to itself',
   'nodes[5].command[1]: node "b" is not upstream: add "b" to depends_on'],
-  'and says what to add; far upstream is upstream');
+  'and says what to add; upstream at any distance passes');
 
 select * from finish();
 rollback;

@@ -27,12 +27,12 @@ select is(n.inputs, '{"it": {"$from": ["$item"]}, "nth": {"$from": ["$index"]},
   "all": {"$from": ["s/list", "items"], "$filter": {"eq:id": {"$from": ["$item", "id"]}}}}',
   'its elements') from qwf_test.compiled('w', 's/each') n;
 select is(n.ref_nodes, '{0,1}', 'both are read') from qwf_test.compiled('w', 's/each') n;
-select is(n.map, '{"$from": ["s/each"]}', 'the list that a map gives')
+select is(n.map, '{"$from": ["s/each"]}', 'the list that a map produces')
 from qwf_test.compiled('w', 's/again') n;
 select is(n.inputs, '{"score": {"$from": ["$item", "score"]},
   "first": {"$from": ["s/each", "0", "score"]}}', 'an element of it')
 from qwf_test.compiled('w', 's/again') n;
-select is(n.map, '{"$value": ["a", {"$b": 1}]}', 'a list the step gives')
+select is(n.map, '{"$value": ["a", {"$b": 1}]}', 'a list that the step gives')
 from qwf_test.compiled('w', 's/named') n;
 select is(n.inputs, '{"x": {"$value": {"$b": 1}}}', 'data stays marked as such')
 from qwf_test.compiled('w', 's/data') n;

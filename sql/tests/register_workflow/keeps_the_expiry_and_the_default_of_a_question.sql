@@ -11,7 +11,7 @@ from qwf_test.compiled('w', 'a') n;
 select is(n.input_spec, '{"widget": "json", "expires": "00:01:30", "default": {"$value": null}}',
   'null is a default')
 from qwf_test.compiled('w', 'b') n;
-select is(n.input_spec, '{"widget": "json", "expires": "01:00:00"}', 'none is none')
+select is(n.input_spec, '{"widget": "json", "expires": "01:00:00"}', 'no default is needed')
 from qwf_test.compiled('w', 'c') n;
 
 select * from finish();

@@ -9,7 +9,7 @@ select qwf.register_workflow('{"name": "w", "steps": [{"id": "s", "kind": "pipel
   "skip_if": {"$from": "quick"}}]}');
 select results_eq('select node_id, skip_if from qwf.graph_nodes order by node_id', $$ values
   ('s/a', jsonb '{"$from": ["$context", "quick"]}'), ('s/b', '{"$from": ["s/a", "none"]}'),
-  ('s/c', 'false') $$, 'each its own, else the one of the step');
+  ('s/c', 'false') $$, 'each node has its own, or else that of the step');
 
 select * from finish();
 rollback;

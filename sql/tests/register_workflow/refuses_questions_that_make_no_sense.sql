@@ -5,14 +5,14 @@ select results_eq(format('select qwf_test.step_problems(%L)', jsonb '{"kind": "i
   array['steps[1].' || c.problem], c.keys::text)
 from (values
   (jsonb '{"widget": "choose_one"}', 'options: is missing'),
-  ('{"widget": "turnout", "options": []}', 'options: must hold at least one option'),
+  ('{"widget": "turnout", "options": []}', 'options: must have at least one option'),
   ('{"widget": "choose_one", "options": 3}',
     'options: must be of type array or object, not number'),
   ('{"widget": "choose_one", "options": [1], "multiple": "yes"}',
     'multiple: must be of type boolean, not string'),
-  ('{"widget": "confirm", "expires": "later"}', 'expires: must be a duration, at most a year'),
+  ('{"widget": "confirm", "expires": "later"}', 'expires: must be a duration of at most a year'),
   ('{"widget": "confirm", "default": null}', 'default: needs "expires"'),
-  ('{"widget": "on_failure"}', 'widget: is what a failed node asks with'),
+  ('{"widget": "on_failure"}', 'widget: is reserved for failed nodes'),
   ('{"widget": "confirm", "map": [1]}', 'map: belongs to a node of a pipeline'),
   ('{"widget": "paint", "map": [1]}', 'map: belongs to a node of a pipeline'),
   ('{"widget": "paint", "max_parallel": 1}', 'max_parallel: belongs to a node of a pipeline'),

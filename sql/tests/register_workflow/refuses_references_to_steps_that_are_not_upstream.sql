@@ -17,7 +17,7 @@ select results_eq($$ select qwf_test.problems('workflow', '{"name": "w", "steps"
   'steps[1].inputs.x: step "one" is not upstream: add "one" to depends_on',
   'steps[3].inputs.y: step "two" is not upstream: add "two" to depends_on',
   'steps[4].pipeline.nodes[0].inputs.x: step "one" is not upstream: add "one" to depends_on',
-  'steps[5].inputs.x: "six" belongs to this very step'], 'and says what to add');
+  'steps[5].inputs.x: "six" belongs to the same step'], 'and says what to add');
 select results_eq($$ select qwf_test.problems('workflow', '{"name": "w", "steps": [
   {"id": "one", "kind": "pipeline", "pipeline": "p"},
   {"id": "two", "kind": "pipeline", "pipeline": "p", "depends_on": ["one/b"],
@@ -28,7 +28,7 @@ select results_eq($$ select qwf_test.problems('workflow', '{"name": "w", "steps"
   'steps[1].inputs.s: step "one" is not upstream: add "one" to depends_on',
   'steps[1].inputs.z: step "one" is not upstream: add "one" to depends_on',
   'steps[2].inputs.z: step "one" is not upstream: add "one" to depends_on'],
-  'a step that waits for a node may read that node and what is upstream of it');
+  'a step that waits for a node may read that node and the nodes upstream of it');
 
 select * from finish();
 rollback;

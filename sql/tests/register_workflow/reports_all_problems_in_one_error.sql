@@ -14,9 +14,9 @@ select set_eq($$ select qwf_test.problems('workflow', '{"name": "w", "stpes": []
   {"id": "e", "kind": "robot", "skip_if": 5},
   []]}') $$, array[
   'stpes: unknown key',
-  'deadline: must be a duration, at most a year',
+  'deadline: must be a duration of at most a year',
   'steps[0].depends_on[0]: there is no "z"',
-  'steps[1].id: "a" is the id of steps[0] already',
+  'steps[1].id: "a" is already the id of steps[0]',
   'steps[1].default: needs "expires"',
   'steps[2].pipeline: there is no pipeline "q"',
   'steps[2].inputs.x: "$from" has an empty segment',
@@ -24,7 +24,7 @@ select set_eq($$ select qwf_test.problems('workflow', '{"name": "w", "stpes": []
   'steps[3].prompt: step "a" is not upstream: add "a" to depends_on',
   'steps: cycle: d -> d',
   'steps[5].kind: must be "pipeline" or "input"',
-  'steps[5].skip_if: is neither true, false nor an expression',
+  'steps[5].skip_if: must be true, false or an expression',
   'steps[6]: must be an object'], 'each with its path');
 select is_empty('select from qwf.workflows', 'nothing is written');
 

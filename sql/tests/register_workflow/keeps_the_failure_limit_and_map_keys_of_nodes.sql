@@ -12,7 +12,7 @@ select qwf.register_pipeline('{"name": "p", "nodes": [
 select qwf.register_workflow('{"name": "w", "steps": [
   {"id": "s", "kind": "pipeline", "pipeline": "p"}]}');
 select is(row(n.on_failure, n.limit_by, n.run_if, n.map, n.max_parallel, n.min_success)::text,
-  '(fail,,,,,)', 'nothing said') from qwf_test.compiled('w', 's/plain') n;
+  '(fail,,,,,)', 'no keys') from qwf_test.compiled('w', 's/plain') n;
 select is(row(n.on_failure, n.limit_by, n.run_if, n.max_parallel, n.min_success, n.map)::text,
   '(continue,api,,4,90%,"{""$from"": [""s/plain"", ""items""]}")', 'a map')
 from qwf_test.compiled('w', 's/each') n;

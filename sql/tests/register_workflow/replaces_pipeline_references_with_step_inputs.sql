@@ -26,7 +26,7 @@ select is(n.inputs, '{"all": {"a": {"$from": ["q", "v"]}, "b": [1, 2],
 from qwf_test.compiled('w', 's/all') n;
 select results_eq($$ select (n).inputs, (n).has_refs from qwf_test.compiled('w', 's/const') n $$,
   $$ values (jsonb '{"b": [1, 2], "c": {"$from": 1}}', false) $$,
-  'what hangs on nothing is worked out at once');
+  'inputs that need nothing from run time are resolved at once');
 
 select * from finish();
 rollback;

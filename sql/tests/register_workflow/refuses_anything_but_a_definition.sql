@@ -9,7 +9,7 @@ from (values
   ('{"steps": []}', 'name: is missing'),
   ('{"name": "w"}', 'steps: is missing'),
   ('{"name": "w", "steps": 1}', 'steps: must be of type array, not number'),
-  ('{"name": "", "steps": []}', 'name: "" is not a name'),
+  ('{"name": "", "steps": []}', 'name: "" is not a valid name'),
   ('{"name": "w", "steps": [{"id": "a"}]}', 'steps[0].kind: is missing'),
   ('{"name": "w", "steps": [{"id": "a", "kind": "pipeline"}]}', 'steps[0].pipeline: is missing'),
   ('{"name": "w", "steps": [{"id": "a", "kind": "input"}]}', 'steps[0].widget: is missing')

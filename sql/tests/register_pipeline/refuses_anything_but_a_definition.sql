@@ -11,7 +11,7 @@ from (values
   ('{"name": "p"}', 'nodes: is missing'),
   ('{"name": 5, "nodes": []}', 'name: must be of type string, not number'),
   ('{"name": "p", "nodes": {}}', 'nodes: must be of type array, not object'),
-  ('{"name": "p@1", "nodes": []}', 'name: "p@1" is not a name')) c (definition, problem);
+  ('{"name": "p@1", "nodes": []}', 'name: "p@1" is not a valid name')) c (definition, problem);
 
 select * from finish();
 rollback;

@@ -10,7 +10,7 @@ select results_eq($$ select qwf_test.node_problems('{"inputs": [
   'nodes[1].inputs[5].from: must be of type string, not number',
   'nodes[1].inputs[6].form: unknown key',
   'nodes[1].inputs[1].name: "a" is given twice',
-  'nodes[1].inputs.c: "$from" is neither a text nor a list'], 'and refuses those that are none');
+  'nodes[1].inputs.c: "$from" is neither a text nor a list'], 'and refuses malformed ones');
 
 select * from finish();
 rollback;

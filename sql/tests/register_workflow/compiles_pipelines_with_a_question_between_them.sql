@@ -26,7 +26,7 @@ select is(qwf.register_workflow('{"name": "streetview_inspect", "steps": [
    "skip_if": {"$from": "choose_best.selection", "$eq": "none"}}]}'), 1, 'is registered');
 select is(qwf_test.edges('streetview_inspect'),
   'detect/fetch>detect/detect detect/detect>detect/annotate detect/annotate>choose_best '
-    'choose_best>reconstruct/build', 'steps are strung together by leaves and sources');
+    'choose_best>reconstruct/build', 'steps are connected by leaves and sources');
 select results_eq($$
   select idx, node_id, step_id, pipeline, task, queue, dep_count, required_model, ref_nodes
   from qwf.graph_nodes order by idx
@@ -40,13 +40,13 @@ $$, 'nodes in topological order');
 select results_eq(
   $$ select inputs, max_attempts, backoff, timeout from qwf.graph_nodes where idx = 2 $$,
   $$ values (jsonb '{"boxes": {"$from": ["detect/detect", "boxes"]}}', 3, jsonb '[5, 30, 120]',
-    interval '10 min') $$, 'what a node says is kept');
+    interval '10 min') $$, 'the keys of a node are kept');
 select is(n.input_spec, '{"widget": "choose_one", "target": "selection",
   "prompt": "Which detection?", "source": {"$from": ["detect/annotate", "candidates"]}}',
   'an export leads to the node behind it')
 from qwf_test.compiled('streetview_inspect', 'choose_best') n;
 select is(n.skip_if, '{"$from": ["choose_best", "selection"], "$eq": "none"}',
-  'nodes of a step have its skip_if')
+  'the nodes of a step get its skip_if')
 from qwf_test.compiled('streetview_inspect', 'reconstruct/build') n;
 
 select * from finish();
