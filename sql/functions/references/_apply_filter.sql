@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/references/_apply_filter
--- Purpose: The elements of a list that satisfy every condition of a $filter, in their order.
--- Guarantees: A value that is no list, or a pattern that is none, is an error value; nothing is
---   raised. The operands have been resolved.
+-- Purpose: Returns the elements of a list that meet every condition of a $filter, in their order.
+-- Guarantees: Never raises: a value that is not a list, or an invalid pattern, gives an error
+--   value. Expects resolved operands.
 -- Called by: _resolve_expression.
 
 begin;

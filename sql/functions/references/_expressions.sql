@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/references/_expressions
--- Purpose: Every expression inside a value, with its JSON path.
--- Guarantees: An expression is an object with a key that begins with $. What stands under $value is
---   data and is not looked into. optional: it stands in a $coalesce. Each level of nesting is
---   visited once.
+-- Purpose: Returns every expression inside a value, with its JSON path.
+-- Guarantees: An expression is an object with a key that begins with $. What is under $value is
+--   data and is not searched. Column optional is true inside a $coalesce. Visits each level of
+--   nesting once.
 -- Called by: the checks and the compilation of definitions.
 
 begin;

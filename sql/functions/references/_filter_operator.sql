@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/references/_filter_operator
--- Purpose: Operator and field of one $filter key, as {operator, field}.
--- Guarantees: eq:field and matches:field are looked at first, then field:eq and field:matches; null
---   for anything else.
--- Called by: _expression_problems, _apply_filter, _malformed_filter.
+-- Purpose: Returns the operator and the field of one $filter key, as {operator, field}.
+-- Guarantees: Tries eq:field and matches:field first, then field:eq and field:matches; null for
+--   anything else.
+-- Called by: _expression_problems, _apply_filter, _malformed.
 
 begin;
 

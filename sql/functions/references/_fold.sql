@@ -1,10 +1,9 @@
 -- Deploy qwf:functions/references/_fold
--- Purpose: Works out all that the elements of a map have in common: whatever does not read $item or
---   $index becomes its value.
--- Guarantees: Resolving the result needs no scope but $item and $index, and gives what resolving
---   p_value in p_scope with those two would: the same value, or an error of the same kind. So ten
---   thousand elements do not drag the scope along. Never raises.
--- Called by: whoever expands a map.
+-- Purpose: Replaces every reference that is the same for all elements of a map by its value.
+-- Guarantees: Resolving the result needs only $item and $index, so that 10,000 elements need not
+--   carry the scope. It gives what resolving p_value in the whole scope would give: the same value,
+--   or an error of the same kind. Never raises.
+-- Called by: whatever expands a map.
 
 begin;
 

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/references/_fold_inside
--- Purpose: Folds the parts of a value that reads the element of a map, or that cannot be resolved
---   whole.
--- Guarantees: What is malformed stays as it is: an expression is judged whole before any part of it
---   is resolved. Data ($value, the schema of a $check) is not looked into.
+-- Purpose: Folds the parts of a value that refers to the element of a map, or that cannot be
+--   resolved as a whole.
+-- Guarantees: A malformed expression stays as it is: resolving checks the whole expression before
+--   any part of it. Does not search data ($value, the schema of a $check).
 -- Called by: _fold, itself.
 
 begin;
@@ -15,8 +15,8 @@ begin
   if p_value::text !~ '"\$' then
     return p_value;
   elsif jsonb_typeof(p_value) = 'array' then
-    return (select jsonb_agg(_qwf.fold(e.value, p_scope) order by e.place)
-            from jsonb_array_elements(p_value) with ordinality as e (value, place));
+    return (select jsonb_agg(_qwf.fold(e.value, p_scope) order by e.position)
+            from jsonb_array_elements(p_value) with ordinality as e (value, position));
   elsif jsonb_typeof(p_value) <> 'object' then
     return p_value;
   elsif exists (select from jsonb_object_keys(p_value) k where starts_with(k, '$'))

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/references/_fold_path
--- Purpose: Folds the path of a $from whose companions read the element of a map.
--- Guarantees: A path that leads somewhere becomes one that starts from what is there. One that
+-- Purpose: Folds the path of a $from, in an expression that refers to the element of a map.
+-- Guarantees: A path that leads to a value becomes one that starts from that value. A path that
 --   starts from $item or $index, or leads nowhere, stays.
 -- Called by: _fold_inside.
 

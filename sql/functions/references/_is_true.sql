@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/references/_is_true
--- Purpose: Truth of a resolved skip_if.
+-- Purpose: True when a resolved skip_if counts as true.
 -- Guarantees: False for null, false, 0, "", [], {} and SQL null; true for everything else.
--- Called by: whoever opens a node that has a skip_if.
+-- Called by: whatever opens a node that has a skip_if.
 
 begin;
 

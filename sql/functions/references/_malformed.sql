@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/references/_malformed
--- Purpose: What is wrong with the shape of one expression.
--- Guarantees: Null for a well-formed expression. Looks at this object alone, not at the values
---   inside it; never raises.
+-- Purpose: Returns what is wrong with the shape of one expression.
+-- Guarantees: Null for a well-formed expression. Checks this object alone, not the values inside
+--   it; never raises.
 -- Called by: _resolve_expression, _expression_problems, _fold_inside.
 
 begin;
@@ -18,11 +18,13 @@ declare
     when p_expression ? '$check' then '$check'
   end;
   v_allowed text[];
-  v_strange text;
+  v_unexpected text;
 begin
   if v_operator is null then
-    select min(k) into v_strange from jsonb_object_keys(p_expression) k where starts_with(k, '$');
-    return format('"%s" is not an operator, or lacks the one it belongs to', v_strange);
+    select min(k) into v_unexpected
+    from jsonb_object_keys(p_expression) k
+    where starts_with(k, '$');
+    return format('"%s" is not an operator, or its operator is missing', v_unexpected);
   end if;
   v_allowed := case v_operator
     when '$check' then array['schema', 'input']
@@ -30,16 +32,25 @@ begin
     when '$coalesce' then array['$default']
     else array['$default', '$filter', '$eq', '$ne']
   end;
-  select k into v_strange from jsonb_object_keys(p_expression - v_operator - v_allowed) k limit 1;
-  if v_strange is not null then
-    return format('"%s" cannot stand beside "%s"', v_strange, v_operator);
+  select k into v_unexpected
+  from jsonb_object_keys(p_expression - v_operator - v_allowed) k
+  limit 1;
+  if v_unexpected is not null then
+    return format('"%s" is not allowed beside "%s"', v_unexpected, v_operator);
   elsif v_operator = '$coalesce' and jsonb_typeof(p_expression -> '$coalesce') <> 'array' then
     return '"$coalesce" is not a list';
-  elsif v_operator = '$from' then
-    return coalesce(
-      _qwf.malformed_path(p_expression -> '$from'),
-      case when p_expression ?& array['$eq', '$ne'] then '"$eq" and "$ne" exclude each other' end,
-      _qwf.malformed_filter(p_expression -> '$filter'));
+  elsif v_operator = '$from' and _qwf.malformed_path(p_expression -> '$from') is not null then
+    return _qwf.malformed_path(p_expression -> '$from');
+  elsif p_expression ?& array['$eq', '$ne'] then
+    return '"$eq" and "$ne" exclude each other';
+  elsif jsonb_typeof(p_expression -> '$filter') <> 'object' then
+    return '"$filter" is not an object';
+  elsif p_expression ? '$filter' then
+    return (
+      select format('"$filter" key "%s" is neither "eq:<field>" nor "matches:<field>"', min(k))
+      from jsonb_object_keys(p_expression -> '$filter') k
+      where _qwf.filter_operator(k) is null
+      having count(*) > 0);
   end if;
   return null;
 end $$;

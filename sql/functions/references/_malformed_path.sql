@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/references/_malformed_path
--- Purpose: What is wrong with the path of a $from.
+-- Purpose: Returns what is wrong with the path of a $from.
 -- Guarantees: Null for a well-formed path: a text without an empty segment, or a list of texts and
---   integers. The first element of a list may also be an expression, or a list of names to try:
---   forms that only compiled references have.
+--   integers. The first element of a list may also be an expression, or a list of names to try;
+--   only compiled references have these two forms.
 -- Called by: _malformed, _segments.
 
 begin;
@@ -19,12 +19,12 @@ begin
   elsif p_path = '[]' then
     return '"$from" is an empty list';
   elsif exists (
-    select from jsonb_array_elements(p_path) with ordinality as segment (value, place)
+    select from jsonb_array_elements(p_path) with ordinality as segment (value, position)
     where case jsonb_typeof(segment.value)
       when 'string' then false
       when 'number' then segment.value::text !~ '^-?[0-9]+$'
-      when 'object' then segment.place > 1
-      when 'array' then segment.place > 1 or segment.value = '[]'
+      when 'object' then segment.position > 1
+      when 'array' then segment.position > 1 or segment.value = '[]'
         or jsonb_path_exists(segment.value, 'strict $[*] ? (@.type() != "string")')
       else true
     end

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/references/_resolution_error
--- Purpose: The error of a node whose references gave no usable value, with its SQLSTATE in front.
--- Guarantees: QW005 for a value that was found but breaks its schema, QW004 for all else.
+-- Purpose: Puts the SQLSTATE in front of the error of a node whose references could not be
+--   resolved.
+-- Guarantees: QW005 when a value was found but violates its schema, else QW004.
 -- Called by: _insert_elements, _open_guarded, _resolve_inputs.
 
 begin;

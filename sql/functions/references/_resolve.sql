@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/references/_resolve
--- Purpose: Resolves the references of a value: what claim calls for every job that has any.
+-- Purpose: Resolves the references of a value.
 -- Guarantees: Never raises and starts no subtransaction: an error is a value. Its text begins with
 --   "unresolvable" (a path leads nowhere), "malformed" (not an expression) or "invalid" (a value of
---   the wrong kind). Members of an object that are literals and plain compiled references, the
---   common case, are walked by simple expressions.
--- Called by: whatever hands out, opens, compiles or tries out a reference.
+--   the wrong kind). Simple expressions handle the common case: an object whose members are
+--   literals and plain compiled references.
+-- Called by: whatever hands out, opens, compiles or tests a reference.
 
 begin;
 
@@ -36,7 +36,7 @@ begin
         v_member := (_qwf.resolve_value(v_member, coalesce(p_scope, '{}'))).value;
       end if;
     end if;
-    if v_member is null or starts_with(v_key, '$') then  -- an expression, or an error to be worded
+    if v_member is null or starts_with(v_key, '$') then  -- an expression or an error
       return _qwf.resolve_value(p_value, coalesce(p_scope, '{}'));
     end if;
     v_value := v_value || jsonb_build_object(v_key, v_member);

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/references/_resolve_check
--- Purpose: Resolves a $check, which compiling puts around a step input that has a schema and is
---   known only at run time.
--- Guarantees: Fills in the schema's defaults; a value that violates the schema is an error value.
---   Never raises.
+-- Purpose: Resolves a $check: the wrapper that compiling puts around a step input that has a schema
+--   and is known only at run time.
+-- Guarantees: Fills in the defaults of the schema; a value that violates the schema gives an error
+--   value. Never raises.
 -- Called by: _resolve_expression.
 
 begin;

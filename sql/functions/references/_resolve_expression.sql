@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/references/_resolve_expression
 -- Purpose: Resolves one expression: an object with a key that begins with $.
--- Guarantees: Never raises. A $from is fetched, else takes its $default; then $filter applies, then
---   $eq or $ne.
+-- Guarantees: Never raises. A $coalesce gives its first candidate that resolves and is not null,
+--   else its $default; a malformed or invalid candidate is an error. A $from that cannot be
+--   resolved gives its $default; then $filter applies, then $eq or $ne.
 -- Called by: _resolve_value.
 
 begin;
@@ -14,13 +15,23 @@ declare
   v_malformed text := _qwf.malformed(p_expression);
   v_found _qwf.resolution;
   v_operand _qwf.resolution;
+  v_candidate jsonb;
 begin
   if v_malformed is not null then
     return row(null, 'malformed: ' || v_malformed)::_qwf.resolution;
   elsif p_expression ? '$value' then
     return row(p_expression -> '$value', null)::_qwf.resolution;
   elsif p_expression ? '$coalesce' then
-    return _qwf.coalesce(p_expression, p_scope);
+    for v_candidate in select c from jsonb_array_elements(p_expression -> '$coalesce') c loop
+      v_found := _qwf.resolve_value(v_candidate, p_scope);
+      if v_found.value <> 'null' or not starts_with(v_found.error, 'unresolvable') then
+        return v_found;
+      end if;
+    end loop;
+    if p_expression ? '$default' then
+      return _qwf.resolve_value(p_expression -> '$default', p_scope);
+    end if;
+    return row(null, 'unresolvable: no candidate of "$coalesce" has a value')::_qwf.resolution;
   elsif p_expression ? '$check' then
     return _qwf.resolve_check(p_expression, p_scope);
   end if;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/references/_resolve_path
--- Purpose: Walks the path of one $from through the scope.
--- Guarantees: What it finds is data and is returned as it is. Whatever path starts from a name that
---   is null in the scope, a node that was let go, leads to null. Never raises; an error begins with
---   "unresolvable", or is that of the expression the path starts from.
+-- Purpose: Follows the path of one $from through the scope.
+-- Guarantees: Returns what it finds as data, unchanged. Every path that starts from a name that is
+--   null in the scope (a node that failed or was cancelled) gives null. Never raises; an error
+--   begins with "unresolvable", or is that of the expression that the path starts from.
 -- Called by: _resolve_expression, _fold_path.
 
 begin;
@@ -23,7 +23,7 @@ begin
   end if;
   v_rest := v_segments[2:];
   case jsonb_typeof(p_path -> 0)
-    when 'object' then  -- an expression: the rest of the path walks its value
+    when 'object' then  -- an expression: the rest of the path leads into its value
       v_found := _qwf.resolve_value(p_path -> 0, p_scope);
       if v_found.error is not null then
         return v_found;

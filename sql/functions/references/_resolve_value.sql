@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/references/_resolve_value
 -- Purpose: Resolves a value of any shape, depth first.
--- Guarantees: Never raises. The first error in order wins: members in jsonb's key order, elements
---   from the left. A value fetched by a reference is data and is not evaluated again.
--- Called by: _resolve_check, _coalesce, _resolve_expression, _resolve_path, _fold, _resolve.
+-- Guarantees: Never raises. The first error wins: members in the key order of jsonb, elements from
+--   the left. A value fetched by a reference is data and is not resolved again.
+-- Called by: _resolve_check, _resolve_expression, _resolve_path, _fold, _resolve.
 
 begin;
 

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/references/_scope
--- Purpose: What the references of one node can see.
--- Guarantees: Only the nodes and files its graph node names are read, each by an index, however
---   many the run has; outputs of skipped nodes are absent, those of nodes that failed or were
---   cancelled are null. Inlined into its caller's query.
+-- Purpose: Returns what the references of one node can see.
+-- Guarantees: Reads only the nodes and files that the graph node names, each by an index, however
+--   many the run has. Outputs of skipped nodes are absent; those of failed or cancelled nodes are
+--   null. Inlined into the query of its caller.
 -- Called by: _open_guarded, _resolved_inputs.
 
 begin;
@@ -25,7 +25,7 @@ as $$
   cross join lateral (
     select jsonb_object_agg(d.node_id, coalesce(d.output, 'null')) as outputs
     from unnest(p_nodes) n (idx)
-    cross join lateral (  -- offset: each by the index, whatever the statistics say
+    cross join lateral (  -- offset: uses the index, whatever the statistics say
       select j.node_id, j.output, j.status from qwf.jobs j
       where j.run_id = p_run_id and j.node_idx = n.idx offset 0) d
     where d.output is not null or d.status in ('failed', 'cancelled')

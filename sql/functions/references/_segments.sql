@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/references/_segments
--- Purpose: The segments of the path of a $from as a definition writes it.
+-- Purpose: Returns the segments of the path of a $from as a definition writes it.
 -- Guarantees: Null for a malformed path, and for the forms that only compiled references have.
 -- Called by: _absolute_reference, _expression_problems, _pipeline_reference_problems,
 --   _reference_problems.

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/references/resolve
 -- Purpose: Resolves the references of a value against a scope, by the rules of docs/references.md.
--- Guarantees: Immutable: the result depends on nothing but the arguments.
+-- Guarantees: Immutable: the result depends only on the arguments.
 -- Raises: QW004 when a reference is unresolvable, malformed or meets a value of the wrong kind.
--- Called by: people who try out a reference, and tests.
+-- Called by: people who test a reference, and tests.
 
 begin;
 
@@ -19,14 +19,14 @@ begin
       errcode = 'QW004',
       message = 'reference cannot be resolved',
       detail = v_result.error,
-      hint = 'look up what the scope holds, or give the reference a "$default"';
+      hint = 'check what the scope contains, or give the reference a "$default"';
   end if;
   return v_result.value;
 end $$;
 
 comment on function qwf.resolve is
-  'Returns value with every reference in it replaced by what scope holds; raises QW004 naming '
-  'the one that cannot be.';
+  'Returns value with every reference replaced by what it finds in scope; raises QW004 and names '
+  'the reference that cannot be resolved.';
 call _qwf.allow('qwf.resolve', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
 
 commit;

@@ -8,7 +8,7 @@ select is((_qwf.resolve('{"a": {"$check": {"$from": ["n", "x"]}, "input": "s.cfg
     "schema": {"type": "string"}}}', '{"n": {"x": 5}}')).error,
   'invalid: input s.cfg must be of type string, not number', 'a violation is an error');
 select is((_qwf.resolve('{"$check": {"$from": ["n", "y"]}, "input": "s.cfg", "schema": {}}',
-  '{"n": {}}')).error, 'unresolvable reference n.y', 'what is not there stays unresolvable');
+  '{"n": {}}')).error, 'unresolvable reference n.y', 'a missing value stays unresolvable');
 
 select * from finish();
 rollback;

@@ -11,8 +11,8 @@ from (values
   ('{"limit_by": 2}', 'limit_by: must be of type string, not number'),
   ('{"map": "up.items"}', 'map: must be of type array or object, not string'),
   ('{"map": {}}', 'map: is neither a list nor an expression'),
-  ('{"map": [{"$form": "up"}]}', 'map[0]: "$form" is not an operator, or lacks the one it '
-    'belongs to'),
+  ('{"map": [{"$form": "up"}]}', 'map[0]: "$form" is not an operator, or its operator '
+    'is missing'),
   ('{"max_parallel": 2}', 'max_parallel: needs a "map"'),
   ('{"min_success": 2}', 'min_success: needs a "map"'),
   ('{"map": [], "max_parallel": 0}', 'max_parallel: must be 1 to 1000000'),

@@ -22,7 +22,7 @@ select set_eq($$ select qwf_test.problems('pipeline', '{
   'nodes[1].inputs: must be of type object or array, not number',
   'nodes[2]: must be an object',
   'nodes[3].depends_on[1]: there is no "z"',
-  'nodes[3].inputs.x: "$form" is not an operator, or lacks the one it belongs to',
+  'nodes[3].inputs.x: "$form" is not an operator, or its operator is missing',
   'nodes: cycle: a -> c -> a'], 'each with its path');
 select is_empty('select from qwf.pipelines', 'nothing is written');
 

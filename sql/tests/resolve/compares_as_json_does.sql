@@ -18,7 +18,7 @@ select is(qwf.resolve('{"$from": "a", "$eq": {"$from": "b"}}', '{"a": 1, "b": 1}
 select is(qwf.resolve('{"$from": "x", "$default": "none", "$eq": "none"}', '{}'), 'true',
   'the default is compared');
 select is(qwf.resolve('{"$from": "a", "$filter": {"eq:k": 1}, "$eq": []}', '{"a": [{"k": 2}]}'),
-  'true', 'what the filter left is compared');
+  'true', 'the filtered list is compared');
 
 select * from finish();
 rollback;

@@ -2,17 +2,17 @@ begin;
 select plan(5);
 
 select is(qwf.resolve('{"$coalesce": [{"$from": "x.y"}, {"$from": "n"}, {"$from": "a"}, 9]}',
-  '{"n": null, "a": false}'), 'false', 'passes over the unresolvable and null, not over false');
+  '{"n": null, "a": false}'), 'false', 'skips unresolvable and null candidates, but not false');
 select is(qwf.resolve('{"$coalesce": [{"$from": "x"}], "$default": null}', '{}'), 'null',
-  'then its default');
+  'then the default');
 select throws_ok($$ select qwf.resolve('{"$coalesce": [null, {"$from": "x"}]}', '{}') $$,
-  'QW004', null, 'and without one it is unresolvable');
+  'QW004', null, 'unresolvable without a default');
 select qwf_test.explains(
   $$ select qwf.resolve('{"$coalesce": [{"$from": "a", "$filter": {}}, 1]}', '{"a": 1}') $$,
   'invalid%', 'an invalid candidate is an error');
 select qwf_test.explains(
   $$ select qwf.resolve('{"$coalesce": [{"$frm": "a"}, 1]}', '{"a": 1}') $$,
-  'malformed%', 'so is a malformed one');
+  'malformed%', 'a malformed one too');
 
 select * from finish();
 rollback;

@@ -4,7 +4,7 @@ select plan(1);
 select is(
   qwf.resolve('{"x": [{"y": {"$from": "a"}}, [{"$from": "b"}]], "z": 1}', '{"a": 1, "b": [2]}'),
   '{"x": [{"y": 1}, [[2]]], "z": 1}',
-  'references are replaced where they stand');
+  'each reference is replaced in its place');
 
 select * from finish();
 rollback;
