@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_as_interval
--- Purpose: A duration as definitions write it: interval text such as "10 min", or a number of
+-- Purpose: Reads a duration as definitions write it: interval text such as "10 min", or a number of
 --   seconds.
--- Guarantees: Null for everything that is not a positive duration of at most a year; never raises.
+-- Guarantees: Null for everything except a positive duration of at most 366 days; never raises.
 -- Called by: _compile, _compile_node, _compile_question, _key_problems, _open_guarded.
 
 begin;

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/shared/_as_number
--- Purpose: A number a worker reported, or null where it is none.
--- Guarantees: Never raises, whatever was sent; rounded to millionths, so that a real takes it too.
+-- Purpose: Returns a number that a worker reported, or null for any other value.
+-- Guarantees: Never raises. Null above p_limit; rounded to millionths, so that a real can hold it.
 -- Called by: _write_completed, _write_uncompleted, _record_attempts, _record_unusual,
 --   report_metrics.
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_as_object
--- Purpose: A JSON value if it is an object, else an empty object.
--- Guarantees: Lets the checks of definitions go on over anything, so that one mistake does not hide
---   the others.
+-- Purpose: Returns a JSON value if it is an object, else an empty object.
+-- Guarantees: Lets the checks of definitions continue on any value, so that one mistake does not
+--   hide the others.
 -- Called by: the checks of definitions.
 
 begin;

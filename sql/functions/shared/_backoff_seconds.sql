@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/shared/_backoff_seconds
--- Purpose: The wait before the n-th retry.
--- Guarantees: Never raises; null for a backoff that is none. Without jitter: the caller adds it.
+-- Purpose: Returns the wait before the n-th retry.
+-- Guarantees: Never raises; null for an invalid backoff. Without jitter: the caller adds it.
 -- Called by: _check_job, _node_rules, _transition.
 
 begin;

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/shared/_check_count
--- Purpose: Refuses to do something a negative number of times.
+-- Purpose: Refuses a negative number of rows.
 -- Raises: QW005.
 -- Called by: drain_outbox, expire_inputs, fire_schedules, promote_due, prune, reclaim.
 
@@ -11,7 +11,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if p_count < 0 then
-    raise exception using errcode = 'QW005', message = 'not a number of rows',
+    raise exception using errcode = 'QW005', message = 'negative number of rows',
       detail = format('%s %s', p_name, p_count), hint = 'give 0 or more';
   end if;
 end $$;

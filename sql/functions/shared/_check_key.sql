@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/shared/_check_key
--- Purpose: Refuses names that no index entry can hold.
+-- Purpose: Refuses names that are too long for an index entry.
 -- Raises: QW005.
 -- Called by: _check_worker, enqueue_run, worker_control.
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_clip
--- Purpose: Long text cut in the middle: head and tail tell most.
--- Guarantees: At most about p_max_bytes bytes in the database encoding; shorter text comes back as
---   it is.
+-- Purpose: Cuts a long text in the middle: its head and tail say most.
+-- Guarantees: At most about p_max_bytes bytes in the database encoding; returns shorter text
+--   unchanged.
 -- Called by: answer_model_request, _enqueue_scheduled, _read_reports.
 
 begin;

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/shared/_delete_jobs
--- Purpose: Deletes jobs and all that is kept about them.
--- Guarantees: No foreign key does it, so that no insert pays for one (docs/adr/0003).
+-- Purpose: Deletes jobs and everything kept about them.
+-- Guarantees: Replaces foreign keys, so that no insert pays for one (docs/adr/0003).
 -- Locks: expects the jobs, or their run, locked by the caller.
 -- Called by: _prune_jobs, _prune_runs, _reset_nodes.
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_did_you_mean
--- Purpose: A hint that names what a mistyped name was probably meant to be.
--- Guarantees: Null unless half of the letter pairs agree with one of the names. Looks at the first
---   hundred letters alone, so that a name of a megabyte costs no more.
+-- Purpose: Suggests the known name that a mistyped name probably means.
+-- Guarantees: Null unless half of the letter pairs match one of the names. Reads only the first 100
+--   letters, so that a name of a megabyte costs no more.
 -- Called by: whatever refuses a name.
 
 begin;

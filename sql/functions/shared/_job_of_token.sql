@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_job_of_token
--- Purpose: The job a token was made for.
--- Guarantees: Inverse of _new_token; a token made up elsewhere gives some id, whose row will not
---   carry that token.
+-- Purpose: Returns the job that a token was made for.
+-- Guarantees: Inverse of _new_token; an invented token gives some id, but the row of that job has
+--   another token.
 -- Called by: heartbeat, _row_invariants.
 
 begin;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/shared/_new_token
--- Purpose: A token for one claim of one job.
--- Guarantees: 62 random bits, so a token of an earlier claim never fits a later one. The job id
---   stands in front, so that a heartbeat finds its rows by primary key and the token itself needs
---   no index.
+-- Purpose: Makes a token for one claim of one job.
+-- Guarantees: Has 62 random bits, so that the token of an earlier claim never matches a later one.
+--   Starts with the job id, so that a heartbeat finds its rows by primary key and tokens need no
+--   index.
 -- Called by: _make_running.
 
 begin;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_next_position
--- Purpose: The claim position of a job that becomes queued.
--- Guarantees: FIFO; work that was given back (front) sorts before all that never was, and FIFO
---   among itself.
+-- Purpose: Returns the claim position of a job that becomes queued.
+-- Guarantees: First in, first out. Released work (p_front) sorts before all other work, first in,
+--   first out among itself.
 -- Called by: whatever makes a job queued.
 
 begin;

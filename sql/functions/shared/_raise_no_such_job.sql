@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/shared/_raise_no_such_job
--- Purpose: Raises QW001 and says where jobs are listed.
+-- Purpose: Raises QW001 with a hint where jobs are listed.
 -- Raises: QW001, always.
 -- Called by: whatever takes the id of a job.
 
@@ -12,7 +12,8 @@ as $$
 begin
   raise exception using errcode = 'QW001', message = 'no such job',
     detail = format('job %s', p_job_id),
-    hint = 'ended jobs go after the retention; list jobs: select * from qwf.recent_jobs';
+    hint = 'ended jobs are deleted after their retention; '
+      'list jobs: select * from qwf.recent_jobs';
 end $$;
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/shared/_raise_no_such_run
--- Purpose: Raises QW001 and says where runs are listed.
+-- Purpose: Raises QW001 with a hint where runs are listed.
 -- Raises: QW001, always.
 -- Called by: cancel_run, retry_run, run_status.
 
@@ -12,7 +12,8 @@ as $$
 begin
   raise exception using errcode = 'QW001', message = 'no such run',
     detail = format('run %s', p_run_id),
-    hint = 'ended runs go after the retention; list runs: select * from qwf.run_overview';
+    hint = 'ended runs are deleted after their retention; '
+      'list runs: select * from qwf.run_overview';
 end $$;
 
 commit;

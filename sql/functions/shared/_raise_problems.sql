@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_raise_problems
 -- Purpose: Raises one error that reports all problems.
--- Guarantees: DETAIL has one line per problem, "path: problem"; HINT has each way out once.
--- Raises: The SQLSTATE it is given, unless there is no problem.
+-- Guarantees: DETAIL has one line per problem, "path: problem"; HINT has each distinct hint once.
+-- Raises: the given SQLSTATE, unless there is no problem.
 -- Called by: _take_answer, create_schedule, enqueue_run, _graph_for, register_pipeline,
 --   register_workflow.
 
@@ -18,12 +18,12 @@ begin
       errcode = p_sqlstate,
       message = p_message,
       detail = (
-        select string_agg(format('%s: %s', p.path, p.problem), e'\n' order by p.place)
-        from unnest(p_problems) with ordinality as p (path, problem, hint, place)),
+        select string_agg(format('%s: %s', p.path, p.problem), e'\n' order by p.position)
+        from unnest(p_problems) with ordinality as p (path, problem, hint, position)),
       hint = coalesce(
-        (select string_agg(h.hint, e'\n' order by h.place)
-         from (select p.hint, min(p.place) as place
-               from unnest(p_problems) with ordinality as p (path, problem, hint, place)
+        (select string_agg(h.hint, e'\n' order by h.position)
+         from (select p.hint, min(p.position) as position
+               from unnest(p_problems) with ordinality as p (path, problem, hint, position)
                where p.hint is not null
                group by p.hint) h),
         'correct what the detail lists and try again; nothing was written');

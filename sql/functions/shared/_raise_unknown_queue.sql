@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/shared/_raise_unknown_queue
--- Purpose: Raises QW006 with the names that would have worked.
+-- Purpose: Raises QW006 and lists the queues that exist.
 -- Raises: QW006, always.
 -- Called by: whatever takes a queue name.
 
@@ -11,9 +11,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using errcode = 'QW006', message = 'unknown queue',
-    detail = format('%squeue %L; there are: %s', p_where, p_queue,
+    detail = format('%squeue %L; queues: %s', p_where, p_queue,
       (select string_agg(q.name, ', ' order by q.name) from qwf.queues q)),
-    hint = 'correct the name, or let an administrator create it: select qwf.create_queue(''name'')';
+    hint = 'correct the name, or ask an administrator to create the queue: '
+      'select qwf.create_queue(''name'')';
 end $$;
 
 commit;

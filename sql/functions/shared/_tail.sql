@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/_tail
--- Purpose: The end of a long text: of a log, the last lines tell most.
--- Guarantees: At most about p_max_bytes bytes in the database encoding; shorter text comes back as
---   it is.
+-- Purpose: Returns the end of a long text: the last lines of a log say most.
+-- Guarantees: At most about p_max_bytes bytes in the database encoding; returns shorter text
+--   unchanged.
 -- Called by: _record_attempts, report_log.
 
 begin;

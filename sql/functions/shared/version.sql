@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/shared/version
--- Purpose: The version of the SQL API, which agents check before they start.
--- Guarantees: Semantic: an agent speaks every schema with its own major version; before 1.0 the
---   minor one counts, too.
+-- Purpose: Returns the version of the SQL API, which agents check before they start.
+-- Guarantees: Semantic versioning: an agent works with every schema of its own major version;
+--   before 1.0 the minor version must match too.
 -- Called by: agents, qwf doctor.
 
 begin;
@@ -9,7 +9,7 @@ begin;
 create function qwf.version() returns text
 language sql immutable
 as $$select '0.1.0'::text$$;
-comment on function qwf.version is 'Version of the SQL API, major.minor.patch.';
+comment on function qwf.version is 'Returns the version of the SQL API, major.minor.patch.';
 call _qwf.allow('qwf.version', 'qwf_producer', 'qwf_worker', 'qwf_viewer');
 
 commit;

@@ -4,9 +4,9 @@ select plan(2);
 select qwf_test.set_now('2030-01-01');
 select qwf.enqueue('a');
 select is((select created_at from qwf.jobs), '2030-01-01',
-  'what the engine writes is by that clock');
+  'the engine writes the time of that clock');
 select qwf_test.travel('1 h');
-select is(qwf.now(), '2030-01-01 01:00', 'which moves when it is moved');
+select is(qwf.now(), '2030-01-01 01:00', 'tests can move it');
 
 select * from finish();
 rollback;
