@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/questions/_answer_problems
--- Purpose: What is wrong with an answer, by the widget of the question.
--- Guarantees: Never raises. A widget nobody knows takes any value; a schema in the question holds
---   for every widget.
+-- Purpose: Returns what is wrong with an answer, by the widget of the question.
+-- Guarantees: Never raises. An unknown widget takes any value; a schema in the question applies to
+--   every widget. An option that is an object may be chosen whole, or by its value or id; a
+--   question without options takes null.
 -- Called by: _take_answer, _question_problems.
 
 begin;
@@ -18,7 +19,14 @@ declare
 begin
   case v_widget
     when 'choose_one', 'turnout', 'on_failure' then
-      v_choices := _qwf.choices(p_spec);
+      select coalesce(jsonb_agg(c.choice), '[null]')
+      into v_choices
+      from jsonb_array_elements(case
+        when jsonb_typeof(p_spec -> 'options') = 'array' then p_spec -> 'options'
+        when jsonb_typeof(p_spec -> 'source') = 'array' then p_spec -> 'source'
+        else '[]' end) o
+      cross join lateral (values (o.value), (o.value -> 'value'), (o.value -> 'id')) c (choice)
+      where c.choice is not null;
       if (p_spec -> 'multiple') = 'true' then
         v_schema := v_schema || jsonb_build_object('type', 'array');
         return query

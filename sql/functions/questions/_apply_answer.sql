@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/questions/_apply_answer
--- Purpose: Applies an answer that fits: an input completes with it; a failed job is retried with
---   fresh budgets, skipped, or failed for good.
--- Locks: expects the job's run locked by the caller, or the job where it has none.
+-- Purpose: Applies a valid answer: an input completes with it; a failed job is retried with fresh
+--   budgets, skipped, or failed for good.
+-- Locks: expects the run of the job locked by the caller, or the job if it has no run.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _take_answer, _expire_input.
 

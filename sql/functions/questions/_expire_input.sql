@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/questions/_expire_input
 -- Purpose: Ends one overdue question: with its default, or as failed.
--- Guarantees: Looks again under the lock: an answer that came first counts.
+-- Guarantees: Reads the job again under the lock: an answer that came first wins.
 -- Locks: expects the run locked by the caller.
 -- Called by: expire_inputs.
 

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/questions/_take_answer
--- Purpose: Takes an answer: checks it, keeps it, and lets its job go on.
--- Guarantees: An answer that does not fit changes nothing.
--- Locks: expects the job's run locked by the caller, or the job where it has none.
+-- Purpose: Takes an answer: checks it, records it, and lets the job continue.
+-- Guarantees: A refused answer changes nothing.
+-- Locks: expects the run of the job locked by the caller, or the job if it has no run.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW002 not waiting for an answer (any more), QW005 a value that does not fit.
+-- Raises: QW002 for a job that does not wait for an answer (any more), QW005 for a value that does
+--   not fit.
 -- Called by: submit_input, answer_job.
 
 begin;
@@ -22,18 +23,18 @@ begin
       message = case
         when p_job.status = 'blocked' then 'not asked yet'
         when p_job.status = 'completed' and p_job.queue is null then 'already answered'
-        when p_job.status = 'awaiting_input' then 'nothing is left to decide it for'
+        when p_job.status = 'awaiting_input' then 'the run or map is over'
         else 'not waiting for an answer'
       end,
       detail = format('%s is %s', coalesce(
         format('node %s of run %s', p_job.node_id, p_job.run_id), 'job ' || p_job.id),
         p_job.status),
-      hint = 'see what is asked: select run_id, node_id, job_id, prompt from qwf.pending_inputs';
+      hint = 'list open questions: select run_id, node_id, job_id, prompt from qwf.pending_inputs';
   end if;
   if octet_length(v_value::text) > (select s.max_value_bytes from qwf.settings s) then
     raise exception using errcode = 'QW005', message = 'answer too large',
       detail = format('%s bytes', octet_length(v_value::text)),
-      hint = 'put large data in a file and answer with where it is';
+      hint = 'write large data to a file and answer with its path';
   end if;
   perform _qwf.raise_problems('QW005', 'the answer does not fit the question',
     array(select p from _qwf.answer_problems(p_job.input_spec, v_value) p));

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/questions/answer_job
--- Purpose: Answers a question by its job: the way for standalone jobs, which have no run.
+-- Purpose: Answers the question of a job by its id, which is the only way for standalone jobs.
 -- Guarantees: As submit_input.
--- Locks: its run, or the job where it has none; then as submit_input.
+-- Locks: the run, or the job if it has none; then as submit_input.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW001 no such job, QW002 it does not wait for an answer, QW005 a value that does not fit.
+-- Raises: QW001 for an unknown job, QW002 for a job that does not wait for an answer, QW005 for a
+--   value that does not fit.
 -- Called by: people, through psql, qwf answer or an application.
 
 begin;
@@ -25,7 +26,7 @@ begin
   elsif v_job.run_id is not null then
     perform _qwf.lock_runs(array[v_job.run_id], true);
     select j.* into v_job from qwf.jobs j where j.id = answer_job.job_id;
-    if not found then  -- a retry of its map deleted it meanwhile
+    if not found then  -- a retry of its map has deleted it
       perform _qwf.raise_no_such_job(answer_job.job_id);
     end if;
   elsif v_job.status = 'awaiting_input' then
@@ -34,9 +35,9 @@ begin
   return _qwf.take_answer(v_job, answer_job.value, answer_job.by);
 end $$;
 comment on function qwf.answer_job is
-  'Answers the question a job waits with: of an input, or what to do about a failure (retry, skip, '
-  'abort); returns the id of the answer. QW001 no such job, QW002 it does not wait, QW005 a value '
-  'that does not fit.';
+  'Answers the question of a job: of an input, or what to do about a failure (retry, skip, abort); '
+  'returns the id of the answer. QW001 no such job, QW002 the job does not wait for an answer, '
+  'QW005 the value does not fit.';
 call _qwf.allow('qwf.answer_job', 'qwf_producer');
 
 commit;

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/questions/expire_inputs
 -- Purpose: Ends questions that nobody answered in time.
--- Guarantees: A default given with the question is the answer, by expiry; without one the node
---   fails. A question whose run is held just now is left for the next call; one that cannot be
---   expired does not stop the others.
--- Locks: runs, those that are free; then as submit_input.
+-- Guarantees: The default of a question becomes its answer, by expiry; without a default the node
+--   fails. Leaves a question whose run is locked to the next call; one that cannot be expired does
+--   not stop the others.
+-- Locks: runs that nobody has locked; then as submit_input.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick.
@@ -35,8 +35,8 @@ begin
       v_count := v_count + _qwf.expire_input(v_due.id, v_now);
     exception
       when others then
-        raise warning using message = format('input of job %s cannot expire', v_due.id),
-          detail = sqlstate || ' ' || sqlerrm;
+        raise warning using message = 'input cannot be expired',
+          detail = format('job %s: %s %s', v_due.id, sqlstate, sqlerrm);
     end;
   end loop;
   return v_count;

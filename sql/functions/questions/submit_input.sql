@@ -1,12 +1,12 @@
 -- Deploy qwf:functions/questions/submit_input
--- Purpose: Answers a question a run is waiting for, and lets the run go on.
--- Guarantees: The answer, the end of the node and the fan-out are the caller's transaction. Two
---   answers at once: the second waits, then is QW002. While the transaction is open, others leave
---   events of this run in the outbox.
--- Locks: the run, its waiting events, the input's job, jobs that become ready.
+-- Purpose: Answers a question that a run waits for, and lets the run continue.
+-- Guarantees: The answer, the end of the node and the fan-out are in the transaction of the caller.
+--   Of two answers at once, the second waits and then gets QW002. While the transaction is open,
+--   others leave events of this run in the outbox.
+-- Locks: the run, its waiting events, the job of the input, jobs that become ready.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW001 no such run or node, QW002 not asked yet or already answered, QW005 a value that
---   does not fit.
+-- Raises: QW001 for an unknown run or node, QW002 for a question not asked yet or already answered,
+--   QW005 for a value that does not fit.
 -- Called by: people, through psql, qwf answer or an application.
 
 begin;
@@ -31,14 +31,14 @@ begin
   if not found then
     raise exception using errcode = 'QW001', message = 'no such input',
       detail = format('run %s has no input %L', submit_input.run_id, submit_input.node_id),
-      hint = 'see what is asked: select run_id, node_id, prompt from qwf.pending_inputs';
+      hint = 'list open questions: select run_id, node_id, prompt from qwf.pending_inputs';
   end if;
   return _qwf.take_answer(v_job, submit_input.value, submit_input.by);
 end $$;
 comment on function qwf.submit_input is
-  'Answers an input node, or decides about a failed one (retry, skip, abort), and resumes the run; '
-  'returns the id of the answer. QW001 no such input, QW002 not asked yet or already answered, '
-  'QW005 a value that does not fit.';
+  'Answers an input node, or decides about a failed node (retry, skip, abort), and resumes the '
+  'run; returns the id of the answer. QW001 no such input, QW002 not asked yet or already '
+  'answered, QW005 the value does not fit.';
 call _qwf.allow('qwf.submit_input', 'qwf_producer');
 
 commit;

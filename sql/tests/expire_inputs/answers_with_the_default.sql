@@ -9,7 +9,7 @@ select qwf_test.travel('1 day');
 select is(qwf.expire_inputs(), 1, 'now');
 select results_eq('select value, answered_by from qwf.input_answers',
   $$ values ('"b"'::jsonb, 'expiry') $$, 'by expiry');
-select is((select output from qwf.jobs), '{"answer": "b"}', 'as if a person had');
+select is((select output from qwf.jobs), '{"answer": "b"}', 'as if a person had answered');
 
 select * from finish();
 rollback;

@@ -10,14 +10,14 @@ select qwf.register_workflow('{"name": "photo", "steps": [
    "inputs": {"pick": {"$from": "ask.pick"}}}]}');
 select qwf.enqueue_run('photo');
 select is(qwf_test.nodes(), 'ask awaiting_input, s/a blocked', 'before');
-select ok(qwf.submit_input(qwf_test.run(), 'ask', '"cat"') > 0, 'the id of the answer');
+select ok(qwf.submit_input(qwf_test.run(), 'ask', '"cat"') > 0, 'returns the id of the answer');
 select is(qwf_test.nodes(), 'ask completed, s/a queued', 'after');
-select is(qwf_test.run_state(), 'running', 'the run goes on');
+select is(qwf_test.run_state(), 'running', 'the run continues');
 select results_eq($$ select output, finished_at from qwf.jobs where id = qwf_test.job('ask') $$, $$
   values ('{"pick": "cat"}'::jsonb, '2030-01-01'::timestamptz) $$,
     'the answer is the output, under its target');
-select is((select inputs from qwf.claim('cpu', 'w')), '{"pick": "cat"}', 'and can be referred to');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is((select inputs from qwf.claim('cpu', 'w')), '{"pick": "cat"}', 'references can read it');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

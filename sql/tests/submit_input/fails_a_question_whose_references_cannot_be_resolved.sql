@@ -11,7 +11,7 @@ select qwf_test.attempt('s/a');
 select is(qwf_test.nodes(), 's/a completed, ask failed', 'there is nothing to choose from');
 select matches((select error from qwf.runs), '^ask failed: QW004.*gone', 'the run says why');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', 'null') $$, 'QW002', null,
-  'it waits for nobody');
+  'it no longer waits');
 
 select * from finish();
 rollback;

@@ -13,8 +13,8 @@ select qwf.submit_input(qwf_test.run(), 'ask', 'false');
 select is((select string_agg(format('%s %s', node_id, status), ', ' order by node_id)
 from qwf.jobs),
   'again awaiting_input, ask completed, x/a skipped, x/b skipped, y/a queued, y/b blocked',
-  'skips, nodes and further questions');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+  'skipped nodes, queued nodes and more questions');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -4,7 +4,7 @@ select plan(3);
 select qwf_test.question('text');
 select qwf.submit_input(qwf_test.run(), 'ask', '"cat"');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"dog"') $$, 'QW002',
-  'already answered', 'once');
+  'already answered', 'only one answer');
 select qwf_test.explains($$ select qwf.submit_input(qwf_test.run(), 'ask', '"dog"') $$,
   '%ask%completed%',
   'the error names it');

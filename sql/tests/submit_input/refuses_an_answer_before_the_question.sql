@@ -10,7 +10,7 @@ select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"cat"') $$, 
   'not asked yet', 'too early');
 select qwf_test.explains($$ select qwf.submit_input(qwf_test.run(), 'ask', '"cat"') $$,
   '%ask%blocked%',
-  'the error says how it stands');
+  'the error names its status');
 
 select * from finish();
 rollback;

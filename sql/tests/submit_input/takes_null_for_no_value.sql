@@ -3,7 +3,7 @@ select plan(2);
 
 select qwf_test.question('json');
 select lives_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', null) $$,
-  'SQL null is JSON null');
+  'SQL null counts as JSON null');
 select is((select output from qwf.jobs), '{"answer": null}', 'the answer is null');
 
 select * from finish();

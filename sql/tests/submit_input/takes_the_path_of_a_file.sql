@@ -3,7 +3,7 @@ select plan(3);
 
 select qwf_test.question('file');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '""') $$, 'QW005', null,
-  'no path');
+  'an empty path');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '["a.png"]') $$, 'QW005', null,
   'a list');
 select lives_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"a.png"') $$, 'a path');

@@ -3,11 +3,11 @@ select plan(4);
 
 select qwf_test.question('confirm');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"yes"') $$, 'QW005', null,
-  'a text is neither');
+  'not a text');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '1') $$, 'QW005', null,
-  'nor is a number');
+  'not a number');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', null) $$, 'QW005', null,
-  'nor is nothing');
+  'not null');
 select lives_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', 'false') $$, 'no is an answer');
 
 select * from finish();

@@ -4,12 +4,12 @@ select plan(6);
 select qwf_test.question('text', '{"min_length": 2, "max_length": 4, "pattern": "^c"}');
 create function pg_temp.answer(jsonb) returns bigint language sql as $$
   select qwf.submit_input(qwf_test.run(), 'ask', $1) $$;
-select throws_ok($$ select pg_temp.answer('7') $$, 'QW005', null, 'no text');
+select throws_ok($$ select pg_temp.answer('7') $$, 'QW005', null, 'not a text');
 select throws_ok($$ select pg_temp.answer('"c"') $$, 'QW005', null, 'too short');
 select throws_ok($$ select pg_temp.answer('"camel"') $$, 'QW005', null, 'too long');
-select throws_ok($$ select pg_temp.answer('"dog"') $$, 'QW005', null, 'another form');
+select throws_ok($$ select pg_temp.answer('"dog"') $$, 'QW005', null, 'does not match');
 select qwf_test.explains($$ select pg_temp.answer('"d"') $$,
-  E'value: must have at least 2 characters\nvalue: must match ^c', 'all that is wrong at once');
+  E'value: must have at least 2 characters\nvalue: must match ^c', 'reports all problems at once');
 select lives_ok($$ select pg_temp.answer('"cät"') $$, 'characters are counted, not bytes');
 
 select * from finish();

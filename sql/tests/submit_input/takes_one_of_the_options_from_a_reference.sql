@@ -4,7 +4,7 @@ select plan(2);
 select qwf_test.question('choose_one', '{"source": {"$from": "found"}}');
 select qwf.enqueue_run('question', '{"found": ["cat", "dog"]}');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"cow"') $$, 'QW005', null,
-  'none of them');
+  'not one of them');
 select lives_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"dog"') $$, 'one of them');
 
 select * from finish();

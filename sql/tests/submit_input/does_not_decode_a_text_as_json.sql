@@ -8,7 +8,7 @@ select is((select output from qwf.jobs), '{"answer": "{\"a\": 1}"}', 'stays a te
 select qwf_test.question('json', '{"target": "answer"}');
 select lives_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"7"') $$, 'a text of a digit');
 select is((select output from qwf.jobs order by id desc limit 1), '{"answer": "7"}',
-  'is no number');
+  'is not a number');
 
 select * from finish();
 rollback;

@@ -8,7 +8,7 @@ select qwf_test.attempt('s/a', 'fatal', error => 'no good');
 select is(qwf_test.nodes(), 's/a awaiting_input, s/b blocked', 'it waits for a person');
 select is(qwf_test.run_state(), 'awaiting_input', 'so does the run');
 select is((select input_spec ->> 'error' from qwf.jobs where node_id = 's/a'), 'no good',
-  'who sees the error');
+  'the person sees the error');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 's/a', '"perhaps"') $$, 'QW005',
   'the answer does not fit the question', 'retry, skip or abort');

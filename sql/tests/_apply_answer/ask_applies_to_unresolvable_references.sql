@@ -10,7 +10,7 @@ select qwf.drain_outbox();
 select is(qwf_test.nodes() || ', ' || qwf_test.run_state(),
   's/up completed, s/a awaiting_input, awaiting_input', 'a person decides');
 select ok((select input_spec ->> 'error' ~ 'QW004' from qwf.jobs where node_id = 's/a'),
-  'told why');
+  'the question has the error');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();

@@ -13,7 +13,7 @@ select qwf_test.explains($$ select pg_temp.answer('{"n": 0}') $$, 'value.n: must
 select lives_ok($$ select pg_temp.answer('{"n": 1}') $$, 'a value that fits');
 select qwf_test.question('text', '{"schema": {"enum": ["cat", "dog"]}}');
 select throws_ok($$ select pg_temp.answer('"cow"') $$, 'QW005', null,
-  'beside the widget''s own rules');
+  'in addition to the rules of the widget');
 select lives_ok($$ select pg_temp.answer('"dog"') $$, 'a value that fits both');
 
 select * from finish();
