@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/schedules/_cron_day
--- Purpose: The first day, from a given one on, that a cron expression names.
--- Guarantees: Looks at months, not at minutes, and at most 41 years ahead: 29 February falls on a
---   given weekday at least every 40 years, and nothing that ever comes is rarer. Null: never.
+-- Purpose: Returns the first day that a cron expression matches, from a given day on.
+-- Guarantees: Steps by month, not by minute, and looks at most 41 years ahead: 29 February falls on
+--   a given weekday at least every 40 years, and no other match is rarer. Null: never.
 -- Called by: _cron_local, _timing_problems.
 
 begin;

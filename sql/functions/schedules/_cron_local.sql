@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/schedules/_cron_local
--- Purpose: The next local time that a cron expression names, as on a clock that is never put
+-- Purpose: Returns the next local time that a cron expression matches, on a clock that is never set
 --   forward or back.
--- Guarantees: After the given one, in whole minutes. Jumps by field. Null: never.
+-- Guarantees: After the given time, in whole minutes. Skips whole fields. Null: never.
 -- Called by: _cron_next.
 
 begin;

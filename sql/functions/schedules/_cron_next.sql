@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/schedules/_cron_next
--- Purpose: The next instant at which a cron expression is due in a time zone.
--- Guarantees: A local time that comes twice counts once, the first time, and twice where the hour
---   field begins with * or names all hours. A local time that is skipped counts at the instant
---   after the gap, unless all hours are named: then the next will do.
+-- Purpose: Returns the next instant at which a cron expression is due in a time zone.
+-- Guarantees: A local time that occurs twice counts once, the first time; it counts twice if the
+--   hour field begins with * or names all hours. A skipped local time counts at the instant after
+--   the gap, but not if all hours are named: then only the next match counts.
 -- Raises: 22023 for an unknown time zone.
 -- Called by: _next_fire.
 
@@ -24,7 +24,7 @@ begin
     exit when v_local is null;
     v_instants := _qwf.instants_of_local_time(v_local, p_zone);
     if cardinality(p_cron.hours) = 24 and v_instants[1] at time zone p_zone <> v_local then
-      v_local := v_instants[1] at time zone p_zone - interval '1 minute';  -- go on behind the gap
+      v_local := v_instants[1] at time zone p_zone - interval '1 minute';  -- continue after the gap
     else
       v_next := case
         when v_instants[1] > p_after then v_instants[1]
@@ -37,7 +37,7 @@ begin
   end if;
   v_instants := _qwf.instants_of_local_time(date_trunc('minute', v_after), p_zone);
   if v_instants[2] > p_after then
-    -- The clocks are about to be put back: times that they showed already come once more.
+    -- The clocks are about to be set back: times that they have shown will occur again.
     v_local := v_after - (v_instants[2] - v_instants[1]);
     loop
       v_local := _qwf.cron_local(p_cron, v_local);

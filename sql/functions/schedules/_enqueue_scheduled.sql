@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/schedules/_enqueue_scheduled
--- Purpose: Enqueues what a schedule is for.
--- Guarantees: An enqueue that fails is undone and returned as an error, so that other schedules go
---   on. The args are as given; labels schedule and due say which time of which schedule it is,
---   origin says so of a job.
--- Notifies: as enqueue and enqueue_run do.
+-- Purpose: Enqueues the job or run of a schedule.
+-- Guarantees: A failed enqueue is undone and returned as an error, so that other schedules
+--   continue. Passes the args unchanged. Labels schedule and due name the schedule and its time;
+--   origin names the schedule of a job.
+-- Notifies: as enqueue and enqueue_run.
 -- Called by: _fire_schedule.
 
 begin;

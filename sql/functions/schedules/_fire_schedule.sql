@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/schedules/_fire_schedule
--- Purpose: Does what one schedule is due for, and moves it on.
--- Guarantees: next_at moves in the transaction that enqueues, so no time fires twice. At most 100
---   times a call; the rest stays due. A time that cannot be enqueued is counted and passed over. A
---   schedule that is never due again (this server lacks its time zone) is switched off with the
---   reason.
--- Locks: the schedule, which the caller holds.
+-- Purpose: Enqueues everything that one schedule is due for, and sets its next time.
+-- Guarantees: next_at changes in the transaction that enqueues, so that no time fires twice. Fires
+--   at most 100 times a call; the rest stays due. A time that cannot be enqueued is counted and
+--   skipped. A schedule that is never due again (this server lacks its time zone) is switched off,
+--   with the reason.
+-- Locks: expects the schedule locked by the caller.
 -- Called by: fire_schedules.
 
 begin;
@@ -28,7 +28,7 @@ begin
     exit when v_due is null or v_due > p_now;
     if v_schedule.overlap = 'skip'
       and _qwf.is_unfinished(v_schedule.last_job_id, v_schedule.last_run_id) then
-      exit when v_schedule.catch_up = 'all';  -- stays due until the one before is over
+      exit when v_schedule.catch_up = 'all';  -- stays due until the last one has ended
       v_schedule.skipped := v_schedule.skipped + 1;
     else
       v_fired := _qwf.enqueue_scheduled(v_schedule, v_due);

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/schedules/_instants_of_local_time
--- Purpose: When the clocks of a time zone show a given time.
--- Guarantees: One instant; two, in order, where clocks that are put back show it twice; where
---   clocks that are put forward never show it, the instant at which they pass it.
+-- Purpose: Returns the instants at which the clocks of a time zone show a given time.
+-- Guarantees: One instant. Two, in order, if the clocks show the time twice because they are set
+--   back. If they never show it because they are set forward: the instant of that change.
 -- Raises: 22023 for an unknown time zone.
 -- Called by: _cron_next.
 
@@ -12,10 +12,10 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  -- Postgres takes the later of two; one that is skipped it counts on from before the change.
+  -- Of two instants, Postgres takes the later. For a skipped time, it uses the old offset.
   v_at timestamptz := p_local at time zone p_zone;
   v_shown timestamp := v_at at time zone p_zone;
-  v_put_back interval;
+  v_set_back interval;
 begin
   if v_shown <> p_local then
     return array[(
@@ -23,9 +23,9 @@ begin
       from generate_series(v_at - (v_shown - p_local), v_at, interval '1 minute') t
       where t at time zone p_zone >= p_local)];
   end if;
-  v_put_back := (v_at - interval '24 hours') at time zone p_zone + interval '24 hours' - v_shown;
-  if v_put_back > '0 s' and (v_at - v_put_back) at time zone p_zone = p_local then
-    return array[v_at - v_put_back, v_at];
+  v_set_back := (v_at - interval '24 hours') at time zone p_zone + interval '24 hours' - v_shown;
+  if v_set_back > '0 s' and (v_at - v_set_back) at time zone p_zone = p_local then
+    return array[v_at - v_set_back, v_at];
   end if;
   return array[v_at];
 end $$;

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/schedules/_is_unfinished
--- Purpose: Whether a job or a run has still to end.
--- Guarantees: False for nulls, and for what retention has removed.
+-- Purpose: True when a job or a run has not ended.
+-- Guarantees: False for nulls, and for what retention has deleted.
 -- Called by: fire_schedules, _fire_schedule.
 
 begin;

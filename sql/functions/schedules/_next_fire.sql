@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/schedules/_next_fire
--- Purpose: When a schedule is next due after a given instant.
--- Guarantees: Depends on its arguments alone, so a restart changes nothing. Null where it never is,
---   or where this server does not know the time zone.
+-- Purpose: Returns when a schedule is next due after a given instant.
+-- Guarantees: Depends only on its arguments, so that a restart changes nothing. Null if it is never
+--   due again, or if this server does not know the time zone.
 -- Called by: create_schedule, enable_schedule, _fire_schedule.
 
 begin;

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/schedules/_raise_unknown_schedule
--- Purpose: Raises QW001 with the name that may have been meant.
+-- Purpose: Raises QW001 and suggests the name that was probably meant.
 -- Raises: QW001, always.
 -- Called by: drop_schedule, enable_schedule.
 

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/schedules/_read_cron
 -- Purpose: Reads a cron expression: minute, hour, day of month, month, day of week, or one of the @
 --   names.
--- Guarantees: Never raises: what is wrong is in problems, one for every field. The two day fields
---   are joined as Vixie cron does: a day has to suit both if one of them begins with *, and either
---   if none does.
+-- Guarantees: Never raises: problems has at most one problem for each field. Combines the two day
+--   fields as Vixie cron does: if one of them begins with *, a day must match both; else a day must
+--   match either.
 -- Called by: _next_fire, _timing_problems.
 
 begin;
@@ -29,7 +29,7 @@ declare
   v_cron _qwf.cron;
 begin
   if cardinality(v_fields) <> 5 or length(v_text) > 500 then
-    v_cron.problems := array[row('cron', format('%L is not five fields', left(v_text, 100)),
+    v_cron.problems := array[row('cron', format('%L does not have five fields', left(v_text, 100)),
       'write minute, hour, day of month, month and day of week, such as ''30 3 * * MON-FRI'', '
       'or @hourly, @daily, @weekly, @monthly, @yearly; for seconds use every')::_qwf.problem];
     return v_cron;
@@ -48,10 +48,10 @@ begin
   v_cron.either_day := not (starts_with(v_fields[3], '*') or starts_with(v_fields[5], '*'));
   v_cron.repeats := starts_with(v_fields[2], '*') or cardinality(v_cron.hours) = 24;
   v_cron.problems := '{}';
-  for v_place in 1..5 loop
-    if v_read[v_place].problem is not null then
+  for v_field in 1..5 loop
+    if v_read[v_field].problem is not null then
       v_cron.problems := v_cron.problems || row(
-        'cron ' || v_names[v_place], v_read[v_place].problem,
+        'cron ' || v_names[v_field], v_read[v_field].problem,
         'write *, a number, a range (9-17), a step (*/15, 5/20, 8-18/2) or a list of these (0,30); '
         'months and days of the week have names (JAN, MON)')::_qwf.problem;
     end if;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/schedules/_read_cron_field
--- Purpose: The numbers that one field of a cron expression names.
--- Guarantees: Never raises. Sorted, each once. A range may pass the end of the field (22-2,
---   FRI-MON); a step counts on through it.
+-- Purpose: Returns the numbers that one field of a cron expression names.
+-- Guarantees: Never raises. Sorted, each once. A range may wrap around the end of the field (22-2,
+--   FRI-MON); a step continues across it.
 -- Called by: _read_cron.
 
 begin;
@@ -28,7 +28,7 @@ begin
     v_parts := regexp_match(
       v_part, '^(\*|\d{1,2}|[a-z]{3})(?:-(\d{1,2}|[a-z]{3}))?(?:/(\d{1,3}))?$');
     if v_parts is null or (v_parts[1] = '*' and v_parts[2] is not null) then
-      return row(null::int[], format('%L is no number, range, step or list', v_part));
+      return row(null::int[], format('%L is not a number, range, step or list', v_part));
     end if;
     if v_parts[1] = '*' then
       v_low := p_low;
@@ -41,7 +41,7 @@ begin
         when v_parts[3] is not null then greatest(v_low, p_high)
         else v_low end;
       if v_low is null or v_high is null then
-        return row(null::int[], format('%L is no name known here', v_part));
+        return row(null::int[], format('%L is not a name of this field', v_part));
       end if;
     end if;
     v_step := coalesce(v_parts[3]::int, 1);
@@ -50,7 +50,7 @@ begin
     elsif v_step not between 1 and v_span then
       return row(null::int[], format('%L has a step that is not within 1 to %s', v_part, v_span));
     end if;
-    if v_low > p_high then  -- 7, Sunday as well: at the end of a range it stays 7, else it is 0
+    if v_low > p_high then  -- 7 is Sunday too: it ends a range as 7, else it counts as 0
       v_low := p_low;
       v_high := case
         when v_parts[2] is null and v_parts[3] is not null then p_high

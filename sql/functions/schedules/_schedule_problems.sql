@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/schedules/_schedule_problems
--- Purpose: What is wrong with a schedule.
--- Guarantees: Reports everything at once, so that what passes could fire now.
+-- Purpose: Returns what is wrong with a schedule.
+-- Guarantees: Reports all problems at once. A schedule without problems could fire now.
 -- Raises: QW001 for an unknown version, QW003 for a workflow that does not fit its pipelines.
 -- Called by: create_schedule.
 
@@ -18,8 +18,8 @@ begin
     select rule.path, rule.problem, rule.hint
     from (values
       ('name', (p_schedule.name ~ '^[a-z][a-z0-9_.-]{0,62}$') is not true,
-        format('%L is not a name', p_schedule.name),
-        'use lower case letters, digits, dot, dash and _, a letter first, at most 63'),
+        format('%L is not a valid name', p_schedule.name),
+        'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first'),
       ('task', num_nonnulls(p_schedule.task, p_schedule.workflow) <> 1,
         'give either a task or a workflow',
         'task => ''name'' enqueues a job, workflow => ''name'' a run'),
@@ -35,7 +35,7 @@ begin
       ('args', octet_length(p_schedule.args::text) > (select s.max_value_bytes from qwf.settings s),
         'are too large', 'pass large data by file or reference'),
       ('queue', p_schedule.queue is not null and p_schedule.workflow is not null,
-        'says nothing for a workflow', 'its nodes name their queues'),
+        'has no effect for a workflow', 'its nodes name their queues'),
       ('queue', p_schedule.task is not null
           and not exists (select from qwf.queues q where q.name = p_schedule.queue),
         format('there is no queue %L', p_schedule.queue),

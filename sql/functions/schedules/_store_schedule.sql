@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/schedules/_store_schedule
 -- Purpose: Writes the definition of a schedule.
--- Guarantees: What the schedule has done so far stays.
+-- Guarantees: Keeps what the schedule has recorded so far.
 -- Locks: the schedule.
 -- Called by: create_schedule.
 

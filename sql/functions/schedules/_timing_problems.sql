@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/schedules/_timing_problems
--- Purpose: What is wrong with the times of a schedule.
--- Guarantees: Reports everything at once. What passes is due some day.
+-- Purpose: Returns what is wrong with the times of a schedule.
+-- Guarantees: Reports all problems at once. A schedule without problems is due some day.
 -- Called by: _schedule_problems.
 
 begin;
@@ -21,7 +21,7 @@ begin
         'cron => ''30 3 * * *'', or minute => 30, hours => ''{3}'', or every => ''37 minutes'''),
       ('minute', p_schedule.minute not between 0 and 59, 'must be within 0 to 59', null),
       ('hours', p_schedule.hours is not null and p_schedule.minute is null,
-        'say nothing without minute', null),
+        'have no effect without minute', null),
       ('hours', cardinality(p_schedule.hours) = 0, 'must not be empty: that would never fire',
         'leave hours out for every hour'),
       ('hours',
@@ -31,21 +31,22 @@ begin
         'must be within 1 second to 366 days', null),
       ('every',
         extract(year from p_schedule.every) <> 0 or extract(month from p_schedule.every) <> 0,
-        'months are not equally long', 'use cron => ''0 0 1 * *'' for the first of each month'),
+        'months differ in length', 'use cron => ''0 0 1 * *'' for the first of each month'),
       ('anchor', p_schedule.anchor is not null and p_schedule.every is null,
-        'says nothing without every', null),
-      ('anchor', not isfinite(p_schedule.anchor), 'must be a time', null)
+        'has no effect without every', null),
+      ('anchor', not isfinite(p_schedule.anchor), 'must be a finite time', null)
     ) rule (path, violated, problem, hint)
     where rule.violated;
   return query select p.* from unnest(v_cron.problems) p;
   if cardinality(v_cron.problems) = 0 and _qwf.cron_day(v_cron, date '2000-01-01') is null then
     return query select
-      'cron', 'names no day that ever comes', 'look at the day of month and the month';
+      'cron', 'never matches a day', 'check the day of month and the month';
   end if;
   if _qwf.is_timezone(v_zone) is not true then
-    return query select 'timezone', format('%L is no time zone of this server', v_zone), coalesce(
-      _qwf.did_you_mean(v_zone, array(select n.name from pg_timezone_names n)),
-      'use a name such as Europe/Berlin: select name from pg_timezone_names');
+    return query select
+      'timezone', format('%L is not a time zone of this server', v_zone), coalesce(
+        _qwf.did_you_mean(v_zone, array(select n.name from pg_timezone_names n)),
+        'use a name such as Europe/Berlin: select name from pg_timezone_names');
   end if;
 end $$;
 

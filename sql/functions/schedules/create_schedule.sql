@@ -1,12 +1,10 @@
 -- Deploy qwf:functions/schedules/create_schedule
--- Purpose: Makes a task or a workflow recur.
--- Guarantees: Calling it again replaces the definition of that name, so that an application may
---   call it at every start: times that stay as they were keep next_at, a grid keeps its anchor, and
---   what an operator switched off stays off, unless told otherwise.
--- Locks: advisory (7179, name); the schedule, which ticks pass by meanwhile.
--- Raises: QW005 with everything that is wrong; QW001, QW003 for a workflow that could not be
---   enqueued.
--- Called by: administrators, migrations and starts of host applications.
+-- Purpose: Creates or replaces a schedule that enqueues a task or a workflow repeatedly.
+-- Guarantees: An application may call it at every start. If the timing is unchanged, next_at stays;
+--   a grid keeps its anchor; and what an operator switched off stays off, unless enabled is given.
+-- Locks: advisory (7179, name); the schedule, which ticks skip meanwhile.
+-- Raises: QW005 with all problems; QW001, QW003 for a workflow that could not be enqueued.
+-- Called by: administrators, migrations, and host applications at their start.
 
 begin;
 
@@ -26,7 +24,7 @@ declare
   v_old qwf.schedules;
   v_new qwf.schedules;
 begin
-  perform pg_advisory_xact_lock(7179, hashtext(create_schedule.name));  -- one replaces the other
+  perform pg_advisory_xact_lock(7179, hashtext(create_schedule.name));  -- one call at a time
   select s.* into v_old from qwf.schedules s where s.name = create_schedule.name for no key update;
   v_new := v_old;
   v_new.name := create_schedule.name;
@@ -65,9 +63,9 @@ begin
   return v_new.next_at;
 end $$;
 comment on function qwf.create_schedule is
-  'Makes a task or workflow recur, by cron, by minute and hours, or every so often, and returns '
-  'when it is next due; QW005 says everything that is wrong. The same name again replaces it; '
-  'enabled null leaves that as it is, a new one is on.';
+  'Enqueues a task or workflow repeatedly: by cron, by minute and hours, or at a fixed interval; '
+  'returns when it is next due. QW005 lists all problems. A second call with the same name '
+  'replaces the schedule; enabled null keeps the old value, and a new schedule is on.';
 call _qwf.allow('qwf.create_schedule', 'qwf_admin');
 
 commit;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/schedules/drop_schedule
--- Purpose: Ends a schedule.
--- Guarantees: What it has enqueued stays.
+-- Purpose: Deletes a schedule.
+-- Guarantees: Its jobs and runs stay.
 -- Locks: the schedule.
--- Raises: QW001 for no such schedule.
+-- Raises: QW001 for an unknown schedule.
 -- Called by: administrators.
 
 begin;
@@ -19,7 +19,7 @@ begin
   end if;
 end $$;
 comment on function qwf.drop_schedule is
-  'Removes a schedule; what it has enqueued stays. QW001 no such schedule.';
+  'Deletes a schedule; the jobs and runs it has enqueued stay. QW001 no such schedule.';
 call _qwf.allow('qwf.drop_schedule', 'qwf_admin');
 
 commit;

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/schedules/enable_schedule
 -- Purpose: Switches a schedule on or off.
--- Guarantees: Times that pass while it is off are not missed: switched on, it waits for the next.
---   Switching on what is on changes nothing.
+-- Guarantees: Times that pass while it is off are not made up for: switched on, it waits for the
+--   next one. Switching on a schedule that is on changes nothing.
 -- Locks: the schedule.
--- Raises: QW001 for no such schedule, QW005 for a null.
+-- Raises: QW001 for an unknown schedule, QW005 for a null.
 -- Called by: administrators.
 
 begin;
@@ -17,8 +17,9 @@ declare
   v_schedule qwf.schedules;
 begin
   if enable_schedule.enabled is null then
-    raise exception using errcode = 'QW005', message = 'neither on nor off',
-      detail = 'enabled is null', hint = 'say true to switch it on, false to switch it off';
+    raise exception using errcode = 'QW005', message = 'enabled must be true or false',
+      detail = 'enabled is null',
+      hint = 'pass true to switch the schedule on, false to switch it off';
   end if;
   select s.* into v_schedule
   from qwf.schedules s where s.name = enable_schedule.name for no key update;

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/schedules/fire_schedules
--- Purpose: Enqueues what schedules are due for.
--- Guarantees: Each time fires once, however many call this at once and whatever restarts. The
---   longest due come first; one that only waits for its last job or run takes no place.
--- Locks: due schedules, those that are free.
--- Notifies: sleepers, as enqueue and enqueue_run do.
+-- Purpose: Enqueues the jobs and runs of due schedules.
+-- Guarantees: Each time fires once, however many sessions call this at once and whatever restarts.
+--   The longest overdue schedule comes first; one that only waits for its last job or run does not
+--   count against the bound.
+-- Locks: due schedules that nobody has locked.
+-- Notifies: sleepers, as enqueue and enqueue_run.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick.
 
@@ -35,8 +36,7 @@ begin
   return v_count;
 end $$;
 comment on function qwf.fire_schedules is
-  'Fires at most max_schedules schedules that are due and returns how many jobs and runs they '
-  'enqueued.';
+  'Fires at most max_schedules due schedules; returns the number of jobs and runs they enqueued.';
 call _qwf.allow('qwf.fire_schedules', 'qwf_worker');
 
 commit;

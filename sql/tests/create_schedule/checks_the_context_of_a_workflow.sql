@@ -6,13 +6,13 @@ select qwf.register_pipeline('{"name": "p", "nodes": [{"id": "a", "node": "a"}],
 select qwf.register_workflow('{"name": "w", "steps": [
   {"id": "s", "kind": "pipeline", "pipeline": "p", "inputs": {"n": {"$from": "n"}}}]}');
 select throws_ok($$ select qwf.create_schedule('x', workflow => 'w', cron => '@daily') $$,
-  'QW005', 'invalid schedule', 'a run without it could not be enqueued');
+  'QW005', 'invalid schedule', 'a run without n could not be enqueued');
 select lives_ok(
   $$ select qwf.create_schedule('x', workflow => 'w', cron => '@daily', args => '{"n": 3}') $$,
-  'with it, it can');
+  'with n, it can');
 select throws_ok(
   $$ select qwf.create_schedule('x', workflow => 'w', cron => '@daily', queue => 'cpu') $$,
-  'QW005', 'invalid schedule', 'a queue is for jobs: nodes name theirs');
+  'QW005', 'invalid schedule', 'a queue is for jobs: nodes name their own');
 
 select * from finish();
 rollback;

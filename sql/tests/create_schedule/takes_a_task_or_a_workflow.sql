@@ -6,9 +6,9 @@ select throws_ok($$ select qwf.create_schedule('x', cron => '@daily') $$, 'QW005
 select throws_ok($$ select qwf.create_schedule('x', 't', 'w', cron => '@daily') $$, 'QW005',
   'invalid schedule', 'both');
 select throws_ok($$ select qwf.create_schedule('x', 'two words', cron => '@daily') $$, 'QW005',
-  'invalid schedule', 'a task that is no name');
+  'invalid schedule', 'an invalid task name');
 select throws_ok($$ select qwf.create_schedule('x', workflow => 'w', cron => '@daily') $$, 'QW005',
-  'invalid schedule', 'a workflow that is not there');
+  'invalid schedule', 'an unknown workflow');
 select qwf_test.workflow('w', '[{"id": "a"}]');
 select lives_ok($$ select qwf.create_schedule('x', workflow => 'w', cron => '@daily') $$,
   'a workflow');
@@ -16,7 +16,7 @@ select lives_ok($$ select qwf.create_schedule('x', workflow => 'w@1', cron => '@
   'a version of it');
 select lives_ok($$ select qwf.create_schedule('x', 't', cron => '@daily') $$, 'a task');
 select results_eq('select task, workflow, queue from qwf.schedules',
-  $$ values ('t', null, 'default') $$, 'which takes the place of the workflow');
+  $$ values ('t', null, 'default') $$, 'which replaces the workflow');
 
 select * from finish();
 rollback;

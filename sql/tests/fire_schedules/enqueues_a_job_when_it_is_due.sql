@@ -12,14 +12,14 @@ select results_eq(
   'select task, inputs, queue, priority, project, origin, labels, status from qwf.jobs',
   $$ values ('clean', '{"n": 1}'::jsonb, 'cpu', 7, 'p', 'schedule:nightly',
     '{"schedule": "nightly", "due": "2026-03-01T13:00:00Z"}'::jsonb,
-    'queued'::qwf.job_status) $$, 'what it was told, and what it is for');
+    'queued'::qwf.job_status) $$, 'with its arguments and its origin');
 select results_eq(
   'select next_at, last_due_at, last_fired_at, last_job_id, fired from qwf.schedules',
   $$ values ('2026-03-02 13:00:00+00'::timestamptz, '2026-03-01 13:00:00+00'::timestamptz,
     '2026-03-01 13:00:00+00'::timestamptz, qwf_test.job('clean'), 1::bigint) $$,
   'it is due again tomorrow');
-select is(qwf.fire_schedules(), 0, 'and not before');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is(qwf.fire_schedules(), 0, 'not before');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -9,7 +9,7 @@ select throws_ok(
 from unnest(array['qwf_producer', 'qwf_viewer']) r (name);
 select lives_ok($$ select qwf_test.as_role('qwf_worker', $q$ select qwf.fire_schedules() $q$) $$,
   'qwf_worker');
-select is(qwf_test.state('t'), 'queued', 'which thereby enqueues what an administrator laid down');
+select is(qwf_test.state('t'), 'queued', 'a worker enqueues what an administrator scheduled');
 
 select * from finish();
 rollback;

@@ -12,11 +12,11 @@ select results_eq(
   $$ values ('a', 'task t', 'minute 5 of hours 3,12', 'UTC', interval '00:04:30'),
     ('b', 'task t', 'every 00:37:00', null, '00:37:00'),
     ('c', 'task t', '@daily', 'Europe/Berlin', '10:59:30'),
-    ('d', 'task t', 'minute 0 of every hour', 'UTC', null) $$, 'the next due first');
+    ('d', 'task t', 'minute 0 of every hour', 'UTC', null) $$, 'the next due comes first');
 select qwf_test.set_now('2026-03-01 12:05:00+00');
 select qwf.fire_schedules();
 select is((select last_status from qwf.schedule_overview where name = 'a'), 'queued',
-  'with what became of the last');
+  'with the status of its last job');
 
 select * from finish();
 rollback;

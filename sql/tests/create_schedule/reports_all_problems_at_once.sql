@@ -7,7 +7,7 @@ select qwf_test.explains(
   $$ select qwf.create_schedule('A b', 't', cron => '70 25 * * *', timezone => 'Europe/Berln',
        args => '[]', queue => 'none', catch_up => 'some', overlap => null) $$,
   E'name: %\nargs: %\nqueue: %\ncatch_up: %\noverlap: %\ncron minute: %\ncron hour: %'
-  '\ntimezone: %', 'lists everything');
+  '\ntimezone: %', 'lists all problems');
 select throws_ok(
   $$ select qwf.create_schedule('x', 't', cron => '@daily', timezone => 'Europe/Berln') $$,
   'QW005', 'invalid schedule', 'a typing error');
@@ -21,7 +21,7 @@ exception
     get stacked diagnostics v_hint = pg_exception_hint;
     perform set_config('qwf_test.hint', v_hint, true);
 end $$;
-select is(current_setting('qwf_test.hint'), 'did you mean Europe/Berlin?', 'is recognised');
+select is(current_setting('qwf_test.hint'), 'did you mean Europe/Berlin?', 'is recognized');
 
 select * from finish();
 rollback;

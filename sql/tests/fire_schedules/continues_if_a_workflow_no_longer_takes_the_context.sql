@@ -11,7 +11,7 @@ select qwf_test.set_now('2026-03-01 12:05:00+00');
 select is(qwf.fire_schedules(), 0, 'it does not fire');
 select results_eq($$ select next_at, last_error ~ '^QW00[35]: ' from qwf.schedules $$,
   $$ values ('2026-03-01 12:10:00+00'::timestamptz, true) $$, 'and says why');
-select is_empty('select * from qwf.runs', 'nothing of it is left');
+select is_empty('select * from qwf.runs', 'no part of a run is left');
 
 select * from finish();
 rollback;

@@ -5,9 +5,9 @@ select throws_ok(
   format('select qwf.create_schedule(''x'', ''t'', cron => ''@daily'', timezone => %L)', z.name),
   'QW005', 'invalid schedule', z.why)
 from (values
-  ('Europe/Atlantis', 'no such place'), ('CEST', 'an abbreviation: it has no winter'),
+  ('Europe/Atlantis', 'no such place'), ('CEST', 'an abbreviation: it has no winter time'),
   ('FOO+3', 'a rule written out'), ('Europe/Berlin3', 'a typing error that looks like one'),
-  ('', 'nothing'), (null, 'null')) z (name, why);
+  ('', 'empty'), (null, 'null')) z (name, why);
 select lives_ok(
   format('select qwf.create_schedule(''x'', ''t'', cron => ''@daily'', timezone => %L)', z.name),
   z.name)

@@ -10,7 +10,7 @@ select qwf.fire_schedules();
 rollback to before;
 select is((select next_at from qwf.schedules), '2026-03-01 12:05:00+00', 'still due');
 select is_empty('select * from qwf.jobs', 'nothing enqueued');
-select is(qwf.fire_schedules(), 1, 'until it fires');
+select is(qwf.fire_schedules(), 1, 'then it fires');
 
 select * from finish();
 rollback;

@@ -6,9 +6,9 @@ select qwf_test.travel('2 h');
 select qwf.fire_schedules();
 select qwf.drop_schedule('x');
 select is_empty('select * from qwf.schedule_overview', 'it is gone');
-select is(qwf_test.state('t'), 'queued', 'what it has enqueued stays');
+select is(qwf_test.state('t'), 'queued', 'its job stays');
 select qwf_test.travel('2 h');
-select is(qwf.fire_schedules(), 0, 'and that was the last');
+select is(qwf.fire_schedules(), 0, 'it fires no more');
 
 select * from finish();
 rollback;

@@ -7,7 +7,7 @@ select qwf.create_schedule('x', 't', cron => '*/5 * * * *', overlap => 'allow');
 select qwf_test.set_now('2026-03-01 12:05:00+00');
 select is(qwf.fire_schedules(), 1, 'the first');
 select qwf_test.set_now('2026-03-01 12:10:00+00');
-select is(qwf.fire_schedules(), 1, 'the second beside it');
+select is(qwf.fire_schedules(), 1, 'the second as well');
 
 select * from finish();
 rollback;

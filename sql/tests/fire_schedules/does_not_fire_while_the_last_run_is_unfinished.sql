@@ -8,10 +8,10 @@ select qwf.create_schedule('x', workflow => 'w', cron => '*/5 * * * *');
 select qwf_test.set_now('2026-03-01 12:05:00+00');
 select is(qwf.fire_schedules(), 1, 'the first');
 select qwf_test.set_now('2026-03-01 12:10:00+00');
-select is(qwf.fire_schedules(), 0, 'its run is open');
+select is(qwf.fire_schedules(), 0, 'its run is unfinished');
 select qwf.cancel_run(qwf_test.run());
 select qwf_test.set_now('2026-03-01 12:15:00+00');
-select is(qwf.fire_schedules(), 1, 'however it ended');
+select is(qwf.fire_schedules(), 1, 'a cancelled run has ended too');
 
 select * from finish();
 rollback;
