@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/telemetry/_send_metrics
--- Purpose: Sends the samples of hosts that have not been sent, and forgets old ones.
--- Guarantees: A commit with NOTIFYs wakes every session of this database that listens to anything,
---   so each agent; one with many wakes them no more often than one with a single one. So the more
---   workers there are, the rarer: twenty milliseconds for each, two seconds at most. Samples older
---   than settings.metrics_keep go.
--- Locks: rows of host_metrics, where they are free.
+-- Purpose: Sends the unsent samples of all hosts, and deletes old samples.
+-- Guarantees: A commit with NOTIFYs wakes every listening session of this database, so every agent,
+--   however many NOTIFYs it has. So samples are sent together, and the more workers there are, the
+--   longer the interval: 20 ms for each worker, at most 2 s. Deletes samples older than
+--   settings.metrics_keep.
+-- Locks: rows of host_metrics that nobody has locked.
 -- Notifies: hw_metrics, with each sample as JSON.
 -- Called by: report_metrics.
 
@@ -16,7 +16,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_sent_at timestamptz := (select to_timestamp(m.last_value / 1000.0) from qwf.metrics_sent m);
-  v_now timestamptz := qwf.now();  -- read after it: what another notes meanwhile is not the future
+  v_now timestamptz := qwf.now();  -- read after v_sent_at, so that it is the later one
   v_workers int := (select count(*) from qwf.workers w where w.stopped_at is null);
   v_sample qwf.host_metrics;
   v_text text;
@@ -37,7 +37,7 @@ begin
   loop
     v_text := to_jsonb(v_sample) - 'sent' || jsonb_build_object('ram_ours_percent',
       least(100, round(100.0 * v_sample.ram_ours_used_mb / nullif(v_sample.ram_total_mb, 0), 1)));
-    if octet_length(v_text) < 8000 then  -- the most a NOTIFY takes
+    if octet_length(v_text) < 8000 then  -- the limit of NOTIFY
       perform pg_notify('hw_metrics', v_text);
     end if;
   end loop;

@@ -1,11 +1,11 @@
 -- Deploy qwf:functions/telemetry/follow_log
--- Purpose: Gives what a running job has printed, and asks its worker to go on sending it.
--- Guarantees: Call it again and again, about once a second: the worker sends for ten seconds after
---   the last call. Nothing is written for a job that does not run. The log of an attempt that has
---   ended is in job_attempts.
--- Locks: its row in live_logs; those long forgotten, where they are free.
--- Notifies: the worker, with log, when it is not sending already.
--- Raises: QW001 for no such job.
+-- Purpose: Returns what a running job has printed, and asks its worker to continue sending it.
+-- Guarantees: Meant to be called about once a second: the worker sends for 10 seconds after the
+--   last call. Writes nothing for a job that is not running. The log of an attempt that has ended
+--   is in job_attempts.
+-- Locks: the row of the job in live_logs; expired rows that nobody has locked.
+-- Notifies: the worker, with log, if it is not sending yet.
+-- Raises: QW001 for an unknown job.
 -- Called by: people, qwf logs -f.
 
 begin;
@@ -43,8 +43,8 @@ begin
       select f.job_id from qwf.live_logs f
       where f.followed_until < v_now - interval '1 min'
       for update skip locked
-    ) forgotten
-    where l.job_id = forgotten.job_id;
+    ) expired
+    where l.job_id = expired.job_id;
     perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'log');
   end if;
   if v_log.attempt is distinct from v_job.attempt then
@@ -53,9 +53,9 @@ begin
   return row(v_job.status, v_log.attempt, v_log.end_offset, v_log.tail)::qwf.live_log;
 end $$;
 comment on function qwf.follow_log is
-  'State of a job and the end of what its running attempt has printed; asks the worker to send it '
-  'for another ten seconds. end_offset and tail are null until something has come. QW001 no such '
-  'job.';
+  'Returns the status of a job and the end of what its running attempt has printed; asks the '
+  'worker to send it for another 10 seconds. end_offset and tail are null until something has '
+  'arrived. QW001 no such job.';
 call _qwf.allow('qwf.follow_log', 'qwf_producer', 'qwf_viewer');
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/telemetry/followed_logs
--- Purpose: Which of a worker's running jobs somebody follows.
+-- Purpose: Returns a worker's running jobs whose logs somebody follows.
 -- Called by: workers, when they are notified with log.
 
 begin;
@@ -20,7 +20,7 @@ begin
   order by l.job_id;
 end $$;
 comment on function qwf.followed_logs is
-  'Running jobs of the worker whose logs are to be sent with report_log.';
+  'Returns the running jobs of a worker whose logs it should send with report_log.';
 call _qwf.allow('qwf.followed_logs', 'qwf_worker');
 
 commit;

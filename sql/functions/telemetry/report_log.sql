@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/telemetry/report_log
--- Purpose: Takes the end of what a running body has printed, for those who follow it.
--- Guarantees: Never waits; changes nothing for a stale token, or when nobody follows any more.
--- Locks: its row in live_logs, where it is free.
--- Raises: QW005 for an offset that is none.
+-- Purpose: Takes the end of what a running body has printed, for people who follow it.
+-- Guarantees: Never waits; changes nothing for a stale token, or if nobody follows any more.
+-- Locks: the row of the job in live_logs, if nobody has locked it.
+-- Raises: QW005 for an invalid offset.
 -- Called by: workers.
 
 begin;
@@ -18,9 +18,9 @@ declare
   v_attempt int;
 begin
   if coalesce(report_log.end_offset < 0, true) then
-    raise exception using errcode = 'QW005', message = 'not an offset',
+    raise exception using errcode = 'QW005', message = 'invalid offset',
       detail = format('end_offset: %s', report_log.end_offset),
-      hint = 'pass how many bytes the attempt has printed';
+      hint = 'pass the number of bytes that the attempt has printed';
   end if;
   select j.attempt into v_attempt
   from qwf.jobs j
@@ -42,8 +42,8 @@ begin
     where l.job_id = report_log.job_id and l.followed_until > v_now);
 end $$;
 comment on function qwf.report_log is
-  'Keeps the end of what a running body has printed, end_offset bytes so far; false: nobody '
-  'follows any more, or the job is not yours.';
+  'Stores the end of what a running body has printed, end_offset bytes so far; false if nobody '
+  'follows any more, or if the token is stale.';
 call _qwf.allow('qwf.report_log', 'qwf_worker');
 
 commit;

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/telemetry/report_metrics
--- Purpose: Takes a sample of how busy a host is, keeps it for some minutes, and passes it on.
--- Guarantees: What is no number becomes null.
--- Notifies: hw_metrics, now and then, see _send_metrics.
--- Raises: QW005 for a host without a name, or a sample that is no object.
--- Called by: agents, one per host, every five seconds.
+-- Purpose: Takes a load sample of a host, keeps it for some minutes, and passes it on.
+-- Guarantees: A value that is not a number becomes null.
+-- Notifies: hw_metrics, but not at every call: see _send_metrics.
+-- Raises: QW005 for an empty host name, or a sample that is not an object.
+-- Called by: agents, one per host, every 5 seconds.
 
 begin;
 
@@ -17,10 +17,10 @@ declare
 begin
   if coalesce(report_metrics.host, '') = '' or octet_length(report_metrics.host) > 500
     or jsonb_typeof(report_metrics.sample) is distinct from 'object' then
-    raise exception using errcode = 'QW005', message = 'not a sample',
+    raise exception using errcode = 'QW005', message = 'invalid sample',
       detail = format('host %L, sample %s',
         left(report_metrics.host, 500), left(report_metrics.sample::text, 200)),
-      hint = 'name the host; the sample is a JSON object';
+      hint = 'pass the name of the host, and a JSON object as sample';
   end if;
   insert into qwf.host_metrics (
     host, sampled_at, cpu_percent, cpu_ours_percent, ram_percent, ram_used_mb, ram_total_mb,
@@ -39,9 +39,9 @@ begin
 end $$;
 comment on function qwf.report_metrics is
   'Keeps a sample of a host for some minutes and sends it on channel hw_metrics, in a large fleet '
-  'along with those of other hosts. sample: cpu_percent, cpu_ours_percent, ram_percent, '
+  'together with those of other hosts. sample: cpu_percent, cpu_ours_percent, ram_percent, '
   'ram_used_mb, ram_total_mb, ram_ours_used_mb, swap_used_mb, gpus: [{id, use_pct, vram_used_mb, '
-  'vram_total_mb}]. QW005 for what is no sample.';
+  'vram_total_mb}]. QW005 for an invalid sample.';
 call _qwf.allow('qwf.report_metrics', 'qwf_worker');
 
 commit;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/telemetry/suspect_stall
--- Purpose: Writes down that a body was silent for too long and yet went on computing.
--- Guarantees: Nothing is written for a stale token; the job stays as it is.
--- Raises: QW005 for readings that are no object, or larger than 8 KiB.
--- Called by: agents, whose watchdog looked at card and memory and found them moving.
+-- Purpose: Records that a body was silent for too long but continued to compute.
+-- Guarantees: Writes nothing for a stale token; does not change the job.
+-- Raises: QW005 for readings that are not an object, or larger than 8 KiB.
+-- Called by: agents, when their watchdog saw activity on the card or in memory.
 
 begin;
 
@@ -14,7 +14,7 @@ as $$
 begin
   if jsonb_typeof(suspect_stall.readings) is distinct from 'object'
     or octet_length(suspect_stall.readings::text) > 8192 then
-    raise exception using errcode = 'QW005', message = 'not readings',
+    raise exception using errcode = 'QW005', message = 'invalid readings',
       detail = coalesce(left(suspect_stall.readings::text, 200), 'null'),
       hint = 'pass a JSON object of at most 8 KiB';
   end if;
@@ -27,7 +27,7 @@ begin
 end $$;
 comment on function qwf.suspect_stall is
   'Records the event stall_suspected with what a watchdog measured; false for a stale token. '
-  'QW005 for readings that are no object, or too large.';
+  'QW005 for readings that are not an object, or too large.';
 call _qwf.allow('qwf.suspect_stall', 'qwf_worker');
 
 commit;

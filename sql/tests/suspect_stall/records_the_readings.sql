@@ -9,10 +9,10 @@ select results_eq('select at, job_id, type, detail from qwf.job_events', $$
   select '2030-01-01'::timestamptz, qwf_test.job('a'), 'stall_suspected',
     '{"attempt": 1, "readings": {"silent_s": 130}}'::jsonb
 $$, 'with the attempt');
-select is(status, 'running', 'the job goes on') from qwf.jobs;
+select is(status, 'running', 'the job continues') from qwf.jobs;
 select ok(not qwf.suspect_stall(qwf_test.job('a'), gen_random_uuid(), '{}'),
   'not with a stale token');
-select is(count(*), 1::bigint, 'of which nothing is written') from qwf.job_events;
+select is(count(*), 1::bigint, 'which writes nothing') from qwf.job_events;
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- What a transaction notifies comes once it commits: here what has been sent is looked at.
+-- A NOTIFY arrives only at commit, so this test looks at which samples are marked as sent.
 begin;
 select plan(5);
 
@@ -7,13 +7,13 @@ create function pg_temp.unsent() returns text language sql as
 
 select qwf_test.set_now('2030-01-01');
 select qwf.report_metrics('a', '{}');
-select is(pg_temp.unsent(), null, 'the first goes out at once');
+select is(pg_temp.unsent(), null, 'the first is sent at once');
 insert into qwf.workers (id, host, queue) select 'w' || n, 'h', 'cpu' from generate_series(1, 50) n;
 select qwf_test.travel('0.9 s'), qwf.report_metrics('b', '{}');
 select qwf.report_metrics('c', '{}');
 select is(pg_temp.unsent(), 'b c', 'the next ones wait: 20 ms for each worker');
 select qwf_test.travel('0.2 s'), qwf.report_metrics('d', '{}');
-select is(pg_temp.unsent(), null, 'and go out together');
+select is(pg_temp.unsent(), null, 'and are sent together');
 insert into qwf.workers (id, host, queue)
 select 'x' || n, 'h', 'cpu' from generate_series(1, 500) n;
 select qwf_test.travel('2.1 s'), qwf.report_metrics('a', '{}');

@@ -9,7 +9,7 @@ select qwf_test.report('a', 'error');
 select qwf.promote_due();
 select qwf_test.claim('default');
 select is(qwf.follow_log(qwf_test.job('a')), row('running', 2, null, null)::qwf.live_log,
-  'what the first attempt printed is not shown as the second''s');
+  'the output of the first attempt is not shown for the second');
 select qwf.report_log(qwf_test.job('a'), qwf_test.token('a'), 3, 'new');
 select is(qwf.follow_log(qwf_test.job('a')), row('running', 2, 3, 'new')::qwf.live_log, 'its own');
 

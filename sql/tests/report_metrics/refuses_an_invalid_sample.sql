@@ -1,0 +1,10 @@
+begin;
+select plan(3);
+
+select throws_ok($$ select qwf.report_metrics('', '{}') $$, 'QW005', 'invalid sample', 'no host');
+select throws_ok($$ select qwf.report_metrics('box', '[]') $$, 'QW005', 'invalid sample', 'a list');
+select lives_ok($$ select qwf.report_metrics('box', '{"cpu_percent": "much", "gpus": 7}') $$,
+  'a value that is not a number becomes null');
+
+select * from finish();
+rollback;
