@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/queues/_check_limit
--- Purpose: Refuses a limit that does not exist: its jobs would wait for ever.
+-- Purpose: Refuses an unknown limit, under which jobs would wait for ever.
 -- Raises: QW001.
 -- Called by: _check_job, _check_limits, retry_job.
 
@@ -13,11 +13,11 @@ begin
   if p_name is not null and (starts_with(p_name, 'queue:')
       or not exists (select from qwf.limits l where l.name = p_name)) then
     raise exception using errcode = 'QW001', message = 'no such limit',
-      detail = format('%slimit_by %L; there are: %s', p_where, p_name, coalesce((
+      detail = format('%slimit_by %L; limits: %s', p_where, p_name, coalesce((
         select string_agg(l.name, ', ' order by l.name) from (
           select l.name from qwf.limits l where not starts_with(l.name, 'queue:')
           order by l.name limit 20) l), 'none')),
-      hint = format('correct the name, or let an administrator create it: '
+      hint = format('correct the name, or ask an administrator to create the limit: '
         'select qwf.create_limit(%L, 2)', p_name);
   end if;
 end $$;

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/queues/_check_limits
--- Purpose: Refuses to start nodes under a limit that was dropped since they were compiled.
+-- Purpose: Refuses to start nodes whose limit was dropped after they were compiled.
 -- Raises: QW001.
 -- Called by: enqueue_run, retry_run.
 

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/queues/_release_slots
--- Purpose: Gives back the places of jobs whose attempt ended.
--- Guarantees: In the transaction that ends them, so that a place is held exactly while its job
---   runs. Costs one look where nothing is limited. Never removes a place, though its limit may be
---   gone: somebody may be making one of that name, who counts on it.
+-- Purpose: Frees the slots of jobs whose attempt ended.
+-- Guarantees: Runs in the transaction that ends the attempts, so that a job holds its slot exactly
+--   while it runs. Costs one lookup if nothing is limited. Never deletes a slot, even of a dropped
+--   limit: somebody may be creating a limit of that name and count on the slot.
 -- Locks: the slots of these jobs.
--- Notifies: sleepers of the queues where jobs wait for the places.
+-- Notifies: sleepers of the queues where jobs wait for the slots.
 -- Called by: _end_attempts.
 
 begin;
@@ -25,9 +25,9 @@ begin
       where s.job_id = any (array(select e.id from unnest(p_ended) e))
       returning s.limit_name
     )
-    select f.limit_name as name, count(*)::int as places from freed f group by f.limit_name
+    select f.limit_name as name, count(*)::int as slots from freed f group by f.limit_name
   loop
-    perform _qwf.wake_for_limit(v_freed.name, v_freed.places);
+    perform _qwf.wake_for_limit(v_freed.name, v_freed.slots);
   end loop;
 end $$;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/queues/_store_limit
 -- Purpose: Writes a limit and its slots.
--- Guarantees: Never waits for a claim: a free slot too many that somebody has locked stays, and is
---   not handed out any more.
+-- Guarantees: Never waits for a claim: a free slot above max_running that somebody has locked
+--   stays, but is not handed out any more.
 -- Locks: the limit, then its free slots above max_running that nobody has locked.
 -- Notifies: sleepers of the queues where jobs wait for the limit.
 -- Called by: create_limit, create_queue.

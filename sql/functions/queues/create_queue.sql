@@ -1,11 +1,10 @@
 -- Deploy qwf:functions/queues/create_queue
--- Purpose: Makes a queue name usable.
--- Guarantees: Calling it again only changes what is given. max_running is kept as the limit
---   queue:NAME: jobs that run already count, nothing that runs is stopped, and drop_limit takes it
---   back.
--- Locks: the queue's row, then as create_limit; running jobs of a queue that had no limit.
--- Notifies: sleepers of the queue, where more may run now.
--- Raises: QW005 for a name, interval or number that cannot be.
+-- Purpose: Creates a queue, or changes its settings.
+-- Guarantees: Called again, changes only what is given. Keeps max_running as the limit queue:NAME:
+--   running jobs count, none is stopped, and drop_limit removes it.
+-- Locks: the row of the queue, then as create_limit; running jobs of a queue that had no limit.
+-- Notifies: sleepers of the queue, if more jobs may run now.
+-- Raises: QW005 for an invalid name, interval or number.
 -- Called by: administrators, migrations of host applications.
 
 begin;
@@ -22,7 +21,7 @@ declare
   v_limited boolean;
 begin
   if create_queue.name is null or create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$' then
-    raise exception using errcode = 'QW005', message = 'not a queue name',
+    raise exception using errcode = 'QW005', message = 'invalid queue name',
       detail = format('name: %L', create_queue.name),
       hint = 'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first';
   end if;
@@ -33,8 +32,8 @@ begin
     raise exception using errcode = 'QW005', message = 'value out of range',
       detail = format('lease %s, timeout %s, retention %s, max_running %s', create_queue.lease,
         create_queue.timeout, create_queue.retention, create_queue.max_running),
-      hint = 'a lease is one second to one day, timeout and retention are positive, a timeout is '
-        'at most a year, a retention at most 1000 years, max_running is 1 to 10000';
+      hint = 'lease is 1 second to 1 day, timeout is positive and at most 366 days, '
+        'retention is positive and at most 1000 years, max_running is 1 to 10000';
   end if;
   insert into qwf.queues as q (name, lease, timeout, retention, max_running)
   values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention,
@@ -53,8 +52,8 @@ begin
   end if;
 end $$;
 comment on function qwf.create_queue is
-  'Creates a queue, or changes what is given of one that exists: lease, timeout and retention of '
-  'its jobs, and how many may run at once. QW005 for a bad name or value.';
+  'Creates a queue, or changes the given settings of an existing one: lease, timeout and '
+  'retention of its jobs, and how many may run at once. QW005 for an invalid name or value.';
 call _qwf.allow('qwf.create_queue', 'qwf_admin');
 
 commit;

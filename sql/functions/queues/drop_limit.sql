@@ -1,12 +1,12 @@
 -- Deploy qwf:functions/queues/drop_limit
 -- Purpose: Removes a limit.
--- Guarantees: Not while unfinished jobs name it, which would wait for ever. That of a queue
---   (queue:NAME) goes at once: its jobs are limited no more. Waits for no claim: a slot that is
---   held or locked stays, and is of no use to anybody until there is such a limit again.
--- Locks: the queue's row, as create_queue does; the limit; its free slots, those that nobody has
+-- Guarantees: Refused while unfinished jobs name the limit: they would wait for ever. The limit of
+--   a queue (queue:NAME) is removed at once: its jobs are no longer limited. Waits for no claim: a
+--   held or locked slot stays, and has no effect until a limit of that name exists again.
+-- Locks: the row of the queue, as create_queue does; the limit; its free slots that nobody has
 --   locked.
--- Notifies: sleepers of the queue that is limited no more.
--- Raises: QW001 no such limit, QW002 unfinished jobs name it.
+-- Notifies: sleepers of the queue that is no longer limited.
+-- Raises: QW001 for an unknown limit, QW002 while unfinished jobs name it.
 -- Called by: administrators.
 
 begin;
@@ -32,11 +32,11 @@ begin
   if v_jobs > 0 then
     raise exception using errcode = 'QW002', message = 'limit is in use',
       detail = format('%s unfinished jobs name limit %L', v_jobs, drop_limit.name),
-      hint = 'let them end or cancel them first; to let more run: '
+      hint = 'wait for these jobs or cancel them first; to let more run at once: '
         'select qwf.create_limit(name, more)';
   end if;
   delete from qwf.limit_slots s
-  using (  -- held ones, of a queue that had a limit, are freed when their jobs end
+  using (  -- held slots of a queue limit are freed when their jobs end
     select f.slot from qwf.limit_slots f
     where f.limit_name = drop_limit.name and f.job_id is null
     for update skip locked
@@ -49,8 +49,8 @@ begin
   end if;
 end $$;
 comment on function qwf.drop_limit is
-  'Removes a limit; queue:NAME is that of a queue. QW001 no such limit, QW002 while unfinished '
-  'jobs name it.';
+  'Removes a limit; queue:NAME is the limit of a queue. QW001 no such limit, QW002 unfinished jobs '
+  'name it.';
 call _qwf.allow('qwf.drop_limit', 'qwf_admin');
 
 commit;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/queues/pause_queue
 -- Purpose: Stops handing out jobs of a queue.
--- Guarantees: Running jobs go on, and work may be enqueued.
--- Locks: the queue's row.
+-- Guarantees: Running jobs continue, and work may be enqueued.
+-- Locks: the row of the queue.
 -- Raises: QW006 for an unknown queue.
 -- Called by: operators, qwf queue pause.
 
@@ -19,7 +19,7 @@ begin
   end if;
 end $$;
 comment on function qwf.pause_queue is
-  'Hands out no more jobs of the queue until resume_queue(); running ones go on; QW006 for an '
+  'Stops handing out jobs of the queue until resume_queue(); running jobs continue. QW006 for an '
   'unknown queue.';
 call _qwf.allow('qwf.pause_queue', 'qwf_admin');
 

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/queues/resume_queue
 -- Purpose: Hands out jobs of a paused queue again.
--- Locks: the queue's row.
+-- Locks: the row of the queue.
 -- Notifies: sleepers of the queue.
 -- Raises: QW006 for an unknown queue.
 -- Called by: operators, qwf queue resume.
@@ -20,7 +20,7 @@ begin
   perform _qwf.wake(resume_queue.name, 16);
 end $$;
 comment on function qwf.resume_queue is
-  'Hands out jobs of the queue again, and wakes workers that sleep on it; QW006 for an unknown '
+  'Hands out jobs of the queue again, and wakes workers that sleep on it. QW006 for an unknown '
   'queue.';
 call _qwf.allow('qwf.resume_queue', 'qwf_admin');
 

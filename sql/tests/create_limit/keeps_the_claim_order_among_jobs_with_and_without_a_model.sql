@@ -1,4 +1,4 @@
--- A worker that has nothing loaded prefers nothing.
+-- A worker without a loaded model has no preference.
 begin;
 select plan(2);
 

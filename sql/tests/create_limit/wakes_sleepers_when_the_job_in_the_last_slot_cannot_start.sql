@@ -1,4 +1,4 @@
--- Its claim held the place for a moment, and whoever looked then found nothing.
+-- Its claim held the slot for a moment, so that other claims found nothing.
 begin;
 select plan(4);
 
@@ -11,7 +11,7 @@ select qwf.enqueue('c', queue => 'gpu', limit_by => 'api');
 select qwf.sleep('g', 'gpu');
 update qwf.sleepers set since = since - interval '10 ms';
 select is(qwf_test.claim('cpu', 5), 'claimed nothing', 'it cannot start');
-select is(qwf_test.woken(), 'g', 'the place is what c waited for');
+select is(qwf_test.woken(), 'g', 'c waited for the slot');
 
 select qwf.create_queue('cpu', max_running => 1);
 select qwf.enqueue_run('w');
@@ -19,8 +19,8 @@ select qwf_test.attempt('s/a');
 select qwf.enqueue('d', queue => 'cpu');
 select qwf.sleep('h', 'cpu');
 update qwf.sleepers set since = since - interval '10 ms';
-select is(qwf_test.claim('cpu', 5), 'claimed nothing', 'nor can the next');
-select is(qwf_test.woken(), 'g, h', 'and d waited for the place of its queue');
+select is(qwf_test.claim('cpu', 5), 'claimed nothing', 'the next one cannot start either');
+select is(qwf_test.woken(), 'g, h', 'd waited for the slot of its queue');
 
 select * from finish();
 rollback;

@@ -8,12 +8,12 @@ select qwf.create_limit('api', 1);
 select qwf_test.report('a');
 select is(qwf_test.claim('cpu', 9), 'claimed nothing', 'two still run');
 select qwf_test.report('b');
-select is(qwf_test.claim('cpu', 9), 'claimed nothing', 'one still runs, and one may');
+select is(qwf_test.claim('cpu', 9), 'claimed nothing', 'one still runs, and only one may');
 select qwf_test.report('c');
 select is(qwf_test.claim('cpu', 9), 'claimed d', 'none runs: one may');
 select qwf.create_limit('api', 2);
 select is(qwf_test.claim('cpu', 9), 'claimed e', 'raised: one more');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -16,10 +16,10 @@ select is(pg_temp.held(), 0::bigint, 'lost');
 select qwf_test.claim(), qwf_test.lapse('t');
 select is(pg_temp.held(), 0::bigint, 'reclaimed');
 select qwf.claim('cpu', 'w'), qwf.cancel_job(qwf_test.job('t'));
-select is(pg_temp.held(), 1::bigint, 'a body to be stopped holds it until it has');
+select is(pg_temp.held(), 1::bigint, 'a job that should stop holds it until it has stopped');
 select qwf_test.report('t', 'cancelled');
 select is(pg_temp.held(), 0::bigint, 'cancelled');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- A reference that cannot be resolved fails the job in the claim itself.
+-- An unresolvable reference fails the job in the claim itself.
 begin;
 select plan(4);
 
@@ -9,8 +9,8 @@ select qwf.enqueue_run('w');
 select qwf_test.attempt('s/a');
 select is(qwf_test.claim(), 'claimed nothing', 'it cannot start');
 select is(qwf_test.state('s/b'), 'failed', 'it failed');
-select is((select count(job_id) from qwf.limit_slots), 0::bigint, 'the place is free');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is((select count(job_id) from qwf.limit_slots), 0::bigint, 'the slot is free');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;
