@@ -1,7 +1,6 @@
 -- Deploy qwf:schema/graphs
 -- Compiled workflows: every node of every step, with absolute references and counted dependencies.
---   Immutable: a run
--- points at its graph, so that editing a definition never changes a live run.
+-- Immutable: a run points at its graph, so that a changed definition never changes a live run.
 
 begin;
 
@@ -14,20 +13,20 @@ create table qwf.graphs (
   deadline interval check (deadline > '0 s'),
   created_at timestamptz not null default clock_timestamp()
 );
--- Not unique: two enqueuers that compile the same content at once must not wait for each other; the
---   twin is harmless.
+-- Not unique: two sessions that compile the same content at once must not wait for each other. A
+-- second graph does no harm.
 create index graphs_content on qwf.graphs (workflow_id, pipeline_ids);
 comment on table qwf.graphs is
   'One compiled combination of a workflow version and the pipeline versions it uses.';
-comment on column qwf.graphs.id is 'Identity of the graph.';
+comment on column qwf.graphs.id is 'Id of the graph.';
 comment on column qwf.graphs.workflow_id is 'Workflow version it was compiled from.';
 comment on column qwf.graphs.pipeline_ids is
   'Pipeline versions it was compiled from, sorted by pipeline name.';
 comment on column qwf.graphs.node_count is 'Number of nodes.';
 comment on column qwf.graphs.context_checks is
-  'Step inputs, with their schema, that can be checked when a run is enqueued.';
+  'Step inputs that can be checked when a run is enqueued, with their schemas.';
 comment on column qwf.graphs.deadline is
-  'Time a run has from its start, or from its run_at; null: for ever.';
+  'Time limit of a run, from its start or from its run_at; null: no limit.';
 comment on column qwf.graphs.created_at is 'When it was compiled.';
 
 create table qwf.graph_nodes (
@@ -64,48 +63,49 @@ create table qwf.graph_nodes (
   unique (graph_id, node_id),
   check ((queue is null) = (input_spec is not null))
 );
-comment on table qwf.graph_nodes is 'One node of a graph: what enqueue_run copies into jobs.';
+comment on table qwf.graph_nodes is 'One node of a graph; enqueue_run copies it into jobs.';
 comment on column qwf.graph_nodes.graph_id is 'Graph it belongs to.';
 comment on column qwf.graph_nodes.idx is 'Position in topological order, from 0.';
-comment on column qwf.graph_nodes.node_id is 'step/node, or the step itself for an input.';
+comment on column qwf.graph_nodes.node_id is 'step/node; for an input, the step alone.';
 comment on column qwf.graph_nodes.step_id is 'Step it came from.';
 comment on column qwf.graph_nodes.pipeline is 'Pipeline it came from; null for an input.';
 comment on column qwf.graph_nodes.task is
-  'What a worker runs: a node module or task name, command, or input.';
+  'What a worker runs: the name of a node module or task, command, or input.';
 comment on column qwf.graph_nodes.queue is
   'Queue that serves it; null for an input, which needs no worker.';
 comment on column qwf.graph_nodes.dep_count is 'How many nodes it depends on.';
 comment on column qwf.graph_nodes.inputs is 'Inputs with absolute references.';
 comment on column qwf.graph_nodes.skip_if is
-  'Skipped when this resolves to a true value; null: never.';
+  'The node is skipped when this resolves to a true value; null: never.';
 comment on column qwf.graph_nodes.input_spec is
   'For an input: widget, prompt, target, source and the rest, with absolute references.';
-comment on column qwf.graph_nodes.has_refs is 'Whether inputs hold anything to resolve.';
+comment on column qwf.graph_nodes.has_refs is 'True: inputs contain references.';
 comment on column qwf.graph_nodes.ref_nodes is
-  'idx of the nodes whose outputs inputs, skip_if or input_spec refer to.';
-comment on column qwf.graph_nodes.ref_files is 'Steps or nodes whose files they refer to.';
-comment on column qwf.graph_nodes.required_model is 'Model that has to be loaded; null: none.';
-comment on column qwf.graph_nodes.light is 'May run beside a model job on the same card.';
+  'idx of the nodes to whose outputs inputs, skip_if or input_spec refer.';
+comment on column qwf.graph_nodes.ref_files is 'Steps or nodes to whose files they refer.';
+comment on column qwf.graph_nodes.required_model is 'Model that must be loaded; null: none.';
+comment on column qwf.graph_nodes.light is 'True: may run on the same card as a model job.';
 comment on column qwf.graph_nodes.vram_mb is 'GPU memory it needs, MiB.';
-comment on column qwf.graph_nodes.requires is 'Labels a worker must carry.';
-comment on column qwf.graph_nodes.limit_by is 'Named limit it counts against; null: none.';
+comment on column qwf.graph_nodes.requires is 'Labels that a worker must have.';
+comment on column qwf.graph_nodes.limit_by is 'Named limit that it counts against; null: none.';
 comment on column qwf.graph_nodes.on_failure is
-  'When it fails for good: fail, continue or ask.';
+  'What happens when it fails for good: fail, continue or ask.';
 comment on column qwf.graph_nodes.run_if is
-  'all_done: runs however its dependencies ended; null: when they are satisfied.';
+  'all_done: runs when its dependencies have ended, in any way; null: when they are satisfied.';
 comment on column qwf.graph_nodes.map is
-  'List it runs once for each element of, with absolute references; null: it runs once.';
+  'List with absolute references; the node runs once for each element. Null: it runs once.';
 comment on column qwf.graph_nodes.max_parallel is
-  'Elements that may be queued or running at once; null: all.';
+  'How many elements may be queued or running at once; null: all.';
 comment on column qwf.graph_nodes.min_success is
-  'Elements that must complete, as a number or a percentage such as 90%; null: all.';
-comment on column qwf.graph_nodes.max_attempts is 'Tries; null: the settings.';
-comment on column qwf.graph_nodes.max_losses is 'Times its work may be lost; null: the setting.';
-comment on column qwf.graph_nodes.backoff is 'Waits between tries; null: the settings.';
+  'How many elements must complete, as a number or a percentage such as 90%; null: all.';
+comment on column qwf.graph_nodes.max_attempts is 'Number of tries; null: the setting.';
+comment on column qwf.graph_nodes.max_losses is
+  'How often its work may be lost; null: the setting.';
+comment on column qwf.graph_nodes.backoff is 'Waits between tries; null: the setting.';
 comment on column qwf.graph_nodes.timeout is
-  'Wall-clock limit of one attempt; null: the queue''s or the setting.';
+  'Wall-clock limit of one attempt; null: the value of the queue, or the setting.';
 comment on column qwf.graph_nodes.stall_timeout is
-  'Longest silence between progress beats; null: the setting.';
+  'Longest time between two progress reports; null: the setting.';
 
 create table qwf.graph_edges (
   graph_id bigint not null references qwf.graphs on delete cascade,
@@ -116,7 +116,7 @@ create table qwf.graph_edges (
 create index graph_edges_to on qwf.graph_edges (graph_id, to_idx);
 comment on table qwf.graph_edges is 'to_idx depends on from_idx.';
 comment on column qwf.graph_edges.graph_id is 'Graph it belongs to.';
-comment on column qwf.graph_edges.from_idx is 'The node depended on.';
-comment on column qwf.graph_edges.to_idx is 'The node that waits for it.';
+comment on column qwf.graph_edges.from_idx is 'Node that to_idx waits for.';
+comment on column qwf.graph_edges.to_idx is 'Node that waits.';
 
 commit;

@@ -1,6 +1,6 @@
 -- Deploy qwf:schema/live_logs
--- What running bodies print, for whoever follows one just now. Nothing is written while nobody
--- does.
+-- What running bodies print, for people who follow a log right now. Nothing is written while nobody
+-- follows.
 
 begin;
 
@@ -15,17 +15,18 @@ create unlogged table qwf.live_logs (
 comment on table qwf.live_logs is
   'A running job whose log somebody follows, with the end of what its body has printed.';
 comment on column qwf.live_logs.job_id is 'The job.';
-comment on column qwf.live_logs.worker is 'Worker that was asked for it.';
+comment on column qwf.live_logs.worker is 'Worker that was asked for the log.';
 comment on column qwf.live_logs.followed_until is
-  'Until when the worker sends; followers renew it.';
-comment on column qwf.live_logs.attempt is 'Attempt that printed it; null: nothing has come yet.';
+  'Until when the worker sends the log; followers extend it.';
+comment on column qwf.live_logs.attempt is
+  'Attempt that printed it; null: nothing has arrived yet.';
 comment on column qwf.live_logs.end_offset is
-  'Bytes that attempt has printed up to the end of tail.';
-comment on column qwf.live_logs.tail is 'The end of what it has printed.';
+  'Number of bytes that the attempt has printed up to the end of tail.';
+comment on column qwf.live_logs.tail is 'The end of what the attempt has printed.';
 
 create type qwf.live_log as (
   status qwf.job_status, attempt int, end_offset bigint, tail text);
 comment on type qwf.live_log is
-  'State of a job, and the end of what its running attempt has printed: end_offset bytes so far.';
+  'Status of a job, and the end of what its running attempt has printed: end_offset bytes so far.';
 
 commit;

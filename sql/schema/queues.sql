@@ -1,5 +1,5 @@
 -- Deploy qwf:schema/queues
--- Queue names workers can serve, and what a queue says about its jobs.
+-- Queues that workers can serve, and the settings that a queue gives its jobs.
 
 begin;
 
@@ -17,14 +17,14 @@ insert into qwf.queues (name) values ('cpu'), ('gpu'), ('default');
 comment on table qwf.queues is
   'Queues that workers can serve; cpu, gpu and default exist from the start.';
 comment on column qwf.queues.name is
-  'What jobs and workers call it: lower case letters, digits, dot, dash, underscore.';
-comment on column qwf.queues.paused is 'True: nothing is handed out; running jobs go on.';
+  'Name: lower-case letters, digits, dots, dashes, underscores, a letter first.';
+comment on column qwf.queues.paused is 'True: no jobs are handed out; running jobs continue.';
 comment on column qwf.queues.max_running is
-  'Jobs of it that may run at once, on all workers together; null: no limit.';
+  'How many of its jobs may run at once, on all workers together; null: no limit.';
 comment on column qwf.queues.lease is 'Lease of its jobs; null: the setting.';
 comment on column qwf.queues.timeout is
   'Wall-clock limit of one attempt of its jobs; null: the setting.';
-comment on column qwf.queues.retention is 'How long its terminal jobs are kept; null: the setting.';
+comment on column qwf.queues.retention is 'How long its ended jobs are kept; null: the setting.';
 comment on column qwf.queues.created_at is 'When it was created.';
 
 commit;

@@ -1,6 +1,6 @@
 -- Deploy qwf:schema/schedules
--- Recurring enqueues. The next time lives in the row, so that whoever holds the row's lock is the
--- one who fires.
+-- Schedules: what is enqueued repeatedly, and when. The next time is in the row, so that only the
+-- session that holds the lock of the row fires the schedule.
 
 begin;
 
@@ -42,36 +42,36 @@ create table qwf.schedules (
 create index schedules_due on qwf.schedules (next_at) where next_at is not null;
 
 comment on table qwf.schedules is
-  'A recurring enqueue: what, when, and what is done about times that were missed.';
+  'A schedule: what is enqueued, when, and how missed times are handled.';
 comment on column qwf.schedules.name is
-  'What it is called; label "schedule" of everything it enqueues.';
+  'Name; also the label "schedule" of everything it enqueues.';
 comment on column qwf.schedules.task is
   'Task of the standalone jobs it enqueues; null: it enqueues runs.';
 comment on column qwf.schedules.workflow is
-  'Workflow it enqueues runs of, as name or name@version; null: it enqueues jobs.';
+  'Workflow of the runs it enqueues, as name or name@version; null: it enqueues jobs.';
 comment on column qwf.schedules.cron is
   'When, as a cron expression; null: by minute and hours, or by every.';
 comment on column qwf.schedules.minute is
   'When, as a minute of the hour; null: by cron, or by every.';
 comment on column qwf.schedules.hours is 'Hours in which minute fires; null: every hour.';
 comment on column qwf.schedules.every is
-  'When, as a distance between times; null: by cron, or by minute.';
+  'When, as an interval between times; null: by cron, or by minute.';
 comment on column qwf.schedules.anchor is
-  'A time of the grid that every makes, and the first of it.';
-comment on column qwf.schedules.timezone is 'Time zone in which cron, minute and hours are read.';
+  'First time of the grid that every defines.';
+comment on column qwf.schedules.timezone is 'Time zone of cron, minute and hours.';
 comment on column qwf.schedules.args is 'Args of the job, context of the run.';
 comment on column qwf.schedules.queue is
-  'Queue of the job; null for a workflow, whose nodes name theirs.';
+  'Queue of the job; null for a workflow, whose nodes name their queues.';
 comment on column qwf.schedules.priority is 'Priority of the job or run: lower is sooner.';
 comment on column qwf.schedules.project is 'Tenant tag of the job or run.';
 comment on column qwf.schedules.catch_up is
-  'What is done about times that were missed: one fires once for all of them, none forgets them, '
-  'all fires each.';
+  'How missed times are handled: one fires once for all of them, none forgets them, all fires for '
+  'each.';
 comment on column qwf.schedules.overlap is
-  'While the job or run before is not over: skip does not fire, allow does. With catch_up all, '
+  'While the last job or run is unfinished: skip does not fire, allow does. With catch_up all, '
   'skip waits instead.';
 comment on column qwf.schedules.enabled is
-  'False: it does not fire; times that pass meanwhile are not missed.';
+  'False: it does not fire; times that pass meanwhile do not count as missed.';
 comment on column qwf.schedules.next_at is 'When it is next due; null while it is not enabled.';
 comment on column qwf.schedules.last_due_at is 'The time for which it last fired.';
 comment on column qwf.schedules.last_fired_at is 'When it last fired.';
@@ -79,24 +79,24 @@ comment on column qwf.schedules.last_job_id is 'Job it enqueued last.';
 comment on column qwf.schedules.last_run_id is 'Run it enqueued last.';
 comment on column qwf.schedules.fired is 'How often it fired.';
 comment on column qwf.schedules.skipped is
-  'How often it was due and did not fire, because of overlap or of catch_up none.';
-comment on column qwf.schedules.failed is 'How often it was due and could not enqueue.';
+  'How often it was due and did not fire because of overlap or of catch_up none.';
+comment on column qwf.schedules.failed is 'How often it was due and enqueuing failed.';
 comment on column qwf.schedules.last_error is
-  'Why the last time it was due it could not enqueue; null: it could.';
+  'Why enqueuing failed the last time it was due; null: it did not fail.';
 comment on column qwf.schedules.created_at is 'When it was created.';
 
 create type _qwf.cron_field as (numbers int[], problem text);
 comment on type _qwf.cron_field is
-  'A field of a cron expression as the numbers it names, or what is wrong with it.';
+  'A field of a cron expression: the numbers it names, or what is wrong with it.';
 
 create type _qwf.cron as (
   minutes int[], hours int[], days int[], months int[], weekdays int[], either_day boolean,
   repeats boolean, problems _qwf.problem[]);
 comment on type _qwf.cron is
-  'A cron expression, read. either_day: a day that one of the two day fields names will do. '
-  'repeats: a local time that comes twice counts twice.';
+  'A parsed cron expression. either_day: a day must match only one of the two day fields. '
+  'repeats: a local time that occurs twice counts twice.';
 
 create type _qwf.fired as (job_id bigint, run_id bigint, error text);
-comment on type _qwf.fired is 'What a schedule enqueued, or why it could not.';
+comment on type _qwf.fired is 'What a schedule enqueued, or why enqueuing failed.';
 
 commit;
