@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/claim/_another_host_can
--- Purpose: Whether a live worker of another host, switched on, could take a job that avoids one.
+-- Purpose: True when a worker on another host could take a job that avoids one. It must be live and
+--   switched on.
 -- Called by: _fits, _why_unfit_for.
 
 begin;
@@ -14,7 +15,8 @@ begin
     where w.queue = p_job.queue and w.stopped_at is null
       and w.last_seen > p_now - s.worker_stale
       and w.host <> p_job.avoid_host and _qwf.can_run(p_job, w)
-      and qwf.desired_state(w.host, w.queue) = 'on');
+      and not exists (
+        select from qwf.switched_off o where o.host = w.host and o.queue = w.queue));
 end $$;
 
 commit;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/claim/_can_run
--- Purpose: Whether a worker could run a job: project, task, model, memory and labels.
--- Guarantees: What a worker has not announced does not filter; labels have to be there. One
---   expression without a pinned search_path, so that the planner writes it into every walk.
+-- Purpose: True when a worker can run a job, by project, task, model, memory and labels.
+-- Guarantees: What a worker has not announced does not filter, except labels, which it must have.
+--   One expression without a pinned search_path, so that the planner inlines it into every walk.
 -- Called by: _fits, _another_host_can.
 
 begin;

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/claim/_check_claim
--- Purpose: Refuses a claim that makes no sense.
+-- Purpose: Refuses a claim without a worker, or with a bad number of jobs or lease.
 -- Raises: QW005.
 -- Called by: claim.
 
@@ -13,9 +13,9 @@ begin
   if p_worker is null or octet_length(p_worker) > 500
     or p_max_jobs is null or p_max_jobs not between 1 and 1000
     or p_lease not between '1 s' and '1 day' then
-    raise exception using errcode = 'QW005', message = 'cannot claim like that',
+    raise exception using errcode = 'QW005', message = 'invalid claim',
       detail = format('worker %L, max_jobs %s, lease %s', p_worker, p_max_jobs, p_lease),
-      hint = 'name the worker, and take 1 to 1000 jobs with a lease from one second to one day';
+      hint = 'name the worker, and claim 1 to 1000 jobs with a lease from one second to one day';
   end if;
 end $$;
 

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/claim/_fail_unresolved
--- Purpose: Ends picked jobs whose references cannot be resolved: they fail, or ask.
--- Guarantees: A refusal is an attempt with its reason, and leaves an event for the run. Who is
---   asked is not offered to retry: what the job refers to stays as it is. The places it would have
---   had are for somebody else, who is woken.
+-- Purpose: Fails picked jobs whose references cannot be resolved, or asks a person about them.
+-- Guarantees: The refusal is written as an attempt with its reason, and leaves an event for the
+--   run. The question does not offer a retry, because what the job refers to stays as it is.
+--   Sleepers are woken for the slots that these jobs do not take.
 -- Locks: expects the jobs locked by the caller.
--- Notifies: sleepers of the queues where jobs wait for the places.
+-- Notifies: sleepers of the queues where jobs wait for the slots.
 -- Called by: _make_running.
 
 begin;

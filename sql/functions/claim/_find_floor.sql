@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/claim/_find_floor
--- Purpose: Where the queued jobs of a queue that fit the worker begin.
--- Guarantees: A walk along jobs_claim: of lower priorities and from the base of an earlier floor,
---   or of everything where that has none. The mark is read before.
+-- Purpose: Returns where the queued jobs of a queue that fit the worker begin.
+-- Guarantees: Walks along jobs_claim: over lower priority numbers and then from the base of an
+--   earlier floor on, or over all of it if there is no base. Reads the mark, the last position
+--   given out, before it walks.
 -- Called by: _keep_floor.
 
 begin;
@@ -38,8 +39,8 @@ begin
       return v_floor;
     end if;
   end loop;
-  -- nothing: what comes has a position after the last, and most likely the priority of the base;
-  -- one job of another must not move the floor to where nothing lies
+  -- nothing fits: new jobs come after the mark, and most likely in the priority of the base; one
+  -- job of another priority must not move the floor there
   v_floor.priority := coalesce(p_old.base_priority, p_old.priority, 100);
   v_floor.position := v_floor.mark;
   return v_floor;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/claim/_fits
--- Purpose: Whether claim hands a queued job to a worker: the one filter of every walk.
--- Guarantees: Agrees with _why_unfit_for, which says it in words. One expression without a pinned
---   search_path, so that the planner writes it into every walk.
--- Called by: every walk of claim, and whoever passes a wake-up on.
+-- Purpose: True when claim may hand a queued job to a worker. Every walk filters by it.
+-- Guarantees: Agrees with _why_unfit_for, which says the same in words. One expression without a
+--   pinned search_path, so that the planner inlines it into every walk.
+-- Called by: every walk of claim, and functions that pass on a wake-up or find an overlooked job.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/claim/_floor_key
--- Purpose: Under which name a session keeps the floor of a queue and a worker: in a pool, several
---   workers share a session.
--- Called by: _floor, _keep_floor, _wake_another.
+-- Purpose: Returns the name under which a session keeps the floor of a queue for a worker. Several
+--   workers of a pool share a session.
+-- Called by: _keep_floor, _pick_next, _wake_another.
 
 begin;
 

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/claim/_head_waited
--- Purpose: How long the job has waited that is the next in claim order for a worker.
--- Guarantees: Looks, and locks nothing. Limited jobs count that a place was found for.
+-- Purpose: Returns how long the first job that this worker could take has been queued.
+-- Guarantees: Locks nothing. A limited job counts only if there is a slot for it.
 -- Called by: _pick, _wanted_limit_slots.
 
 begin;
@@ -15,7 +15,7 @@ begin
   return (
     select p_now - j.queued_at
     from (
-      select u.* from _qwf.peek(p_queue, null, p_worker, p_now, 1, false) u
+      select f.* from _qwf.peek(p_queue, null, p_worker, p_now, 1, false) f
       union all
       select l.* from qwf.jobs l where l.id = any (p_limited)
     ) j

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/claim/_index_entries_walked
--- Purpose: How much of an index has been walked, so that a claim can tell how long its walk was
---   without trusting a clock: on a busy machine any statement takes milliseconds.
--- Guarantees: Only differences within a transaction mean anything. Always 0 where track_counts is
---   off; autovacuum needs it, too.
+-- Purpose: Returns how many entries of an index this transaction has read. It measures how long a
+--   walk was without the clock: on a busy machine any statement can take milliseconds.
+-- Guarantees: Only differences within a transaction mean anything. Always 0 if track_counts is off,
+--   which autovacuum needs on as well.
 -- Called by: _keep_floor, _rest_when_idle, _pick_next.
 
 begin;

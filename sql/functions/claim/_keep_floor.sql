@@ -1,14 +1,16 @@
 -- Deploy qwf:functions/claim/_keep_floor
--- Purpose: Remembers where the queued jobs of a queue that fit the worker begin, so that claims of
---   this session need not walk past what was claimed before: while somebody holds a snapshot,
---   vacuum leaves that in the index.
--- Guarantees: A hint in a setting of the session: no row, no lock, nothing shared. It counts for
---   twenty times as long as it took to find, a tenth of a second to a second, so that little of a
---   session's time goes into walks. The walk for the next one begins at a base, older than the
---   floor by what may have been about to commit. That counts for fifty times as long as a walk from
---   the very start takes, a second to a minute. Forgotten once there is little to walk past, or
---   nobody has asked for two minutes.
--- Called by: _pick_next, _floor.
+-- Purpose: Finds the floor of a queue for a worker, and stores it for later claims of this session.
+--   The floor is the place in claim order where the first queued job that fits the worker lies.
+--   Claims start their walk there, because a walk from the beginning would pass everything claimed
+--   before: while somebody holds a snapshot, vacuum leaves that in the index.
+-- Guarantees: A hint in a setting of the session: no row, no lock, nothing shared. It is valid for
+--   twenty times as long as it took to find, at least 0.1 seconds and at most 1 second, so that a
+--   session spends at most 5 % of its time finding floors. The walk for the next floor starts at a
+--   base, which lies below the floor far enough for jobs that are about to commit. A base is valid
+--   for fifty times as long as the walk from the very start took, at least 1 second and at most 1
+--   minute. The floor is dropped if that walk reads 500 entries or fewer, or if nobody has asked
+--   for it for two minutes.
+-- Called by: _pick_next.
 
 begin;
 
@@ -34,7 +36,7 @@ begin
   v_now := qwf.now();
   v_took := v_now - v_began;
   if current_setting('transaction_isolation') <> 'read committed' then
-    v_new.mark := null;  -- an old snapshot does not see all up to there
+    v_new.mark := null;  -- an old snapshot does not see every job up to the mark
   end if;
   v_new.until := v_now + least(greatest(20 * v_took, '0.1 s'), '1 s');
   if v_old.base_position is not null then

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/claim/_lock_free_slots
--- Purpose: Takes free places of a limit, so many at most.
--- Guarantees: Never more than max_running are held, by jobs that run and by claims that have not
---   committed yet: a place is a row, and a rival skips one that is locked. Where a limit was
---   lowered, the jobs above it count: as many free places are left free.
--- Locks: free slots of the limit, those that nobody has locked.
+-- Purpose: Locks at most p_count free slots of a limit.
+-- Guarantees: At most max_running slots are held, by running jobs and by claims that have not
+--   committed: a slot is a row, and rivals skip a locked one. After a limit was lowered, each job
+--   that runs above it leaves one free slot unused.
+-- Locks: free slots of the limit that nobody else has locked.
 -- Called by: claim, _lock_limit_slots.
 
 begin;

@@ -1,9 +1,12 @@
 -- Deploy qwf:functions/claim/_make_running
--- Purpose: Makes picked jobs running and hands them out; those whose references cannot be resolved
---   are refused.
--- Guarantees: Rows come from the update itself, and are updated where they were locked. Standalone
---   jobs pay for nothing but that update.
--- Locks: expects the jobs locked by the caller; runs that have not started, those that are free.
+-- Purpose: Makes picked jobs running and returns them, and fails those whose references cannot be
+--   resolved.
+-- Guarantees: Returns rows from the update itself, and updates them where they were locked (ctid).
+--   A standalone job costs only this update. Runs that have not started are found by started_at: a
+--   condition on status would tempt the planner to use a partial index. A run that somebody else
+--   has locked is started by its next claim.
+-- Locks: expects the jobs locked by the caller; runs that have not started, by id, if nobody else
+--   has locked them.
 -- Called by: claim.
 
 begin;
@@ -23,7 +26,7 @@ begin
     v_picked := _qwf.fail_unresolved(_qwf.resolve_inputs(p_picked), p_worker, p_now);
   end if;
   return query
-  with stamped as (
+  with claimed as (
     update qwf.jobs j set
       status = 'running', token = _qwf.new_token(j.id), lease_expires_at = p_until,
       resolved_inputs = p.inputs, attempt = j.attempt + 1, claimed_by = p_worker,
@@ -36,15 +39,22 @@ begin
       j.labels, j.light, p.ord
   )
   select
-    s.id, s.token, s.run_id, s.node_id, s.task, s.queue, coalesce(s.resolved_inputs, s.inputs),
-    s.attempt, coalesce(s.timeout, p_timeout), s.stall_timeout,
-    s.required_model, r.out_dir, s.lease_expires_at, s.project, s.labels, s.light
-  from stamped s
-  left join lateral (  -- offset: by the index, whatever the statistics say
-    select r.out_dir from qwf.runs r where r.id = s.run_id offset 0) r on true
-  order by s.ord;
+    c.id, c.token, c.run_id, c.node_id, c.task, c.queue, coalesce(c.resolved_inputs, c.inputs),
+    c.attempt, coalesce(c.timeout, p_timeout), c.stall_timeout,
+    c.required_model, r.out_dir, c.lease_expires_at, c.project, c.labels, c.light
+  from claimed c
+  left join lateral (  -- offset: uses the index, whatever the statistics say
+    select r.out_dir from qwf.runs r where r.id = c.run_id offset 0) r on true
+  order by c.ord;
   if v_runs <> '{}' then
-    perform _qwf.start_runs(v_runs, p_now);
+    v_runs := array(
+      select r.id from qwf.runs r
+      where r.id = any (v_runs) and r.started_at is null and r.finished_at is null
+      order by r.id
+      for no key update skip locked);
+    if v_runs <> '{}' then
+      update qwf.runs r set status = 'running', started_at = p_now where r.id = any (v_runs);
+    end if;
   end if;
 end $$;
 

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/claim/_peek
--- Purpose: The next queued jobs of a limit, or without one, that fit a worker, in claim order.
--- Guarantees: Looks, and locks nothing. A walk along the index of what is asked for, past nothing
---   but what does not fit.
+-- Purpose: Returns the next queued jobs that fit a worker, of one limit or without a limit, in
+--   claim order.
+-- Guarantees: Locks nothing. Walks along the index of the jobs asked for, and passes only those
+--   that do not fit.
 -- Called by: _wanted_limit_slots, _head_waited.
 
 begin;

@@ -1,17 +1,17 @@
 -- Deploy qwf:functions/claim/_pick
--- Purpose: Picks the jobs of a claim: which walk for which worker, and in which order what they
---   found.
--- Guarantees: Order: run_next; the model the worker has loaded, until the head of the queue has
---   waited for affinity_max_wait; priority; first in first out (an overflow worker, of a negative
---   rank: newest first). No walk but that of the limits sees a limited job.
--- Locks: queued jobs, those that are free.
+-- Purpose: Picks the jobs of a claim.
+-- Guarantees: Chooses the walks for this worker, and sorts what they found. Order: run_next; the
+--   model that the worker has loaded, until the first job it could take has waited for
+--   affinity_max_wait; priority; first in, first out (newest first for an overflow worker, whose
+--   rank is negative). Only _pick_limited picks limited jobs.
+-- Locks: queued jobs that nobody else has locked.
 -- Called by: claim.
 
 begin;
 
 create function _qwf.pick(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
-  p_places qwf.limit_slots[])
+  p_slots qwf.limit_slots[])
 returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -22,8 +22,8 @@ declare
   v_ids bigint[] := '{}';
   v_warm boolean := false;
 begin
-  if p_places <> '{}' then
-    v_limited := _qwf.pick_limited(p_queue, p_worker, p_now, p_light_only, p_places);
+  if p_slots <> '{}' then
+    v_limited := _qwf.pick_limited(p_queue, p_worker, p_now, p_light_only, p_slots);
   end if;
   if p_worker.current_model is not null and not p_light_only then
     v_warm := _qwf.head_waited(

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/claim/_pick_above
--- Purpose: Picks jobs in claim order from a floor on, and what can have come before it since.
--- Guarantees: Walks along jobs_claim. Before the floor come run_next, lower priorities, and what
---   was given back to the front (below position 0): in these parts of the index there is as much as
---   went that way.
--- Locks: queued jobs, those that are free.
+-- Purpose: Picks jobs in claim order from a floor on, and those that can have been added below it.
+-- Guarantees: Walks along jobs_claim in four parts. Three kinds of jobs can have been added below
+--   the floor: those with run_next, those with a lower priority number, and those given back to the
+--   front (below position 0). In these parts a walk passes no more entries than there were such
+--   jobs.
+-- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick_next.
 
 begin;
@@ -28,7 +29,7 @@ begin
     ) part (nth, run_next, priority, "position", up_to)
     order by part.nth
   loop
-    if v_part.position is null then  -- equal: the comparison of a row would not end the walk
+    if v_part.position is null then  -- with =: a row comparison would not end the walk
       v_jobs := v_jobs || array(
         select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
         from qwf.jobs j

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/claim/_pick_light
--- Purpose: Picks light jobs in claim order, for a worker whose card is taken.
--- Guarantees: One walk along jobs_claim_light, past no heavy job.
--- Locks: queued jobs, those that are free.
+-- Purpose: Picks light jobs in claim order, for a worker whose GPU is in use.
+-- Guarantees: One walk along jobs_claim_light, which holds no heavy job.
+-- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick, _wanted_limit_slots.
 
 begin;

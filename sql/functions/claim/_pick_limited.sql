@@ -1,14 +1,15 @@
 -- Deploy qwf:functions/claim/_pick_limited
--- Purpose: Picks the jobs for the places that were taken, those of each limit in claim order.
--- Guarantees: Walks along jobs_claim_limited, or jobs_claim_limited_light past no heavy job.
--- Locks: queued jobs, those that are free.
+-- Purpose: Picks jobs for locked slots, in claim order within each limit.
+-- Guarantees: Walks along jobs_claim_limited, or along jobs_claim_limited_light, which holds no
+--   heavy job.
+-- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick, _lock_limit_slots.
 
 begin;
 
 create function _qwf.pick_limited(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_light_only boolean,
-  p_places qwf.limit_slots[])
+  p_slots qwf.limit_slots[])
 returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -18,7 +19,7 @@ declare
   v_jobs _qwf.picked[] := '{}';
 begin
   for v_limit in
-    select s.limit_name as name, count(*) as places from unnest(p_places) s group by s.limit_name
+    select s.limit_name as name, count(*) as slots from unnest(p_slots) s group by s.limit_name
   loop
     if p_light_only then
       v_jobs := v_jobs || array(
@@ -27,7 +28,7 @@ begin
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name and j.light
           and _qwf.fits(j, p_worker, p_now)
         order by j.run_next desc, j.priority, j.position
-        limit v_limit.places
+        limit v_limit.slots
         for no key update skip locked);
     else
       v_jobs := v_jobs || array(
@@ -36,7 +37,7 @@ begin
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name
           and _qwf.fits(j, p_worker, p_now)
         order by j.run_next desc, j.priority, j.position
-        limit v_limit.places
+        limit v_limit.slots
         for no key update skip locked);
     end if;
   end loop;

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/claim/_pick_newest
--- Purpose: Picks the newest job of a band first, for an overflow worker: it leaves those at the
---   head to the others.
--- Guarantees: Backwards along jobs_claim, band by band (run_next, then each priority). After 32
---   bands the rest comes in claim order, so that the cost is bounded.
--- Locks: queued jobs, those that are free.
+-- Purpose: Picks jobs for an overflow worker, the newest of a band first, so that it leaves the
+--   oldest to the others.
+-- Guarantees: Walks backwards along jobs_claim, one band after another (first run_next, then each
+--   priority). After 32 bands it picks the rest in claim order, so that the cost is bounded.
+-- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick, _wanted_limit_slots.
 
 begin;
@@ -17,9 +17,9 @@ as $$
 declare
   v_jobs _qwf.picked[] := '{}';
   v_run_next boolean := true;
-  v_priority bigint := -2147483648;  -- none of a lower one is left
+  v_priority bigint := -2147483648;  -- no job with a lower number is left
 begin
-  for v_hop in 1 .. 32 loop
+  for v_step in 1 .. 32 loop
     select j.priority into v_priority
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/claim/_pick_next
--- Purpose: Picks jobs in claim order: run_next, priority, first in first out.
+-- Purpose: Picks jobs in claim order: run_next, priority, first in, first out.
 -- Guarantees: One walk along jobs_claim, with the settings of claim, whatever the statistics say.
---   Jobs this claim picked before are passed over: skip locked does not skip one's own locks. Where
---   a held snapshot keeps what was claimed in the index, the walk begins at a floor (_keep_floor).
--- Locks: queued jobs, those that are free.
+--   Passes over the jobs that this claim has picked before: skip locked does not skip its own
+--   locks. If the session keeps a floor (see _keep_floor), the walk starts there. A floor is at
+--   most a second old: jobs that committed late, below it, are found by the next one.
+-- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick, _pick_newest, _wanted_limit_slots.
 
 begin;
@@ -20,7 +21,12 @@ declare
   v_walked bigint;
 begin
   if current_setting('qwf.floors', true) <> '' then
-    v_floor := _qwf.floor(p_queue, p_worker, p_now);
+    v_floor := jsonb_populate_record(
+      null::_qwf.floor,
+      current_setting('qwf.floors')::jsonb -> _qwf.floor_key(p_queue, p_worker.id));
+    if v_floor.until not between qwf.now() and qwf.now() + interval '1 s' then
+      v_floor := _qwf.keep_floor(p_queue, p_worker, p_now);  -- lapsed, or the clock was set back
+    end if;
     if v_floor.until is not null then
       return _qwf.pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
     end if;

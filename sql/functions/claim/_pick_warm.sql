@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/claim/_pick_warm
--- Purpose: Picks the jobs a worker with a loaded model prefers: run_next, then those that need it.
--- Guarantees: Walks along jobs_claim, over the jobs with run_next alone, and jobs_claim_model.
--- Locks: queued jobs, those that are free.
+-- Purpose: Picks jobs for a worker with a loaded model: first those with run_next, then those that
+--   need the model.
+-- Guarantees: Walks along jobs_claim, over the jobs with run_next only, and along jobs_claim_model.
+-- Locks: queued jobs that nobody else has locked.
 -- Called by: _pick.
 
 begin;
@@ -13,9 +14,9 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_next _qwf.picked[];
+  v_run_next _qwf.picked[];
 begin
-  v_next := array(
+  v_run_next := array(
     select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.run_next
@@ -23,13 +24,13 @@ begin
     order by j.priority, j.position
     limit p_count
     for no key update skip locked);
-  return v_next || array(
+  return v_run_next || array(
     select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
       and j.required_model = p_worker.current_model and _qwf.fits(j, p_worker, p_now)
     order by j.priority, j.position
-    limit p_count - cardinality(v_next)
+    limit p_count - cardinality(v_run_next)
     for no key update skip locked);
 end $$;
 

@@ -1,11 +1,11 @@
 -- Deploy qwf:functions/claim/_wake_another
--- Purpose: Wakes one sleeper that could take a job which the worker that looked cannot.
--- Guarantees: Only one that fell asleep before the job was queued: once it has looked it sleeps
---   anew, so that a wake-up is passed on once to each, and ends. Looks at the first 64 jobs; what
---   is missed costs a poll.
+-- Purpose: Wakes one sleeper that could take a job which this worker cannot take.
+-- Guarantees: Wakes only a sleeper that fell asleep before the job was queued. Once it has looked
+--   it falls asleep again, so that each sleeper is woken once for a job, and the chain ends. Looks
+--   at the first 64 jobs; a job it misses is found by a poll.
 -- Locks: advisory (7177, hash of the worker), tried only.
 -- Notifies: the channel of the sleeper.
--- Called by: claim that found less than it asked for.
+-- Called by: claim.
 
 begin;
 
@@ -20,7 +20,7 @@ begin
       select from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is null)
   then
-    return;  -- nothing there; or what was claimed would have to be walked past: see _keep_floor
+    return;  -- no job is left, or the walk would pass claimed ones: see _keep_floor
   end if;
   perform pg_notify(qwf.wake_channel(chosen.worker), p_queue)
   from (

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/claim/_wake_overlooked
--- Purpose: Wakes sleepers for work that lies there though they could take it: their wake-up got
---   lost, or it is time that made them fit. So sleepers need not look often, each for itself.
--- Guarantees: At most two sleepers of a queue, at random, as one may have died: of sixteen, for the
---   first jobs of the queue, so that it costs no more where nobody can take them. A job that was
---   queued a moment ago has woken somebody already. One that waits for something else, like a
---   limit, costs two looks a second.
+-- Purpose: Wakes sleepers for jobs that they could take and that nobody took. Their wake-up was
+--   lost, or the job fits them only now. So sleepers need not poll often.
+-- Guarantees: Wakes at most two sleepers of a queue, because one may have died, chosen at random
+--   from sixteen. Looks at the first jobs of the queue only, so that it costs no more if nobody can
+--   take them. Skips a job queued less than 0.2 seconds ago, which has woken somebody already. A
+--   job that waits for something else, such as a limit, wakes two sleepers in vain each second.
 -- Notifies: the channels of the sleepers.
 -- Called by: _rest_when_idle.
 

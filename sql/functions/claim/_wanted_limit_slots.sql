@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/claim/_wanted_limit_slots
--- Purpose: How many places of which limits a claim would use, if nobody else took places.
--- Guarantees: What has no limit is locked already now: a job that a rival holds must not stand in
---   the way of a limited one behind it, however long that takes. Costs an index probe for each
---   limit that has queued jobs in the queue, whatever waits behind a limit that is full.
--- Locks: the next queued jobs without a limit, those that are free.
+-- Purpose: Returns how many slots of each limit a claim would use if no rival took any.
+-- Guarantees: Locks the jobs without a limit already: a job that a rival holds must not count ahead
+--   of a limited one behind it, however long the rival holds it. Costs one index probe for each
+--   limit that has queued jobs in the queue, however many jobs wait for a full limit.
+-- Locks: the next queued jobs without a limit that nobody else has locked.
 -- Called by: _lock_limit_slots.
 
 begin;
@@ -16,13 +16,13 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_free _qwf.picked[] := case
+  v_unlimited _qwf.picked[] := case
     when p_light_only then _qwf.pick_light(p_queue, p_worker, p_now, p_count)
     when p_worker.rank < 0 then _qwf.pick_newest(p_queue, p_worker, p_now, p_count, '{}')
     else _qwf.pick_next(p_queue, p_worker, p_now, p_count, '{}') end;
 begin
   return query
-  with recursive waiting (name) as (  -- hops from limit to limit
+  with recursive waiting (name) as (  -- steps from limit to limit
     (select j.limit_by from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
       order by j.limit_by limit 1)
@@ -33,7 +33,7 @@ begin
     from waiting w
     where w.name is not null
   ), room as (
-    select l.name, least((p_at_most ->> l.name)::int, f.free - a.above)::int as places
+    select l.name, least((p_at_most ->> l.name)::int, f.free - a.above)::int as slots
     from waiting w
     join qwf.limits l on l.name = w.name
     cross join lateral (select count(*) as above from qwf.limit_slots s
@@ -47,13 +47,13 @@ begin
     from (
       select l.*
       from room r
-      cross join lateral _qwf.peek(p_queue, r.name, p_worker, p_now, r.places, p_light_only) l
-      where r.places > 0
+      cross join lateral _qwf.peek(p_queue, r.name, p_worker, p_now, r.slots, p_light_only) l
+      where r.slots > 0
       union all
       select f.* from qwf.jobs f
-      where f.id = any (array(select p.id from unnest(v_free) p))
+      where f.id = any (array(select p.id from unnest(v_unlimited) p))
     ) j
-  ), preferred (model) as (  -- as _pick will
+  ), preferred (model) as (  -- as in _pick
     select p_worker.current_model
     from qwf.settings s
     where p_worker.current_model is not null and not p_light_only

@@ -1,14 +1,16 @@
 -- Deploy qwf:functions/claim/claim
--- Purpose: Hands queued jobs to a worker: the one way from queued to running.
--- Guarantees: A job is handed to one worker: the rows are locked as they are picked, and stamped at
---   once. What is limited takes its places first, so that rivals that have not committed count.
---   A job whose references cannot be resolved fails with QW004, and the others are handed out all
---   the same. Every walk goes along an index in claim order whatever the statistics say: the
---   settings below hold for all it calls, and forbid what a cached plan with an unknown limit would
---   choose instead.
--- Locks: free slots, queued jobs and runs that have not started, those that nobody has locked.
--- Notifies: the next sleeper of the queue, where there may be more than this worker took, or work
---   that it cannot take.
+-- Purpose: Hands queued jobs to a worker. This is the only way from queued to running.
+-- Guarantees: A job is handed to one worker only: its row is locked when it is picked, and made
+--   running in the same transaction. Limited jobs take their slots first, so that claims of rivals
+--   count before they commit. A job whose references cannot be resolved fails with QW004, and the
+--   others are still handed out. A walk is a scan along one index in claim order that stops at the
+--   jobs it takes. Every walk follows its index whatever the statistics say: the settings below
+--   hold in all functions that claim calls, and rule out what a cached plan with an unknown LIMIT
+--   would choose instead.
+-- Locks: free slots, queued jobs and runs that have not started; skips those that somebody else has
+--   locked.
+-- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
+--   that it cannot run.
 -- Raises: QW005 for max_jobs outside 1 to 1000, QW006 for an unknown queue.
 -- Called by: workers.
 
@@ -35,17 +37,17 @@ declare
   v_terms record;
   v_worker qwf.workers;
   v_room int := claim.max_jobs;
-  v_slots qwf.limit_slots[] := '{}';
-  v_places qwf.limit_slots[] := '{}';
+  v_queue_slots qwf.limit_slots[] := '{}';
+  v_limit_slots qwf.limit_slots[] := '{}';
   v_jobs _qwf.picked[];
 begin
   select
     q.paused, q.max_running, coalesce(claim.lease, q.lease, s.lease) as lease,
     coalesce(q.timeout, s.timeout) as timeout,
-    (select true from qwf.jobs j  -- limit 1: a plan of exists may read all of them
+    (select true from qwf.jobs j  -- limit 1: exists may be planned to read all of them
       where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 1) as limited,
     exists (select from qwf.switched_off o where o.host = w.host and o.queue = q.name) as off,
-    w as worker  -- not registered: nothing is filtered
+    w as worker  -- null if not registered: then nothing is filtered
     into v_terms
   from qwf.queues q
   cross join qwf.settings s
@@ -61,17 +63,17 @@ begin
   v_worker := v_terms.worker;
 
   if v_terms.max_running is not null then
-    v_slots := _qwf.lock_free_slots('queue:' || claim.queue, v_room);
-    v_room := cardinality(v_slots);
+    v_queue_slots := _qwf.lock_free_slots('queue:' || claim.queue, v_room);
+    v_room := cardinality(v_queue_slots);
     if v_room = 0 then
       return;
     end if;
   end if;
   if v_terms.limited then
-    v_places := _qwf.lock_limit_slots(claim.queue, v_worker, v_now, v_room, claim.light_only);
+    v_limit_slots := _qwf.lock_limit_slots(claim.queue, v_worker, v_now, v_room, claim.light_only);
   end if;
-  v_jobs := _qwf.pick(claim.queue, v_worker, v_now, v_room, claim.light_only, v_places);
-  v_now := qwf.now();  -- after the pick: what was picked may have been queued since
+  v_jobs := _qwf.pick(claim.queue, v_worker, v_now, v_room, claim.light_only, v_limit_slots);
+  v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
 
   if cardinality(v_jobs) = claim.max_jobs then
     perform _qwf.wake(claim.queue, 1);
@@ -84,13 +86,14 @@ begin
   return query
   select * from _qwf.make_running(
     v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
-  if v_slots <> '{}' or v_places <> '{}' then
-    perform _qwf.fill_slots(v_slots || v_places, array(select p.id from unnest(v_jobs) p));
+  if v_queue_slots <> '{}' or v_limit_slots <> '{}' then
+    perform _qwf.fill_slots(
+      v_queue_slots || v_limit_slots, array(select p.id from unnest(v_jobs) p));
   end if;
 end $$;
 comment on function qwf.claim is
   'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '
-  'and a lease; with light_only only jobs that may run beside a model. Returns nothing while the '
+  'and a lease. light_only: only jobs that may run beside a model job. Returns nothing while the '
   'queue is paused or the worker is off; QW006 for an unknown queue. The worker need not be '
   'registered.';
 call _qwf.allow('qwf.claim', 'qwf_worker');
