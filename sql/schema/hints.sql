@@ -1,27 +1,27 @@
 -- Deploy qwf:schema/hints
--- Hints kept in sequences. A sequence is a register that every session can read and write without a
--- row, a lock or a transaction.
+-- Hints kept in sequences. Every session can read and write a sequence without a row, a lock or a
+-- transaction.
 
 begin;
 
 create sequence qwf.last_tick minvalue 0 start 0;
 comment on sequence qwf.last_tick is
-  'When a tick last finished, milliseconds since 1970; only a hint, see tick().';
+  'When the last tick finished, milliseconds since 1970; only a hint, see tick().';
 
-create sequence qwf.caught_up minvalue 0 start 0;
-comment on sequence qwf.caught_up is
-  'When a tick last began that left nothing to do, milliseconds since 1970; only a hint.';
+create sequence qwf.last_complete_tick minvalue 0 start 0;
+comment on sequence qwf.last_complete_tick is
+  'When the last tick that left nothing to do began, milliseconds since 1970; only a hint.';
 
-create sequence qwf.next_fold minvalue 0 start 0;
-comment on sequence qwf.next_fold is
-  'When figures of attempts are folded next, milliseconds since 1970; only a hint.';
+create sequence qwf.next_roll_up minvalue 0 start 0;
+comment on sequence qwf.next_roll_up is
+  'When statistics are rolled up next, milliseconds since 1970; only a hint.';
 
 create sequence qwf.prune_job minvalue 0 start 0;
 comment on sequence qwf.prune_job is
-  'Job up to which prune() has looked in this round; only a hint.';
+  'Id of the last job that prune() has looked at in this round; only a hint.';
 
 create sequence qwf.metrics_sent minvalue 0 start 0;
 comment on sequence qwf.metrics_sent is
-  'When samples last went out on channel hw_metrics, milliseconds since 1970; only a hint.';
+  'When samples were last sent on channel hw_metrics, milliseconds since 1970; only a hint.';
 
 commit;

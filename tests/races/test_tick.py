@@ -7,7 +7,7 @@ import pytest
 from support.interleave import Race, claim, finish
 
 LATE = "select setval('qwf.last_tick', (extract(epoch from qwf.now()) * 1000)::bigint - %s)"
-AGED = LATE.replace("last_tick", "caught_up")
+AGED = LATE.replace("last_tick", "last_complete_tick")
 
 
 def test_one_of_two_ticks_does_the_work(race: Race) -> None:

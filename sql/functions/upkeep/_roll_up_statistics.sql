@@ -14,7 +14,7 @@ as $$
 declare
   v_batch constant int := 5000;
   v_now timestamptz := qwf.now();
-  v_due timestamptz := (select to_timestamp(n.last_value / 1000.0) from qwf.next_fold n);
+  v_due timestamptz := (select to_timestamp(n.last_value / 1000.0) from qwf.next_roll_up n);
   v_pause interval;
   v_count int;
 begin
@@ -24,7 +24,7 @@ begin
   v_count := _qwf.roll_up_counts(v_batch);
   v_pause := greatest((qwf.now() - v_now) * 9,
     case when v_count < v_batch then interval '10 s' else interval '0 s' end);
-  perform setval('qwf.next_fold',
+  perform setval('qwf.next_roll_up',
     (extract(epoch from v_now + least(v_pause, interval '4 min')) * 1000)::bigint);
   return v_count;
 end $$;

@@ -61,7 +61,7 @@ begin
       end;
     end loop;
     if not v_fresh and v_most < 100 then  -- no part has reached its bound
-      perform setval('qwf.caught_up', floor(extract(epoch from v_now) * 1000)::bigint);
+      perform setval('qwf.last_complete_tick', floor(extract(epoch from v_now) * 1000)::bigint);
     end if;
   end if;
   if v_locked then

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/wake/_announce_trouble
--- Purpose: Tells whoever listens that a job failed or that a person is asked, where
---   settings.notify_events says so.
--- Guarantees: Sent with the commit of the failure or question. Switched off, it costs one look at
---   the settings.
+-- Purpose: Notifies listeners that a job failed or that a person is asked, if
+--   settings.notify_events is on.
+-- Guarantees: Sent when the failure or the question commits. If it is off, it costs one look at the
+--   settings.
 -- Notifies: qwf_events.
 -- Called by: tg_jobs__trouble, _insert_elements.
 

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/wake/_check_worker
--- Purpose: Refuses a worker without a name, or with one that no index takes.
+-- Purpose: Refuses a worker without a name, or with a name too long for an index.
 -- Raises: QW005.
 -- Called by: echo, sleep.
 

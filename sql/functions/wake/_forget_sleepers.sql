@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/wake/_forget_sleepers
--- Purpose: Clears away workers that fell asleep and never woke.
--- Guarantees: A minute is long: a sleeper says that it sleeps every few seconds.
--- Locks: rows of sleepers, those that are free.
+-- Purpose: Deletes sleepers that died asleep.
+-- Guarantees: Deletes rows older than a minute. A live sleeper renews its row every few seconds.
+-- Locks: rows of sleepers that nobody else has locked.
 -- Called by: _tick_part.
 
 begin;
@@ -20,8 +20,8 @@ begin
     where g.since < v_now - interval '1 min'
     limit 1000
     for update skip locked
-  ) gone
-  where s.worker = gone.worker and s.queue = gone.queue;
+  ) dead
+  where s.worker = dead.worker and s.queue = dead.queue;
   get diagnostics v_count = row_count;
   return v_count;
 end $$;

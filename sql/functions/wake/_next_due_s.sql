@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/wake/_next_due_s
--- Purpose: How long agents may sleep before time brings work.
--- Guarantees: Two index look-ups. A schedule that was due by p_since, when schedules were last
---   fired, waits for its last work, not for time.
+-- Purpose: Returns the seconds until the next job or schedule is due.
+-- Guarantees: Costs two index look-ups. Ignores a schedule that was due by p_since, when schedules
+--   were last fired: it waits for its earlier work, not for time.
 -- Called by: stay_asleep, tick.
 
 begin;

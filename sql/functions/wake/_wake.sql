@@ -1,14 +1,14 @@
 -- Deploy qwf:functions/wake/_wake
 -- Purpose: Wakes as many sleepers of a queue as there are new jobs, and no worker that is awake.
--- Guarantees: Writes no row and waits for nobody: rival wakers skip each other's picks by advisory
---   try-locks, which end with the transaction. Nobody asleep: no NOTIFY. Where several workers fell
---   asleep within the last four milliseconds, which is a hungry fleet, these count as woken: they
---   look again of themselves after five, and a NOTIFY in every commit would make the producers
---   queue up for its lock. One that says again that it sleeps does not look, and is no such worker
---   (see sleep). A wake that gets lost costs the sleeper one poll.
+-- Guarantees: Writes no row and waits for nobody: rivals skip each other's picks by advisory
+--   try-locks, which end with the transaction. Sends no NOTIFY if nobody sleeps. If two or more
+--   workers fell asleep within the last four milliseconds (a busy fleet), they count as woken: they
+--   look again by themselves after five, and a NOTIFY in every commit would make producers queue
+--   for its lock. A worker that only renews its sleep is not counted as freshly asleep (see sleep).
+--   A lost wake-up costs the sleeper one poll.
 -- Locks: advisory (7177, hash of the worker), tried only.
 -- Notifies: the channel of each sleeper picked.
--- Called by: whatever makes a job claimable.
+-- Called by: every function that makes a job claimable.
 
 begin;
 
@@ -22,7 +22,7 @@ declare
   v_now timestamptz := qwf.now();
 begin
   if not exists (select from qwf.sleepers s where s.queue = p_queue) then
-    return;  -- the usual case in a busy fleet, and cheaper to see than to sort
+    return;  -- the usual case in a busy fleet, and cheaper than the sort below
   end if;
   perform pg_notify(qwf.wake_channel(picked.worker), p_queue)
   from (
@@ -31,7 +31,7 @@ begin
       select s.worker, count(*) filter (where s.since > v_now - interval '4 ms') over () as fresh
       from qwf.sleepers s
       where s.queue = p_queue and s.since > v_now - interval '15 s'
-      order by s.since desc  -- one that died asleep is never the freshest for long
+      order by s.since desc  -- so that one that died asleep is soon not picked
       limit 64
     ) asleep
     where (asleep.fresh < 2 or asleep.fresh < p_count)

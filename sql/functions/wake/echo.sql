@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/wake/echo
--- Purpose: Lets a worker find out whether notifications reach it.
--- Guarantees: Nothing else is said or written. Call it from another session than the one that
---   LISTENs: behind a pool by transaction a session may hear itself, and nobody else.
+-- Purpose: Sends a worker a notification, so that it finds out whether notifications reach it.
+-- Guarantees: Writes nothing. Call it from another session than the one that LISTENs: behind a pool
+--   in transaction mode a session may receive its own notifications and nobody else's.
 -- Notifies: the worker's own channel, payload echo.
--- Raises: QW005 for no worker.
+-- Raises: QW005 if there is no worker.
 -- Called by: agents, once for each connection.
 
 begin;
@@ -18,7 +18,8 @@ begin
   perform pg_notify(qwf.wake_channel(echo.worker), 'echo');
 end $$;
 comment on function qwf.echo is
-  'Sends echo on the channel of the worker: one that hears it may poll seldom while it sleeps.';
+  'Sends echo on the channel of the worker. A worker that receives it may poll seldom while it '
+  'sleeps.';
 call _qwf.allow('qwf.echo', 'qwf_worker');
 
 commit;

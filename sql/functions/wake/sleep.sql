@@ -1,11 +1,12 @@
 -- Deploy qwf:functions/wake/sleep
 -- Purpose: Registers a worker as asleep on a queue.
--- Guarantees: Whoever makes work for the queue after this commits wakes it. Claim once more after
---   it committed: work that came between the empty claim and this wakes nobody. A row older than
---   fifteen seconds is ignored: say it again while asleep. Who says it again does not count among
---   those who have just fallen asleep, whom _wake leaves alone as they are about to look.
+-- Guarantees: A job that becomes claimable after this commits wakes the worker. Claim once more
+--   after the commit: a job that came between the empty claim and this call wakes nobody. A row
+--   older than fifteen seconds is ignored, so repeat the call while asleep. A repeated call does
+--   not count as having just fallen asleep; _wake leaves out those who have, because they are about
+--   to look.
 -- Locks: the worker's own row in sleepers.
--- Raises: QW005 for no worker, QW006 for an unknown queue.
+-- Raises: QW005 if there is no worker, QW006 for an unknown queue.
 -- Called by: agents that found a queue empty.
 
 begin;
@@ -27,8 +28,8 @@ begin
 end $$;
 comment on function qwf.sleep is
   'Registers the worker as asleep on the queue and returns the channel it has to LISTEN on. Claim '
-  'once more afterwards, and say it again at least every ten seconds while asleep, with sleep or '
-  'stay_asleep; QW006 for an unknown queue.';
+  'once more afterwards, and call sleep or stay_asleep at least every ten seconds while asleep; '
+  'QW006 for an unknown queue.';
 call _qwf.allow('qwf.sleep', 'qwf_worker');
 
 commit;

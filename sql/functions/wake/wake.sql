@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/wake/wake
 -- Purpose: Takes a worker off the list of sleepers.
--- Guarantees: Nobody sends it a NOTIFY for work any more.
+-- Guarantees: Nobody sends it a NOTIFY for new jobs any more.
 -- Locks: the worker's own rows in sleepers.
 -- Called by: agents that have work again.
 
@@ -15,7 +15,7 @@ begin
   delete from qwf.sleepers s where s.worker = wake.worker;
 end $$;
 comment on function qwf.wake is
-  'Says that the worker is awake: wake-ups for new work go to others.';
+  'Takes the worker off the list of sleepers, so that wake-ups for new jobs go to others.';
 call _qwf.allow('qwf.wake', 'qwf_worker');
 
 commit;

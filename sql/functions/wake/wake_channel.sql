@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/wake/wake_channel
--- Purpose: The NOTIFY channel of a worker.
--- Guarantees: One channel per worker; a valid identifier whatever the worker is called.
--- Called by: whatever sends a worker a notification, and agents.
+-- Purpose: Returns the NOTIFY channel of a worker.
+-- Guarantees: One channel per worker, and a valid identifier for any name.
+-- Called by: every function that notifies a worker, and agents.
 
 begin;
 
@@ -11,8 +11,8 @@ as $$
   select 'qwf_' || md5(wake_channel.worker)
 $$;
 comment on function qwf.wake_channel is
-  'Channel a worker LISTENs on. Payload: the queue that has work, cancel when it should send a '
-  'heartbeat now, log when somebody follows one of its logs, or the echo it asked for.';
+  'Channel a worker LISTENs on. Payload: the queue that has work, cancel (send a heartbeat now), '
+  'log (somebody follows one of its logs), or echo (it asked for it).';
 call _qwf.allow('qwf.wake_channel', 'qwf_worker');
 
 commit;

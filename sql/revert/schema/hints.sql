@@ -3,8 +3,8 @@
 begin;
 
 drop sequence qwf.last_tick;
-drop sequence qwf.caught_up;
-drop sequence qwf.next_fold;
+drop sequence qwf.last_complete_tick;
+drop sequence qwf.next_roll_up;
 drop sequence qwf.prune_job;
 drop sequence qwf.metrics_sent;
 

@@ -2,7 +2,7 @@ begin;
 select plan(5);
 
 select qwf_test.set_now('2030-01-01');
-select setval('qwf.next_fold', 0);
+select setval('qwf.next_roll_up', 0);
 insert into qwf.attempt_counts values
   ('2030-01-01', 'cpu', 'a', 'completed', '{0}', '{0}');
 select is(_qwf.roll_up_statistics(), 1, 'the first time');

@@ -12,7 +12,7 @@ select ok((select since > '2030-01-01 00:00:08' from qwf.sleepers), 'as sleep do
 select throws_ok($$ select qwf.stay_asleep('w', 'gpuu') $$, 'QW006', null, 'no such queue');
 select throws_ok($$ select qwf.stay_asleep('w', 'gpu', '[]') $$, 'QW005', 'not a heartbeat',
   'stats are an object');
-select throws_ok($$ select qwf.stay_asleep('w', 'gpu', max_age => '-1 s') $$, 'QW005', 'not an age',
+select throws_ok($$ select qwf.stay_asleep('w', 'gpu', max_age => '-1 s') $$, 'QW005', 'invalid age',
   'nor is it an age');
 
 select * from finish();

@@ -1,7 +1,7 @@
 begin;
 select plan(3);
 
-select setval('qwf.caught_up', 0);  -- what earlier tests noted outlives them
+select setval('qwf.last_complete_tick', 0);  -- what earlier tests noted outlives them
 select qwf_test.set_now('2030-01-01');
 select qwf.enqueue_many((
   select jsonb_agg(jsonb_build_object('task', 't')) from generate_series(1, 150)));

@@ -1,7 +1,7 @@
 begin;
 select plan(2);
 
-select setval('qwf.next_fold', 0);
+select setval('qwf.next_roll_up', 0);
 select qwf.enqueue('a');
 select qwf_test.work('default');
 select is((qwf.tick() ->> 'folded')::int, 1, 'what one call of finish_many left');

@@ -3,8 +3,8 @@
 begin;
 
 select last_value from qwf.last_tick;
-select last_value from qwf.caught_up;
-select last_value from qwf.next_fold;
+select last_value from qwf.last_complete_tick;
+select last_value from qwf.next_roll_up;
 select last_value from qwf.prune_job;
 select last_value from qwf.metrics_sent;
 

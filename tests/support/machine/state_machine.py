@@ -64,8 +64,8 @@ RESET = f"""
 update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
 delete from qwf.limit_slots; delete from qwf.limits;
 {";".join(f"select qwf.create_limit('{name}', {count})" for name, count in LIMITS.items())};
-select setval('qwf.next_fold', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
-  setval('qwf.caught_up', 0),
+select setval('qwf.next_roll_up', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
+  setval('qwf.last_complete_tick', 0),
   setval('qwf.jobs_id_seq', 1, false), setval('qwf.runs_id_seq', 1, false);
 """
 JOBS = """
