@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/workers/agent_settings
--- Purpose: What an agent needs to know of the settings, so that it reads no tables.
--- Guarantees: The queue's own values win over the settings.
--- Raises: QW006 for a queue that does not exist.
+-- Purpose: Returns the settings an agent needs, so that it reads no tables.
+-- Guarantees: The queue's own values override the settings.
+-- Raises: QW006 for an unknown queue.
 -- Called by: agents, when they start.
 
 begin;

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/workers/answer_model_request
--- Purpose: Says how a request to load or unload a model ended.
--- Guarantees: Only the worker that took it up can say so, and once.
+-- Purpose: Records how a request to load or unload a model ended.
+-- Guarantees: Only the worker that took the request can answer it, and only once.
 -- Locks: the request.
 -- Called by: agents.
 
@@ -19,7 +19,7 @@ begin
     and r.answered_at is null;
 end $$;
 comment on function qwf.answer_model_request is
-  'Records that the worker has carried out a request about a model, or the error it met.';
+  'Records that the worker has carried out a request about a model, or why it could not.';
 call _qwf.allow('qwf.answer_model_request', 'qwf_worker');
 
 commit;

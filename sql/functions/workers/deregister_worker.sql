@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/workers/deregister_worker
--- Purpose: Says goodbye for a worker and hands back what it held.
+-- Purpose: Marks a worker as stopped and hands back the jobs it held.
 -- Guarantees: Its jobs are released: no budget is counted, and they go to the front of their band.
---   Twice does no harm.
+--   A second call does no harm.
 -- Locks: the jobs (by id), then as _end_attempts, then the worker's rows.
 -- Called by: agents that stop.
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/workers/desired_state
--- Purpose: Whether a host should serve a queue.
--- Guarantees: No row means on; so does an off whose time has passed.
--- Called by: people, agents, and the walks of claim.
+-- Purpose: Returns whether a host should serve a queue: on or off.
+-- Guarantees: No row means on, and so does an off whose time has passed.
+-- Called by: people, agents and other functions.
 
 begin;
 

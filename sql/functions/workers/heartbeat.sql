@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/workers/heartbeat
--- Purpose: Says that a worker lives, renews its leases, and tells it which bodies to stop.
--- Guarantees: Never waits: a job that somebody has locked just now gets no row in the answer; ask
---   again at the next beat. A job to cancel is not renewed, so that a worker that ignores the order
---   loses it when the lease lapses.
--- Locks: the worker's row and the jobs (by id), where they are free.
--- Raises: QW005 for a lease that is none, or stats that are no object.
+-- Purpose: Records that a worker is alive, renews its leases, and tells it which bodies to stop.
+-- Guarantees: Never waits. A job that somebody else has locked gets no row in the answer; ask again
+--   with the next heartbeat. A job to cancel is not renewed, so that a worker that ignores the
+--   order loses it when the lease lapses.
+-- Locks: the worker's row and the jobs (by id), if nobody else has locked them.
+-- Raises: QW005 for an invalid lease, or stats that are no object.
 -- Called by: workers.
 
 begin;
@@ -27,9 +27,9 @@ declare
 begin
   if heartbeat.lease not between '1 s' and '1 day'
     or jsonb_typeof(heartbeat.stats) <> 'object' then
-    raise exception using errcode = 'QW005', message = 'not a heartbeat',
+    raise exception using errcode = 'QW005', message = 'invalid heartbeat',
       detail = format('lease %s, stats %s', heartbeat.lease, left(heartbeat.stats::text, 200)),
-      hint = 'a lease is one second to one day, stats are a JSON object';
+      hint = 'a lease is one second to one day; stats are a JSON object';
   end if;
   update qwf.workers w set
     last_seen = v_now,
@@ -76,8 +76,8 @@ begin
   where k.id is not null or not exists (select from seen s where s.token = a.token);
 end $$;
 comment on function qwf.heartbeat is
-  'Renews the leases of these tokens and answers ok, cancel or lost for each; no row for a job '
-  'that is locked just now.';
+  'Renews the leases of these tokens and answers ok, cancel or lost for each. A job that is locked '
+  'at the moment gets no row.';
 call _qwf.allow('qwf.heartbeat', 'qwf_worker');
 
 commit;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/workers/progress
--- Purpose: Takes how far a body has come.
--- Guarantees: Never waits; changes nothing for a stale token.
--- Locks: the job, if it is free.
+-- Purpose: Records the progress of a body.
+-- Guarantees: Never waits. Changes nothing for a stale token.
+-- Locks: the job, if nobody else has locked it.
 -- Raises: QW005 for a fraction outside 0 to 1.
 -- Called by: workers.
 
@@ -21,7 +21,7 @@ declare
   v_job qwf.jobs;
 begin
   if progress.fraction is not null and not (progress.fraction between 0 and 1) then
-    raise exception using errcode = 'QW005', message = 'progress is a fraction',
+    raise exception using errcode = 'QW005', message = 'invalid progress',
       detail = format('fraction: %s', progress.fraction), hint = 'pass a number from 0 to 1';
   end if;
   select j.* into v_job
@@ -46,7 +46,7 @@ begin
 end $$;
 comment on function qwf.progress is
   'Records the fraction done (0 to 1) and a message; returns ok, cancel (stop the body) or lost '
-  '(not yours any more).';
+  '(the job is not yours any more).';
 call _qwf.allow('qwf.progress', 'qwf_worker');
 
 commit;

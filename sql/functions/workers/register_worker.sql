@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/workers/register_worker
 -- Purpose: Registers an agent process on a queue, with what it can do.
--- Guarantees: A new id at every start; claim takes the announced tasks, models, VRAM, labels and
---   project into account.
--- Raises: QW005 for info that is malformed, QW006 for an unknown queue.
+-- Guarantees: Gives a new id at every start. claim filters by the announced tasks, models, VRAM,
+--   labels and project.
+-- Raises: QW005 for malformed info, QW006 for an unknown queue.
 -- Called by: agents.
 
 begin;
@@ -23,7 +23,7 @@ begin
   if coalesce(register_worker.host, '') = ''
     or jsonb_typeof(register_worker.info) is distinct from 'object'
     or jsonb_typeof(coalesce(register_worker.info -> 'labels', '{}')) <> 'object' then
-    raise exception using errcode = 'QW005', message = 'not a worker',
+    raise exception using errcode = 'QW005', message = 'invalid worker',
       detail = format('host %L, info %s',
         register_worker.host, left(register_worker.info::text, 200)),
       hint = 'name the host; info and info.labels are JSON objects';
@@ -42,7 +42,7 @@ begin
   return v_id;
 exception
   when data_exception or check_violation then
-    raise exception using errcode = 'QW005', message = 'not a worker', detail = sqlerrm,
+    raise exception using errcode = 'QW005', message = 'invalid worker', detail = sqlerrm,
       hint = 'pid, slots, vram_mb and rank are whole numbers; tasks and models are lists of names';
 end $$;
 comment on function qwf.register_worker is

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/workers/request_model
 -- Purpose: Asks a worker to load or unload a model.
--- Guarantees: One worker of the host takes it up, between two jobs; requests older than a day go.
+-- Guarantees: One worker of the host takes the request, between two jobs. Requests older than a day
+--   are deleted.
 -- Notifies: worker_control, with host:queue.
--- Raises: QW002 where no live worker of the host knows the model, QW005 for an action that is none,
---   QW006 for an unknown queue.
+-- Raises: QW002 if no live worker of the host knows the model, QW005 for an invalid action, QW006
+--   for an unknown queue.
 -- Called by: operators, qwf worker load and unload.
 
 begin;
@@ -24,9 +25,9 @@ begin
   end if;
   if coalesce(request_model.action not in ('load', 'unload'), true)
     or (request_model.model is null and request_model.action = 'load') then
-    raise exception using errcode = 'QW005', message = 'not a request',
+    raise exception using errcode = 'QW005', message = 'invalid request',
       detail = format('action %L, model %L', request_model.action, request_model.model),
-      hint = 'load a model by its name, or unload it; unload without a name is whatever is loaded';
+      hint = 'load a model by name, or unload it; unload without a name unloads every model';
   end if;
   if not exists (
     select from qwf.workers w cross join qwf.settings s
@@ -37,7 +38,7 @@ begin
     raise exception using errcode = 'QW002', message = 'no worker there has this model',
       detail = format('host %L, queue %L, model %L',
         request_model.host, request_model.queue, request_model.model),
-      hint = 'start an agent there that registers the model; view fleet says who serves what';
+      hint = 'start an agent there that registers the model; view fleet shows who serves what';
   end if;
   delete from qwf.model_requests r where r.requested_at < v_now - interval '1 day';
   insert into qwf.model_requests (host, queue, model, action, requested_by, requested_at)
@@ -50,8 +51,8 @@ begin
 end $$;
 comment on function qwf.request_model is
   'Asks the worker of a host on a queue to load or unload a model and returns the id of the '
-  'request, whose end is in model_requests. A null model unloads whatever is loaded. QW002 where '
-  'no live worker there has the model, QW005 for a bad action, QW006 for an unknown queue.';
+  'request; table model_requests shows how it ended. A null model unloads all. QW002 if no live '
+  'worker there has the model, QW005 for an invalid action, QW006 for an unknown queue.';
 call _qwf.allow('qwf.request_model', 'qwf_admin');
 
 commit;

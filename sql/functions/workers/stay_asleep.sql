@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/workers/stay_asleep
--- Purpose: All that a worker which sleeps and holds no job has to say and to ask, in one call.
--- Guarantees: It is a heartbeat and says again that the worker sleeps. The answer only says
---   whether to ask for orders, for requests or for a tick: what is rarely there costs little.
--- Locks: the worker's own rows in workers, where it is free, and in sleepers.
--- Raises: QW005 for stats that are no object or an age that is none, QW006 for an unknown queue.
+-- Purpose: Does in one call all that a worker needs which sleeps and holds no job.
+-- Guarantees: Sends its heartbeat and renews its sleep. The answer says only whether to ask for
+--   orders, for requests or for a tick, because there are rarely any.
+-- Locks: the worker's own rows: in workers, if nobody else has locked it, and in sleepers.
+-- Raises: QW005 for stats that are no object or an invalid age, QW006 for an unknown queue.
 -- Called by: agents that sleep, every few seconds.
 
 begin;
@@ -35,9 +35,9 @@ begin
   return v_awaited;
 end $$;
 comment on function qwf.stay_asleep is
-  'Says that a worker which sleeps on the queue and holds no job lives and goes on sleeping; '
-  'answers whether there are orders or requests for it, and when a tick is wanted, which is now '
-  'where none has done all for max_age. QW006 for an unknown queue.';
+  'Heartbeat and renewed sleep, in one call, of a worker that holds no job. Answers whether there '
+  'are orders or requests for it, and when a tick is wanted: now, if none has done everything '
+  'within max_age. QW006 for an unknown queue.';
 call _qwf.allow('qwf.stay_asleep', 'qwf_worker');
 
 commit;

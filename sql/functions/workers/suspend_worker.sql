@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/workers/suspend_worker
--- Purpose: Lets a worker switch its host off for a while because it does only harm.
--- Guarantees: An order somebody gave to be off stands as it is. What runs may finish; the trigger
---   tells the other agents of the host and writes the event.
+-- Purpose: Lets a worker switch its host off for a while because its jobs fail one after another.
+-- Guarantees: If somebody has switched it off already, that order stays as it is. Running jobs may
+--   finish. The trigger tells the other agents of the host and writes the event.
 -- Locks: the row of host and queue.
 -- Notifies: worker_control, with host:queue.
 -- Raises: QW001 for a worker that is not registered, QW005 for a time outside 1 s to 1 day.
@@ -20,7 +20,7 @@ declare
   v_worker qwf.workers;
 begin
   if coalesce(suspend_worker.pause not between '1 s' and '1 day', true) then
-    raise exception using errcode = 'QW005', message = 'not a pause',
+    raise exception using errcode = 'QW005', message = 'invalid pause',
       detail = format('pause %s', suspend_worker.pause), hint = 'give one second to one day';
   end if;
   select w.* into v_worker from qwf.workers w
@@ -42,7 +42,7 @@ begin
   return found;
 end $$;
 comment on function qwf.suspend_worker is
-  'Switches the host of the worker off for its queue, for a while and with a reason; false where '
+  'Switches the host of the worker off for its queue, for a while and with a reason; false if '
   'somebody has switched it off already. QW001 for an unknown worker.';
 call _qwf.allow('qwf.suspend_worker', 'qwf_worker');
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/workers/take_model_requests
--- Purpose: Hands a worker what people asked of the models on its box.
--- Guarantees: A request is taken up once, and not after five minutes.
--- Locks: requests that are free.
+-- Purpose: Hands a worker the requests about models on its box.
+-- Guarantees: A request is handed out once, within five minutes or never.
+-- Locks: requests that nobody else has locked.
 -- Raises: QW001 for a worker that is not registered: it has to register again.
 -- Called by: agents, with each heartbeat.
 

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/workers/update_worker
--- Purpose: Says anew which tasks and models a worker has, after its code has changed.
--- Guarantees: What it holds and how it is known stay; claim goes by it from now on. A key that
---   info lacks stays as it was.
+-- Purpose: Updates the tasks and models of a registered worker after its code has changed.
+-- Guarantees: The worker keeps its id and its jobs; claim uses the new lists from now on. A key
+--   that info lacks stays as it was.
 -- Locks: the worker's row.
--- Raises: QW001 for a worker that is not registered, QW005 for info that is malformed.
+-- Raises: QW001 for a worker that is not registered, QW005 for malformed info.
 -- Called by: agents.
 
 begin;
@@ -15,7 +15,7 @@ as $$
 #variable_conflict use_column
 begin
   if jsonb_typeof(update_worker.info) is distinct from 'object' then
-    raise exception using errcode = 'QW005', message = 'not an announcement',
+    raise exception using errcode = 'QW005', message = 'invalid worker',
       detail = format('info %s', left(update_worker.info::text, 200)),
       hint = 'info is a JSON object';
   end if;
@@ -31,12 +31,12 @@ begin
   end if;
 exception
   when data_exception then
-    raise exception using errcode = 'QW005', message = 'not an announcement', detail = sqlerrm,
+    raise exception using errcode = 'QW005', message = 'invalid worker', detail = sqlerrm,
       hint = 'tasks and models are lists of names';
 end $$;
 comment on function qwf.update_worker is
-  'Replaces the tasks and models that a worker announced when it registered; null: it filters by '
-  'none. QW001 for an unknown worker, QW005 for info that is malformed.';
+  'Replaces the tasks and models that a worker announced when it registered; null: not filtered. '
+  'QW001 for an unknown worker, QW005 for malformed info.';
 call _qwf.allow('qwf.update_worker', 'qwf_worker');
 
 commit;

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/workers/worker_control
 -- Purpose: Switches the workers of a host on one queue on or off.
--- Guarantees: Holds across restarts, and for hosts that have not come yet. The triggers tell the
---   agents and write the event, also for a plain INSERT or UPDATE of worker_controls.
+-- Guarantees: Holds across restarts, and for hosts that have not registered yet. The triggers tell
+--   the agents and write the event, also for a plain INSERT or UPDATE of worker_controls.
 -- Locks: the row of host and queue.
 -- Notifies: worker_control, with host:queue.
--- Raises: QW005 for a state, policy or host that cannot be, QW006 for an unknown queue.
+-- Raises: QW005 for an invalid state, policy, host or time, QW006 for an unknown queue.
 -- Called by: operators, qwf worker.
 
 begin;
@@ -23,7 +23,7 @@ begin
     or coalesce(worker_control.state not in ('on', 'off'), true)
     or coalesce(worker_control.policy not in ('hard', 'drain', 'pause'), true)
     or worker_control.until <= qwf.now() then
-    raise exception using errcode = 'QW005', message = 'not an order',
+    raise exception using errcode = 'QW005', message = 'invalid order',
       detail = format('host %L, state %L, policy %L, until %s', worker_control.host,
         worker_control.state, worker_control.policy, worker_control.until),
       hint = 'name the host; state is on or off, policy is hard, drain or pause, '
@@ -39,9 +39,9 @@ begin
     requested_by = excluded.requested_by, reason = excluded.reason, until = excluded.until;
 end $$;
 comment on function qwf.worker_control is
-  'Switches what a host does for a queue on or off. policy: hard (kill the bodies and hand their '
-  'jobs back), drain (finish them first), pause (claim nothing, keep the model). until: when off '
-  'turns into on by itself. QW005 for a bad value, QW006 for an unknown queue.';
+  'Switches the workers of a host on a queue on or off. policy: hard (kill the bodies and hand '
+  'their jobs back), drain (finish them first), pause (claim nothing, keep the model). until: when '
+  'off turns into on by itself. QW005 for an invalid value, QW006 for an unknown queue.';
 call _qwf.allow('qwf.worker_control', 'qwf_admin');
 
 commit;

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/workers/worker_orders
--- Purpose: What a worker is ordered to do: serve its queue, or stop, and how.
--- Guarantees: One row, always; on for a worker that nobody ordered anything or nobody registered.
+-- Purpose: Returns what a worker is ordered to do: serve its queue, or stop, and how.
+-- Guarantees: Always one row; on for a worker without an order and for one that is not registered.
 -- Called by: agents, at start, on a NOTIFY on worker_control, and with every heartbeat.
 
 begin;
@@ -23,7 +23,7 @@ begin
   end if;
 end $$;
 comment on function qwf.worker_orders is
-  'What the worker is to do, one row. state: on or off. With off: policy hard (kill bodies, '
+  'What the worker should do, in one row. state: on or off. If off: policy hard (kill the bodies, '
   'release their jobs, free the memory, park), drain (finish them, then park) or pause (claim '
   'nothing, keep the model), who asked, why, and until when.';
 call _qwf.allow('qwf.worker_orders', 'qwf_worker');

@@ -7,7 +7,7 @@ select is((select stats from qwf.workers), '{"busy": 1}'::jsonb, 'as given');
 select qwf.heartbeat(one) from who;
 select is((select stats from qwf.workers), '{"busy": 1}'::jsonb, 'a beat without any keeps them');
 select throws_ok($$ select qwf.heartbeat(one, stats => '[]') from who $$, 'QW005',
-  'not a heartbeat', 'stats are an object');
+  'invalid heartbeat', 'stats are an object');
 
 select * from finish();
 rollback;

@@ -1,24 +1,24 @@
 begin;
 select plan(9);
 
-select throws_ok($$ select qwf.register_worker('', 'cpu') $$, 'QW005', 'not a worker', 'no host');
-select throws_ok($$ select qwf.register_worker(null, 'cpu') $$, 'QW005', 'not a worker',
+select throws_ok($$ select qwf.register_worker('', 'cpu') $$, 'QW005', 'invalid worker', 'no host');
+select throws_ok($$ select qwf.register_worker(null, 'cpu') $$, 'QW005', 'invalid worker',
   'no host either');
-select throws_ok($$ select qwf.register_worker('box', 'cpu', '[]') $$, 'QW005', 'not a worker',
+select throws_ok($$ select qwf.register_worker('box', 'cpu', '[]') $$, 'QW005', 'invalid worker',
   'a list');
-select throws_ok($$ select qwf.register_worker('box', 'cpu', null) $$, 'QW005', 'not a worker',
+select throws_ok($$ select qwf.register_worker('box', 'cpu', null) $$, 'QW005', 'invalid worker',
   'null');
 select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"labels": ["a"]}') $$, 'QW005',
-  'not a worker',
+  'invalid worker',
   'labels without values');
 select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"slots": "many"}') $$, 'QW005',
-  'not a worker',
+  'invalid worker',
   'slots that are no number');
 select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"slots": 0}') $$, 'QW005',
-  'not a worker',
+  'invalid worker',
   'nowhere to run a body');
 select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"tasks": 7}') $$, 'QW005',
-  'not a worker',
+  'invalid worker',
   'tasks that are no list');
 select qwf_test.explains($$ select qwf.register_worker('', 'cpu') $$, '%host%',
   'the error says what is missing');

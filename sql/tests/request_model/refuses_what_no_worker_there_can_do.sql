@@ -8,9 +8,9 @@ select throws_ok($$ select qwf.request_model('box', 'gpu', 'sdxl') $$, 'QW002',
 select throws_ok($$ select qwf.request_model('other', 'gpu', 'flux') $$, 'QW002',
   'no worker there has this model', 'no worker on that host');
 select throws_ok($$ select qwf.request_model('box', 'gpu', 'flux', 'melt') $$, 'QW005',
-  'not a request', 'not an action');
+  'invalid request', 'not an action');
 select throws_ok($$ select qwf.request_model('box', 'gpu', null) $$, 'QW005',
-  'not a request', 'load what?');
+  'invalid request', 'load what?');
 select throws_ok($$ select qwf.request_model('box', 'tpu', 'flux') $$, 'QW006', 'unknown queue',
   'no such queue');
 

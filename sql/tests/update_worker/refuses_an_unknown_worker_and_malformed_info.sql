@@ -5,9 +5,9 @@ create temp table worker as select qwf.register_worker('box', 'cpu') as id;
 select throws_ok($$ select qwf.update_worker('stranger', '{}') $$, 'QW001', 'no such worker',
   'a worker that nobody registered');
 select throws_ok($$ select qwf.update_worker(w.id, '[]') from worker w $$, 'QW005',
-  'not an announcement', 'a list');
+  'invalid worker', 'a list');
 select throws_ok($$ select qwf.update_worker(w.id, '{"tasks": "one"}') from worker w $$, 'QW005',
-  'not an announcement', 'a task that is no list');
+  'invalid worker', 'a task that is no list');
 select qwf.deregister_worker(w.id) from worker w;
 select throws_ok($$ select qwf.update_worker(w.id, '{"tasks": []}') from worker w $$, 'QW001',
   'no such worker', 'one that has said goodbye');

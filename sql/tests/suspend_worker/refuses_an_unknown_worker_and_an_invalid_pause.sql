@@ -5,7 +5,7 @@ create temp table who as select qwf.register_worker('box', 'gpu') as one;
 select throws_ok($$ select qwf.suspend_worker('ghost', 'x') $$, 'QW001', 'no such worker',
   'never registered');
 select throws_ok($$ select qwf.suspend_worker(one, 'x', '2 days') from who $$, 'QW005',
-  'not a pause', 'too long');
+  'invalid pause', 'too long');
 
 select * from finish();
 rollback;
