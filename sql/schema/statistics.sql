@@ -45,9 +45,9 @@ comment on column qwf.hourly_counts.outcome is 'How the attempts ended.';
 comment on column qwf.hourly_counts.count is 'How many.';
 comment on column qwf.hourly_counts.wait_seconds is 'Sum of their waits.';
 comment on column qwf.hourly_counts.wait_max is 'Longest wait, seconds.';
-comment on column qwf.hourly_counts.waits is 'Histogram of waits, see _bucket().';
+comment on column qwf.hourly_counts.waits is 'Histogram of waits, see _histogram().';
 comment on column qwf.hourly_counts.run_seconds is 'Sum of their run times.';
 comment on column qwf.hourly_counts.run_max is 'Longest run, seconds.';
-comment on column qwf.hourly_counts.runs is 'Histogram of run times, see _bucket().';
+comment on column qwf.hourly_counts.runs is 'Histogram of run times, see _histogram().';
 
 commit;

@@ -1,6 +1,6 @@
 -- Deploy qwf:views/job_stats
 -- Purpose: How many attempts ended how, and how long they waited and ran, by the hour.
--- A percentile is the middle of the bucket that holds it (see _bucket), so within a tenth of the
+-- A percentile is the middle of the bucket that holds it (see _histogram), so within a tenth of the
 -- exact one. The longest is known, and stands for itself.
 
 begin;

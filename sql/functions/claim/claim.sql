@@ -87,8 +87,7 @@ begin
   select * from _qwf.make_running(
     v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
   if v_queue_slots <> '{}' or v_limit_slots <> '{}' then
-    perform _qwf.fill_slots(
-      v_queue_slots || v_limit_slots, array(select p.id from unnest(v_jobs) p));
+    perform _qwf.fill_slots(v_queue_slots || v_limit_slots, array(select id from unnest(v_jobs)));
   end if;
 end $$;
 comment on function qwf.claim is

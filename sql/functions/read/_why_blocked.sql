@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/read/_why_blocked
--- Purpose: What a blocked node, map or element waits for.
+-- Purpose: Returns what a blocked node, map or element waits for.
 -- Called by: why_not.
 
 begin;
@@ -9,7 +9,7 @@ language sql stable
 as $$
   select case when r.finished_at is null
       then format('its run is about to end as %s: only clean-up nodes still run', r.ending)
-      else format('its run is over, %s: it is to be cancelled', r.status) end
+      else format('its run is over, %s: it will be cancelled', r.status) end
   from qwf.runs r
   where r.id = p_job.run_id
     and (r.finished_at is not null or (r.ending is not null and p_job.run_if is null))
@@ -31,8 +31,9 @@ as $$
   where p_job.elements is not null
   union all
   select case when m.finished_at is null
-      then format('map %s runs %s elements at once, and as many do', m.node_id, n.max_parallel)
-      else format('map %s is over, %s: it is to be cancelled', m.node_id, m.status) end
+      then format('map %s runs at most %s elements at once, and as many are active',
+        m.node_id, n.max_parallel)
+      else format('map %s is over, %s: it will be cancelled', m.node_id, m.status) end
   from qwf.jobs m
   join qwf.graph_nodes n on n.graph_id = m.graph_id and n.idx = m.node_idx
   where m.id = p_job.parent_id and (m.finished_at is not null or n.max_parallel is not null)
@@ -40,7 +41,7 @@ as $$
   select format('%s events of its run %s', count(*), case when o.poisoned_at is null
       then 'wait to be applied' || coalesce(', the last error was ' || max(o.error), '')
         || ': select qwf.drain_outbox()'
-      else format('were given up: %s: retry_run() begins again without them', max(o.error)) end)
+      else format('were given up: %s: retry_run() starts again without them', max(o.error)) end)
   from qwf.outbox o
   where o.run_id = p_job.run_id
   group by o.poisoned_at

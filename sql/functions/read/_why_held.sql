@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/read/_why_held
--- Purpose: What keeps a queued job from being handed out to anybody.
+-- Purpose: Returns what keeps a queued job from being handed out to any worker.
 -- Called by: _why_unclaimed.
 
 begin;
@@ -11,11 +11,11 @@ as $$
   from qwf.queues q
   where q.name = p_job.queue and q.paused
   union all
-  select format('it was not begun by %s, when it expired: the next tick() cancels it',
+  select format('it expired at %s, before it was started: the next tick() cancels it',
     p_job.expires_at)
   where p_job.attempt = 0 and p_job.expires_at <= p_now
   union all
-  select format('queue %s runs as many jobs as it may, %s', p_job.queue,
+  select format('queue %s is full, %s', p_job.queue,
     _qwf.why_full('queue:' || p_job.queue))
   where _qwf.why_full('queue:' || p_job.queue) is not null
   union all
@@ -24,7 +24,7 @@ as $$
   where not exists (select from qwf.limits l where l.name = p_job.limit_by)
     and p_job.limit_by is not null
   union all
-  select format('limit %s is reached, %s', p_job.limit_by, _qwf.why_full(p_job.limit_by))
+  select format('limit %s is full, %s', p_job.limit_by, _qwf.why_full(p_job.limit_by))
   where _qwf.why_full(p_job.limit_by) is not null
 $$;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/read/_why_unclaimed
--- Purpose: Why nobody has claimed a queued job.
--- Guarantees: What holds it back for everybody comes first; then the three workers that come
---   nearest, with what each lacks; only where one could take it, what is before it.
+-- Purpose: Returns why nobody has claimed a queued job.
+-- Guarantees: First what holds it back for every worker; then the three workers that come nearest,
+--   with what each lacks; if one could take it, what comes before it.
 -- Called by: why_not.
 
 begin;
@@ -12,22 +12,22 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_live text[];
-  v_fit text[];
+  v_able text[];
 begin
   return query select * from _qwf.why_held(p_job, p_now);
-  select array_agg(u.worker), array_agg(u.worker) filter (where u.misfits = '{}')
-    into v_live, v_fit
+  select array_agg(u.worker), array_agg(u.worker) filter (where u.reasons = '{}')
+    into v_live, v_able
   from _qwf.why_unfit(p_job, p_now) u;
   if v_live is null then
     return next format('no live worker serves queue %1$s: start one with '
       'python -m qwf_agent --queue %1$s', p_job.queue);
-  elsif v_fit is null then
+  elsif v_able is null then
     return query
-    select format('worker %s cannot take it: %s', u.worker, array_to_string(u.misfits, ', '))
+    select format('worker %s cannot take it: %s', u.worker, array_to_string(u.reasons, ', '))
     from _qwf.why_unfit(p_job, p_now) u
     limit 3;
   else
-    return query select * from _qwf.why_waiting(p_job, v_fit, p_now);
+    return query select * from _qwf.why_waiting(p_job, v_able, p_now);
   end if;
 end $$;
 

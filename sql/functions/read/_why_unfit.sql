@@ -1,14 +1,15 @@
 -- Deploy qwf:functions/read/_why_unfit
--- Purpose: What keeps the live workers of a queue from taking a job, the nearest miss first.
+-- Purpose: Returns what keeps each live worker of a queue from taking a job, the nearest miss
+--   first.
 -- Called by: _why_unclaimed.
 
 begin;
 
 create function _qwf.why_unfit(p_job qwf.jobs, p_now timestamptz)
-returns table (worker text, misfits text[])
+returns table (worker text, reasons text[])
 language sql stable
 as $$
-  select w.id, m.misfits
+  select w.id, m.reasons
   from qwf.workers w
   cross join qwf.settings s
   cross join lateral (
@@ -16,10 +17,10 @@ as $$
       select format('%s is switched off (%s) by %s%s%s', w.host, o.stop_policy, o.requested_by,
         coalesce(' until ' || o.until, ''), coalesce(', because: ' || o.reason, ''))
       from qwf.switched_off o
-      where o.host = w.host and o.queue = w.queue) as misfits
+      where o.host = w.host and o.queue = w.queue) as reasons
   ) m
   where w.queue = p_job.queue and w.stopped_at is null and w.last_seen > p_now - s.worker_stale
-  order by cardinality(m.misfits), w.host, w.id
+  order by cardinality(m.reasons), w.host, w.id
 $$;
 
 commit;

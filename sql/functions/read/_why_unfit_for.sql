@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/read/_why_unfit_for
--- Purpose: What keeps a worker from taking a job: the filter of claim, in words.
--- Guarantees: Empty exactly where _fits holds.
+-- Purpose: Returns what keeps a worker from taking a job: the filter of claim, in words.
+-- Guarantees: Empty exactly when _fits is true.
 -- Called by: _why_unfit.
 
 begin;
@@ -11,7 +11,7 @@ language sql stable
 as $$
   select array_remove(array[
     case when p_worker.project <> p_job.project then
-      format('it works for project %L, the job is of %L', p_worker.project, p_job.project) end,
+      format('it works for project %L, the job belongs to %L', p_worker.project, p_job.project) end,
     case when not p_job.task = any (p_worker.tasks) then
       format('it has no task %s', p_job.task) end,
     case when p_job.required_model is not null

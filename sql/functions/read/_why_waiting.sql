@@ -1,11 +1,11 @@
 -- Deploy qwf:functions/read/_why_waiting
--- Purpose: Why a job that some worker could take has not been taken yet.
--- Guarantees: Looks at the first 1000 jobs ahead of it.
+-- Purpose: Returns why a job that some worker could take has not been taken yet.
+-- Guarantees: Counts at most 1000 jobs ahead of it.
 -- Called by: _why_unclaimed.
 
 begin;
 
-create function _qwf.why_waiting(p_job qwf.jobs, p_fit text[], p_now timestamptz)
+create function _qwf.why_waiting(p_job qwf.jobs, p_able text[], p_now timestamptz)
 returns setof text
 language sql stable
 as $$
@@ -22,17 +22,17 @@ as $$
     ) j
   ) a
   union all
-  select format('worker %s holds %s jobs and runs %s at once', w.id, r.held, w.slots)
+  select format('worker %s holds %s jobs and runs at most %s at once', w.id, r.held, w.slots)
   from qwf.workers w
   cross join lateral (
     select count(*) as held from qwf.jobs j where j.claimed_by = w.id and j.status = 'running'
   ) r
-  where w.id = any (p_fit) and r.held >= w.slots
+  where w.id = any (p_able) and r.held >= w.slots
   union all
   select format('worker %s has model %s loaded and takes its jobs first, until the head of the '
     'queue has waited %s', w.id, w.current_model, s.affinity_max_wait)
   from qwf.workers w cross join qwf.settings s
-  where w.id = any (p_fit) and not p_job.run_next
+  where w.id = any (p_able) and not p_job.run_next
     and w.current_model is distinct from p_job.required_model
     and p_job.queued_at > p_now - s.affinity_max_wait
     and exists (

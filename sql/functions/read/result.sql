@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/read/result
--- Purpose: What became of a job.
--- Raises: QW001 for no such job.
+-- Purpose: Returns the state, output and error of a job.
+-- Raises: QW001 if there is no such job.
 -- Called by: producers.
 
 begin;
@@ -24,7 +24,7 @@ begin
   return v_result;
 end $$;
 comment on function qwf.result is
-  'State, output and error of a job; QW001 for no such job.';
+  'State, output and error of a job; QW001: no such job.';
 call _qwf.allow('qwf.result', 'qwf_producer', 'qwf_viewer');
 
 commit;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/read/run_status
--- Purpose: A run and all its nodes, as one document.
--- Guarantees: One snapshot: run and nodes fit each other.
--- Raises: QW001 for no such run.
+-- Purpose: Returns a run and all its nodes as one document.
+-- Guarantees: One snapshot, so that the run and its nodes agree. Counts the elements of maps only.
+-- Raises: QW001 if there is no such run.
 -- Called by: producers, qwf show, dashboards.
 
 begin;
@@ -33,7 +33,11 @@ begin
         from qwf.graph_edges e
         join qwf.graph_nodes d on d.graph_id = e.graph_id and d.idx = e.from_idx
         where e.graph_id = j.graph_id and e.to_idx = j.node_idx)
-      ) || _qwf.element_counts(j.id, j.elements) order by j.node_idx) as nodes
+      ) || case when j.elements is null then '{}' else jsonb_build_object('elements', (
+        select coalesce(jsonb_object_agg(e.status, e.count), '{}')
+        from (
+          select c.status, count(*) from qwf.jobs c where c.parent_id = j.id group by c.status
+        ) e)) end order by j.node_idx) as nodes
     from qwf.jobs j
     join qwf.graph_nodes g on g.graph_id = j.graph_id and g.idx = j.node_idx
     where j.run_id = r.id
@@ -46,7 +50,7 @@ begin
 end $$;
 comment on function qwf.run_status is
   'The run, and its nodes in topological order with states, durations (seconds), errors and '
-  'dependencies; QW001 no such run.';
+  'dependencies; QW001: no such run.';
 call _qwf.allow('qwf.run_status', 'qwf_producer', 'qwf_viewer');
 
 commit;

@@ -1,8 +1,7 @@
 -- Deploy qwf:functions/read/why_not
--- Purpose: Says why a job is not running, in words a person acts on.
--- Guarantees: One line for each reason, and one at least; the nearest miss among the workers is
---   named.
--- Raises: QW001 for no such job.
+-- Purpose: Returns why a job is not running, in words a person can act on.
+-- Guarantees: One line for each reason, and at least one. Names the worker that comes nearest.
+-- Raises: QW001 if there is no such job.
 -- Called by: people, qwf why.
 
 begin;
@@ -22,9 +21,9 @@ begin
   end if;
   case v_job.status
     when 'running' then
-      return next format('it runs: worker %s, attempt %s, for %s%s', v_job.claimed_by,
+      return next format('it is running: worker %s, attempt %s, for %s%s', v_job.claimed_by,
         v_job.attempt, date_trunc('second', v_now - v_job.claimed_at), (
-          select ', and is to be cancelled' from qwf.cancel_requests c
+          select ', and will be cancelled' from qwf.cancel_requests c
           where c.job_id = v_job.id));
     when 'scheduled' then
       return next format('it waits for %s%s%s', v_job.run_at,
@@ -36,7 +35,7 @@ begin
         case when v_job.queue is null then ' until ' || v_job.expires_at end);
     when 'blocked' then
       return query select * from _qwf.why_blocked(v_job);
-      if not found then  -- which no healthy database comes to
+      if not found then  -- never in a healthy database
         return next 'nothing it waits for is known: select * from qwf.check_invariants()';
       end if;
     when 'queued' then
@@ -47,7 +46,7 @@ begin
   end case;
 end $$;
 comment on function qwf.why_not is
-  'Why the job is not running, one line for each reason; QW001 for no such job.';
+  'Why the job is not running, one line for each reason; QW001: no such job.';
 call _qwf.allow('qwf.why_not', 'qwf_producer', 'qwf_viewer');
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/upkeep/_add_histograms
--- Purpose: Merges two histograms.
+-- Purpose: Adds two histograms.
 -- Called by: _roll_up_counts.
 
 begin;

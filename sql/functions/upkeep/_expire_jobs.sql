@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/upkeep/_expire_jobs
 -- Purpose: Cancels standalone jobs that were not started in time.
--- Guarantees: Only what was never claimed expires; claim does not hand it out meanwhile. Bounded.
--- Locks: overdue jobs, those that are free.
+-- Guarantees: Only a job that was never claimed expires, and claim does not hand it out any more.
+--   Bounded.
+-- Locks: overdue jobs that nobody else has locked.
 -- Called by: _tick_part.
 
 begin;

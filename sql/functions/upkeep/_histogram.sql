@@ -1,6 +1,8 @@
 -- Deploy qwf:functions/upkeep/_histogram
--- Purpose: Counts times by bucket.
--- Guarantees: No element for buckets above the last that has one.
+-- Purpose: Counts times by bucket, each bucket a fifth wider than the one before.
+-- Guarantees: Bucket 0 is below a millisecond, 1 starts there, 127 is everything above 110 days.
+--   The middle of a bucket is within a tenth of every time in it (see view job_stats). The list
+--   ends with the last bucket that is not empty.
 -- Called by: _roll_up_counts.
 
 begin;
@@ -9,7 +11,10 @@ create function _qwf.histogram(p_seconds real[]) returns bigint[]
 language sql immutable parallel safe
 as $$
   with filled as (
-    select _qwf.bucket(s.seconds) as bucket, count(*) as count
+    select
+      width_bucket(ln(greatest(s.seconds, 0.0005)), ln(0.001::float8),
+        ln(0.001::float8) + 126 * ln(1.2::float8), 126) as bucket,
+      count(*) as count
     from unnest(p_seconds) s (seconds)
     group by 1
   )

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/upkeep/_prune_events
--- Purpose: Deletes old events that are about no job and no run: a host switched off, and the like.
--- Guarantees: Looks at the oldest alone, which an index has in order.
+-- Purpose: Deletes old events that belong to no job and no run, such as a host switched off.
+-- Guarantees: Reads only the oldest events, along an index.
 -- Called by: prune.
 
 begin;

@@ -1,10 +1,9 @@
 -- Deploy qwf:functions/upkeep/_prune_jobs
--- Purpose: Deletes standalone jobs that have been over for longer than the retention of their
---   queue.
--- Guarantees: No index on finished jobs is kept for it, which every finish would pay for: it looks
---   at the next p_max jobs by id, and begins again where all of them are too young, as ids grow
---   with time. So the cost does not grow with the table, and nothing old stays unseen.
--- Locks: terminal jobs, those that are free.
+-- Purpose: Deletes standalone jobs that ended longer ago than the retention of their queue.
+-- Guarantees: Needs no index on finished jobs, which every finish would have to maintain. It looks
+--   at the next p_max jobs by id and starts again when all of them are too young, because ids grow
+--   with time. So the cost does not grow with the table, and every old job is found.
+-- Locks: terminal jobs that nobody else has locked.
 -- Called by: prune.
 
 begin;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/upkeep/_prune_runs
--- Purpose: Deletes runs that have been over for longer than the retention, with all their nodes.
--- Guarantees: A run with a body that still runs, or with events to apply, is left for later. The
---   oldest go first, as many as have p_max nodes between them, but one at least.
--- Locks: terminal runs, those that are free.
+-- Purpose: Deletes runs that ended longer ago than the retention, with all their nodes.
+-- Guarantees: Leaves a run with a running body or with events to apply for later. Deletes the
+--   oldest first, until they have p_max nodes in all, and at least one run.
+-- Locks: terminal runs that nobody else has locked.
 -- Called by: prune.
 
 begin;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/upkeep/_prune_workers
--- Purpose: Deletes workers that have not been heard of for longer than the retention.
--- Guarantees: They hold nothing: no lease is that long.
--- Locks: workers, those that are free.
+-- Purpose: Deletes workers whose last heartbeat is older than the retention.
+-- Guarantees: They hold no job: no lease is that long.
+-- Locks: workers that nobody else has locked.
 -- Called by: prune.
 
 begin;
@@ -20,8 +20,8 @@ begin
     where g.last_seen < v_old
     limit p_max
     for update of g skip locked
-  ) gone
-  where w.id = gone.id;
+  ) old
+  where w.id = old.id;
   get diagnostics v_count = row_count;
   return v_count;
 end $$;

@@ -1,9 +1,8 @@
 -- Deploy qwf:functions/upkeep/_rest_when_idle
--- Purpose: Does a part of the tick that mostly looks for what is not there, but not so often that
---   looking becomes the work: while somebody holds a snapshot, vacuum leaves all that has run in
---   the index.
--- Guarantees: A part that came to more than 10,000 entries and found nothing is left out in this
---   session for twenty times as long as that took, ten seconds at most.
+-- Purpose: Runs one part of the tick, and rests it when it scanned much and found nothing: while
+--   somebody holds a snapshot, vacuum leaves all past entries in the index.
+-- Guarantees: If the part reads more than 10,000 entries and finds nothing, this session skips it
+--   for twenty times as long as it took, ten seconds at most.
 -- Called by: _tick_part.
 
 begin;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/upkeep/_roll_up_counts
--- Purpose: Folds figures of attempts that ended into the hour they belong to.
--- Guarantees: Each row counts exactly once: what deletes it is the statement that adds it. One
---   caller at a time, so that nobody ever waits for a row of hourly_counts.
+-- Purpose: Adds the figures of ended attempts to the hour they belong to.
+-- Guarantees: Each row counts exactly once: the statement that deletes it adds it. One caller at a
+--   time, so that nobody ever waits for a row of hourly_counts.
 -- Locks: advisory (7178, 1), tried only.
 -- Called by: _roll_up_statistics.
 
@@ -19,7 +19,7 @@ begin
   if not pg_try_advisory_xact_lock(7178, 1) then
     return 0;
   end if;
-  with folded as (
+  with taken as (
     delete from qwf.attempt_counts c
     where c.ctid = any (array(select a.ctid from qwf.attempt_counts a limit p_max))
     returning c.hour, c.queue, c.task, c.outcome, c.waits, c.runs
@@ -31,7 +31,7 @@ begin
       f.hour, f.queue, f.task, f.outcome, count(*),
       sum(t.wait), max(t.wait), _qwf.histogram(array_agg(t.wait)),
       sum(t.run), max(t.run), _qwf.histogram(array_agg(t.run))
-    from folded f
+    from taken f
     cross join lateral (  -- a clock may have been set back
       select greatest(u.wait, 0) as wait, greatest(u.run, 0) as run
       from unnest(f.waits, f.runs) u (wait, run)
@@ -46,7 +46,7 @@ begin
       run_max = greatest(h.run_max, excluded.run_max),
       runs = _qwf.add_histograms(h.runs, excluded.runs)
   )
-  select count(*) into v_count from folded;
+  select count(*) into v_count from taken;
   return v_count;
 end $$;
 

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/upkeep/_roll_up_statistics
--- Purpose: Folds the figures of attempts now and then.
--- Guarantees: Every ten seconds, at once when there was more than fits one batch; never more than a
---   tenth of the time, however many dead rows an old snapshot keeps. A hint that a clock set back
---   has left in the future is not heeded.
+-- Purpose: Rolls up the figures of ended attempts every ten seconds.
+-- Guarantees: Goes on at once if there was more than one batch. Never uses more than a tenth of the
+--   time, however many dead rows an old snapshot keeps. Ignores a hint that a clock set back has
+--   left in the future.
 -- Called by: _tick_part.
 
 begin;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/upkeep/_tick_part
--- Purpose: Does one part of what tick does, named by what it reports.
--- Guarantees: Bounded; a part that reaches its bound says a hundred or more, but for pruning,
---   which is in no hurry.
+-- Purpose: Runs one part of tick, named after what it reports.
+-- Guarantees: Bounded. A part that reaches its bound returns a hundred or more, except pruning,
+--   which can wait.
 -- Locks: as the part does.
 -- Called by: tick.
 
@@ -22,7 +22,7 @@ begin
     when 'drained' then qwf.drain_outbox()
     when 'woken' then _qwf.rest_when_idle(p_part)
     when 'forgotten' then _qwf.forget_sleepers()
-    when 'folded' then _qwf.roll_up_statistics()
+    when 'rolled_up' then _qwf.roll_up_statistics()
     when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p)
   end;
 end $$;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/upkeep/promote_due
 -- Purpose: Queues scheduled jobs whose time has come.
--- Guarantees: In the order of run_at. A guarded node goes back to blocked with an event that opens
---   it, as its skip_if and question have to be looked at under its run's lock.
--- Locks: due jobs, those that are free.
+-- Guarantees: In the order of run_at. A guarded node goes back to blocked, with an event that opens
+--   it, because its skip_if and its question are evaluated under its run's lock.
+-- Locks: due jobs that nobody else has locked.
 -- Notifies: sleepers of the queues.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick.
@@ -51,7 +51,7 @@ begin
   )
   select count(*) into v_count
   from promoted
-  where (select count(*) from woken) >= 0;  -- an unread CTE would not be run
+  where (select count(*) from woken) >= 0;  -- a CTE that is not read does not run
   return v_count;
 end $$;
 comment on function qwf.promote_due is

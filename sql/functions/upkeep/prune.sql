@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/upkeep/prune
--- Purpose: Deletes what has been over for longer than the retention.
--- Guarantees: Never touches what is live, has a body that still runs, or has events to apply.
---   Waits for nobody. Attempts, events, answers and files go with their job, and nothing else ever
+-- Purpose: Deletes runs, jobs, events and workers older than the retention.
+-- Guarantees: Never deletes what is live, has a running body, or has events to apply. Waits for
+--   nobody. Attempts, events, answers and files are deleted with their job, and nothing else ever
 --   deletes them. Statistics stay.
--- Locks: terminal runs and jobs, workers, those that are free.
+-- Locks: terminal runs and jobs, and workers, that nobody else has locked.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick, operators.
 
@@ -23,8 +23,8 @@ begin
     'workers', _qwf.prune_workers(prune.max_rows));
 end $$;
 comment on function qwf.prune is
-  'Deletes terminal runs with about max_rows nodes, and at most max_rows terminal standalone jobs, '
-  'events and workers, that are older than the retention; returns how many of each.';
+  'Deletes what is older than the retention: terminal runs with about max_rows nodes in all, and '
+  'at most max_rows each of standalone jobs, events and workers; returns how many of each.';
 call _qwf.allow('qwf.prune', 'qwf_worker');
 
 commit;

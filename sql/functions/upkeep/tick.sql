@@ -1,15 +1,14 @@
 -- Deploy qwf:functions/upkeep/tick
--- Purpose: Does what time brings about: reclaims lapsed leases, queues what is due, fires
---   schedules, expires, drains leftover events, wakes whom a wake-up missed, folds statistics,
---   prunes.
+-- Purpose: Runs the periodic chores: reclaims lapsed leases, queues what is due, fires schedules,
+--   expires jobs and inputs, drains leftover events, wakes sleepers whose wake-up was lost, rolls
+--   up statistics, prunes.
 -- Guarantees: Safe to call from anywhere, any number of times at once: an advisory try-lock lets
---   one caller do the work. When no tick has finished for ten seconds (a caller hangs in a
---   transaction), the next goes on without it. Every part is bounded, and one that fails does not
---   stop the others.
---   With max_age a fleet does the work of one tick: a call that comes sooner than that after all
---   was done looks whether a job or schedule has come due since, and does no more. What can tell
---   is a hint that no transaction holds back, so it counts only where it lies in the past, and is
---   not given while a part may have left some of its work.
+--   one caller do the work. If no tick has finished for ten seconds (a caller hangs in a
+--   transaction), the next one goes on without the lock. Every part is bounded, and one that fails
+--   does not stop the others. With max_age a whole fleet does the work of one tick: if everything
+--   was done within max_age, a call only queues and fires what has come due since. It knows that
+--   from a hint that no open transaction holds back; the hint counts only if its time is in the
+--   past, and is not written if a part may have left some of its work.
 -- Locks: advisory (7178, 0), tried only; then as the parts do.
 -- Raises: QW005 for an age that is negative or more than a year.
 -- Called by: agents about once a second, qwf tick, cron.
@@ -23,9 +22,9 @@ as $$
 #variable_conflict use_column
 declare
   v_parts text[] := array['reclaimed', 'promoted', 'fired', 'cancelled', 'expired', 'overdue',
-    'drained', 'woken', 'forgotten', 'folded', 'pruned'];
-  v_caught_up timestamptz := _qwf.last_complete_tick(tick.max_age);
-  v_fresh boolean := v_caught_up is not null;
+    'drained', 'woken', 'forgotten', 'rolled_up', 'pruned'];
+  v_complete_at timestamptz := _qwf.last_complete_tick(tick.max_age);
+  v_fresh boolean := v_complete_at is not null;
   v_now timestamptz := qwf.now();
   v_due_s numeric;
   v_locked boolean;
@@ -36,7 +35,7 @@ declare
   v_most int := 0;
 begin
   if v_fresh then
-    v_due_s := _qwf.next_due_s(v_caught_up);
+    v_due_s := _qwf.next_due_s(v_complete_at);
     if v_due_s is distinct from 0 then
       return jsonb_build_object('ran', false, 'next_due_s', v_due_s);
     end if;
@@ -70,9 +69,9 @@ begin
   return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', _qwf.next_due_s(v_now));
 end $$;
 comment on function qwf.tick is
-  'Reclaims, promotes, fires schedules, expires, drains and prunes, each bounded; returns what '
-  'was done, and in how many seconds the next job or schedule is due. With max_age it only queues '
-  'and fires what is due where all of it was done that recently; QW005 for an age that is none.';
+  'Reclaims, promotes, fires schedules, expires, drains and prunes, each bounded; returns what was '
+  'done, and in how many seconds the next job or schedule is due. If a tick has done everything '
+  'within max_age, it only queues and fires what is due. QW005 for an invalid age.';
 call _qwf.allow('qwf.tick', 'qwf_worker');
 
 commit;

@@ -16,7 +16,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_complete timestamptz := _qwf.last_complete_tick(stay_asleep.max_age);
+  v_complete_at timestamptz := _qwf.last_complete_tick(stay_asleep.max_age);
   v_awaited qwf.awaited;
 begin
   perform qwf.heartbeat(stay_asleep.worker, stats => stay_asleep.stats);
@@ -30,8 +30,8 @@ begin
   where w.id = stay_asleep.worker and w.stopped_at is null;
   v_awaited.registered := found;
   v_awaited.sleepers := (select count(*) from qwf.sleepers s);
-  v_awaited.tick_in_s := case when v_complete is null then 0
-    else _qwf.next_due_s(v_complete) end;
+  v_awaited.tick_in_s := case when v_complete_at is null then 0
+    else _qwf.next_due_s(v_complete_at) end;
   return v_awaited;
 end $$;
 comment on function qwf.stay_asleep is

@@ -18,7 +18,7 @@ select is(pg_temp.why('s/b'), '1 events of its run wait to be applied, the last 
   'P0001 s/b is jammed: select qwf.drain_outbox()', 'its turn has come, but opening it fails');
 select pg_temp.drain(5);
 select is(qwf_test.state('s/b'), 'blocked', 'nor can it be cancelled');
-select matches(pg_temp.why('s/b'), '^its run is over, failed: it is to be cancelled; '
+select matches(pg_temp.why('s/b'), '^its run is over, failed: it will be cancelled; '
   '.*1 events of its run were given up: P0001 s/b is jammed: retry_run\(\)',
   'the event was given up, and the run with it');
 select matches(pg_temp.why('s/b'), '1 events of its run wait to be applied', 'it is tried again');
@@ -26,7 +26,7 @@ select pg_temp.drain(9);
 select unalike(pg_temp.why('s/b'), '%wait to be applied%', 'but not for ever');
 select qwf_test.unjam();
 delete from qwf.outbox;
-select is(pg_temp.why('s/b'), 'its run is over, failed: it is to be cancelled', 'not even so');
+select is(pg_temp.why('s/b'), 'its run is over, failed: it will be cancelled', 'not even so');
 
 select qwf_test.workflow('guarded', '[{"id": "a"}, {"id": "c", "depends_on": ["a"],
   "skip_if": {"$from": "a.skip"}}]');
@@ -54,7 +54,7 @@ select qwf_test.jam('s/m[2]', true);
 select throws_ok($$ select qwf.cancel_job(qwf_test.job('s/m')) $$, 'P0001', null,
   'an element that cannot be cancelled');
 update qwf.jobs set status = 'cancelled', finished_at = qwf.now() where id = qwf_test.job('s/m');
-select is(pg_temp.why('s/m[2]'), 'map s/m is over, cancelled: it is to be cancelled',
+select is(pg_temp.why('s/m[2]'), 'map s/m is over, cancelled: it will be cancelled',
   'its map has ended');
 select qwf.enqueue_run('w');
 update qwf.jobs set status = 'blocked' where id = qwf_test.job('s/a');

@@ -7,7 +7,7 @@ create function pg_temp.why(p_name text) returns text language sql as $$
   select string_agg(w, '; ') from qwf.why_not(qwf_test.job(p_name)) w $$;
 select is(pg_temp.why('s/b'), 'it depends on s/a, which is queued', 'blocked');
 select qwf_test.claim('cpu');
-select matches(pg_temp.why('s/a'), 'it runs: worker w, attempt 1', 'running');
+select matches(pg_temp.why('s/a'), 'it is running: worker w, attempt 1', 'running');
 select qwf_test.report('s/a', 'tempfail', error => 'busy');
 select matches(pg_temp.why('s/a'), 'it waits for .*, after: busy', 'scheduled');
 select qwf_test.attempt('s/a', 'fatal', error => 'boom');

@@ -12,12 +12,14 @@ select qwf.enqueue_run('w');
 select is(pg_temp.why('s/each'), 'it depends on s/list, which is queued', 'a dependency');
 select qwf_test.attempt('s/list', output => '{"items": [1, 2, 3]}');
 select is(pg_temp.why('s/each'), 'it is a map: 3 of its 3 elements have not ended', 'a map');
-select is(pg_temp.why('s/each[2]'), 'map s/each runs 2 elements at once, and as many do',
+select is(pg_temp.why('s/each[2]'),
+  'map s/each runs at most 2 elements at once, and as many are active',
   'an element');
 select is(pg_temp.why('s/tidy'), 'it depends on s/sum, which is blocked; it runs once that has '
   'ended', 'clean-up');
 select qwf_test.claim(), qwf.cancel_job(qwf_test.job('s/each[0]'));
-select matches(pg_temp.why('s/each[0]'), 'it runs: worker w, attempt 1, .*, and is to be cancelled',
+select matches(pg_temp.why('s/each[0]'),
+  'it is running: worker w, attempt 1, .*, and will be cancelled',
   'a running job that somebody wants stopped');
 select qwf_test.workflow('stopped', '[
   {"id": "m", "map": [1, 2], "inputs": {"n": {"$from": "item"}}, "min_success": 1},

@@ -14,18 +14,18 @@ select is(pg_temp.why(), format('1 jobs are ahead of it in queue gpu; worker %s 
   'a warm model') from worker;
 select qwf_test.gets(id, 2) from worker;
 select is(pg_temp.why(), format('0 jobs are ahead of it in queue gpu; worker %s holds 2 jobs and '
-  'runs 1 at once', id), 'a busy worker') from worker;
+  'runs at most 1 at once', id), 'a busy worker') from worker;
 update qwf.jobs set avoid_host = 'box', avoid_until = qwf.now() + interval '5 min'
   where task = 't';
 select unalike(pg_temp.why(), '%avoid%', 'nobody else is there');
 select qwf_test.worker('{"slots": 2}', 'other');
 select unalike(pg_temp.why(), '%box%', 'another can take it');
-select is((select misfits[1] from _qwf.why_unfit((select j from qwf.jobs j where task = 't'),
+select is((select reasons[1] from _qwf.why_unfit((select j from qwf.jobs j where task = 't'),
   qwf.now()) u, worker where u.worker = worker.id),
   format('the job was lost on box and is left to other hosts until %s',
     qwf.now() + interval '5 min'), 'that is why this one does not');
 select qwf_test.travel('2 min');
-select matches(pg_temp.why(), 'it was not begun by .*, when it expired', 'too late');
+select matches(pg_temp.why(), 'it expired at .*, before it was started', 'too late');
 
 select * from finish();
 rollback;
