@@ -10,9 +10,9 @@ create table qwf.cancel_requests (
   requested_at timestamptz not null default clock_timestamp()
 );
 comment on table qwf.cancel_requests is
-  'A running job somebody wants stopped: a row of its own, so that an open transaction never locks '
+  'A request to stop a running job. It has its own table so that an open transaction never locks '
   'the running job.';
-comment on column qwf.cancel_requests.job_id is 'The job; the row goes when the job ends.';
+comment on column qwf.cancel_requests.job_id is 'The job; the row is deleted when the job ends.';
 comment on column qwf.cancel_requests.requested_by is 'Database user who asked.';
 comment on column qwf.cancel_requests.reason is 'Why.';
 comment on column qwf.cancel_requests.requested_at is 'When.';

@@ -1,9 +1,9 @@
 -- Deploy qwf:schema/grants
--- Purpose: qwf_viewer may read every table and view, but for the tokens of running jobs; qwf_admin
---   reads those too, is member of the other three roles, and may write worker_controls, the one
---   table that is written by hand. PUBLIC may execute nothing in schema _qwf, on which no role has
---   USAGE either.
--- Guarantees: Who can read a job cannot end it: a token is known to its worker alone.
+-- Purpose: Lets qwf_viewer read every table and view, except the tokens of running jobs. Lets
+--   qwf_admin read those too, makes it a member of the other three roles, and lets it write
+--   worker_controls, the only table written by hand. PUBLIC may execute nothing in schema _qwf, on
+--   which no role has USAGE either.
+-- Guarantees: Who can read a job cannot end it: only its worker knows the token.
 
 begin;
 
@@ -37,7 +37,7 @@ begin
   grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin;
 exception
   when insufficient_privilege or undefined_object then
-    raise notice 'qwf_admin is not made a member of the other roles'
+    raise notice 'qwf_admin is not a member of the other roles'
       using hint = 'let an administrator run: '
         'grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin';
 end $$;

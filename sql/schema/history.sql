@@ -26,16 +26,16 @@ comment on table qwf.job_attempts is 'One finished attempt at a job.';
 comment on column qwf.job_attempts.job_id is 'The job.';
 comment on column qwf.job_attempts.attempt is 'Which claim of the job it was, from 1.';
 comment on column qwf.job_attempts.token is
-  'Token of that claim; lets a repeated report be answered ok.';
+  'Token of that claim, so that a repeated report is answered ok.';
 comment on column qwf.job_attempts.worker is 'Worker that held it.';
 comment on column qwf.job_attempts.queued_at is 'When the job had become claimable.';
 comment on column qwf.job_attempts.started_at is 'When it was claimed.';
-comment on column qwf.job_attempts.finished_at is 'When the end was written.';
+comment on column qwf.job_attempts.finished_at is 'When its end was recorded.';
 comment on column qwf.job_attempts.outcome is
   'completed, error, fatal, tempfail, lost, released or cancelled.';
 comment on column qwf.job_attempts.reason is
-  'Closer cause: crashed, timeout, oom, lease_lapsed, accelerator, unresolved and so on.';
-comment on column qwf.job_attempts.error is 'Error text, head and tail kept.';
+  'Exact cause: crashed, timeout, oom, lease_lapsed, accelerator, unresolved and so on.';
+comment on column qwf.job_attempts.error is 'Error text; of a long one, the start and the end.';
 comment on column qwf.job_attempts.exit_code is 'Exit code of the child or command.';
 comment on column qwf.job_attempts.signal is 'Signal that killed it.';
 comment on column qwf.job_attempts.max_rss_bytes is 'Largest resident memory of the child, bytes.';
@@ -57,13 +57,14 @@ create table qwf.job_events (
 create index job_events_job on qwf.job_events (job_id, id);
 create index job_events_run on qwf.job_events (run_id, id) where job_id is null;
 comment on table qwf.job_events is 'An unusual event in the life of a job or run.';
-comment on column qwf.job_events.id is 'Order of writing.';
+comment on column qwf.job_events.id is 'Grows in order of writing.';
 comment on column qwf.job_events.at is 'When.';
-comment on column qwf.job_events.run_id is 'Run concerned; null: none.';
-comment on column qwf.job_events.job_id is 'Job concerned; null: the run as a whole.';
+comment on column qwf.job_events.run_id is 'The run; null: none.';
+comment on column qwf.job_events.job_id is 'The job; null: the run as a whole.';
 comment on column qwf.job_events.type is 'What happened.';
 comment on column qwf.job_events.actor is 'Worker or database user that did it.';
-comment on column qwf.job_events.detail is 'Reason, readings, whatever helps to understand it.';
+comment on column qwf.job_events.detail is
+  'Reason, readings, and what else helps to understand it.';
 
 create table qwf.input_answers (
   id bigint generated always as identity primary key,
@@ -76,12 +77,13 @@ create table qwf.input_answers (
 );
 create index input_answers_job on qwf.input_answers (job_id);
 comment on table qwf.input_answers is 'An answer a person gave to an input node.';
-comment on column qwf.input_answers.id is 'Order of writing.';
+comment on column qwf.input_answers.id is 'Grows in order of writing.';
 comment on column qwf.input_answers.job_id is 'The input''s job.';
 comment on column qwf.input_answers.run_id is 'Its run.';
 comment on column qwf.input_answers.node_id is 'Its node.';
 comment on column qwf.input_answers.value is 'The value given.';
-comment on column qwf.input_answers.answered_by is 'Who: the name given, else the database user.';
+comment on column qwf.input_answers.answered_by is
+  'Who answered: the name given, else the database user.';
 comment on column qwf.input_answers.answered_at is 'When.';
 
 create table qwf.run_files (
@@ -98,7 +100,7 @@ create table qwf.run_files (
 create index run_files_run on qwf.run_files (run_id, node_id) where run_id is not null;
 comment on table qwf.run_files is 'A file a completed job left in its folder.';
 comment on column qwf.run_files.job_id is 'The job.';
-comment on column qwf.run_files.file_no is 'Its place in the list, from 1.';
+comment on column qwf.run_files.file_no is 'Its position in the list, from 1.';
 comment on column qwf.run_files.rel_path is
   'Path below the run''s folder (the job''s, for a standalone job).';
 comment on column qwf.run_files.run_id is 'Its run; null: standalone.';

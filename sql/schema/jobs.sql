@@ -1,9 +1,9 @@
 -- Deploy qwf:schema/jobs
--- One unit of work: a node of a run, or standalone. No foreign keys: a key-share lock on a run or
--- queue row for every insert would make producers write shared rows (docs/adr/0003);
--- check_invariants() looks instead. Nor CHECKs: every claim and every finish would read and compile
--- them (docs/adr/0013).
--- The lease is in no index, so that renewing it stays a heap-only update.
+-- One unit of work: a node of a run, or standalone. It has no foreign keys: each insert would take
+-- a key-share lock on a run or queue row, so that producers write shared rows (docs/adr/0003).
+-- check_invariants() checks the references instead. It has no CHECKs either: every claim and every
+-- finish would read and compile them (docs/adr/0013).
+-- The lease is in no index, so that renewing it is a heap-only update.
 
 begin;
 
@@ -73,10 +73,10 @@ create table qwf.jobs (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0.05);
 
--- Index order is claim order; only queued rows are in it.
+-- The order of this index is the claim order; it holds only queued jobs.
 create index jobs_claim on qwf.jobs (queue, run_next desc, priority, position)
   where status = 'queued' and limit_by is null;
--- Smaller walks in the same order: of one limit, of one model, of what may run beside a model.
+-- Shorter walks in the same order: of one limit, of one model, of light jobs.
 create index jobs_claim_limited on qwf.jobs (queue, limit_by, run_next desc, priority, position)
   where status = 'queued' and limit_by is not null;
 create index jobs_claim_limited_light on qwf.jobs (
@@ -115,39 +115,39 @@ comment on column qwf.jobs.status is 'State; see docs/concepts.md.';
 comment on column qwf.jobs.project is 'Tenant tag; empty is a project like any other.';
 comment on column qwf.jobs.priority is 'Lower is sooner.';
 comment on column qwf.jobs.run_next is
-  'An operator asked for it to run before everything else; cleared on claim.';
+  'An operator asked that it runs before all others; cleared on claim.';
 comment on column qwf.jobs.position is
-  'FIFO position, given when it becomes queued; given-back work gets one before all others.';
-comment on column qwf.jobs.run_at is 'Not before; set while scheduled.';
+  'FIFO position, given when it becomes queued; a job that is given back gets the front.';
+comment on column qwf.jobs.run_at is 'Not started before this time; set while scheduled.';
 comment on column qwf.jobs.inputs is
   'Inputs as defined, references unresolved; args of a standalone job.';
 comment on column qwf.jobs.resolved_inputs is
-  'Inputs as last handed to a worker; null where inputs hold no reference.';
+  'Inputs as last handed to a worker; null if inputs hold no reference.';
 comment on column qwf.jobs.output is 'What the body returned; the answer, for an input.';
 comment on column qwf.jobs.input_spec is
-  'What a person is asked: widget, prompt, target, options; references resolved once it is asked.';
+  'What a person is asked: widget, prompt, target, options; references resolved when it is asked.';
 comment on column qwf.jobs.guarded is
   'Opened one by one rather than in bulk: it has a skip_if, is a map, or is an input.';
 comment on column qwf.jobs.remaining_deps is
-  'Dependencies not yet satisfied; once a map is expanded, elements that have not ended.';
+  'Dependencies not yet satisfied; of an expanded map: elements that have not ended.';
 comment on column qwf.jobs.attempt is 'Claims so far.';
 comment on column qwf.jobs.failures is 'Failures of the body itself, transient ones included.';
 comment on column qwf.jobs.losses is
-  'Attempts lost to the world: lapsed lease, killed child, watchdog.';
-comment on column qwf.jobs.retries is 'How often somebody had it run again after it had ended.';
+  'Attempts lost for a reason outside the body: lapsed lease, killed child, watchdog.';
+comment on column qwf.jobs.retries is 'How often somebody retried it after it had ended.';
 comment on column qwf.jobs.max_attempts is
-  'Tries the body has; null: the settings (1 for errors, 4 for transient failures).';
+  'Attempts the body has; null: the settings (1 for errors, 4 for transient failures).';
 comment on column qwf.jobs.max_losses is 'Losses after which it fails; null: the setting.';
 comment on column qwf.jobs.backoff is
-  'Seconds between tries: a list, or {"base", "factor", "max"}; null: the settings.';
+  'Seconds between attempts: a list, or {"base", "factor", "max"}; null: the settings.';
 comment on column qwf.jobs.timeout is
   'Wall-clock limit of one attempt; null: the queue''s or the setting.';
 comment on column qwf.jobs.stall_timeout is
-  'Longest silence between progress beats; null: the setting.';
-comment on column qwf.jobs.required_model is 'Model the worker must know; null: none.';
+  'Longest time between progress reports; null: the setting.';
+comment on column qwf.jobs.required_model is 'Model the worker must be able to load; null: none.';
 comment on column qwf.jobs.light is 'May run beside a model job on the same card.';
 comment on column qwf.jobs.vram_mb is 'GPU memory it needs, MiB; null: unknown.';
-comment on column qwf.jobs.requires is 'Labels the worker must carry.';
+comment on column qwf.jobs.requires is 'Labels the worker must have.';
 comment on column qwf.jobs.limit_by is
   'Named limit it counts against while it runs; null: none.';
 comment on column qwf.jobs.on_failure is
@@ -157,9 +157,9 @@ comment on column qwf.jobs.run_if is
   'all_done: runs once its dependencies have ended, however they ended; null: once they are '
   'satisfied.';
 comment on column qwf.jobs.expires_at is
-  'Cancelled when it has not been claimed by then; an input takes its default or fails.';
+  'Cancelled if it has not been claimed by then; an input takes its default or fails.';
 comment on column qwf.jobs.avoid_host is
-  'Host that lost it, or whose accelerator failed it; left to other hosts while one could take it.';
+  'Host that lost it, or whose GPU failed; left to other hosts while one of them could take it.';
 comment on column qwf.jobs.avoid_until is 'Until when that host is avoided.';
 comment on column qwf.jobs.parent_id is 'Map it is an element of; null: none.';
 comment on column qwf.jobs.element is 'Position in the list of that map, from 0.';
@@ -168,12 +168,12 @@ comment on column qwf.jobs.failed_elements is 'Elements of the map that failed.'
 comment on column qwf.jobs.claimed_by is 'Worker of the last claim.';
 comment on column qwf.jobs.claimed_at is 'Time of the last claim.';
 comment on column qwf.jobs.token is
-  'Fence of the current claim, known to its worker alone; null unless running. Starts with the '
+  'Token of the current claim, which only its worker knows; null unless running. Starts with the '
   'job id in hexadecimal.';
 comment on column qwf.jobs.lease_expires_at is
   'When the claim lapses unless renewed, by the database''s clock.';
-comment on column qwf.jobs.progress is 'Fraction done, 0 to 1, as the body last said.';
-comment on column qwf.jobs.progress_message is 'What the body last said it was doing.';
+comment on column qwf.jobs.progress is 'Fraction done, 0 to 1, as the body last reported.';
+comment on column qwf.jobs.progress_message is 'Message of the last progress report.';
 comment on column qwf.jobs.beat_at is 'When the body last reported progress.';
 comment on column qwf.jobs.last_error is 'Error of the last attempt that had one.';
 comment on column qwf.jobs.last_exit_code is
@@ -181,8 +181,8 @@ comment on column qwf.jobs.last_exit_code is
 comment on column qwf.jobs.origin is 'Who made it: api, run, or schedule:name.';
 comment on column qwf.jobs.key is
   'Idempotency key, unique per project and task while the job is not terminal.';
-comment on column qwf.jobs.once is 'True: the key stays taken for as long as the row is kept.';
-comment on column qwf.jobs.labels is 'Tags of the caller; they filter nothing.';
+comment on column qwf.jobs.once is 'True: the key stays taken until the row is deleted.';
+comment on column qwf.jobs.labels is 'Tags of the caller; nothing filters by them.';
 comment on column qwf.jobs.created_at is 'When it was enqueued.';
 comment on column qwf.jobs.queued_at is 'When it last became claimable.';
 comment on column qwf.jobs.started_at is 'When it was first claimed.';

@@ -1,5 +1,5 @@
 -- Deploy qwf:schema/model_requests
--- What people ask of the models on a box.
+-- Requests of people to load or unload models on a box.
 
 begin;
 
@@ -18,16 +18,17 @@ create table qwf.model_requests (
 );
 create index model_requests_open on qwf.model_requests (host, queue) where taken_by is null;
 comment on table qwf.model_requests is
-  'Somebody wants a model loaded or unloaded on a box; kept for a day.';
-comment on column qwf.model_requests.id is 'What request_model() returned.';
+  'A request to load or unload a model on a box; kept for a day.';
+comment on column qwf.model_requests.id is 'Id that request_model() returned.';
 comment on column qwf.model_requests.host is 'The box.';
-comment on column qwf.model_requests.queue is 'The queue whose worker is to do it.';
-comment on column qwf.model_requests.model is 'The model; null: unload whatever is loaded.';
+comment on column qwf.model_requests.queue is 'The queue whose worker should do it.';
+comment on column qwf.model_requests.model is 'The model; null: unload all.';
 comment on column qwf.model_requests.action is 'load or unload.';
 comment on column qwf.model_requests.requested_by is 'Who asked.';
-comment on column qwf.model_requests.requested_at is 'When; not taken up after five minutes.';
-comment on column qwf.model_requests.taken_by is 'Worker that took it up; null: none yet.';
-comment on column qwf.model_requests.answered_at is 'When it was done, or had failed.';
-comment on column qwf.model_requests.error is 'What went wrong; null: nothing.';
+comment on column qwf.model_requests.requested_at is
+  'When it was asked for; no worker takes it after five minutes.';
+comment on column qwf.model_requests.taken_by is 'Worker that took it; null: none yet.';
+comment on column qwf.model_requests.answered_at is 'When it was done or had failed.';
+comment on column qwf.model_requests.error is 'Why it failed; null: it has not.';
 
 commit;

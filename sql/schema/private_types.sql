@@ -5,41 +5,41 @@ begin;
 
 create type _qwf.problem as (path text, problem text, hint text);
 comment on type _qwf.problem is
-  'One thing wrong with a definition or a value: where (a JSON path), what, and what to do.';
+  'One problem of a definition or a value: where (a JSON path), what, and what to do.';
 
 create type _qwf.resolution as (value jsonb, error text);
 comment on type _qwf.resolution is
-  'A resolved value, or the reason why a reference in it could not be resolved. One is null.';
+  'A resolved value, or why a reference in it could not be resolved. One of them is null.';
 
 create type _qwf.picked as (
   "row" tid, id bigint, run_id bigint, inputs jsonb, error text);
 comment on type _qwf.picked is
-  'A job about to be handed out, locked, and where its row is; its resolved inputs (null: as they '
-  'are), or why they cannot be resolved.';
+  'A job about to be handed out: the ctid of its locked row, and its resolved inputs (null: they '
+  'hold no reference), or why they cannot be resolved.';
 
 create type _qwf.floor as (
   priority int, "position" bigint, until timestamptz,
   base_priority int, base_position bigint, base_until timestamptz, mark bigint);
 comment on type _qwf.floor is
-  'Where the queued jobs of a queue that fit a worker began a moment ago, and until when that may '
-  'be trusted; where the walk for the next one may begin, and until when; '
-  'the last position given out when this one was found.';
+  'Where in claim order the first queued job of a queue that fits a worker lay a moment ago, and '
+  'until when claims may start there; the base, from which the walk for the next floor may start, '
+  'and until when; mark: the last position given out before this floor was looked for.';
 
 create type _qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);
-comment on type _qwf.report is 'One report of a worker about the end of an attempt.';
+comment on type _qwf.report is 'A worker''s report about the end of an attempt.';
 
 create type _qwf.transition as (
   status qwf.job_status, failures int, losses int, wait double precision, front boolean,
   error text);
 comment on type _qwf.transition is
-  'Where a job goes when an attempt ends, and what the attempt cost of its budgets.';
+  'State a job goes to when an attempt ends, and what the attempt costs of its budgets.';
 
 create type _qwf.new_job as (
   ord int, task text, args jsonb, queue text, priority int, run_at timestamptz, key text,
   max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
   limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean);
-comment on type _qwf.new_job is 'One item of enqueue_many, read, checked and with its defaults.';
+comment on type _qwf.new_job is 'One item of enqueue_many, parsed, checked and with its defaults.';
 
 create type _qwf.held as (
   "row" tid, id bigint, run_id bigint, node_id text, queue text, task text, attempt int,
@@ -47,13 +47,14 @@ create type _qwf.held as (
   parent_id bigint, on_failure text, failures int, losses int, max_attempts int, max_losses int,
   backoff jsonb, token uuid, outcome text, output jsonb, error text, detail jsonb);
 comment on type _qwf.held is
-  'A running job that is locked, where its row is, and what is reported about its attempt.';
+  'A locked running job, the ctid of its row, and what is reported about its attempt.';
 
 create type _qwf.ended as (
   id bigint, run_id bigint, node_id text, queue text, status qwf.job_status, attempt int,
   token uuid, worker text, queued_at timestamptz, claimed_at timestamptz, outcome text,
   error text, detail jsonb, limit_by text, task text);
-comment on type _qwf.ended is 'A job whose attempt just ended, with what was reported about it.';
+comment on type _qwf.ended is
+  'A job whose attempt has just ended, with what was reported about it.';
 
 create type _qwf.event as (run_id bigint, job_id bigint, kind text);
 comment on type _qwf.event is
@@ -62,13 +63,12 @@ comment on type _qwf.event is
 
 create type _qwf.opened as (id bigint, run_id bigint, status qwf.job_status);
 comment on type _qwf.opened is
-  'A node whose dependencies are all satisfied, and what became of it; blocked: still to be looked '
-  'at.';
+  'A node whose dependencies are all satisfied, and its new state; blocked: still to be opened.';
 
 create type _qwf.node_count as (
   run_id bigint, closed int, active int, waiting int, failed int, started boolean);
 comment on type _qwf.node_count is
   'Change of a run''s counters: nodes that became terminal, active, waiting, or failed '
-  'without failing the run; started: a node of it has run.';
+  'without failing the run; started: one of its nodes has run.';
 
 commit;

@@ -1,7 +1,7 @@
 -- Deploy qwf:schema/roles
--- The four group roles. Roles belong to the cluster, so one that exists is kept; where this user
--- may not create roles the engine works all the same for its owner, and a notice says what an
--- administrator has to run.
+-- The four group roles. Roles belong to the cluster, so an existing role is kept. If this user may
+-- not create roles, the engine still works for its owner, and a notice says what an administrator
+-- has to run.
 
 begin;
 
@@ -20,7 +20,7 @@ begin
         raise notice 'role % not created: no CREATEROLE', v_role
           using hint = format('let an administrator run: create role %I nologin; '
             'then, as the owner of the schema: qwf migrate grants | psql', v_role);
-      when duplicate_object or unique_violation then  -- another deploy made it meanwhile
+      when duplicate_object or unique_violation then  -- another deploy has just created it
         execute format('grant usage on schema qwf to %I', v_role);
     end;
   end loop;
@@ -41,7 +41,7 @@ begin
   end loop;
 end $$;
 comment on procedure _qwf.allow is
-  'Lets nobody execute a function but qwf_admin and the named roles, those that exist. Called by '
+  'Lets only qwf_admin and the named roles, if they exist, execute a function. Called by '
   'migrations only.';
 
 commit;

@@ -1,6 +1,6 @@
 -- Deploy qwf:schema/runs
--- One execution of a workflow. Its counters are written under its row lock only, by the functions
--- that apply events.
+-- One execution of a workflow. Only the functions that apply events write its counters, and only
+-- under its row lock.
 
 begin;
 
@@ -42,30 +42,32 @@ create index runs_open on qwf.runs (id) where status in ('queued', 'running', 'a
 comment on table qwf.runs is 'One execution of a workflow.';
 comment on column qwf.runs.id is 'Run id; grows with time.';
 comment on column qwf.runs.graph_id is
-  'The compiled definitions it executes, as they were when it was enqueued.';
+  'The compiled workflow it executes, as it was when the run was enqueued.';
 comment on column qwf.runs.workflow is 'Name of the workflow.';
 comment on column qwf.runs.workflow_version is 'Version of the workflow.';
 comment on column qwf.runs.status is 'State; see docs/concepts.md.';
 comment on column qwf.runs.project is
-  'Tenant tag, a filter on every path; empty is a project like any other.';
+  'Tenant tag, by which every list can be filtered; empty is a project like any other.';
 comment on column qwf.runs.key is
   'Idempotency key, unique per project and workflow while the run is not terminal.';
-comment on column qwf.runs.once is 'True: the key stays taken for as long as the row is kept.';
-comment on column qwf.runs.priority is 'Priority its jobs take: lower is sooner.';
+comment on column qwf.runs.once is 'True: the key stays taken until the row is deleted.';
+comment on column qwf.runs.priority is 'Priority of its jobs; lower is sooner.';
 comment on column qwf.runs.context is 'Initial values that references read; never changed.';
-comment on column qwf.runs.labels is 'Tags of the caller; they filter nothing.';
+comment on column qwf.runs.labels is 'Tags of the caller; nothing filters by them.';
 comment on column qwf.runs.out_dir is 'Folder under which bodies write; null: the agent''s own.';
 comment on column qwf.runs.node_count is 'Number of nodes.';
-comment on column qwf.runs.open_nodes is 'Nodes not terminal, as far as events have been applied.';
+comment on column qwf.runs.open_nodes is
+  'Nodes that are not terminal, as far as events have been applied.';
 comment on column qwf.runs.active_nodes is
   'Nodes scheduled, queued or running, as far as events have been applied.';
 comment on column qwf.runs.waiting_nodes is 'Nodes waiting for a person.';
-comment on column qwf.runs.failed_nodes is 'Nodes that failed and let the run go on.';
+comment on column qwf.runs.failed_nodes is 'Nodes that failed while the run goes on.';
 comment on column qwf.runs.ending is
   'How it will end once its clean-up nodes (run_if all_done) have; null: open, or it has none.';
 comment on column qwf.runs.error is 'Why it failed or was cancelled.';
-comment on column qwf.runs.run_at is 'Not before; null: at once.';
-comment on column qwf.runs.deadline_at is 'It fails unless it has ended by then; null: never.';
+comment on column qwf.runs.run_at is 'Not started before this time; null: at once.';
+comment on column qwf.runs.deadline_at is
+  'It fails if it has not ended by then; null: no deadline.';
 comment on column qwf.runs.created_at is 'When it was enqueued.';
 comment on column qwf.runs.started_at is 'When its first node was claimed or applied.';
 comment on column qwf.runs.finished_at is 'When it became terminal.';

@@ -1,6 +1,6 @@
 -- Deploy qwf:schema/settings
--- The defaults of the engine, in one row. A queue, then a node or job, then a call may override
--- them.
+-- The defaults of the engine, in one row. A queue may override them, then a node or job, then a
+-- call.
 
 begin;
 
@@ -38,7 +38,7 @@ create table qwf.settings (
   max_log_bytes int not null default 65536 check (max_log_bytes > 0),
   retention interval not null default '30 days' check (retention > '0 s'),
   notify_events boolean not null default false,
-  -- the clock, so much earlier or later, is still a time
+  -- within these bounds, now() plus or minus a setting is still a valid time
   constraint waits_are_short check (greatest(heartbeat, poll, tick, metrics) <= '1 day'),
   constraint times_are_in_reach check (
     greatest(cancel_grace, stop_grace, worker_stale, affinity_max_wait, avoid_host, stall_timeout,
@@ -50,10 +50,10 @@ insert into qwf.settings default values;
 comment on table qwf.settings is
   'Engine-wide defaults, exactly one row; change them with a plain UPDATE.';
 comment on column qwf.settings.singleton is 'Always true: there is one row.';
-comment on column qwf.settings.lease is 'How long a claim holds without a heartbeat.';
+comment on column qwf.settings.lease is 'How long a claim lasts without a heartbeat.';
 comment on column qwf.settings.heartbeat is 'How often an agent renews its leases.';
 comment on column qwf.settings.poll is
-  'How often a sleeping worker looks for work without having been woken.';
+  'How often a sleeping worker looks for work although nobody woke it.';
 comment on column qwf.settings.tick is 'How often an agent calls tick().';
 comment on column qwf.settings.timeout is 'Wall-clock limit of one attempt.';
 comment on column qwf.settings.cancel_grace is
@@ -63,31 +63,31 @@ comment on column qwf.settings.stop_grace is
 comment on column qwf.settings.worker_stale is
   'A worker not seen for this long is not counted as alive.';
 comment on column qwf.settings.affinity_max_wait is
-  'A worker with a warm model prefers jobs of that model until the head of the queue has waited '
-  'this long.';
+  'A worker with a loaded model prefers jobs of that model until the first job it could take has '
+  'waited this long.';
 comment on column qwf.settings.avoid_host is
-  'How long a job is not handed again to a host that lost it, while another worker could take it.';
+  'How long a job is kept from a host that lost it, while a worker elsewhere could take it.';
 comment on column qwf.settings.stall_timeout is
-  'Longest silence of a body that has reported progress, before it counts as stalled.';
+  'How long a body that has reported progress may be silent before it counts as stalled.';
 comment on column qwf.settings.stall_samples is
-  'Samples of GPU and RAM standing still that confirm a stall.';
-comment on column qwf.settings.idle_gpu_percent is 'A GPU used less than this stands still.';
+  'Samples in which GPU and RAM are idle that confirm a stall.';
+comment on column qwf.settings.idle_gpu_percent is 'A GPU that is used less than this is idle.';
 comment on column qwf.settings.idle_ram_bytes is
-  'Memory that moves less than this between samples stands still.';
+  'RAM whose use changes less than this between samples is idle.';
 comment on column qwf.settings.gpu_health_window is
-  'How long GPU and RAM of a running GPU body may stand still.';
+  'How long GPU and RAM of a running GPU body may be idle.';
 comment on column qwf.settings.model_load_grace is
-  'How long that is not looked at after a model began to load.';
+  'How long that is not checked after a model has begun to load.';
 comment on column qwf.settings.model_idle is 'A model not used for this long is unloaded.';
-comment on column qwf.settings.metrics is 'How often a host says how busy it is.';
+comment on column qwf.settings.metrics is 'How often a host reports how busy it is.';
 comment on column qwf.settings.metrics_keep is 'How long such samples are kept.';
 comment on column qwf.settings.recycle_jobs is 'Bodies a warm child runs before it is replaced.';
 comment on column qwf.settings.max_losses is
-  'How often work may be lost to the world (crash, lapse, timeout) before the job fails.';
+  'How often work may be lost outside the body (crash, lapse, timeout) before the job fails.';
 comment on column qwf.settings.error_attempts is
-  'Tries for a body that raises an error, where the job names none.';
+  'Attempts for a body that raises an error, if the job sets none.';
 comment on column qwf.settings.transient_attempts is
-  'Tries for a body that reports a transient failure, where the job names none.';
+  'Attempts for a body that reports a transient failure, if the job sets none.';
 comment on column qwf.settings.error_backoff is
   'Seconds to wait before each retry of an error; the last repeats.';
 comment on column qwf.settings.transient_backoff is
@@ -96,11 +96,12 @@ comment on column qwf.settings.event_tries is
   'How often an outbox event is tried before it is poisoned and its run fails.';
 comment on column qwf.settings.max_value_bytes is
   'Largest context, args, output or answer, in bytes of its text.';
-comment on column qwf.settings.max_elements is 'Longest list a map runs over.';
+comment on column qwf.settings.max_elements is 'Longest list that a map can run over.';
 comment on column qwf.settings.max_error_bytes is 'Longest error text kept, in bytes.';
 comment on column qwf.settings.max_log_bytes is 'Longest log tail kept with an attempt, in bytes.';
 comment on column qwf.settings.retention is 'How long terminal runs and jobs are kept.';
 comment on column qwf.settings.notify_events is
-  'Whether ended runs, failed jobs and questions are sent on channel qwf_events, at a cost.';
+  'Whether ended runs, failed jobs and questions are sent on channel qwf_events; costs time at '
+  'each.';
 
 commit;

@@ -1,7 +1,6 @@
 -- Deploy qwf:schema/statistics
--- Counters that outlive the jobs they count. Whoever ends attempts appends a row; tick() folds the
--- rows into the hour they belong to, so that no two finishes ever meet on a counter. Nothing
--- deletes hours.
+-- Counters that outlive the jobs they count. Each finish appends a row, and tick() adds the rows to
+-- their hour, so that two finishes never wait for the same counter. Nothing deletes hours.
 
 begin;
 
@@ -14,13 +13,15 @@ create table qwf.attempt_counts (
   runs real[] not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
         vacuum_truncate = off);
-comment on table qwf.attempt_counts is 'Attempts that ended, not folded into hourly_counts yet.';
-comment on column qwf.attempt_counts.hour is 'Full hour, of UTC, in which they ended.';
+comment on table qwf.attempt_counts is
+  'Attempts that ended and are not added to hourly_counts yet.';
+comment on column qwf.attempt_counts.hour is 'Full hour (UTC) in which they ended.';
 comment on column qwf.attempt_counts.queue is 'Queue of the jobs.';
 comment on column qwf.attempt_counts.task is 'Task of the jobs.';
 comment on column qwf.attempt_counts.outcome is 'How the attempts ended.';
-comment on column qwf.attempt_counts.waits is 'From claimable to claimed, seconds, one each.';
-comment on column qwf.attempt_counts.runs is 'From claimed to ended, seconds, one each.';
+comment on column qwf.attempt_counts.waits is
+  'Seconds from claimable to claimed, one for each attempt.';
+comment on column qwf.attempt_counts.runs is 'Seconds from claimed to ended, one for each attempt.';
 
 create table qwf.hourly_counts (
   hour timestamptz not null,
@@ -38,7 +39,7 @@ create table qwf.hourly_counts (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 comment on table qwf.hourly_counts is
   'Attempts per hour, queue, task and outcome; the view job_stats reads percentiles from it.';
-comment on column qwf.hourly_counts.hour is 'Full hour, of UTC, in which they ended.';
+comment on column qwf.hourly_counts.hour is 'Full hour (UTC) in which they ended.';
 comment on column qwf.hourly_counts.queue is 'Queue of the jobs.';
 comment on column qwf.hourly_counts.task is 'Task of the jobs.';
 comment on column qwf.hourly_counts.outcome is 'How the attempts ended.';

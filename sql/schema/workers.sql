@@ -1,5 +1,5 @@
 -- Deploy qwf:schema/workers
--- Who serves which queue, who is switched off, and who is asleep.
+-- Workers: who serves which queue, who is switched off, and who is asleep.
 
 begin;
 
@@ -30,7 +30,7 @@ comment on column qwf.workers.host is 'Box it runs on.';
 comment on column qwf.workers.queue is 'Queue it serves.';
 comment on column qwf.workers.pid is 'Process id of the agent.';
 comment on column qwf.workers.version is 'Version of the agent.';
-comment on column qwf.workers.slots is 'Bodies it runs at once, in all.';
+comment on column qwf.workers.slots is 'Bodies it can run at once, in all.';
 comment on column qwf.workers.tasks is
   'Tasks it can run; null: not announced, so not filtered by task.';
 comment on column qwf.workers.models is
@@ -38,14 +38,14 @@ comment on column qwf.workers.models is
 comment on column qwf.workers.current_model is 'Model it has loaded.';
 comment on column qwf.workers.vram_mb is 'GPU memory it has, MiB; null: unknown, so not filtered.';
 comment on column qwf.workers.labels is
-  'Labels that requires is matched against; host is always one.';
+  'Labels that a job can require; host is always one of them.';
 comment on column qwf.workers.rank is 'Negative: an overflow worker.';
-comment on column qwf.workers.project is 'Project it works for; null: every one.';
+comment on column qwf.workers.project is 'Project it works for; null: all.';
 comment on column qwf.workers.stats is
-  'What its last heartbeat said: slots, busy, models per card, loads, swaps avoided.';
+  'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided.';
 comment on column qwf.workers.started_at is 'When it registered.';
 comment on column qwf.workers.last_seen is 'Last heartbeat.';
-comment on column qwf.workers.stopped_at is 'When it said goodbye; null: it has not.';
+comment on column qwf.workers.stopped_at is 'When it deregistered; null: it has not.';
 
 create table qwf.worker_controls (
   host_label text not null check (host_label <> ''),
@@ -60,19 +60,19 @@ create table qwf.worker_controls (
   primary key (host_label, queue)
 );
 comment on table qwf.worker_controls is
-  'Whether a host should serve a queue; no row means on. Survives the worker; a plain INSERT or '
-  'UPDATE works.';
+  'Whether a host should serve a queue; no row means on. Rows stay when workers stop; a plain '
+  'INSERT or UPDATE works.';
 comment on column qwf.worker_controls.host_label is 'The box.';
 comment on column qwf.worker_controls.queue is 'The queue.';
 comment on column qwf.worker_controls.desired_state is 'on or off.';
 comment on column qwf.worker_controls.stop_policy is
-  'How it goes off: hard (kill and hand back), drain (finish the job first), pause (claim nothing, '
-  'keep the model).';
+  'How it stops: hard (kill the bodies and hand their jobs back), drain (finish them first), pause '
+  '(claim nothing, keep the model).';
 comment on column qwf.worker_controls.requested_by is 'Who asked.';
 comment on column qwf.worker_controls.reason is 'Why.';
 comment on column qwf.worker_controls.until is 'When off turns into on by itself; null: never.';
-comment on column qwf.worker_controls.created_at is 'When it was first asked.';
-comment on column qwf.worker_controls.updated_at is 'When it was last asked.';
+comment on column qwf.worker_controls.created_at is 'When the row was first written.';
+comment on column qwf.worker_controls.updated_at is 'When the row was last changed.';
 
 create unlogged table qwf.sleepers (
   worker text not null,
@@ -81,7 +81,7 @@ create unlogged table qwf.sleepers (
   primary key (queue, worker)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 comment on table qwf.sleepers is
-  'A worker asleep on a queue. Only these are sent a NOTIFY; a lost row costs one poll.';
+  'A worker asleep on a queue. Only sleepers get a NOTIFY; a lost row costs one poll.';
 comment on column qwf.sleepers.worker is 'Worker id.';
 comment on column qwf.sleepers.queue is 'Queue it found empty.';
 comment on column qwf.sleepers.since is 'When it fell asleep; an old row is ignored.';

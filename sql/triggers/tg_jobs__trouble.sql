@@ -1,8 +1,8 @@
 -- Deploy qwf:triggers/tg_jobs__trouble
--- Purpose: Tells whoever listens that a job failed or that a person is asked, however that came
---   about.
--- Guarantees: What does neither costs a look at its status. There is none for what is inserted,
---   which every enqueue would pay for: _insert_elements, whose jobs can begin as failed, says so.
+-- Purpose: Notifies listeners that a job failed or that a person is asked, for any reason.
+-- Guarantees: Any other update of a job costs one look at its status. There is no trigger on
+--   insert, which every enqueue would pay for: _insert_elements, whose jobs can start as failed,
+--   announces them itself.
 -- Notifies: qwf_events.
 
 begin;
@@ -23,6 +23,6 @@ create trigger tg_jobs__trouble after update on qwf.jobs
 for each row when (new.status in ('failed', 'awaiting_input') and old.status <> new.status)
 execute function qwf.tg_jobs__trouble();
 comment on trigger tg_jobs__trouble on qwf.jobs is
-  'A job that failed or asks a person is announced, if switched on.';
+  'Announces a job that failed or asks a person, if settings.notify_events is on.';
 
 commit;

@@ -1,7 +1,7 @@
 -- Deploy qwf:triggers/tg_runs__end
--- Purpose: Tells whoever listens that a run has ended, where settings.notify_events says so.
--- Guarantees: Sent with the commit of the end, however it came about. Switched off, a run that ends
---   costs one look at the settings, and nothing else costs anything.
+-- Purpose: Notifies listeners that a run has ended, if settings.notify_events is on.
+-- Guarantees: Sent when the end commits, for any reason. If it is off, a run that ends costs one
+--   look at the settings, and nothing else costs anything.
 -- Notifies: qwf_events.
 
 begin;
@@ -19,18 +19,19 @@ begin
   end if;
   return null;
 end $$;
-comment on function qwf.tg_runs__end is 'Sends run_ended on channel qwf_events, if switched on.';
+comment on function qwf.tg_runs__end is
+  'Sends run_ended on channel qwf_events, if settings.notify_events is on.';
 revoke all on function qwf.tg_runs__end from public;
 
 create trigger tg_runs__end after update on qwf.runs
 for each row when (new.finished_at is not null and old.finished_at is null)
 execute function qwf.tg_runs__end();
-comment on trigger tg_runs__end on qwf.runs is 'A run that has ended is announced, if switched on.';
+comment on trigger tg_runs__end on qwf.runs is 'Announces a run that has ended.';
 
 create trigger tg_runs__end_at_once after insert on qwf.runs
 for each row when (new.finished_at is not null)
 execute function qwf.tg_runs__end();
 comment on trigger tg_runs__end_at_once on qwf.runs is
-  'A run without nodes ends as it is enqueued.';
+  'Announces a run without nodes, which ends when it is enqueued.';
 
 commit;

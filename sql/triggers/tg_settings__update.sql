@@ -1,6 +1,6 @@
 -- Deploy qwf:triggers/tg_settings__update
--- Purpose: Tells agents that the settings have changed, so that they read them again.
--- Guarantees: Whatever statement changed them; nothing where it leaves them as they were.
+-- Purpose: Tells agents to read the settings again because they have changed.
+-- Guarantees: Holds for every statement, and sends nothing if the settings stay the same.
 -- Notifies: worker_control, with settings.
 
 begin;
@@ -19,6 +19,6 @@ revoke all on function qwf.tg_settings__update from public;
 create trigger tg_settings__update after update on qwf.settings
 for each row when (old.* is distinct from new.*) execute function qwf.tg_settings__update();
 comment on trigger tg_settings__update on qwf.settings is
-  'Agents go by new settings without a restart.';
+  'Lets agents use new settings without a restart.';
 
 commit;

@@ -1,6 +1,6 @@
 -- Deploy qwf:triggers/tg_worker_controls__change
--- Purpose: Tells agents that an order for them changed, and writes it down.
--- Guarantees: Whatever statement changed it; nothing where it says the same as before. A deleted
+-- Purpose: Tells agents that an order for them has changed, and records the change.
+-- Guarantees: Holds for every statement, and does nothing if the order stays the same. Deleting the
 --   row is an order to go on.
 -- Notifies: worker_control, with host:queue.
 
@@ -32,6 +32,6 @@ revoke all on function qwf.tg_worker_controls__change from public;
 create trigger tg_worker_controls__change after insert or update or delete on qwf.worker_controls
 for each row execute function qwf.tg_worker_controls__change();
 comment on trigger tg_worker_controls__change on qwf.worker_controls is
-  'Every change of an order reaches the agents and the books.';
+  'Tells agents of every changed order, and records it.';
 
 commit;

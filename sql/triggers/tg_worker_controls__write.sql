@@ -1,9 +1,9 @@
 -- Deploy qwf:triggers/tg_worker_controls__write
--- Purpose: Keeps what is written to worker_controls by hand as sound as what worker_control()
---   writes.
--- Guarantees: updated_at is right whatever the statement says, and an end that has passed is not
---   carried over to the next order.
--- Raises: QW006 for an unknown queue: an order that nobody would ever read.
+-- Purpose: Makes a row written to worker_controls by hand as valid as one written by
+--   worker_control().
+-- Guarantees: Sets updated_at for every statement, and does not carry an end that has passed over
+--   to the next order.
+-- Raises: QW006 for an unknown queue, because nobody would ever read the order.
 
 begin;
 
@@ -28,6 +28,6 @@ revoke all on function qwf.tg_worker_controls__write from public;
 create trigger tg_worker_controls__write before insert or update on qwf.worker_controls
 for each row execute function qwf.tg_worker_controls__write();
 comment on trigger tg_worker_controls__write on qwf.worker_controls is
-  'Plain statements are as sound as worker_control().';
+  'Makes plain statements as valid as worker_control().';
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/dead_workers
--- Purpose: Workers that went without saying goodbye, with what they still hold.
+-- Purpose: Workers that are gone without having deregistered, and the jobs they still hold.
 
 begin;
 
@@ -19,8 +19,7 @@ cross join lateral (
 where w.stopped_at is null and w.last_seen <= clock.now - s.worker_stale
 order by w.last_seen desc;
 comment on view qwf.dead_workers is
-  'Workers without a heartbeat for longer than worker_stale; reclaim() takes back what they '
-  'hold.';
+  'Workers without a heartbeat for longer than worker_stale; reclaim() takes their jobs back.';
 comment on column qwf.dead_workers.worker is 'Worker id.';
 comment on column qwf.dead_workers.host is 'Box it ran on.';
 comment on column qwf.dead_workers.queue is 'Queue it served.';

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/fleet
--- Purpose: Every worker of late: where it is, what it does, whether it lives.
+-- Purpose: Every worker of the last day: where it is, what it does, whether it is alive.
 
 begin;
 
@@ -24,7 +24,7 @@ cross join lateral (
 where w.last_seen > qwf.now() - interval '1 day'
 order by w.host, w.queue, w.started_at;
 comment on view qwf.fleet is
-  'Workers seen within a day: select * from qwf.fleet.';
+  'Workers seen within the last day: select * from qwf.fleet.';
 comment on column qwf.fleet.worker is 'Worker id.';
 comment on column qwf.fleet.host is 'Box it runs on.';
 comment on column qwf.fleet.queue is 'Queue it serves.';
@@ -33,11 +33,11 @@ comment on column qwf.fleet.version is 'Version of the agent.';
 comment on column qwf.fleet.slots is 'Bodies it runs at once.';
 comment on column qwf.fleet.running is 'Jobs it holds.';
 comment on column qwf.fleet.current_model is 'Model it has loaded.';
-comment on column qwf.fleet.vram_mb is 'GPU memory it has, MiB.';
-comment on column qwf.fleet.project is 'Project it works for; null: every one.';
-comment on column qwf.fleet.rank is 'Negative: an overflow worker, which takes the newest.';
+comment on column qwf.fleet.vram_mb is 'Its GPU memory, MiB.';
+comment on column qwf.fleet.project is 'Project it works for; null: all.';
+comment on column qwf.fleet.rank is 'Negative: an overflow worker, which takes the newest jobs.';
 comment on column qwf.fleet.state is
-  'idle, busy, off (switched off; what runs may finish), dead (no heartbeat) or stopped.';
+  'idle, busy, off (switched off; running jobs may finish), dead (no heartbeat) or stopped.';
 comment on column qwf.fleet.reason is 'Why it was switched off.';
 comment on column qwf.fleet.until is 'When it comes on by itself; null: never, or it is on.';
 comment on column qwf.fleet.last_seen is 'Time since its last heartbeat.';

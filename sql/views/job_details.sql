@@ -1,6 +1,6 @@
 -- Deploy qwf:views/job_details
--- Purpose: All there is to know about a job but the token of whoever runs it, so that a viewer can
---   ask for every column.
+-- Purpose: Every column of a job except the token of the worker that runs it, so that a viewer can
+--   select all of it.
 
 begin;
 
@@ -17,7 +17,7 @@ select
   j.started_at, j.finished_at
 from qwf.jobs j;
 comment on view qwf.job_details is
-  'Every column of qwf.jobs but the token: select * from qwf.job_details where id = 7.';
+  'Every column of qwf.jobs except the token: select * from qwf.job_details where id = 7.';
 comment on column qwf.job_details.id is 'Job id; grows with time.';
 comment on column qwf.job_details.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.job_details.graph_id is 'Graph of that run.';
@@ -31,41 +31,42 @@ comment on column qwf.job_details.status is 'State; see docs/concepts.md.';
 comment on column qwf.job_details.project is 'Tenant tag; empty is a project like any other.';
 comment on column qwf.job_details.priority is 'Lower is sooner.';
 comment on column qwf.job_details.run_next is
-  'An operator asked for it to run before everything else; cleared on claim.';
+  'An operator asked that it runs before all others; cleared on claim.';
 comment on column qwf.job_details.position is
-  'FIFO position, given when it becomes queued; given-back work gets one before all others.';
-comment on column qwf.job_details.run_at is 'Not before; set while scheduled.';
+  'FIFO position, given when it becomes queued; a job that is given back gets the front.';
+comment on column qwf.job_details.run_at is 'Not started before this time; set while scheduled.';
 comment on column qwf.job_details.inputs is
   'Inputs as defined, references unresolved; args of a standalone job.';
 comment on column qwf.job_details.resolved_inputs is
-  'Inputs as last handed to a worker; null where inputs hold no reference.';
+  'Inputs as last handed to a worker; null if inputs hold no reference.';
 comment on column qwf.job_details.output is 'What the body returned; the answer, for an input.';
 comment on column qwf.job_details.input_spec is
-  'What a person is asked: widget, prompt, target, options; references resolved once it is asked.';
+  'What a person is asked: widget, prompt, target, options; references resolved when it is asked.';
 comment on column qwf.job_details.guarded is
   'Opened one by one rather than in bulk: it has a skip_if, is a map, or is an input.';
 comment on column qwf.job_details.remaining_deps is
-  'Dependencies not yet satisfied; once a map is expanded, elements that have not ended.';
+  'Dependencies not yet satisfied; of an expanded map: elements that have not ended.';
 comment on column qwf.job_details.attempt is 'Claims so far.';
 comment on column qwf.job_details.failures is
   'Failures of the body itself, transient ones included.';
 comment on column qwf.job_details.losses is
-  'Attempts lost to the world: lapsed lease, killed child, watchdog.';
+  'Attempts lost for a reason outside the body: lapsed lease, killed child, watchdog.';
 comment on column qwf.job_details.retries is
-  'How often somebody had it run again after it had ended.';
+  'How often somebody retried it after it had ended.';
 comment on column qwf.job_details.max_attempts is
-  'Tries the body has; null: the settings (1 for errors, 4 for transient failures).';
+  'Attempts the body has; null: the settings (1 for errors, 4 for transient failures).';
 comment on column qwf.job_details.max_losses is 'Losses after which it fails; null: the setting.';
 comment on column qwf.job_details.backoff is
-  'Seconds between tries: a list, or {"base", "factor", "max"}; null: the settings.';
+  'Seconds between attempts: a list, or {"base", "factor", "max"}; null: the settings.';
 comment on column qwf.job_details.timeout is
   'Wall-clock limit of one attempt; null: the queue''s or the setting.';
 comment on column qwf.job_details.stall_timeout is
-  'Longest silence between progress beats; null: the setting.';
-comment on column qwf.job_details.required_model is 'Model the worker must know; null: none.';
+  'Longest time between progress reports; null: the setting.';
+comment on column qwf.job_details.required_model is
+  'Model the worker must be able to load; null: none.';
 comment on column qwf.job_details.light is 'May run beside a model job on the same card.';
 comment on column qwf.job_details.vram_mb is 'GPU memory it needs, MiB; null: unknown.';
-comment on column qwf.job_details.requires is 'Labels the worker must carry.';
+comment on column qwf.job_details.requires is 'Labels the worker must have.';
 comment on column qwf.job_details.limit_by is
   'Named limit it counts against while it runs; null: none.';
 comment on column qwf.job_details.on_failure is
@@ -75,9 +76,9 @@ comment on column qwf.job_details.run_if is
   'all_done: runs once its dependencies have ended, however they ended; null: once they are '
   'satisfied.';
 comment on column qwf.job_details.expires_at is
-  'Cancelled when it has not been claimed by then; an input takes its default or fails.';
+  'Cancelled if it has not been claimed by then; an input takes its default or fails.';
 comment on column qwf.job_details.avoid_host is
-  'Host that lost it, or whose accelerator failed it; left to other hosts while one could take it.';
+  'Host that lost it, or whose GPU failed; left to other hosts while one of them could take it.';
 comment on column qwf.job_details.avoid_until is 'Until when that host is avoided.';
 comment on column qwf.job_details.parent_id is 'Map it is an element of; null: none.';
 comment on column qwf.job_details.element is 'Position in the list of that map, from 0.';
@@ -87,8 +88,8 @@ comment on column qwf.job_details.claimed_by is 'Worker of the last claim.';
 comment on column qwf.job_details.claimed_at is 'Time of the last claim.';
 comment on column qwf.job_details.lease_expires_at is
   'When the claim lapses unless renewed, by the database''s clock.';
-comment on column qwf.job_details.progress is 'Fraction done, 0 to 1, as the body last said.';
-comment on column qwf.job_details.progress_message is 'What the body last said it was doing.';
+comment on column qwf.job_details.progress is 'Fraction done, 0 to 1, as the body last reported.';
+comment on column qwf.job_details.progress_message is 'Message of the last progress report.';
 comment on column qwf.job_details.beat_at is 'When the body last reported progress.';
 comment on column qwf.job_details.last_error is 'Error of the last attempt that had one.';
 comment on column qwf.job_details.last_exit_code is
@@ -97,8 +98,8 @@ comment on column qwf.job_details.origin is 'Who made it: api, run, or schedule:
 comment on column qwf.job_details.key is
   'Idempotency key, unique per project and task while the job is not terminal.';
 comment on column qwf.job_details.once is
-  'True: the key stays taken for as long as the row is kept.';
-comment on column qwf.job_details.labels is 'Tags of the caller; they filter nothing.';
+  'True: the key stays taken until the row is deleted.';
+comment on column qwf.job_details.labels is 'Tags of the caller; nothing filters by them.';
 comment on column qwf.job_details.created_at is 'When it was enqueued.';
 comment on column qwf.job_details.queued_at is 'When it last became claimable.';
 comment on column qwf.job_details.started_at is 'When it was first claimed.';

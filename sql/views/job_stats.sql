@@ -1,7 +1,7 @@
 -- Deploy qwf:views/job_stats
--- Purpose: How many attempts ended how, and how long they waited and ran, by the hour.
--- A percentile is the middle of the bucket that holds it (see _histogram), so within a tenth of the
--- exact one. The longest is known, and stands for itself.
+-- Purpose: How many attempts ended with which outcome, and how long they waited and ran, per hour.
+-- A percentile is the middle of the bucket that holds it (see _histogram), so it is within a tenth
+-- of the exact value. The longest time is exact.
 
 begin;
 
@@ -44,7 +44,7 @@ comment on column qwf.job_stats.hour is 'Hour in which they ended.';
 comment on column qwf.job_stats.queue is 'Queue of the jobs.';
 comment on column qwf.job_stats.task is 'Task of the jobs.';
 comment on column qwf.job_stats.outcome is 'How the attempts ended.';
-comment on column qwf.job_stats.count is 'How many, without those of the last ten seconds.';
+comment on column qwf.job_stats.count is 'How many; those of the last ten seconds may be missing.';
 comment on column qwf.job_stats.wait_avg is 'Mean wait from claimable to claimed, seconds.';
 comment on column qwf.job_stats.wait_p50 is 'Median wait, seconds, within a tenth.';
 comment on column qwf.job_stats.wait_p90 is 'Wait that nine of ten stayed below, within a tenth.';

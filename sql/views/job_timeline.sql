@@ -1,5 +1,5 @@
 -- Deploy qwf:views/job_timeline
--- Purpose: What happened to a job, in order: its attempts, and whatever was unusual.
+-- Purpose: What happened to a job, in order: its attempts and unusual events.
 
 begin;
 
@@ -34,13 +34,14 @@ comment on view qwf.job_timeline is
 comment on column qwf.job_timeline.job_id is 'The job.';
 comment on column qwf.job_timeline.run_id is 'Its run; null: standalone.';
 comment on column qwf.job_timeline.name is 'Its node, or the task of a standalone job.';
-comment on column qwf.job_timeline.at is 'When: an attempt is listed at its claim.';
+comment on column qwf.job_timeline.at is 'When it happened; of an attempt, when it was claimed.';
 comment on column qwf.job_timeline.attempt is 'Which claim it was, from 1; null: an event.';
-comment on column qwf.job_timeline.what is 'How the attempt ended, or running; the kind of event.';
-comment on column qwf.job_timeline.by is 'Worker that held it; who did it.';
+comment on column qwf.job_timeline.what is
+  'How the attempt ended, or running; of an event, its kind.';
+comment on column qwf.job_timeline.by is 'Worker that held it; of an event, who did it.';
 comment on column qwf.job_timeline.waited is 'Seconds from claimable to claimed.';
 comment on column qwf.job_timeline.took is 'Seconds from claimed to the end, or to now.';
 comment on column qwf.job_timeline.detail is
-  'Reason and first line of the error, what the body last said, or the event.';
+  'Reason and first line of the error, last progress message, or details of the event.';
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/pending_inputs
--- Purpose: Questions that wait for a person, oldest first: inputs, and failures that ask.
+-- Purpose: Questions that wait for a person, oldest first: of inputs and of failed jobs.
 
 begin;
 
@@ -22,17 +22,18 @@ comment on view qwf.pending_inputs is
 comment on column qwf.pending_inputs.run_id is 'Run that asks; null: a standalone job.';
 comment on column qwf.pending_inputs.workflow is 'Its workflow.';
 comment on column qwf.pending_inputs.node_id is 'Its node.';
-comment on column qwf.pending_inputs.task is 'input, or what failed.';
+comment on column qwf.pending_inputs.task is 'input, or the task that failed.';
 comment on column qwf.pending_inputs.job_id is 'Its job.';
 comment on column qwf.pending_inputs.project is 'Tenant tag.';
 comment on column qwf.pending_inputs.asks is
-  'input: for a value; failure: whether to retry, skip or abort.';
+  'input: asks for a value; failure: asks whether to retry, skip or abort.';
 comment on column qwf.pending_inputs.widget is 'Kind of question.';
 comment on column qwf.pending_inputs.prompt is 'The question.';
 comment on column qwf.pending_inputs.age is 'How long it has been waiting.';
 comment on column qwf.pending_inputs.expires_at is
-  'When its default is taken, or it fails; null: never.';
+  'When it takes its default or fails; null: never.';
 comment on column qwf.pending_inputs.since is 'When it was asked.';
-comment on column qwf.pending_inputs.spec is 'All of it: options or source, target, schema, error.';
+comment on column qwf.pending_inputs.spec is
+  'The whole question: options or source, target, schema, error.';
 
 commit;

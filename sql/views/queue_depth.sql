@@ -1,5 +1,5 @@
 -- Deploy qwf:views/queue_depth
--- Purpose: What waits and runs in each queue, and who serves it.
+-- Purpose: How many jobs wait and run in each queue, and how many workers serve it.
 
 begin;
 
@@ -38,15 +38,15 @@ cross join lateral (
       select from qwf.switched_off o where o.host = w.host and o.queue = w.queue)
 ) w;
 comment on view qwf.queue_depth is
-  'Queues with what waits and runs: select * from qwf.queue_depth.';
+  'Queues with their waiting and running jobs: select * from qwf.queue_depth.';
 comment on column qwf.queue_depth.queue is 'Name of the queue.';
-comment on column qwf.queue_depth.paused is 'Nothing is handed out.';
-comment on column qwf.queue_depth.max_running is 'Jobs of it that may run at once; null: any.';
-comment on column qwf.queue_depth.workers is 'Live workers that serve it, and are not off.';
+comment on column qwf.queue_depth.paused is 'True: no job is handed out.';
+comment on column qwf.queue_depth.max_running is 'Jobs of it that may run at once; null: no limit.';
+comment on column qwf.queue_depth.workers is 'Live workers that serve it and are switched on.';
 comment on column qwf.queue_depth.slots is 'Bodies they run at once.';
-comment on column qwf.queue_depth.queued is 'Jobs a worker could take now.';
-comment on column qwf.queue_depth.scheduled is 'Jobs whose time has not come.';
-comment on column qwf.queue_depth.running is 'Jobs that run.';
+comment on column qwf.queue_depth.queued is 'Jobs that wait for a worker.';
+comment on column qwf.queue_depth.scheduled is 'Jobs that are not due yet.';
+comment on column qwf.queue_depth.running is 'Running jobs.';
 comment on column qwf.queue_depth.oldest_wait is 'How long the oldest queued job has been waiting.';
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/recent_jobs
--- Purpose: The newest jobs, nodes and standalone ones alike.
+-- Purpose: The newest jobs, both nodes and standalone jobs.
 
 begin;
 
@@ -26,7 +26,7 @@ comment on column qwf.recent_jobs.project is 'Tenant tag.';
 comment on column qwf.recent_jobs.status is 'State of the job.';
 comment on column qwf.recent_jobs.attempt is 'Claims so far.';
 comment on column qwf.recent_jobs.worker is 'Worker of the last claim.';
-comment on column qwf.recent_jobs.seconds is 'Seconds the last attempt took, or has taken.';
+comment on column qwf.recent_jobs.seconds is 'Seconds the last attempt took, or has taken so far.';
 comment on column qwf.recent_jobs.created_at is 'When it was enqueued.';
 comment on column qwf.recent_jobs.error is
   'First line of the last error, cut; all of it is in qwf.jobs.';

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/run_overview
--- Purpose: One line for each run: how far it is, and what went wrong.
+-- Purpose: One line for each run: its progress, and what went wrong.
 
 begin;
 
@@ -16,7 +16,7 @@ select
     || split_part(r.error, E'\n', 1), 80) as error
 from qwf.runs r
 cross join (select qwf.now() as now) clock
-cross join lateral (  -- of the nodes alone: node_idx leaves out the elements of maps
+cross join lateral (  -- nodes only: elements of maps have no node_idx
   select count(*) filter (where j.status in ('completed', 'skipped')) as done,
     count(*) filter (where j.status = 'failed') as failed
   from qwf.jobs j
@@ -43,15 +43,15 @@ comment on column qwf.run_overview.version is 'Version of the workflow.';
 comment on column qwf.run_overview.status is 'State of the run.';
 comment on column qwf.run_overview.project is 'Tenant tag.';
 comment on column qwf.run_overview.done is 'Nodes completed or skipped.';
-comment on column qwf.run_overview.total is 'Nodes in all; a map is one.';
-comment on column qwf.run_overview.failed is 'Nodes failed, whether or not the run went on.';
-comment on column qwf.run_overview.running is 'Bodies that run, those of map elements too.';
+comment on column qwf.run_overview.total is 'Nodes in all; a map counts as one.';
+comment on column qwf.run_overview.failed is 'Failed nodes, whether or not the run went on.';
+comment on column qwf.run_overview.running is 'Running bodies, including those of map elements.';
 comment on column qwf.run_overview.waiting is 'Questions that wait for a person.';
 comment on column qwf.run_overview.seconds is 'Seconds from start to end, or to now.';
 comment on column qwf.run_overview.created_at is 'When it was enqueued.';
 comment on column qwf.run_overview.deadline_in is
-  'How long it still has before it fails; null: no deadline, or over.';
+  'Time left until it fails; null: no deadline, or ended.';
 comment on column qwf.run_overview.error is
-  'Why it failed or was cancelled, or will be once its clean-up nodes have ended.';
+  'Why it failed or was cancelled, or will be when its clean-up nodes have ended.';
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/schedule_overview
--- Purpose: The schedules: what, when, and how the last went.
+-- Purpose: The schedules: what they enqueue, when, and how the last firing went.
 
 begin;
 
@@ -27,25 +27,25 @@ left join qwf.runs r on r.id = s.last_run_id
 order by s.next_at, s.name;
 comment on view qwf.schedule_overview is
   'One row per schedule, the next due first; the rest of it is in qwf.schedules.';
-comment on column qwf.schedule_overview.name is 'What it is called.';
+comment on column qwf.schedule_overview.name is 'Name of the schedule.';
 comment on column qwf.schedule_overview.what is 'The task or workflow it enqueues.';
 comment on column qwf.schedule_overview.due is 'When it is due.';
 comment on column qwf.schedule_overview.timezone is
-  'Time zone in which that is read; null where none matters.';
+  'Time zone of that; null for a schedule with an interval.';
 comment on column qwf.schedule_overview.project is 'Tenant tag of the job or run.';
 comment on column qwf.schedule_overview.enabled is 'False: it does not fire.';
 comment on column qwf.schedule_overview.next_at is
-  'When it is next due; null while it is not enabled.';
+  'When it is due next; null while it is disabled.';
 comment on column qwf.schedule_overview.next_in is
-  'How long until then; negative: it waits, or no tick has come by.';
+  'How long until then; negative: it waits for its last work, or for a tick.';
 comment on column qwf.schedule_overview.last_status is
-  'State of the job or run it enqueued last; null: none, or gone.';
+  'State of the job or run it enqueued last; null: none, or deleted.';
 comment on column qwf.schedule_overview.fired is 'How often it fired.';
 comment on column qwf.schedule_overview.skipped is
   'How often it was due and did not fire, because of overlap or of catch_up none.';
 comment on column qwf.schedule_overview.failed is 'How often it was due and could not enqueue.';
 comment on column qwf.schedule_overview.last_error is
-  'Why it could not enqueue the last time it was due.';
+  'Why it could not enqueue when it was last due.';
 comment on column qwf.schedule_overview.args is 'Args of the job, context of the run.';
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:views/switched_off
--- Purpose: What people have switched off and is off now: the one place that knows when that ends.
+-- Purpose: Hosts that are switched off now. Only this view decides when that ends.
 
 begin;
 
@@ -8,13 +8,13 @@ select c.host_label as host, c.queue, c.stop_policy, c.requested_by, c.reason, c
 from qwf.worker_controls c
 where c.desired_state = 'off' and (c.until is null or c.until > qwf.now());
 comment on view qwf.switched_off is
-  'Hosts that do not serve a queue for now: select * from qwf.switched_off.';
+  'Hosts that do not serve a queue at the moment: select * from qwf.switched_off.';
 comment on column qwf.switched_off.host is 'Box that is off.';
-comment on column qwf.switched_off.queue is 'For which queue.';
+comment on column qwf.switched_off.queue is 'Queue it does not serve.';
 comment on column qwf.switched_off.stop_policy is
-  'What became of the jobs it ran: hard (killed), drain or pause.';
+  'What happens to the jobs it runs: hard (killed), drain or pause.';
 comment on column qwf.switched_off.requested_by is 'Who switched it off.';
-comment on column qwf.switched_off.reason is 'Why; null: nobody said.';
+comment on column qwf.switched_off.reason is 'Why; null: no reason given.';
 comment on column qwf.switched_off.until is 'When it comes on by itself; null: never.';
 
 commit;

@@ -1,7 +1,7 @@
 -- Deploy qwf:views/unassignable_jobs
--- Purpose: Queued jobs that no live worker of their queue would take.
--- Guarantees: The filter is that of claim, written out: a function in a view takes the right of the
---   reader to call it, and readers may call no private one.
+-- Purpose: Queued jobs that no live worker of their queue could take.
+-- Guarantees: Repeats the filter of claim, because a view calls functions with the rights of its
+--   reader, and readers may not call private functions.
 
 begin;
 
@@ -23,7 +23,7 @@ where j.status = 'queued'
         select from qwf.switched_off o where o.host = w.host and o.queue = w.queue))
 order by j.queued_at;
 comment on view qwf.unassignable_jobs is
-  'Queued jobs that nobody alive and switched on would take; select qwf.why_not(id) says why.';
+  'Queued jobs that no live, switched-on worker could take; select qwf.why_not(id) says why.';
 comment on column qwf.unassignable_jobs.id is 'Job id.';
 comment on column qwf.unassignable_jobs.run_id is 'Run it is a node of; null: standalone.';
 comment on column qwf.unassignable_jobs.node_id is 'Its node.';
