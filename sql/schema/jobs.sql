@@ -159,7 +159,7 @@ comment on column qwf.jobs.run_if is
 comment on column qwf.jobs.expires_at is
   'Cancelled if it has not been claimed by then; an input takes its default or fails.';
 comment on column qwf.jobs.avoid_host is
-  'Host that lost it, or whose GPU failed; left to other hosts while one of them could take it.';
+  'Host that lost it, or whose accelerator failed; left to other hosts while one could take it.';
 comment on column qwf.jobs.avoid_until is 'Until when that host is avoided.';
 comment on column qwf.jobs.parent_id is 'Map it is an element of; null: none.';
 comment on column qwf.jobs.element is 'Position in the list of that map, from 0.';

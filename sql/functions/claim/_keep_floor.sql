@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/claim/_keep_floor
 -- Purpose: Finds the floor of a queue for a worker, and stores it for later claims of this session.
---   The floor is the place in claim order where the first queued job that fits the worker lies.
+--   The floor is the point in claim order where the first queued job that fits the worker lies.
 --   Claims start their walk there, because a walk from the beginning would pass everything claimed
 --   before: while somebody holds a snapshot, vacuum leaves that in the index.
 -- Guarantees: A hint in a setting of the session: no row, no lock, nothing shared. It is valid for

@@ -23,8 +23,8 @@ begin
     'workers', _qwf.prune_workers(prune.max_rows));
 end $$;
 comment on function qwf.prune is
-  'Deletes what is older than the retention: terminal runs with about max_rows nodes in all, and '
-  'at most max_rows each of standalone jobs, events and workers; returns how many of each.';
+  'Deletes what is older than the retention: ended runs with about max_rows nodes in all, and at '
+  'most max_rows each of ended standalone jobs, events and workers; returns how many of each.';
 call _qwf.allow('qwf.prune', 'qwf_worker');
 
 commit;

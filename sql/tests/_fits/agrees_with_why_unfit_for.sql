@@ -1,4 +1,4 @@
--- Every combination of what a job asks for with what a worker announced.
+-- Every combination of what a job requires and what a worker announced.
 begin;
 select plan(3);
 
@@ -28,12 +28,12 @@ language sql as $$
 
 create temp table alone as select * from pg_temp.judged();
 select is_empty('select * from alone where fits is null or fits <> (misfits = ''{}'')',
-  'they agree where nobody else could take it');
+  'they agree if no other host could take it');
 select qwf.register_worker('other', 'gpu');
 delete from job j where (j.job).avoid_until is null;  -- another worker changes nothing about them
 select is_empty($$
   select * from pg_temp.judged() where fits is null or fits <> (misfits = '{}')
-$$, 'and where somebody else could');
+$$, 'and if another host could');
 select cmp_ok((select count(distinct misfits) from alone), '>', 60::bigint, 'in every way');
 
 select * from finish();

@@ -1,4 +1,4 @@
--- A clock that is set back makes an attempt end before it began.
+-- If a clock is set back, an attempt ends before it began.
 begin;
 select plan(1);
 
@@ -6,7 +6,7 @@ insert into qwf.attempt_counts values
   ('2030-01-01', 'cpu', 'a', 'completed', '{-5}', '{-3600}');
 select _qwf.roll_up_counts();
 select results_eq('select wait_avg, wait_p50, run_avg, run_max from qwf.job_stats',
-  'values (0.000, 0.000, 0.000, 0.000)', 'it counts as none');
+  'values (0.000, 0.000, 0.000, 0.000)', 'it counts as zero');
 
 select * from finish();
 rollback;

@@ -8,7 +8,8 @@ select qwf.enqueue('short', queue => 'gpu', expires => '1 min'),
 select is(qwf_test.gets(id, 2), 'short, begun', 'in time') from worker;
 select qwf_test.report('short', 'released'), qwf_test.report('begun', 'released');
 select qwf.enqueue('late', queue => 'gpu', expires => '1 min'), qwf_test.travel('1 min');
-select is(qwf_test.gets(id, 9), 'short, begun', 'what was begun in time goes on; the rest is late')
+select is(qwf_test.gets(id, 9), 'short, begun',
+  'a job started in time may be claimed again; an expired one may not')
   from worker;
 select is(qwf_test.state('late'), 'queued', 'tick cancels it');
 

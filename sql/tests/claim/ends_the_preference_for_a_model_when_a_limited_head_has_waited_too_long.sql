@@ -11,7 +11,7 @@ select is(qwf_test.gets(id), 'old', 'now it has waited affinity_max_wait') from 
 select qwf.enqueue('older', queue => 'gpu', limit_by => 'api'), qwf_test.travel('61 s');
 update qwf.jobs set queued_at = qwf.now() where task in ('b', 'c');
 select qwf_test.beat(id, 'sam') from worker;
-select is(qwf_test.gets(id), 'b', 'what stands behind the head does not count') from worker;
+select is(qwf_test.gets(id), 'b', 'jobs behind the head do not count') from worker;
 select qwf.run_next(qwf_test.job('older'));
 select is(qwf_test.gets(id), 'older', 'run_next comes before any model') from worker;
 

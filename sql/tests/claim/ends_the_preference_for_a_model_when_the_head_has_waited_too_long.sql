@@ -14,7 +14,7 @@ select qwf.enqueue('unfit', queue => 'gpu', requires => '{"big": true}', priorit
 select qwf.enqueue('c', queue => 'gpu'), qwf.enqueue('d', queue => 'gpu', model => 'sam'),
   qwf_test.beat(id, 'sam') from worker;
 update qwf.jobs set queued_at = qwf.now() where task = 'b';
-select is(qwf_test.gets(id), 'b', 'what it could not take anyway does not count') from worker;
+select is(qwf_test.gets(id), 'b', 'a job it could not take does not count') from worker;
 update qwf.settings set affinity_max_wait = '0 s';
 select is(qwf_test.gets(id), 'c', 'no wait, no preference') from worker;
 

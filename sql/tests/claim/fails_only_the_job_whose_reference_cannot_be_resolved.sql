@@ -1,4 +1,4 @@
--- QW004 is that job's end; the rest of the batch is handed out all the same.
+-- QW004 is that job's end; the rest of the batch is still handed out.
 begin;
 select plan(5);
 

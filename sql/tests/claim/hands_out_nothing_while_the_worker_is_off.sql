@@ -9,7 +9,7 @@ select qwf.worker_control('box', 'cpu', 'on');
 select is((select count(*) from worker, qwf.claim('cpu', worker.id) c), 1::bigint, 'on');
 select qwf.enqueue('b', queue => 'cpu'), qwf.worker_control('other', 'cpu', 'off');
 select is((select count(*) from worker, qwf.claim('cpu', worker.id) c), 1::bigint,
-  'another host is another');
+  'an order for another host does not count');
 select qwf.enqueue('c', queue => 'cpu'), qwf.worker_control('psql', 'cpu', 'off');
 select is(qwf_test.claim(), 'claimed c', 'one that did not register has no host');
 

@@ -9,8 +9,8 @@ update qwf.jobs set light = true where task in ('a', 'b', 'c');
 select results_eq($$
   select c.task, c.light from worker w, qwf.claim('gpu', w.id, 2, light_only => true) c
 $$, $$ values ('a', true), ('b', true) $$, 'in claim order');
-select is(qwf_test.gets(id, 9, true), 'c', 'limited ones too') from worker;
-select is(qwf_test.gets(id, 9), 'heavy', 'and the others when it has room; one limit is full')
+select is(qwf_test.gets(id, 9, true), 'c', 'limited jobs too') from worker;
+select is(qwf_test.gets(id, 9), 'heavy', 'and heavy jobs when its GPU is free; one limit is full')
   from worker;
 
 select * from finish();

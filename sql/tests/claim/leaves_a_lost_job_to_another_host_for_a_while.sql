@@ -20,7 +20,7 @@ select qwf.worker_control('other', 'gpu', 'off');
 select is(pg_temp.taken(id), 't', 'the other is switched off') from worker;
 select qwf.worker_control('other', 'gpu', 'on');
 update qwf.workers set tasks = '{u}' where host = 'other';
-select is(pg_temp.taken(id), 't', 'the other is not able') from worker;
+select is(pg_temp.taken(id), 't', 'the other cannot run it') from worker;
 update qwf.workers set tasks = null, stopped_at = qwf.now() where host = 'other';
 select is(pg_temp.taken(id), 't', 'the other has gone') from worker;
 update qwf.workers set stopped_at = null, last_seen = qwf.now() - interval '1 min'

@@ -14,7 +14,7 @@ select is(qwf_test.gets(id), 'flux', 'then other models') from worker;
 select qwf_test.beat(id) from worker;
 select qwf.enqueue('a', queue => 'gpu'), qwf.enqueue('b', queue => 'gpu', model => 'sam');
 select is(qwf_test.gets(id, 2), 'a, b', 'once it has unloaded it, in order') from worker;
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'no invariant is broken');
 
 select * from finish();
 rollback;

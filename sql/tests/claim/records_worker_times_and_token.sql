@@ -12,7 +12,7 @@ select results_eq($$
 $$, $$
   values ('running', 1, 'w', '2030-01-01 12:00Z'::timestamptz, '2030-01-01 12:00Z'::timestamptz,
     '2030-01-01 12:00:20Z'::timestamptz, true)
-$$, 'the row says who holds it, since when and until when');
+$$, 'the row shows its worker and its times');
 select results_eq($$
   select job_id, token, run_id, node_id, task, queue, inputs, attempt, timeout, out_dir,
     lease_expires_at, project, labels

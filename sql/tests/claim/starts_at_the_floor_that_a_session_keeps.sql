@@ -27,29 +27,29 @@ select qwf.enqueue('urgent', queue => 'cpu', priority => 5),
   qwf.run_next(qwf.enqueue('next', queue => 'cpu', priority => 500));
 
 select is(pg_temp.take(1), 'next', 'run_next comes before the floor');
-select is(pg_temp.take(2), 'urgent c', 'a lower priority comes before it, too');
+select is(pg_temp.take(2), 'urgent c', 'a lower priority number comes before it, too');
 select count(pg_temp.give_back(task)) from unnest('{c,urgent}'::text[]) task;
-select is(pg_temp.take(3), 'urgent c d', 'what is given back to the front is not left behind');
+select is(pg_temp.take(3), 'urgent c d', 'a job given back to the front is found');
 select is(pg_temp.take(2), 'e f', 'then the jobs from the floor on, and none before');
-select is(pg_temp.take(3), 'idle', 'higher priorities come after');
-select is(pg_temp.take(1), null, 'while it counts nobody looks below');
+select is(pg_temp.take(3), 'idle', 'higher priority numbers come after');
+select is(pg_temp.take(1), null, 'while it is valid, no claim looks below it');
 
 select qwf.enqueue('g', queue => 'cpu');
 select pg_temp.keep('g', '-1 s');
-select is(pg_temp.take(1), 'a', 'a floor that has lapsed counts for nothing');
+select is(pg_temp.take(1), 'a', 'a lapsed floor is ignored');
 select set_config('qwf.floors',
   '{"gpu ": {"priority": 1, "position": 1, "until": "2999-01-01"}}', false);
-select is(pg_temp.take(1), 'b', 'the floor of another queue is none');
+select is(pg_temp.take(1), 'b', 'the floor of another queue is ignored');
 
 select pg_temp.give_back('b'), qwf.enqueue('h', queue => 'cpu');
 select pg_temp.keep('b', '1 s');
-select is(pg_temp.take(1), 'b', 'nor is it left behind where the floor was found there');
+select is(pg_temp.take(1), 'b', 'a job given back is found even if the floor was found at it');
 select qwf.enqueue(task, queue => 'cpu') from unnest('{i,j}'::text[]) task;
 select pg_temp.keep('j', '1 h');
-select is(pg_temp.take(1), 'g', 'a floor of a clock that has been set back counts for nothing');
+select is(pg_temp.take(1), 'g', 'a floor in the future, after the clock was set back, is ignored');
 select pg_temp.keep('j', '1 s'),
   set_config('qwf.floors', replace(current_setting('qwf.floors'), '"cpu "', '"cpu x"'), false);
-select is(pg_temp.take(1), 'h', 'nor does the floor of another worker');
+select is(pg_temp.take(1), 'h', 'so is the floor of another worker');
 
 select count(qwf.enqueue('unfit', queue => q, priority => 1, requires => '{"disk": "nvme"}'))
 from unnest('{cpu,gpu}'::text[]) q, generate_series(1, 600);
@@ -70,18 +70,18 @@ $$;
 select is((select f.priority from pg_temp.found('cpu', '2 ms') f), 100,
   'a floor is a job that fits the worker');
 select is((select f.counts_for from pg_temp.found('cpu', '2 ms') f), '0.1 s',
-  'found quickly, it counts for a tenth of a second');
+  'found quickly, it is valid for a tenth of a second');
 select is((select f.counts_for from pg_temp.found('cpu', '30 ms') f), '0.6 s',
   'else for twenty times as long as that took');
 select is((select f.counts_for from pg_temp.found('cpu', '3 s') f), '1 s',
   'and at most for a second');
 select results_eq($$ select f.priority, f.position from pg_temp.found('gpu', '2 ms') f $$,
-  $$ select 100, last_value from qwf.job_position $$, 'that of an empty queue is its end');
+  $$ select 100, last_value from qwf.job_position $$, 'in an empty queue it is the end');
 select set_config('qwf.floors', jsonb_build_object(
   'gpu ' || w.id, jsonb_build_object('priority', 7))::text, false)
 from qwf.workers w;
 select is((select f.priority from pg_temp.found('gpu', '2 ms') f), 7,
-  'where what was there had its priority');
+  'in the priority of the last jobs');
 
 create function pg_temp.floor(p_key text) returns text language sql as
   $$ select nullif(current_setting('qwf.floors'), '')::jsonb -> ('cpu ' || w.id) ->> p_key
@@ -101,19 +101,19 @@ select results_eq(
   'a base is where positions had come to one floor before');
 update qwf.jobs set position = 1 where task = 'k';
 select pg_temp.again('30 ms');
-select is(pg_temp.floor('position'), pg_temp.floor('mark'), 'the next walk begins there');
+select is(pg_temp.floor('position'), pg_temp.floor('mark'), 'the next walk starts there');
 update qwf.jobs set priority = 90 where task = 'k';
 select pg_temp.again('30 ms');
 select is(pg_temp.floor('priority'), '90', 'but sees lower priorities');
 update qwf.jobs set priority = 100 where task = 'k';
 select pg_temp.again('2 min');
-select is(pg_temp.floor('position'), '1', 'and from time to time one begins at the start');
+select is(pg_temp.floor('position'), '1', 'and from time to time one starts at the beginning');
 select set_config('my.step', '0', false), set_config('qwf.floors', jsonb_build_object(
   'default ' || w.id, '{}'::jsonb)::text, false)
 from qwf.workers w;
 select is((select f.until from qwf.workers w, _qwf.keep_floor('default', w, qwf.now()) f), null,
-  'where there is little to walk past there is none');
-select is(current_setting('qwf.floors'), '', 'and the one there was is forgotten');
+  'if a walk is short there is no floor');
+select is(current_setting('qwf.floors'), '', 'and an old one is dropped');
 
 select set_config('qwf.floors', '{
   "gpu x": {"until": "2030-01-01 00:00:00+00"},
@@ -122,7 +122,7 @@ select pg_temp.again('0');
 select results_eq(
   $$ select k from jsonb_object_keys(current_setting('qwf.floors')::jsonb) k order by k $$,
   $$ select 'cpu ' || w.id from qwf.workers w union all select 'gpu x' $$,
-  'each worker and queue of a session has its own; what nobody asks for goes');
+  'each worker and queue of a session has its own; an unused one is dropped');
 
 select * from finish();
 rollback;

@@ -5,10 +5,10 @@ select qwf.enqueue('plain'), qwf.enqueue('flux', model => 'flux');
 select results_eq($$
   select c.task
   from qwf.claim('default', qwf.register_worker('box', 'default', '{"models": []}'), 9) c
-$$, array['plain'], 'one that knows none gets no job that needs one');
+$$, array['plain'], 'a worker with an empty list gets no job that needs a model');
 select results_eq($$
   select c.task from qwf.claim('default', qwf.register_worker('box', 'default'), 9) c
-$$, array['flux'], 'one that says nothing loads what it needs');
+$$, array['flux'], 'a worker that announced no list gets one');
 
 select * from finish();
 rollback;

@@ -10,7 +10,8 @@ select qwf_test.report('a', 'released'), qwf.wake('x'), qwf.wake('y');
 select qwf.sleep('v', 'default'), qwf.sleep('w', 'default');
 update qwf.sleepers set since = since - interval '10 ms';
 select qwf_test.claim('default', 1);
-select is(qwf_test.woken(), 'w', 'there may be more than it took: the freshest sleeper');
+select is(qwf_test.woken(), 'w',
+  'there may be more jobs than it took: it wakes the freshest sleeper');
 
 select * from finish();
 rollback;

@@ -10,11 +10,11 @@ select qwf.deregister_worker((select id from me));
 select results_eq('select task, status::text, attempt, failures, losses from qwf.jobs order by id',
   $$
   values ('a', 'queued', 1, 0, 0), ('b', 'queued', 1, 0, 0), ('c', 'running', 1, 0, 0)
-$$, 'its own, counting nothing');
+$$, 'its own jobs, without counting an attempt');
 select is(qwf.finish(qwf_test.job('a'), (select token from old), 'completed'), 'lost',
-  'its tokens are dead');
+  'its tokens are no longer valid');
 select qwf.enqueue('d');
-select is(qwf_test.claim('default', 9), 'claimed a, b, d', 'what it held goes first');
+select is(qwf_test.claim('default', 9), 'claimed a, b, d', 'the jobs it held go first');
 
 select * from finish();
 rollback;

@@ -1,7 +1,7 @@
 begin;
 select plan(1);
 
-select lives_ok($$ select qwf.echo('w') $$, 'to a worker that nobody knows, too');
+select lives_ok($$ select qwf.echo('w') $$, 'to an unknown worker, too');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- A late heartbeat over another connection must not leave a ghost.
+-- A late heartbeat over another connection must not revive the worker.
 begin;
 select plan(1);
 

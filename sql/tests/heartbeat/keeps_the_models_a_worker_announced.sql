@@ -9,7 +9,7 @@ select slots, models, tasks, vram_mb, labels, rank, project, version from qwf.wo
 select qwf.heartbeat(id, stats => '{"current_model": "flux", "models": [], "slots": 1,
   "vram_mb": 0, "busy": 1}') from who;
 select results_eq('select slots, models, tasks, vram_mb, labels, rank, project, version
-  from qwf.workers', 'select * from announced', 'whatever it says of its models now');
+  from qwf.workers', 'select * from announced', 'whatever model it reports now');
 
 select * from finish();
 rollback;

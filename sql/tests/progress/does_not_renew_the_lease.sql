@@ -1,4 +1,4 @@
--- One way to renew: a body that beats does not keep a dead agent's lease alive.
+-- Only heartbeat renews a lease: a body that reports progress must not renew it for a dead agent.
 begin;
 select plan(2);
 

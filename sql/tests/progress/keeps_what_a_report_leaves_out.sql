@@ -3,7 +3,7 @@ select plan(5);
 
 select qwf.enqueue('a');
 select qwf_test.claim('default');
-select is(qwf.progress(qwf_test.job('a'), qwf_test.token('a'), 0.5, 'half'), 'ok', 'first beat');
+select is(qwf.progress(qwf_test.job('a'), qwf_test.token('a'), 0.5, 'half'), 'ok', 'first report');
 select is(qwf.progress(qwf_test.job('a'), qwf_test.token('a'), 0.6), 'ok', 'without a message');
 select results_eq('select progress, progress_message from qwf.jobs', $$
   values (0.6::real, 'half') $$, 'it stays');

@@ -10,8 +10,8 @@ select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', 'true') $$, '
 select qwf_test.travel('2 h');
 select qwf.tick();
 select is(qwf_test.run_state(), 'awaiting_input', 'then it is asked');
-select isnt_empty('select * from qwf.pending_inputs', 'for everybody to see');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select isnt_empty('select * from qwf.pending_inputs', 'and shown in pending_inputs');
+select is_empty('select * from qwf.check_invariants()', 'no invariant is broken');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- Once it has run it is no more looked at: its skip_if was decided.
+-- Its skip_if is not evaluated again after the first claim.
 begin;
 select plan(2);
 
@@ -8,7 +8,7 @@ select qwf_test.attempt('s/a', 'error');
 select qwf_test.travel('1 h');
 select qwf.promote_due();
 select is(qwf_test.state('s/a'), 'queued', 'at once, without an event');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'no invariant is broken');
 
 select * from finish();
 rollback;

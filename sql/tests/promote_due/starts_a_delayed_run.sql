@@ -10,7 +10,7 @@ select is(qwf.promote_due(), 2, 'they are due');
 select is(qwf_test.work(), 2, 'and run');
 select is(qwf_test.work(), 1, 'and the others after them');
 select is(qwf_test.run_state(), 'completed', 'to the end');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'no invariant is broken');
 
 select * from finish();
 rollback;

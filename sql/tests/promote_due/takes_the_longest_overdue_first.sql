@@ -6,7 +6,7 @@ select qwf.enqueue('first', run_at => qwf.now() + '1 min');
 select qwf_test.travel('1 h');
 select qwf.promote_due(1);
 select is(qwf_test.state('first'), 'queued', 'when it may not take all');
-select is(qwf_test.state('second'), 'scheduled', 'whatever was enqueued first');
+select is(qwf_test.state('second'), 'scheduled', 'in any order of enqueueing');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- As long as a retention may be; what the other queues hold is pruned all the same.
+-- The longest retention allowed; jobs of other queues are still pruned.
 begin;
 select plan(2);
 

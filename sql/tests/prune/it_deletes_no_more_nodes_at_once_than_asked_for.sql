@@ -1,4 +1,4 @@
--- But one run at least, or a large one would stay for ever.
+-- But at least one run, or a large one would stay for ever.
 begin;
 select plan(4);
 

@@ -8,7 +8,7 @@ insert into qwf.workers (id, host, queue, started_at, last_seen, stopped_at) val
     qwf.now() - interval '31 d'),
   ('silent', 'a', 'cpu', qwf.now() - interval '90 d', qwf.now() - interval '29 d', null),
   ('old', 'a', 'cpu', qwf.now() - interval '90 d', qwf.now(), null);
-select is((qwf.prune() ->> 'workers')::int, 2, 'what nobody has heard of for a month');
+select is((qwf.prune() ->> 'workers')::int, 2, 'workers without a heartbeat for a month');
 select set_eq('select id from qwf.workers', array['silent', 'old'], 'age alone is no reason');
 
 select * from finish();

@@ -1,4 +1,4 @@
--- However old: work that waits, runs, or still has a body running.
+-- However old: jobs that wait, run, or still have a running body.
 begin;
 select plan(3);
 

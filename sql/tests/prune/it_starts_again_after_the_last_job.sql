@@ -1,4 +1,4 @@
--- What it cannot delete keeps it from nothing that comes later.
+-- A job that it cannot delete does not stop it from deleting later ones.
 begin;
 select plan(5);
 

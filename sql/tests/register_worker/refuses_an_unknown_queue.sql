@@ -2,7 +2,7 @@ begin;
 select plan(2);
 
 select throws_ok($$ select qwf.register_worker('box', 'tpu') $$, 'QW006', 'unknown queue',
-  'nobody puts work there');
+  'no job can be there');
 select qwf_test.explains($$ select qwf.register_worker('box', 'tpu') $$, '%tpu%cpu%',
   'the error names those there are');
 

@@ -16,7 +16,7 @@ select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"slots": "many"}'
   'slots that are no number');
 select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"slots": 0}') $$, 'QW005',
   'invalid worker',
-  'nowhere to run a body');
+  'no slot');
 select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"tasks": 7}') $$, 'QW005',
   'invalid worker',
   'tasks that are no list');

@@ -1,4 +1,4 @@
--- Who could read a token and report, could end the job of somebody else.
+-- A role that can read a token and report could end the job of another worker.
 begin;
 select plan(6);
 
@@ -10,7 +10,7 @@ select throws_ok($$ select qwf_test.as_role('qwf_viewer', 'select to_jsonb(j) fr
   '42501', null, 'not as part of a row either');
 select throws_ok($$
   select qwf_test.as_role('qwf_viewer', 'select count(*) from qwf.jobs where token is not null')
-$$, '42501', null, 'nor guess at them');
+$$, '42501', null, 'nor filter by them');
 select lives_ok($$ select qwf_test.as_role('qwf_viewer', 'select id, status from qwf.jobs') $$,
   'the rest of the row is free to read');
 select is_empty($$

@@ -14,7 +14,7 @@ select is_empty($$
     and (c.relname, a.attname) <> ('jobs', 'token')
 $$, 'every column of every table and view, but the tokens of jobs that run');
 
--- Rows for all of them: what a view calls is judged when there is a row to call it for.
+-- With rows for all of them: the rights to call functions are checked only if there is a row.
 select qwf_test.question('confirm');
 select qwf.register_worker('box', 'default', '{"tasks": ["other"]}');
 select qwf.enqueue('mail'), qwf.enqueue('more'), qwf.enqueue('late', run_at => '2100-01-01');
@@ -26,7 +26,7 @@ select lives_ok(format('select qwf_test.as_role(%L, %L)', r.role, v.query),
 from views v, unnest('{qwf_viewer,qwf_admin}'::text[]) r (role)
 order by v.query, r.role;
 select lives_ok($$ select qwf_test.as_role('qwf_viewer', 'select * from qwf.check_invariants()') $$,
-  'and the books may be checked');
+  'and it may check the invariants');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- What a view calls, its reader has to be allowed to call.
+-- The reader of a view must be allowed to call the functions that it calls.
 begin;
 select * from no_plan();
 

@@ -19,7 +19,7 @@ select throws_ok($$ select qwf_test.as_role('qwf_producer', 'select token from q
 select throws_ok($$
   select qwf_test.as_role('qwf_producer', 'update qwf.jobs set status = ''completed''')
 $$, '42501', null, 'nor write the row');
-select is(qwf_test.state('mail'), 'running', 'nobody forges the end of a job');
+select is(qwf_test.state('mail'), 'running', 'a producer cannot fake the end of a job');
 
 select * from finish();
 rollback;

@@ -32,7 +32,7 @@ select lives_ok($$ select qwf_test.as_role('qwf_worker',
   'select qwf.deregister_worker(''honest'')') $$, 'who knows a name can sign off in it');
 select results_eq('select status::text, failures, losses from qwf.jobs',
   $$ values ('queued', 0, 0) $$, 'the work waits for the next, and nothing is counted');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'no invariant is broken');
 
 select * from finish();
 rollback;

@@ -8,12 +8,12 @@ select is_empty($$
     and r.rolname in ('qwf_admin', 'qwf_producer', 'qwf_worker', 'qwf_viewer')
     and has_table_privilege(r.oid, c.oid, p.privilege)
     and (c.relname, r.rolname) <> ('worker_controls', 'qwf_admin')
-$$, 'rows are written by functions alone, but for worker_controls by qwf_admin');
+$$, 'only functions write rows, except worker_controls, which qwf_admin may write');
 select is_empty($$
   select rolname from pg_roles
   where rolname in ('qwf_admin', 'qwf_producer', 'qwf_worker', 'qwf_viewer')
     and has_schema_privilege(oid, 'qwf', 'create')
-$$, 'and nobody can put a function of his own there');
+$$, 'and nobody can create a function there');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- now() so much earlier or later is still a time: else every report or tick would fail.
+-- now() minus or plus a setting is still a time: else every report or tick would fail.
 begin;
 select plan(3);
 
@@ -26,7 +26,7 @@ select is_empty($$
   where a.attrelid = 'qwf.settings'::regclass and a.atttypid = 'interval'::regtype
     and pg_temp.longest(a.attname) > '366 days' and a.attname <> 'retention'
 $$, 'no time is longer than a year');
-select is(pg_temp.longest('retention'), '1000 years', 'but that for which history is kept');
+select is(pg_temp.longest('retention'), '1000 years', 'except the retention');
 select qwf.enqueue('a');
 select qwf_test.set_now('2040-01-01');  -- later than other tests: what tick notes outlives this
 select is(qwf.tick() -> 'errors', null, 'with all of them at their longest it ticks');

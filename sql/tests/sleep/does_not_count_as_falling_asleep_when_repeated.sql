@@ -9,7 +9,7 @@ select qwf.enqueue('one');
 select ok(qwf_test.woken() ~ '^[ab]$', 'neither is about to look: one is woken');
 select qwf.sleep('d', 'cpu');
 select qwf.enqueue('one', queue => 'cpu');
-select ok(qwf_test.woken() ~ 'd', 'nor do they make a hungry fleet of one that is');
+select ok(qwf_test.woken() ~ 'd', 'nor do they make one fresh sleeper count as two');
 
 select * from finish();
 rollback;

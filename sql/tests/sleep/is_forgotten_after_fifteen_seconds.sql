@@ -1,4 +1,4 @@
--- A worker says it again while it sleeps; one that does not is gone.
+-- A worker renews its sleep; one that does not is gone.
 begin;
 select plan(1);
 
@@ -8,7 +8,7 @@ select qwf_test.travel('9 s');
 select qwf.sleep('there', 'default');
 select qwf_test.travel('7 s');
 select count(*) from qwf.enqueue_many('[{"task": "a"}, {"task": "b"}]');
-select is(qwf_test.woken(), 'there', 'only who still sleeps is woken');
+select is(qwf_test.woken(), 'there', 'only the one that still sleeps is woken');
 
 select * from finish();
 rollback;

@@ -9,7 +9,7 @@ select qwf.request_model('box', 'gpu', 'flux');
 
 select is_empty($$ select r.* from who, qwf.take_model_requests(elsewhere) r $$, 'another host');
 select results_eq($$ select r.action, r.model from who, qwf.take_model_requests(one) r $$,
-  $$ values ('load', 'flux') $$, 'the first that asks');
+  $$ values ('load', 'flux') $$, 'the first worker that asks');
 select is_empty($$ select r.* from who, qwf.take_model_requests(two) r $$, 'it is taken');
 
 select * from finish();

@@ -7,7 +7,7 @@ select qwf.request_model('box', 'gpu', 'flux');
 update qwf.model_requests set requested_at = qwf.now() - interval '6 min';
 
 select is_empty($$ select r.* from who, qwf.take_model_requests(one) r $$,
-  'whoever asked has gone');
+  'too old to be handed out');
 
 select * from finish();
 rollback;

@@ -6,7 +6,7 @@ select throws_ok($$ select qwf.take_model_requests('ghost') $$, 'QW001', 'no suc
   'never registered');
 select qwf.deregister_worker(one) from who;
 select throws_ok($$ select qwf.take_model_requests(one) from who $$, 'QW001', 'no such worker',
-  'said goodbye');
+  'deregistered');
 
 select * from finish();
 rollback;

@@ -7,7 +7,7 @@ select qwf_test.travel('1 h');
 select qwf.sleep('there', 'cpu');
 select qwf.tick();
 select results_eq('select worker from qwf.sleepers', array['there'],
-  'who died asleep leaves nothing behind');
+  'the row of a worker that died asleep is deleted');
 
 select * from finish();
 rollback;

@@ -11,7 +11,7 @@ select 't', 'cpu', 'running', 1, 1, gen_random_uuid(), 'w', qwf.now(), qwf.now()
   qwf.now(), qwf.now()
 from generate_series(1, 10001);
 
-select is(qwf.tick() -> 'reclaimed', '0', 'a look that came to much and found nothing');
+select is(qwf.tick() -> 'reclaimed', '0', 'a part that scanned much and found nothing');
 update qwf.jobs set lease_expires_at = qwf.now() - interval '1 s'
 where id = (select min(id) from qwf.jobs);
 select is((current_setting('qwf.rests')::jsonb ->> 'reclaimed')::timestamptz, qwf.now(),
@@ -21,7 +21,7 @@ select set_config('qwf.rests',
 select is(qwf.tick() -> 'reclaimed', '0', 'while it rests it does nothing');
 select is(current_setting('qwf.rests')::jsonb ? 'woken', false, 'others do not rest');
 select set_config('my.at', '10 s', false);
-select is(qwf.tick() -> 'reclaimed', '1', 'then it looks again');
+select is(qwf.tick() -> 'reclaimed', '1', 'then it runs again');
 select is(current_setting('qwf.rests')::jsonb ->> 'reclaimed', null,
   'and goes on as long as it finds something');
 

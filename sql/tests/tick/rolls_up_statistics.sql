@@ -4,7 +4,7 @@ select plan(2);
 select setval('qwf.next_roll_up', 0);
 select qwf.enqueue('a');
 select qwf_test.work('default');
-select is((qwf.tick() ->> 'rolled_up')::int, 1, 'what one call of finish_many left');
+select is((qwf.tick() ->> 'rolled_up')::int, 1, 'the row of one call of finish_many');
 select is((select count from qwf.job_stats where task = 'a'), 1::bigint, 'can be read now');
 
 select * from finish();

@@ -3,14 +3,14 @@ select plan(4);
 
 create temp table worker as select qwf.register_worker('box', 'cpu') as id;
 select throws_ok($$ select qwf.update_worker('stranger', '{}') $$, 'QW001', 'no such worker',
-  'a worker that nobody registered');
+  'an unknown worker');
 select throws_ok($$ select qwf.update_worker(w.id, '[]') from worker w $$, 'QW005',
   'invalid worker', 'a list');
 select throws_ok($$ select qwf.update_worker(w.id, '{"tasks": "one"}') from worker w $$, 'QW005',
   'invalid worker', 'a task that is no list');
 select qwf.deregister_worker(w.id) from worker w;
 select throws_ok($$ select qwf.update_worker(w.id, '{"tasks": []}') from worker w $$, 'QW001',
-  'no such worker', 'one that has said goodbye');
+  'no such worker', 'a deregistered worker');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- Whatever became of the run, the map or the events that a blocked job hangs on.
+-- For every state of the run, the map and the events of a blocked job.
 begin;
 select plan(13);
 
@@ -26,7 +26,7 @@ select pg_temp.drain(9);
 select unalike(pg_temp.why('s/b'), '%wait to be applied%', 'but not for ever');
 select qwf_test.unjam();
 delete from qwf.outbox;
-select is(pg_temp.why('s/b'), 'its run is over, failed: it will be cancelled', 'not even so');
+select is(pg_temp.why('s/b'), 'its run is over, failed: it will be cancelled', 'not even then');
 
 select qwf_test.workflow('guarded', '[{"id": "a"}, {"id": "c", "depends_on": ["a"],
   "skip_if": {"$from": "a.skip"}}]');

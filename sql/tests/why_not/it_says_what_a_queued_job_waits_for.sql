@@ -1,14 +1,14 @@
--- Nobody there, nobody who fits, others ahead, queue paused: in words a person acts on.
+-- No worker, none that fits, jobs ahead, queue paused: in words a person can act on.
 begin;
 select plan(7);
 
 select qwf.enqueue('a', requires => '{"disk": "big"}', vram_mb => 9000, model => 'flux');
 create function pg_temp.why() returns text language sql as $$
   select string_agg(w, '; ') from qwf.why_not(qwf_test.job('a')) w $$;
-select matches(pg_temp.why(), 'no live worker serves queue default', 'nobody is there');
+select matches(pg_temp.why(), 'no live worker serves queue default', 'there is no worker');
 select qwf.register_worker('box', 'default', '{"tasks": ["b"], "models": ["sd"], "vram_mb": 8000}');
 select matches(pg_temp.why(), 'worker box:default:\S+ cannot take it: it has no task a',
-  'nobody fits');
+  'no worker fits');
 select matches(pg_temp.why(), 'model flux', 'no model');
 select matches(pg_temp.why(), '8000 MiB of VRAM, the job needs 9000', 'no room');
 select matches(pg_temp.why(), 'lack .*disk', 'no label');

@@ -1,4 +1,4 @@
--- Somebody could take it: busy workers, a warm model, a host to avoid, expiry.
+-- A worker could take it: busy workers, a loaded model, a host to avoid, expiry.
 begin;
 select plan(6);
 

@@ -10,7 +10,7 @@ select throws_ok($$ select qwf.worker_control(repeat('x', 501), 'gpu', 'off') $$
 select throws_ok($$ select qwf.worker_control('box', 'gpu', 'off', until => '2000-01-01Z') $$,
   'QW005');
 select qwf_test.explains($$ select qwf.worker_control('box', 'gpu', 'away') $$,
-  'host ''box'', state ''away'', policy ''hard''%', 'it says what it was given and what goes');
+  'host ''box'', state ''away'', policy ''hard''%', 'it names the values and what is allowed');
 
 select * from finish();
 rollback;

@@ -10,7 +10,7 @@ select results_eq($$ select o.* from worker, qwf.worker_orders(worker.id) o $$,
   $$ values ('off', 'drain', 'ann', 'hot', '2026-01-01 13:00Z'::timestamptz) $$, 'off');
 select qwf_test.set_now('2026-01-01 13:00Z');
 select is((select o.state from worker, qwf.worker_orders(worker.id) o), 'on', 'by itself');
-select is((select o.state from qwf.worker_orders('stranger') o), 'on', 'nobody knows it');
+select is((select o.state from qwf.worker_orders('stranger') o), 'on', 'an unknown worker');
 select lives_ok($$ select qwf_test.as_role('qwf_worker', 'select qwf.worker_orders(''w'')') $$,
   'a worker may ask');
 
