@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/claim/_another_host_can
--- Purpose: True when a worker on another host could take a job that avoids one. It must be live and
---   switched on.
+-- Purpose: True when a worker on another host could take a job that avoids one. The worker must be
+--   live and switched on.
 -- Called by: _fits, _why_unfit_for.
 
 begin;

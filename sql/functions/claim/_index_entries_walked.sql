@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/claim/_index_entries_walked
--- Purpose: Returns how many entries of an index this transaction has read. It measures how long a
---   walk was without the clock: on a busy machine any statement can take milliseconds.
+-- Purpose: Returns how many entries of an index this transaction has read. A walk is measured by it
+--   and not by the clock, because on a busy machine any statement can take milliseconds.
 -- Guarantees: Only differences within a transaction mean anything. Always 0 if track_counts is off,
 --   which autovacuum needs on as well.
 -- Called by: _keep_floor, _rest_when_idle, _pick_next.

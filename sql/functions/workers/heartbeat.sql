@@ -4,7 +4,7 @@
 --   with the next heartbeat. A job to cancel is not renewed, so that a worker that ignores the
 --   order loses it when the lease lapses.
 -- Locks: the worker's row and the jobs (by id), if nobody else has locked them.
--- Raises: QW005 for an invalid lease, or stats that are no object.
+-- Raises: QW005 for an invalid lease, or stats that are not an object.
 -- Called by: workers.
 
 begin;

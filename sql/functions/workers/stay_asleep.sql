@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/workers/stay_asleep
--- Purpose: Does in one call all that a worker needs which sleeps and holds no job.
+-- Purpose: Does in one call everything that a sleeping worker without a job needs.
 -- Guarantees: Sends its heartbeat and renews its sleep. The answer says only whether to ask for
 --   orders, for requests or for a tick, because there are rarely any.
 -- Locks: the worker's own rows: in workers, if nobody else has locked it, and in sleepers.
--- Raises: QW005 for stats that are no object or an invalid age, QW006 for an unknown queue.
+-- Raises: QW005 for stats that are not an object, or an invalid age, QW006 for an unknown queue.
 -- Called by: agents that sleep, every few seconds.
 
 begin;
