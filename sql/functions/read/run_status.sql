@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/read/run_status
 -- Purpose: Returns a run and all its nodes as one document.
--- Guarantees: One snapshot, so that the run and its nodes agree. Elements are counted for maps only.
+-- Guarantees: One snapshot, so that the run and its nodes agree. Elements are counted for maps
+--   only.
 -- Raises: QW001 if there is no such run.
 -- Called by: producers, qwf show, dashboards.
 
