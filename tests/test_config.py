@@ -12,7 +12,7 @@ from qwf_agent import config
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """No variable set, an empty home, an empty working directory."""
-    for name in ("QWF_DSN", "DATABASE_URL", "QWF_CONFIG", *config.PLACES):
+    for name in ("QWF_DSN", "DATABASE_URL", "QWF_CONFIG", *config.LOCATION_VARIABLES):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("QWF_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)

@@ -12,7 +12,7 @@ __all__ = ["App", "PermanentError", "TemporaryError", "__version__"]
 
 
 def __getattr__(name: str) -> object:
-    """Load `app` when user code asks for it: commands that only read do without."""
+    """Import `app` on first use: commands that only read do not need it."""
     if name in ("App", "PermanentError", "TemporaryError"):
         from qwf_agent import app
 

@@ -1,4 +1,4 @@
-"""`python -m qwf_agent`, which is also `qwf agent`: the command line of the agent."""
+"""The agent's command line: `python -m qwf_agent`, or `qwf agent`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from qwf_agent.exit_codes import MISCONFIGURED, REFUSED
 from qwf_agent.system.cgroup import CannotUse, open_groups
 
 NOTHING_TO_RUN = (
-    "this agent could run nothing: say where its tasks are with --app module:object, "
-    "--nodes package, or --allow-commands DIR"
+    "this agent has nothing to run: give --app MODULE:OBJECT, --nodes PACKAGE "
+    "or --allow-commands DIR"
 )
 F = TypeVar("F", bound=Callable[..., Any])
 COUNT = click.IntRange(min=1)
@@ -35,7 +35,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
 def option(flag: str, text: str, *names: str, **more: Any) -> Callable[[F], F]:
-    """An option that the environment can also give: --some-thing as QWF_SOME_THING."""
+    """An option that can also be set in the environment: --some-thing as QWF_SOME_THING."""
     variable = "QWF_" + flag.removeprefix("--").replace("-", "_").upper()
     shown = "default" in more
     return click.option(
@@ -44,7 +44,7 @@ def option(flag: str, text: str, *names: str, **more: Any) -> Callable[[F], F]:
 
 
 def read_toml(ctx: click.Context, _param: click.Parameter, _value: None) -> None:
-    """Take defaults from the table [agent] of qwf.toml."""
+    """Take defaults from the [agent] table of qwf.toml. Raises Misconfigured."""
     try:
         table = config.load_toml().get("agent", {})
     except config.ConfigError as error:
@@ -58,24 +58,24 @@ def read_toml(ctx: click.Context, _param: click.Parameter, _value: None) -> None
 
 
 def check_gpu(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
-    """A card's number, all, or none."""
+    """Accept a card number, all, or none."""
     if value not in (None, "all", "none") and not str(value).isdigit():
-        raise click.BadParameter("the number of a card, all, or none")
+        raise click.BadParameter("expected a card number, all, or none")
     return None if value is None else str(value)
 
 
 def read_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -> int | None:
-    """A number of bytes, or of KiB, MiB, GiB or TiB: 500M, 8G."""
+    """Bytes from a size such as 500M or 8G (KiB, MiB, GiB or TiB)."""
     if value is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?", str(value).strip(), re.IGNORECASE)
     if found is None:
-        raise click.BadParameter("a size is wanted, like 500M or 8G")
+        raise click.BadParameter("expected a size such as 500M or 8G")
     return int(float(found[1]) * SIZES[found[2].upper()])
 
 
 class Misconfigured(click.ClickException):
-    """The agent cannot start like this; a supervisor need not try again."""
+    """The configuration is wrong. A supervisor should not retry."""
 
     exit_code = MISCONFIGURED
 
@@ -83,52 +83,58 @@ class Misconfigured(click.ClickException):
 # fmt: off
 @click.command("agent")
 @click.option("--config", callback=read_toml, is_eager=True, expose_value=False, hidden=True)
-@option("--queue", "Queue to serve; may be given again. Default: default.", "queues", multiple=True)
-@option("--slots", "Bodies at once, in all. Default: 1, or one for each card.", type=COUNT,
+@option("--queue", "Queue to serve; repeat for more. Default: default.", "queues", multiple=True)
+@option("--slots", "Number of bodies to run at once. Default: 1, or one per card.", type=COUNT,
         metavar="N")
-@option("--app", "App object with registered tasks.", metavar="MODULE:OBJECT")
-@option("--nodes", "Package whose modules have a run() each.", metavar="PACKAGE")
-@option("--allow-commands", "Run commands, from this folder only.", type=FOLDER, metavar="DIR")
+@option("--app", "App object with the tasks.", metavar="MODULE:OBJECT")
+@option("--nodes", "Package of node modules, each with a run() function.", metavar="PACKAGE")
+@option("--allow-commands", "Run commands, but only from this folder.", type=FOLDER, metavar="DIR")
 @option("--host", "Name of this box. Default: its host name.", metavar="NAME")
-@option("--gpu", "Card to serve, one body at a time. Default, where a queue is called gpu: all.",
+@option("--gpu", "Card to use, one body at a time. Default: all if a queue is called gpu.",
         metavar="N|all|none", callback=check_gpu)
-@option("--vram-mb", "GPU memory to announce, MiB. Default: of the largest card.", type=COUNT,
-        metavar="MIB")
-@option("--max-rss", "Memory of a child and all it starts, like 8G: more is killed.",
-        metavar="SIZE", callback=read_size)
-@option("--cgroup", "Control group to make those of its children in. Default: its own, where "
-        "systemd leaves it to it.", type=FOLDER, metavar="DIR")
-@option("--label", "What jobs may require of this box; may be given again.", "labels",
+@option("--vram-mb", "GPU memory to register, in MiB. Default: that of the largest card.",
+        type=COUNT, metavar="MIB")
+@option("--max-rss", "Memory limit for a child and every process it starts, such as 8G. A child "
+        "above it is killed.", metavar="SIZE", callback=read_size)
+@option("--cgroup", "Control group to create the children's groups in. Default: the one that "
+        "systemd delegated to the agent, if any.", type=FOLDER, metavar="DIR")
+@option("--label", "Label of this box that jobs may require; repeat for more.", "labels",
         multiple=True, metavar="NAME=VALUE")
-@option("--rank", "Below 0: takes what others leave, the newest first.", type=int, default=0,
-        metavar="N")
-@option("--project", "Run jobs of this project only.", metavar="NAME")
+@option("--rank", "Below 0: claim only jobs that other workers leave, newest first.", type=int,
+        default=0, metavar="N")
+@option("--project", "Run only jobs of this project.", metavar="NAME")
 @click.option("--dsn", metavar="URL",
-              help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or what `qwf up` started.")
-@option("--listen-dsn", "Where to LISTEN, if the database is reached through a pool by "
-        "transaction. Default: with everything else.", metavar="URL")
-@option("--out-root", "Where bodies write. Default: ~/.qwf/out.", type=FOLDER, metavar="DIR")
-@option("--grace", "How long bodies may finish after SIGTERM.", type=SECONDS, metavar="SECONDS")
+              help="Database address. Default: QWF_DSN, DATABASE_URL, PG*, or the server that "
+              "`qwf up` started.")
+@option("--listen-dsn", "Address for LISTEN, needed if --dsn leads through a transaction pooler. "
+        "Default: the same as --dsn.", metavar="URL")
+@option("--out-root", "Folder for the files that bodies write. Default: ~/.qwf/out.", type=FOLDER,
+        metavar="DIR")
+@option("--grace", "How long bodies may keep running after SIGTERM. Default: the setting "
+        "stop_grace.", type=SECONDS, metavar="SECONDS")
 @option("--fresh", "Fork a new child for every job.", is_flag=True)
-@option("--reload", "Fork new children when the code of their tasks has changed.", is_flag=True)
-@option("--recycle-jobs", "Fork a new child after N jobs. Default: the setting, 1000.", type=COUNT,
-        metavar="N")
-@option("--batch", "Most small jobs a child is given at once.", type=click.IntRange(1, 500),
-        default=500, metavar="N")
-@option("--lease", "Lease of a claim.", type=click.FloatRange(min=1), metavar="SECONDS")
-@option("--poll", "How often to look for work when idle.", type=click.FloatRange(min=0.01),
-        metavar="SECONDS")
-@option("--wait", "How long to wait for a database with the schema.", type=SECONDS, default=120,
-        metavar="SECONDS")
-@click.option("-v", "--verbose", is_flag=True, help="Say something about every job.")
+@option("--reload", "Fork new children when the code of the tasks has changed.", is_flag=True)
+@option("--recycle-jobs", "Fork a new child after N jobs. Default: the setting recycle_jobs.",
+        type=COUNT, metavar="N")
+@option("--batch", "Maximum number of short jobs to hand to a child at once.",
+        type=click.IntRange(1, 500), default=500, metavar="N")
+@option("--lease", "How long a claim lasts without a heartbeat. Default: the setting of the "
+        "queue.", type=click.FloatRange(min=1), metavar="SECONDS")
+@option("--poll", "How often to look for work when idle. Default: the setting poll.",
+        type=click.FloatRange(min=0.01), metavar="SECONDS")
+@option("--wait", "How long to wait at the start for a database with the schema.", type=SECONDS,
+        default=120, metavar="SECONDS")
+@click.option("-v", "--verbose", is_flag=True, help="Log every job.")
 def command(verbose: bool, **given: Any) -> int:
     """Run jobs from the queues, each in a child process.
 
     \b
-    Stop it with SIGTERM: it finishes what runs and gives the rest back.
-    SIGHUP renews its children.
-    Exit codes: 0 asked to stop · 69 no database · 77 no card for its models
-                78 configuration or schema
+    SIGTERM stops the agent: running jobs finish, all others go back to the queue.
+    SIGHUP replaces its children.
+    Exit codes:  0  it was asked to stop
+                69  no database
+                77  no card for its models
+                78  wrong configuration or schema
     """
     start_log(verbose)
     try:
@@ -138,15 +144,15 @@ def command(verbose: bool, **given: Any) -> int:
     except (config.ConfigError, CannotLoad, CannotUse) as error:
         click.echo(f"error: {error}", err=True)
         return MISCONFIGURED
-    if abilities.blind:
-        click.echo(f"refused: {abilities.blind}", err=True)
+    if abilities.no_card:
+        click.echo(f"refused: {abilities.no_card}", err=True)
         return REFUSED
     return Agent(options, abilities, groups).run()
 # fmt: on
 
 
 def read_options(given: dict[str, Any]) -> Options:
-    """Check what only makes sense together. Raises ConfigError."""
+    """Check the options together and fill in defaults. Raises ConfigError."""
     if not (given["app"] or given["nodes"] or given["allow_commands"]):
         raise config.ConfigError(NOTHING_TO_RUN)
     commands = given["allow_commands"]
@@ -154,7 +160,7 @@ def read_options(given: dict[str, Any]) -> Options:
         raise config.ConfigError(f"--allow-commands {commands}: no such folder")
     given["dsn"] = config.find_dsn(given["dsn"])
     if given["listen_dsn"] is not None:
-        given["listen_dsn"] = config.checked(given["listen_dsn"], "--listen-dsn")
+        given["listen_dsn"] = config.read_dsn(given["listen_dsn"], "--listen-dsn")
     given["queues"] = tuple(dict.fromkeys(given["queues"])) or ("default",)
     given["labels"] = tuple(_label(label) for label in given["labels"])
     given["host"] = given["host"] or socket.gethostname()
@@ -165,12 +171,12 @@ def read_options(given: dict[str, Any]) -> Options:
 def _label(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name or not equals:
-        raise config.ConfigError(f"--label {text}: a name and a value are wanted, like disk=ssd")
+        raise config.ConfigError(f"--label {text}: expected NAME=VALUE, such as disk=ssd")
     return name, value
 
 
 def start_log(verbose: bool) -> None:
-    """Plain lines on standard error."""
+    """Log plain lines to standard error."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
     logger = logging.getLogger("qwf_agent")
@@ -179,18 +185,18 @@ def start_log(verbose: bool) -> None:
 
 
 def main() -> None:
-    """Run the command and leave with its exit code."""
+    """Run the command and exit with its code."""
     try:
         code = command.main(prog_name="python -m qwf_agent", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = MISCONFIGURED
-    let_go_of_a_full_log()
+    discard_unwritable_output()
     sys.exit(code)
 
 
-def let_go_of_a_full_log() -> None:
-    """Keep the exit code ours: the interpreter leaves with 120 where it cannot flush at the end."""
+def discard_unwritable_output() -> None:
+    """Keep our exit code: if the interpreter cannot flush its output, it exits with 120."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,5 +1,5 @@
-"""What user code imports: an App to register tasks on, the errors that say how a failure is meant,
-and the Job a body sees.
+"""What user code imports: an App to register tasks on, the errors that say whether to retry, and
+the Job that a body sees.
 
 Nothing here needs a database driver; `enqueue` uses the caller's own connection and transaction.
 """
@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 Around = Callable[["Job"], AbstractContextManager[object]]
 
-# Options of qwf.enqueue that a producer may give, and the SQL type each is sent as.
+# The options of qwf.enqueue that a producer may give, and the SQL type of each.
 SQL_TYPES = {
     "queue": "text", "priority": "int", "run_at": "timestamptz", "key": "text", "project": "text",
     "max_attempts": "int", "backoff": "jsonb", "timeout": "interval", "labels": "jsonb",
@@ -31,17 +31,17 @@ SQL_TYPES = {
 
 
 class TemporaryError(Exception):
-    """The body failed for a reason that will pass: the job is tried again, 4 times unless it
-    says otherwise."""
+    """The body failed for a reason that will pass. The job is retried: 4 times, unless it sets
+    another number."""
 
 
 class PermanentError(Exception):
-    """Trying again is useless: the job fails at once, whatever its budget."""
+    """Retrying is useless: the job fails at once, even if it has attempts left."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """The job a body works on, as `job`."""
+    """The job that is running: a body gets it as `job`."""
 
     id: int
     task: str
@@ -55,7 +55,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Model:
-    """A registered model: how to load it, what it needs of a card."""
+    """A registered model: its loader and the GPU memory it needs, GiB."""
 
     name: str
     load: Callable[[], Any]
@@ -64,7 +64,7 @@ class Model:
 
 
 class Task(Generic[P, R]):
-    """A registered function. Call it as before, or enqueue it."""
+    """A registered function. Call it like any function, or enqueue it."""
 
     def __init__(self, function: Callable[P, R], name: str, options: Mapping[str, Any]) -> None:
         functools.update_wrapper(self, function)
@@ -77,21 +77,20 @@ class Task(Generic[P, R]):
         return self.function(*args, **kwargs)
 
     def options(self, **options: Any) -> Task[P, R]:
-        """The same task with other options for the jobs it enqueues: priority, run_at, key,
-        queue, max_attempts, backoff, timeout and expires (seconds or timedelta), project, labels,
-        once, model, vram_mb, requires, limit_by, on_failure. Raises TypeError for any other."""
+        """A copy of this task that enqueues jobs with other options: priority, run_at, key, queue,
+        max_attempts, backoff, timeout and expires (seconds or timedelta), project, labels, once,
+        model, vram_mb, requires, limit_by, on_failure. Raises TypeError for any other."""
         unknown = sorted(set(options) - set(SQL_TYPES))
         if unknown:
-            raise TypeError(f"unknown option {unknown[0]!r}: one of {', '.join(SQL_TYPES)}")
+            raise TypeError(f"unknown option {unknown[0]!r}, use one of {', '.join(SQL_TYPES)}")
         return Task(self.function, self.name, {**self._options, **options})
 
     def enqueue(self, conn: Any, /, **args: Any) -> int:
-        """Enqueue a job with these arguments on a database connection (psycopg, or any with
-        `%(name)s` parameters).
+        """Enqueue a job with these arguments and return its id. `conn` is a database connection:
+        psycopg, or any driver with `%(name)s` parameters.
 
-        It happens in the caller's transaction: the job exists exactly when that commits. Returns
-        the job id. Raises the driver's error, with SQLSTATE QW005 for a value and QW006 for a
-        queue that is wrong.
+        This runs in the caller's transaction: the job exists if and only if that commits. Raises
+        the driver's error: SQLSTATE QW005 for a bad value, QW006 for an unknown queue.
         """
         given = {key: _sql_value(value) for key, value in self._options.items()}
         named = "".join(f", {key} => %({key})s::{SQL_TYPES[key]}" for key in given)
@@ -121,9 +120,9 @@ class App:
         priority: int | None = None,
         model: str | None = None,
     ) -> Callable[[Callable[P, R]], Task[P, R]]:
-        """Register the function below under `name` (its own, if none is given). The options are
-        those of the jobs that `enqueue` makes; `timeout` in seconds or as a timedelta. Raises
-        ValueError if the name is taken."""
+        """Register the decorated function under `name`, by default its own. The options apply to
+        the jobs that `enqueue` creates; `timeout` is in seconds or a timedelta. Raises ValueError
+        if the name is taken."""
         options = {
             "queue": queue,
             "max_attempts": max_attempts,
@@ -144,13 +143,13 @@ class App:
     def model(
         self, name: str | None = None, *, vram_gb: float = 0.0, device: bool = True
     ) -> Callable[[Callable[[], R]], Callable[[], R]]:
-        """Register the function below as the loader of a model (called like it, if no name is
-        given).
+        """Register the decorated function as the loader of a model. The model is called `name`, by
+        default the name of the function.
 
-        It returns the model, or yields it once: what follows the yield unloads it. Bodies of jobs
-        that need the model get it as `model` or `model_handle`. `vram_gb` is the GPU memory it
-        takes, GiB (0: unknown); `device=False` says that it needs no card. Raises ValueError if the
-        name is taken.
+        The loader returns the model, or yields it once: the code after the yield unloads it. Bodies
+        of jobs that need the model get it as `model` or `model_handle`. `vram_gb` is the GPU memory
+        it takes, GiB (0: unknown); `device=False` means that it needs no card. Raises ValueError if
+        the name is taken.
         """
 
         def register(function: Callable[[], R]) -> Callable[[], R]:
@@ -165,8 +164,8 @@ class App:
     def around(
         self, function: Callable[[Job], Iterator[None] | AbstractContextManager[object]]
     ) -> Around:
-        """Wrap every body an agent runs: a generator with one yield, or a function that returns
-        a context manager."""
+        """Wrap every body that an agent runs. The decorated function is a generator with one yield,
+        or returns a context manager."""
         if inspect.isgeneratorfunction(function):
             wrapper: Around = contextlib.contextmanager(function)
         else:

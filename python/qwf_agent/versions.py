@@ -1,9 +1,10 @@
-"""Which versions of agent and schema understand each other."""
+"""Which versions of agent and schema are compatible."""
 
 from __future__ import annotations
 
 
-def spoken(version: str) -> list[str]:
-    """The part of a version that agent and schema must share: before 1.0 the minor one counts."""
+def compatible_part(version: str) -> list[str]:
+    """The part of a version that agent and schema must share: the major number, and before 1.0 the
+    minor one too."""
     major, minor, *_ = version.split(".")
     return [major, minor] if major == "0" else [major]

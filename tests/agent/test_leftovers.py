@@ -33,10 +33,10 @@ def options(request: pytest.FixtureRequest, kind: str) -> list[str]:
     return ["--cgroup", str(request.getfixturevalue("folder"))] if kind == "in a group" else []
 
 
-def left_by(base: Database, task: str, tmp_path: Path, **more: object) -> tuple[int, list[int]]:
+def left_by(base: Database, task: str, tmp_path: Path, **options: object) -> tuple[int, list[int]]:
     """A job that runs, its process, and the one it has left behind."""
     file = tmp_path / "pids"
-    job_id = base.enqueue(task, {"file": str(file)}, **more)
+    job_id = base.enqueue(task, {"file": str(file)}, **options)
     pids = [int(word) for word in until(lambda: file.exists() and file.read_text()).split()]
     assert all(alive(pid) for pid in pids)
     return job_id, pids
@@ -141,7 +141,7 @@ def test_the_kernel_holds_the_limit_on_memory(
 def test_a_kill_of_the_kernel_is_counted_once(tmp_path: Path) -> None:
     (tmp_path / "memory.events").write_text("low 0\noom 3\noom_kill 1\noom_group_kill 0\n")
     oom = OomKills(tmp_path)
-    assert not oom.more()
+    assert not oom.any_new()
     (tmp_path / "memory.events").write_text("low 0\noom 4\noom_kill 3\noom_group_kill 1\n")
-    assert oom.more()
-    assert not oom.more()
+    assert oom.any_new()
+    assert not oom.any_new()

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from qwf_agent import migrate
-from qwf_agent.versions import spoken
+from qwf_agent.versions import compatible_part
 from support.harness import Database, StartAgent, alive, run_agent, until
 
 NOWHERE = "host=127.0.0.1 port=1 dbname=x connect_timeout=1"
@@ -166,7 +166,7 @@ def test_a_schema_of_another_version_is_78(base: Database, tmp_path: Path) -> No
     ],
 )
 def test_versions_that_understand_each_other(one: str, other: str, alike: bool) -> None:
-    assert (spoken(one) == spoken(other)) is alike
+    assert (compatible_part(one) == compatible_part(other)) is alike
 
 
 def test_an_unknown_queue_is_78(base: Database, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ class Abilities(NamedTuple):
     models: dict[str, int] = {}  # noqa: RUF012 - never changed
     cards: list[int] = []  # noqa: RUF012 - never changed
     vram_mb: int | None = None
-    blind: str | None = None
+    no_card: str | None = None
 
 
 def find_abilities(options: Options) -> Abilities:
@@ -104,11 +104,11 @@ def _find(options: Options) -> Abilities:
     allowed = allowed_cards() if options.gpu in (None, "all") else {str(options.gpu)}
     cards = [card for card in cards if allowed is None or str(card.number) in allowed]
     wants_card = sorted(name for name, model in models.items() if model.device)
-    blind = _blindness(options, cards, wants_card[0]) if wants_card else None
-    return Abilities(names, needs, [card.number for card in cards], gpu.vram_mb(cards), blind)
+    no_card = _why_no_card(options, cards, wants_card[0]) if wants_card else None
+    return Abilities(names, needs, [card.number for card in cards], gpu.vram_mb(cards), no_card)
 
 
-def _blindness(options: Options, cards: list[gpu.Card], model: str) -> str | None:
+def _why_no_card(options: Options, cards: list[gpu.Card], model: str) -> str | None:
     """Why the model could not run here; None where it could. What the user's own torch says goes
     before what the driver says."""
     torch = sys.modules.get("torch")

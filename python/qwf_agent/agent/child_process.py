@@ -126,7 +126,7 @@ class ChildProcess:
         out_of_memory = None
         if self._group is not None:
             self._group.kill()
-            out_of_memory = self._group.oom.more()
+            out_of_memory = self._group.oom.any_new()
         self._read()
         return ChildExit(status, usage.ru_maxrss * main.RSS_UNIT, out_of_memory)
 

@@ -54,7 +54,7 @@ class Endings:
         for answer in death.answers:
             self.conclude(answer)
         self._slots.backlog.extendleft(reversed(death.unstarted))
-        oom = self._oom.more() if death.exit.out_of_memory is None else death.exit.out_of_memory
+        oom = self._oom.any_new() if death.exit.out_of_memory is None else death.exit.out_of_memory
         outcome, claim = of_death(death.exit.status, out_of_memory=oom), death.running
         if claim is not None:
             outcome = claim.forced_outcome or outcome

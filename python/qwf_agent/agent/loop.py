@@ -41,7 +41,7 @@ from qwf_agent.child.outcome import Outcome
 from qwf_agent.exit_codes import MISCONFIGURED, NO_DATABASE
 from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.guardian import Guardian
-from qwf_agent.versions import spoken
+from qwf_agent.versions import compatible_part
 
 log = logging.getLogger("qwf_agent")
 
@@ -417,7 +417,7 @@ class Agent:
         Leave."""
         give_up_at = self.now + self.options.wait
         version = self.ask(db.version(), give_up_at)
-        if spoken(version) != spoken(__version__):
+        if compatible_part(version) != compatible_part(__version__):
             raise Leave(
                 MISCONFIGURED,
                 f"the database has schema version {version}, this agent speaks {__version__}",

@@ -37,7 +37,7 @@ from qwf_agent.child.outcome import Outcome, of_exception, render
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.child.tasks import Tasks
-from qwf_agent.system.fork import become_own, die_with_parent, let_go
+from qwf_agent.system.fork import detach, die_with_parent, redirect_descriptors
 from qwf_agent.system.guardian import MARK
 
 TICKET = struct.Struct("<Q")
@@ -314,7 +314,7 @@ def _rss_bytes() -> int | None:
 def _settle(channel: ParentChannel) -> None:
     """Become a process of its own: own group, default signals, own standard streams, nothing of
     the parent's."""
-    become_own("qwf-child")
+    detach("qwf-child")
     die_with_parent(channel.parent)
     if channel.group is not None:
         with suppress(OSError):  # somebody has removed it: then as where there is none
@@ -324,7 +324,7 @@ def _settle(channel: ParentChannel) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for target, source in ((0, null), (1, channel.log), (2, channel.log)):
         os.dup2(source, target)
-    let_go(
+    redirect_descriptors(
         {0, 1, 2, null, channel.socket.fileno(), channel.tickets, channel.cancels, channel.log},
         null,
     )

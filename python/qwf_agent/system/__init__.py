@@ -1,1 +1,1 @@
-"""What the operating system gives, and the helper processes that use it."""
+"""Interfaces to the operating system, and the helper processes that use them."""

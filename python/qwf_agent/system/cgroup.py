@@ -1,5 +1,5 @@
-"""Control groups of Linux (cgroup v2): a limit on the memory of each child, an end for all that it
-has started, wherever that has gone, and who was killed for want of memory."""
+"""Linux control groups (cgroup v2). They limit the memory of each child, find and kill every
+process that it started, and count kills for lack of memory."""
 
 from __future__ import annotations
 
@@ -14,48 +14,50 @@ from pathlib import Path
 log = logging.getLogger("qwf_agent")
 
 MOUNTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
-DELEGATED = ("user.delegate", "trusted.delegate")  # systemd writes this on what it leaves to others
-REMOVE_S = 1.0  # until those that were killed in a group have gone from it
+DELEGATED = ("user.delegate", "trusted.delegate")  # systemd sets one of these on delegated groups
+REMOVE_S = 1.0  # longest wait until killed processes have left their group
 
 
 class CannotUse(Exception):
-    """There is no making groups below the one that was named. The message says why."""
+    """Groups cannot be created below the given one. The message says why."""
 
 
 class OomKills:
-    """Whether the kernel has killed something in a group for want of memory; where there is no
-    group, or it does not count, on the whole machine."""
+    """Counts processes that the kernel killed for lack of memory: in a group, or on the whole
+    machine if there is no group or the group does not count them."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._seen = _oom_kills(folder)
 
-    def more(self) -> bool:
-        """Whether there were any since last asked."""
+    def any_new(self) -> bool:
+        """Whether there was a kill since the last call."""
         before, self._seen = self._seen, _oom_kills(self._folder)
         return self._seen > before
 
 
 class ControlGroup:
-    """The group of the children of one slot, one after the other."""
+    """The control group of one slot: its children use it one after another."""
 
     def __init__(self, folder: Path, max_bytes: int | None) -> None:
-        """Make it. Raises OSError."""
+        """Create the group. Raises OSError."""
         self.folder = folder
         folder.mkdir()
         self.oom = OomKills(folder)
         if max_bytes is not None:
             self._write("memory.max", str(max_bytes))
-            self._write("memory.oom.group", "1")  # all of it, or a body hangs on a dead helper
-            with suppress(OSError):  # no swap here
+            # Kill the whole group: a body would wait for ever for a helper that was killed alone.
+            self._write("memory.oom.group", "1")
+            with suppress(OSError):  # this machine has no swap
                 self._write("memory.swap.max", "0")
 
     def enter(self) -> None:
-        """Move this process in, and with it all that it will start. Raises OSError."""
+        """Move this process, and with it every process it will start, into the group. Raises
+        OSError."""
         self._write("cgroup.procs", "0")
 
     def kill(self) -> None:
-        """Kill whatever is in it."""
+        """Kill every process in the group."""
         kill(self.folder)
 
     def _write(self, name: str, text: str) -> None:
@@ -63,29 +65,31 @@ class ControlGroup:
 
 
 class ControlGroups:
-    """The groups of an agent, all below one that is left to it.
+    """The control groups of an agent, all below `base`.
 
-    A group with limits may hold processes or groups, never both: an agent that lives in the group
-    that is left to it moves into one below.
+    A group with limits may hold processes or groups, not both. So an agent that runs in `base`
+    itself moves into a group below it.
     """
 
     def __init__(self, base: Path, max_bytes: int | None) -> None:
-        """Raises OSError where the group cannot be used."""
-        self.prefix = f"qwf-{os.getpid()}-{os.urandom(4).hex()}-"  # pids come again
+        """Raises OSError if `base` cannot be used."""
+        self.prefix = f"qwf-{os.getpid()}-{os.urandom(4).hex()}-"  # random, as pids are reused
         self.base = base
         self._max_bytes = max_bytes
         self._made = 0
-        self._forget_the_dead()
+        self._remove_stale_groups()
         if str(os.getpid()) in (base / "cgroup.procs").read_text().split():
             own = base / f"{self.prefix}agent"
             own.mkdir(exist_ok=True)
             (own / "cgroup.procs").write_text("0")
         if max_bytes is not None and not self._can_limit():
             self._max_bytes = None
-            log.warning("control group %s cannot limit memory: --max-rss is a watchdog only", base)
+            log.warning(
+                "control group %s cannot limit memory: only the watchdog enforces --max-rss", base
+            )
 
     def make(self) -> ControlGroup:
-        """A group for one more slot. Raises OSError."""
+        """Create a group for one more slot. Raises OSError."""
         self._made += 1
         return ControlGroup(self.base / f"{self.prefix}{self._made}", self._max_bytes)
 
@@ -93,8 +97,8 @@ class ControlGroups:
         """The groups of the slots."""
         return list(self.base.glob(f"{self.prefix}[0-9]*"))
 
-    def _forget_the_dead(self) -> None:
-        """Give back what agents before this one have left, where nothing is in it."""
+    def _remove_stale_groups(self) -> None:
+        """Remove the empty groups of agents that no longer run."""
         for folder in self.base.glob("qwf-*-*-*"):
             if not Path("/proc", folder.name.split("-")[1]).exists():
                 with suppress(OSError):
@@ -109,8 +113,8 @@ class ControlGroups:
 
 
 def open_groups(given: Path | None, max_bytes: int | None) -> ControlGroups | None:
-    """Groups below the one given, else below the one that systemd has left to this process; None
-    where there is neither. Raises CannotUse for the one given."""
+    """The groups below `given`, else below the group that systemd delegated to this process; None
+    if there is neither. Raises CannotUse if `given` cannot be used."""
     base = given or _delegated()
     try:
         return None if base is None else ControlGroups(base, max_bytes)
@@ -122,8 +126,7 @@ def open_groups(given: Path | None, max_bytes: int | None) -> ControlGroups | No
 
 
 def own_group() -> Path | None:
-    """The group of the agent this process belongs to, with its children; None where it has none of
-    its own."""
+    """The group that holds this agent and its children; None if they have no group of their own."""
     found = _own_folder()
     if found is not None and re.fullmatch(r"qwf-\d+-\w+-agent", found.name):
         return found.parent
@@ -140,7 +143,7 @@ def _oom_kills(folder: Path | None) -> int:
 
 
 def kill(folder: Path) -> None:
-    """Kill whatever is in a group, at once; before Linux 5.14 one by one."""
+    """Kill every process in a group at once; before Linux 5.14 one by one."""
     try:
         (folder / "cgroup.kill").write_text("1")
     except OSError:
@@ -151,7 +154,7 @@ def kill(folder: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Kill whatever is in a group, and give it back once that has gone."""
+    """Kill every process in a group, and remove the group once they have gone."""
     deadline = time.monotonic() + REMOVE_S
     while folder.is_dir():
         kill(folder)
@@ -172,11 +175,11 @@ def _own_folder() -> Path | None:
 
 
 def _delegated() -> Path | None:
-    """The nearest group around this process that systemd has left to it (Delegate=)."""
+    """The nearest group around this process that systemd delegated to it (Delegate=)."""
     own = _own_folder()
     if own is None or not hasattr(os, "getxattr"):
         return None
-    for folder in (own, own.parent):  # the second with DelegateSubgroup=
+    for folder in (own, own.parent):  # the parent if DelegateSubgroup= is set
         for name in DELEGATED:
             with suppress(OSError):
                 if os.getxattr(folder, name) == b"1":

@@ -1,5 +1,5 @@
-"""What every process forked from the agent does first: become one of its own, and let go of all
-that is the agent's."""
+"""What every process forked from the agent does first: leave the agent's process group, signal
+handlers and descriptors."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 
 
 def fork_helper(
-    name: str, run: Callable[[], None], kept: Iterable[int], follow: bool = True
+    name: str, run: Callable[[], None], kept: Iterable[int], outlives_parent: bool = False
 ) -> int:
-    """Fork a process that does `run` and nothing else; its pid. Of the descriptors it keeps those
-    named and the standard ones. With `follow` it dies when this process does. Raises OSError."""
+    """Fork a process that only calls `run`; returns its pid. It keeps the descriptors in `kept` and
+    the standard ones. It dies with this process unless `outlives_parent`. Raises OSError."""
     parent, pid = os.getpid(), os.fork()
     if pid:
         return pid
     try:
-        become_own(name)
+        detach(name)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)  # the agent's end is what ends it
-        if follow:
+            signal.signal(number, signal.SIG_IGN)  # it ends when the agent ends, not before
+        if not outlives_parent:
             die_with_parent(parent)
         null = os.open(os.devnull, os.O_RDWR)
         os.dup2(null, 0)
-        let_go({0, 1, 2, null, *kept}, null)
+        redirect_descriptors({0, 1, 2, null, *kept}, null)
         run()
     except BaseException:
         traceback.print_exc()
@@ -38,8 +38,8 @@ def fork_helper(
         os._exit(0)
 
 
-def become_own(name: str) -> None:
-    """Own group, default signals, and a name that ps shows."""
+def detach(name: str) -> None:
+    """Give this process its own process group, default signals, and a name that ps shows."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
@@ -49,21 +49,23 @@ def become_own(name: str) -> None:
 
 
 def die_with_parent(parent: int | None = None) -> None:
-    """Ask Linux to kill this process when its parent dies; elsewhere the parent's end shows as a
-    closed pipe. Leaves if `parent` has died already."""
+    """Ask Linux to kill this process when its parent dies; on other systems a closed pipe shows it.
+    Exits if `parent` is dead already."""
     if PRCTL is not None:
         PRCTL(PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent is not None and os.getppid() != parent:
         os._exit(0)
 
 
-def let_go(kept: Iterable[int], null: int) -> None:
-    """Point every other inherited descriptor at /dev/null. Closing would not do: an inherited
-    libpq connection that is finalised here says goodbye on the parent's session, or on whatever
-    got its number since."""
+def redirect_descriptors(kept: Iterable[int], null: int) -> None:
+    """Point every inherited descriptor that is not in `kept` at /dev/null.
+
+    Closing them is not enough: when an inherited libpq connection is finalised here, it would end
+    the parent's session, or write to the file that has reused its descriptor.
+    """
     for fd in _open_descriptors():
         if fd not in kept:
-            with suppress(OSError):  # closed meanwhile, or the list's own
+            with suppress(OSError):  # closed by now, or the one that listed the folder
                 os.dup2(null, fd, inheritable=False)
 
 

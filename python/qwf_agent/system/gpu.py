@@ -1,5 +1,5 @@
-"""The cards of this box, as their driver's own tools see them. Not for the agent's own process: a
-driver that hangs would take it along."""
+"""The cards of this box, read with the tools of their driver. The agent does not call this in its
+own process, because a hung driver would hang the agent."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ log = logging.getLogger("qwf_agent")
 
 TOOL_S = 4.0  # longest a driver's command may take
 MIB = 1 << 20
-# A card that says it has less shares the memory of the machine, and does not know how much.
-LEAST_VRAM_BYTES = 2048 * MIB
+# A card that reports less shares the machine's memory and does not know how much it has.
+MIN_VRAM_BYTES = 2048 * MIB
 
 
 class Card(NamedTuple):
-    """One card just now: its number, how much of the time it computed (percent), its memory in
-    bytes."""
+    """One card at one moment: its number, its use in percent, its memory in bytes."""
 
     number: int
     use_percent: float
@@ -34,14 +33,14 @@ Driver = Callable[[], list[Card]]
 
 
 def find_driver() -> Driver | None:
-    """What to ask about cards here: nvidia-ml-py, nvidia-smi or rocm-smi, the first that answers
-    with a card; None where none does."""
+    """The first of nvidia-ml-py, nvidia-smi and rocm-smi that finds a card here; None if none
+    does."""
     for make in (_nvml, _nvidia_smi, _rocm_smi):
         try:
             driver = make()
             if driver():
                 return driver
-        except Exception as error:  # not installed, no such card, no permission: the next one
+        except Exception as error:  # not installed, no card, no permission: try the next one
             log.debug("%s: %s", make.__name__.strip("_"), error)
     return None
 
@@ -61,7 +60,7 @@ def _nvml_card(nvml: Any, index: int) -> Card:
     memory = nvml.nvmlDeviceGetMemoryInfo(handle)
     try:
         use = float(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
-    except nvml.NVMLError:  # a card split into parts does not say
+    except nvml.NVMLError:  # a partitioned card does not report it
         use = 0.0
     return Card(index, use, int(memory.used), int(memory.total))
 
@@ -78,8 +77,8 @@ def _rocm_smi() -> Driver:
 
 
 def read_nvidia_smi(text: str) -> list[Card]:
-    """Cards from what nvidia-smi prints; what is not a number there counts as 0, a line that is
-    none is left out."""
+    """Cards from the output of nvidia-smi. A value that is not a number counts as 0; a line that is
+    not about a card is skipped."""
     rows = [row for row in csv.reader(text.splitlines()) if len(row) == 4]
     return [
         Card(int(row[0]), _number(row[1]), int(_number(row[2]) * MIB), int(_number(row[3]) * MIB))
@@ -104,9 +103,9 @@ def read_rocm_smi(text: str) -> list[Card]:
 
 
 def vram_mb(cards: list[Card]) -> int | None:
-    """Memory of the largest card, MiB; None where none says something one can believe."""
+    """Memory of the largest card, MiB; None if no card reports a plausible value."""
     largest = max((card.total_bytes for card in cards), default=0)
-    return largest // MIB if largest >= LEAST_VRAM_BYTES else None
+    return largest // MIB if largest >= MIN_VRAM_BYTES else None
 
 
 def _tool(name: str) -> str:

@@ -1,5 +1,5 @@
-"""A small process that outlives a killed agent for a moment, to take along what its children
-started."""
+"""A small process that outlives a killed agent for a moment and kills the processes that the
+agent's children started."""
 
 from __future__ import annotations
 
@@ -13,57 +13,61 @@ from qwf_agent.system import cgroup
 from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.fork import fork_helper
 
-ENTRY = struct.Struct("<cq")  # what to do, and a child's pid
+ENTRY = struct.Struct("<cq")  # an action and the pid of a child
 ADD, REMOVE, SWEEP = b"+", b"-", b"!"
-MARK = "QWF_AGENT"  # a variable that whatever a body starts inherits, unless it is made to forget
+MARK = "QWF_AGENT"  # processes that a body starts inherit this variable, unless it removes it
 
 
 class Guardian:
-    """The agent's end of it. The guardian reads which children there are from a pipe; at its end,
-    which comes however the agent ends, it kills what is left of them and of what they started.
+    """The agent's side of the guardian process. The guardian reads from a pipe which children there
+    are. The pipe closes however the agent ends; then the guardian kills the children and every
+    process that they started.
 
-    A child dies with the agent by itself, on Linux; what the child started does not. That is in
-    the child's control group, where it has one; else in its process group; else, in a session of
-    its own, it is known by the mark in its environment.
+    On Linux a child dies with its agent, but the processes it started do not. The guardian finds
+    them by the child's control group, if it has one, by its process group, or, if they are in
+    another session, by the mark in their environment.
     """
 
     def __init__(self, groups: ControlGroups | None) -> None:
-        """Fork it. Raises OSError."""
+        """Fork the guardian. Raises OSError."""
         self.mark = f"{os.getpid()}-{os.urandom(8).hex()}"
         reader, self._writer = os.pipe()
         try:
             self.pid = fork_helper(
-                "qwf-guardian", lambda: _guard(reader, self.mark, groups), [reader], follow=False
+                "qwf-guardian",
+                lambda: _guard(reader, self.mark, groups),
+                [reader],
+                outlives_parent=True,
             )
         finally:
             os.close(reader)
 
     def add(self, pid: int) -> None:
-        """Look after this child's group."""
-        self._say(ADD, pid)
+        """Watch over this child."""
+        self._send(ADD, pid)
 
     def remove(self, pid: int, sweep: bool) -> None:
-        """It has ended, and its group with it; `sweep`: so is everything else to end that children
-        with that pid have started."""
-        self._say(SWEEP if sweep else REMOVE, pid)
+        """The child and its process group have ended. With `sweep`, the guardian also kills every
+        other process that the child started."""
+        self._send(SWEEP if sweep else REMOVE, pid)
 
     def close(self) -> None:
-        """There is nothing to look after any more."""
+        """End the guardian, after the last child has ended."""
         os.close(self._writer)
         os.waitpid(self.pid, 0)
 
-    def _say(self, what: bytes, pid: int) -> None:
+    def _send(self, action: bytes, pid: int) -> None:
         with suppress(BrokenPipeError):  # somebody killed the guardian
-            os.write(self._writer, ENTRY.pack(what, pid))
+            os.write(self._writer, ENTRY.pack(action, pid))
 
 
 def _guard(reader: int, mark: str, groups: ControlGroups | None) -> None:
     children: set[int] = set()
     with open(reader, "rb", buffering=0) as pipe:
         while data := pipe.read(ENTRY.size):
-            what, pid = ENTRY.unpack(data)
-            children.add(pid) if what == ADD else children.discard(pid)
-            if what == SWEEP and groups is None:
+            action, pid = ENTRY.unpack(data)
+            children.add(pid) if action == ADD else children.discard(pid)
+            if action == SWEEP and groups is None:
                 _kill_marked(f"{mark}.{pid}")
     for pid in children:
         with suppress(ProcessLookupError, PermissionError):
@@ -74,7 +78,7 @@ def _guard(reader: int, mark: str, groups: ControlGroups | None) -> None:
 
 
 def _kill_marked(mark: str) -> None:
-    """Kill every process that carries this mark, or one that begins with it and a dot."""
+    """Kill every process whose mark is this one, or begins with it and a dot."""
     wanted = f"\0{MARK}={mark}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):

@@ -1,5 +1,5 @@
-"""A process of its own that measures: how busy this host is, what memory the agent's children use,
-how busy the cards are. A driver that hangs holds up its answers, and nothing else."""
+"""A helper process that measures how busy this host is, how much memory the agent's children use
+and how busy the cards are. A hung driver delays its answers and nothing else."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from qwf_agent.system import gpu
 from qwf_agent.system.cgroup import own_group
 from qwf_agent.system.gpu import MIB
 
-HOST, PROCESSES = b"h", b"p"  # what it can be asked for
-LOOK_S = 1.0  # how often to look at the cards
-FIRST_LOOK_S = 2.0  # how long the first answer waits for them
+HOST, PROCESSES = b"h", b"p"  # the two kinds of request
+CARDS_S = 1.0  # how often to read the cards
+FIRST_CARDS_S = 2.0  # how long the first answer waits for them
 
 
 def serve(requests: int, answers: int, agent: int) -> None:
-    """Answer each request, a byte, with a line of JSON, until there is nobody to ask."""
-    import psutil  # here, so that the agent itself does without
+    """Answer each request, a byte, with a line of JSON, until the agent closes the pipe."""
+    import psutil  # imported here, because the agent itself does not need it
 
     cards, host = Cards(), Host(psutil)
     while request := os.read(requests, 1):
@@ -35,7 +35,7 @@ def serve(requests: int, answers: int, agent: int) -> None:
 
 
 class Cards:
-    """The cards as a thread last saw them: asking a driver can take long, or for ever."""
+    """The cards as a thread last read them: a driver may answer late, or never."""
 
     def __init__(self) -> None:
         self._seen: list[gpu.Card] = []
@@ -44,7 +44,7 @@ class Cards:
         self._started = False
 
     def payload(self) -> list[dict[str, Any]]:
-        """As the listeners of hw_metrics know it."""
+        """The cards as listeners of hw_metrics expect them."""
         return [
             {
                 "id": card.number,
@@ -52,33 +52,34 @@ class Cards:
                 "vram_used_mb": card.used_bytes // MIB,
                 "vram_total_mb": card.total_bytes // MIB,
             }
-            for card in self._look()
+            for card in self._read()
         ]
 
     def uses(self) -> dict[str, Any]:
-        """Use in percent and memory in use, bytes, by number of the card, and when that was."""
-        seen = {card.number: [card.use_percent, card.used_bytes] for card in self._look()}
+        """By number of the card: its use in percent and its used memory in bytes; and when that was
+        measured."""
+        seen = {card.number: [card.use_percent, card.used_bytes] for card in self._read()}
         return {"at": self._seen_at, "uses": seen}
 
-    def _look(self) -> list[gpu.Card]:
+    def _read(self) -> list[gpu.Card]:
         if not self._started:
             self._started = True
             threading.Thread(target=self._watch, daemon=True).start()
-            self._first.wait(FIRST_LOOK_S)
+            self._first.wait(FIRST_CARDS_S)
         return self._seen
 
     def _watch(self) -> None:
         driver = gpu.find_driver()
         while driver is not None:
-            with suppress(Exception):  # a bad moment of the driver: what was seen grows old
+            with suppress(Exception):  # the driver failed this time: keep the last reading
                 self._seen, self._seen_at = driver(), time.monotonic()
             self._first.set()
-            time.sleep(LOOK_S)
+            time.sleep(CARDS_S)
         self._first.set()
 
 
 class Host:
-    """The machine, and the part of it that the agent's control group uses."""
+    """How busy the machine is, and the share of the agent's control group."""
 
     def __init__(self, psutil: Any) -> None:
         self._psutil = psutil
@@ -87,7 +88,7 @@ class Host:
         psutil.cpu_percent()
 
     def sample(self) -> dict[str, Any]:
-        """As the listeners of hw_metrics know it; null is what cannot be told here."""
+        """The host as listeners of hw_metrics expect it; a value is null if it is unknown here."""
         memory, swap = self._psutil.virtual_memory(), self._psutil.swap_memory()
         ours = self._group_bytes()
         return {
@@ -124,8 +125,8 @@ class Host:
 
 
 def _processes(psutil: Any, agent: int) -> dict[int, list[Any]]:
-    """By pid of each child of the agent: memory of it and of all it started, bytes, and the
-    child's state."""
+    """By pid of each child of the agent: the memory of it and every process it started, in bytes,
+    and its state."""
     parents, sizes, states = {}, {}, {}
     for process in psutil.process_iter():
         with suppress(psutil.Error, OSError), process.oneshot():
@@ -135,16 +136,16 @@ def _processes(psutil: Any, agent: int) -> dict[int, list[Any]]:
     children = {pid for pid, parent in parents.items() if parent == agent}
     found: dict[int, list[Any]] = {pid: [0, states.get(pid, "")] for pid in children}
     for pid, size in sizes.items():
-        owner = next((above for above in _line(pid, parents) if above in children), None)
+        owner = next((above for above in _ancestors(pid, parents) if above in children), None)
         if owner is None:
-            with suppress(OSError):  # its parent has gone, its group has not
+            with suppress(OSError):  # its parent has ended, but its process group has not
                 owner = os.getpgid(pid)
         if owner in found:
             found[owner][0] += size
     return found
 
 
-def _line(pid: int, parents: dict[int, int]) -> Iterator[int]:
+def _ancestors(pid: int, parents: dict[int, int]) -> Iterator[int]:
     """The process, its parent, and so on."""
     seen: set[int] = set()
     while pid and pid not in seen:

@@ -9,7 +9,7 @@ from qwf_agent import __version__, migrate
 from qwf_agent.cli.connection import Connection, call, many
 from qwf_agent.cli.doctor import drift, shipped
 from qwf_agent.cli.doctor.findings import Finding, long, note, one, problem, some
-from qwf_agent.versions import spoken
+from qwf_agent.versions import compatible_part
 
 ROLES = ("qwf_admin", "qwf_producer", "qwf_worker", "qwf_viewer")
 GRANTS_AGAIN = "as the owner of the schema: qwf migrate grants | psql"
@@ -21,7 +21,7 @@ def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
         yield problem("this database has no qwf schema", "qwf migrate deploy")
         return
     there = call(conn, "version")
-    if spoken(there) != spoken(__version__):
+    if compatible_part(there) != compatible_part(__version__):
         yield problem(
             f"the schema is {there}, this qwf is {__version__}: they do not speak to each other",
             "one of them is to be upgraded: docs/operations.md, Upgrade",
