@@ -119,7 +119,7 @@ def test_without_anything_to_run_it_says_what_to_do(tmp_path: Path) -> None:
         ("--app", "broken", "this module is broken on purpose"),
         ("--app", "missing_module:app", "missing_module"),
         ("--app", "bodies:nothing", "has no App called 'nothing'"),
-        ("--nodes", "bodies", "a package is wanted"),
+        ("--nodes", "bodies", "expected a package"),
         ("--nodes", "no_such_package", "no_such_package"),
         ("--allow-commands", "/no/such/folder", "no such folder"),
         ("--slots", "0", "slots"),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 from qwf_agent import __version__
 from qwf_agent.agent.lanes import allowed_cards, count, visible_devices
 from qwf_agent.agent.options import Options
-from qwf_agent.child.command import TASK as COMMAND
+from qwf_agent.child.command import COMMAND
 from qwf_agent.child.outcome import describe
 from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
 from qwf_agent.system import gpu

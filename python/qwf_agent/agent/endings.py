@@ -10,7 +10,7 @@ from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.slot import ChildDeath, JobAnswer, Slot
 from qwf_agent.agent.watchdogs import Trip
-from qwf_agent.child.outcome import Outcome, of_death, render
+from qwf_agent.child.outcome import Outcome, of_exit_status, render
 from qwf_agent.system.cgroup import OomKills, own_group
 
 log = logging.getLogger("qwf_agent")
@@ -55,7 +55,7 @@ class Endings:
             self.conclude(answer)
         self._slots.backlog.extendleft(reversed(death.unstarted))
         oom = self._oom.any_new() if death.exit.out_of_memory is None else death.exit.out_of_memory
-        outcome, claim = of_death(death.exit.status, out_of_memory=oom), death.running
+        outcome, claim = of_exit_status(death.exit.status, out_of_memory=oom), death.running
         if claim is not None:
             outcome = claim.forced_outcome or outcome
             detail = {**outcome.detail, "max_rss_bytes": death.exit.max_rss_bytes}

@@ -352,7 +352,7 @@ class Agent:
             self.now,
             seconds,
             slot.is_loading(),
-            slot.beats(),
+            slot.progress_version(),
             sample.at,
             sample.rss_bytes(pid),
             sample.state(pid),

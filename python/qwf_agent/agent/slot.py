@@ -248,11 +248,11 @@ class Slot:
             return 0, ""
         return self.process.log.printed, self.process.log.end(most)
 
-    def beats(self) -> int:
+    def progress_version(self) -> int:
         """Which of its reports of progress was the last of the first job; 0 before its first."""
         if not self.claims or self.process is None:
             return 0
-        return self.process.scoreboard.beats(self.claims[0].ticket)
+        return self.process.scoreboard.progress_version(self.claims[0].ticket)
 
     def progress(self) -> ProgressRecord | None:
         """What the running body said last about how far it is, if that is news."""

@@ -1,1 +1,1 @@
-"""All that runs after the fork: user code, and what it is given."""
+"""Everything that runs in a forked child: user code, and what it is given."""

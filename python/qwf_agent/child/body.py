@@ -1,5 +1,4 @@
-"""Wiring: how the parameters of a body are filled, by name, and how its result becomes an
-output."""
+"""Fills the parameters of a body by name, and turns its result into an output."""
 
 from __future__ import annotations
 
@@ -16,12 +15,12 @@ from typing import Any, NamedTuple, Union
 from qwf_agent.app import Job
 from qwf_agent.child.cancel import CancelEvent
 
-# jsonb holds every character but this one: \u0000, unless the backslash itself is escaped.
+# jsonb cannot hold this character: \u0000, unless the backslash itself is escaped.
 NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class BodyContext(NamedTuple):
-    """What a body can ask for by name."""
+    """What a body can take by parameter name."""
 
     job: Job
     inputs: dict[str, Any]
@@ -32,18 +31,18 @@ class BodyContext(NamedTuple):
 
 
 SPECIAL: dict[str, Callable[[BodyContext], Any]] = {
-    "out": lambda given: given.out(),
-    "inputs": lambda given: given.inputs,
-    "status_callback": lambda given: given.status_callback,
-    "cancel_event": lambda given: given.cancel_event,
-    "job": lambda given: given.job,
-    "model": lambda given: given.model,
-    "model_handle": lambda given: given.model,
+    "out": lambda context: context.out(),
+    "inputs": lambda context: context.inputs,
+    "status_callback": lambda context: context.status_callback,
+    "cancel_event": lambda context: context.cancel_event,
+    "job": lambda context: context.job,
+    "model": lambda context: context.model,
+    "model_handle": lambda context: context.model,
 }
 
 
 class BadOutput(Exception):
-    """A body returned what cannot be stored."""
+    """A body returned a value that cannot be stored."""
 
 
 class ImportFailed(Exception):
@@ -51,7 +50,7 @@ class ImportFailed(Exception):
 
 
 class ModelFailed(Exception):
-    """The model a body needs could not be loaded; the cause says why."""
+    """The model that a body needs could not be loaded; the cause says why."""
 
     def __init__(self, name: str, cause: BaseException) -> None:
         super().__init__(f"model {name!r} could not be loaded: {type(cause).__name__}: {cause}")
@@ -59,8 +58,7 @@ class ModelFailed(Exception):
 
 
 class Body:
-    """A function and where each of its parameters comes from; worked out once, called for every
-    job."""
+    """A function and the source of each of its parameters; inspected once, called for every job."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -75,32 +73,32 @@ class Body:
         self._takes_rest = any(p.kind is kinds.VAR_KEYWORD for p in parameters)
         self._paths = {p.name for p in parameters if _is_path(hints.get(p.name, p.annotation))}
 
-    def __call__(self, given: BodyContext) -> Any:
-        """Run the function, to its end also if it is async. Raises what it raises, and TypeError
-        for a missing input."""
-        arguments = self._arguments(given)
+    def __call__(self, context: BodyContext) -> Any:
+        """Run the function, and wait for its result if it is async. Raises what it raises, and
+        TypeError if an input is missing."""
+        arguments = self._arguments(context)
         positional = [arguments.pop(name) for name in self._positional if name in arguments]
         result = self.function(*positional, **arguments)
-        if result is None or isinstance(result, dict):  # as most do: to ask what else takes longer
+        if result is None or isinstance(result, dict):  # the usual case; isawaitable is slower
             return result
         return asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
 
-    def _arguments(self, given: BodyContext) -> dict[str, Any]:
+    def _arguments(self, context: BodyContext) -> dict[str, Any]:
         arguments = {}
         for parameter in self._named:
             name, optional = parameter.name, parameter.default is not parameter.empty
             if name in SPECIAL:
-                arguments[name] = SPECIAL[name](given)
-            elif given.inputs.get(name) is not None:
-                arguments[name] = self._coerce(name, given.inputs[name])
-            elif name in given.inputs and not optional:
+                arguments[name] = SPECIAL[name](context)
+            elif context.inputs.get(name) is not None:
+                arguments[name] = self._coerce(name, context.inputs[name])
+            elif name in context.inputs and not optional:
                 arguments[name] = None
             elif not optional:
-                raise TypeError(f"{self.name}() needs the input {name!r}, which was not given")
+                raise TypeError(f"{self.name}() needs the input {name!r}, which is missing")
         if self._takes_rest:
             taken = {parameter.name for parameter in self._named}
             arguments.update(
-                (name, value) for name, value in given.inputs.items() if name not in taken
+                (name, value) for name, value in context.inputs.items() if name not in taken
             )
         return arguments
 
@@ -111,29 +109,29 @@ class Body:
 def _plain(value: object) -> str:
     if isinstance(value, PurePath):
         return str(value)
-    raise TypeError(f"it holds a value of type {type(value).__name__}")
+    raise TypeError(f"it contains a value of type {type(value).__name__}")
 
 
 OUTPUT_TO_JSON = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_plain).encode
 
 
 def encode_output(result: Any, limit: int) -> bytes:
-    """The JSON text of a body's result, at most `limit` bytes; None is {}, a Path is its text.
+    """The JSON text of a body's result, at most `limit` bytes. None becomes {}, a Path its text.
     Raises BadOutput."""
     if result is None:
         return b"{}"
     if not isinstance(result, dict):
-        raise BadOutput(f"a body returns a dict or None, this one returned {type(result).__name__}")
+        raise BadOutput(f"a body must return a dict or None, not a {type(result).__name__}")
     try:
         text = OUTPUT_TO_JSON(result).encode()
     except (TypeError, ValueError, RecursionError) as error:  # UnicodeEncodeError is a ValueError
         raise BadOutput(f"the output is not JSON: {error}") from None
     if b"\\u0000" in text and NUL.search(text):
-        raise BadOutput("the output holds a NUL character, which a database text cannot hold")
+        raise BadOutput("the output contains a NUL character, which Postgres cannot store")
     if len(text) > limit:
         raise BadOutput(
-            f"the output has {len(text)} bytes, at most {limit} fit (QW005): "
-            "write a file and return where it is"
+            f"the output has {len(text)} bytes, the limit is {limit} (QW005): "
+            "write a file and return its path"
         )
     return text
 
@@ -145,7 +143,7 @@ async def _wait_for(result: Awaitable[Any]) -> Any:
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function)
-    except Exception:  # a name that only a type checker sees: the text of the annotation has to do
+    except Exception:  # a name that only a type checker sees: use the text of the annotation
         return {}
 
 

@@ -9,9 +9,9 @@ import select
 class CancelEvent:
     """Like threading.Event, with `is_set`, `set` and `wait`, but safe to set from a signal handler.
 
-    A threading.Event set by a handler deadlocks when the signal comes while the same thread
-    holds the event's lock. This one is a pipe: setting writes to it, waiting polls it, and so
-    can a select loop through `fileno`.
+    A handler that sets a threading.Event deadlocks if the signal comes while the same thread holds
+    the event's lock. This one is a pipe: `set` writes to it, `wait` polls it, and a select loop can
+    poll it through `fileno`.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class CancelEvent:
             os.write(self._writer, b"!")
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until the event is set, at most `timeout` seconds; whether it is."""
+        """Wait until the event is set, at most `timeout` seconds; returns whether it is."""
         if not self._set:
             poll = select.poll()
             poll.register(self._reader, select.POLLIN)
@@ -39,11 +39,11 @@ class CancelEvent:
         return self._set
 
     def clear(self) -> None:
-        """Make it ready for the next job."""
+        """Reset the event for the next job."""
         if self._set:
             self._set = False
             os.read(self._reader, 1)
 
     def fileno(self) -> int:
-        """A descriptor that is readable while the event is set."""
+        """Descriptor that is readable while the event is set."""
         return self._reader

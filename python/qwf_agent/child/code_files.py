@@ -1,4 +1,4 @@
-"""Which files and folders the code of a child came from, and whether they have changed
+"""Finds the files and folders that a child imported its code from, and whether they have changed
 (--reload)."""
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import qwf_agent
 EVERY_S = 1.0
 
 
-def own_files() -> list[str]:
-    """Files of the modules that this process has imported and that are neither Python's, nor
-    installed, nor ours (child)."""
+def imported_files() -> list[str]:
+    """Files that this process has imported, without Python's own, installed packages and qwf
+    (child)."""
     installed = {
         sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")
     }
@@ -31,31 +31,31 @@ def own_files() -> list[str]:
 
 
 class CodeFiles:
-    """The files and folders a child has named, and what they looked like then (agent)."""
+    """The files and folders that a child reported, and their state at that time (agent)."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, Any] = {}
-        self._look_at = 0.0
+        self._states: dict[str, Any] = {}
+        self._check_at = 0.0
 
     def add(self, files: list[str]) -> None:
-        """It has imported these, and from these."""
+        """Add files that the child imported, and folders that it imports from."""
         for file in files:
-            self._seen.setdefault(file, _look(file))
+            self._states.setdefault(file, _state(file))
 
     def have_changed(self, now: float) -> bool:
-        """Whether one of them has changed since; looks once a second."""
-        if not self._seen or now < self._look_at:
+        """Whether one of them has changed; checks once a second."""
+        if not self._states or now < self._check_at:
             return False
-        self._look_at = now + EVERY_S
-        return any(_look(file) != then for file, then in self._seen.items())
+        self._check_at = now + EVERY_S
+        return any(_state(file) != before for file, before in self._states.items())
 
     def clear(self) -> None:
-        """The child has gone."""
-        self._seen.clear()
+        """Remove all files, because the child has ended."""
+        self._states.clear()
 
 
-def _look(file: str) -> Any:
-    """When a file was changed, or which modules a folder has; None where there is none."""
+def _state(file: str) -> Any:
+    """When the file was changed, or which modules the folder has; None if it does not exist."""
     path = Path(file)
     with suppress(OSError):
         return sorted(path.glob("*.py")) if path.is_dir() else path.stat().st_mtime

@@ -1,4 +1,4 @@
-"""Bodies in any language: an argv, never a shell string, run in the job's folder with a short
+"""Bodies in any language: runs an argv, never a shell string, in the job's folder with a small
 environment."""
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from qwf_agent.child.outcome import CommandFailed, signal_name
 from qwf_agent.system.fork import die_with_parent
 from qwf_agent.system.guardian import MARK
 
-TASK = "command"
-PASSED_ON = ("PATH", "HOME", "LANG", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", MARK)
-LOOK_S = 0.02  # how often to look whether it has ended, when its output does not say so
+COMMAND = "command"
+INHERITED = ("PATH", "HOME", "LANG", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", MARK)
+CHECK_S = 0.02  # how often to check whether the command has ended, as its output may stay open
 
 
 class Refused(PermanentError):
-    """The command may not be run here, or is none."""
+    """The command is invalid or not allowed here."""
 
 
 class Exchange(NamedTuple):
-    """The files by which inputs and output pass."""
+    """The files that carry the inputs and the output."""
 
     inputs: Path
     output: Path
@@ -41,9 +41,9 @@ def run_command(
     inputs: Mapping[str, Any], job: Job, out: Path, allowed: Path, cancel: CancelEvent
 ) -> dict[str, Any]:
     """Run `inputs["command"]` and return its output: the JSON object in the file QWF_OUTPUT, else
-    the last line of standard output if that is one, else {}.
+    the one in the last line of standard output, else {}.
 
-    Raises Refused, CommandFailed for an exit code or signal, BadOutput.
+    Raises Refused, BadOutput, and CommandFailed for an exit code or signal.
     """
     argv = _argv(inputs.get("command"))
     program = resolve(argv[0], allowed)
@@ -57,21 +57,22 @@ def run_command(
                 argv, executable=program, cwd=out, env=environment, stdin=stdin,
                 stdout=stdout.writer, preexec_fn=die_with_parent,
             )  # fmt: skip
-            stdout.hand_over()
-            _follow(process, stdout, cancel)
-        _check(process.returncode)
+            stdout.close_writer()
+            _copy_output(process, stdout, cancel)
+        _check_exit(process.returncode)
         return _output(exchange.output, stdout.line())
 
 
 def resolve(name: str, allowed: Path) -> str:
-    """The program `name` means: a path below `allowed`, all links followed. Raises Refused."""
+    """The path of the program `name` in the folder `allowed`, with all links followed. Raises
+    Refused."""
     root = allowed.resolve()
     try:
         program = (root / name).resolve()
-    except (OSError, RuntimeError) as error:  # links in a circle
+    except (OSError, RuntimeError) as error:  # such as a circle of links
         raise Refused(f"command {name!r}: {error}") from None
     if root not in program.parents:
-        raise Refused(f"command {name!r} is not in {root}, the only folder allowed here")
+        raise Refused(f"command {name!r} is not in {root}, the only allowed folder")
     if not program.is_file() or not os.access(program, os.X_OK):
         raise Refused(f"command {name!r}: {program} is not an executable file")
     return str(program)
@@ -79,19 +80,19 @@ def resolve(name: str, allowed: Path) -> str:
 
 def _argv(command: Any) -> list[str]:
     if not isinstance(command, Sequence) or isinstance(command, str) or not command:
-        raise Refused('"command" is a list: the program and its arguments')
+        raise Refused('"command" must be a list: the program and its arguments')
     return [_argument(position, value) for position, value in enumerate(command)]
 
 
 def _argument(position: int, value: Any) -> str:
     text = json.dumps(value) if isinstance(value, (int, float)) else value
     if not isinstance(text, str) or "\0" in text or (position == 0 and not text):
-        raise Refused(f"command[{position}] has to be a text or a number")
+        raise Refused(f"command[{position}] must be a text or a number")
     return text
 
 
 def _environment(job: Job, out: Path, exchange: Exchange) -> dict[str, str]:
-    inherited = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
     return {
         **inherited,
         "QWF_JOB_ID": str(job.id),
@@ -104,30 +105,30 @@ def _environment(job: Job, out: Path, exchange: Exchange) -> dict[str, str]:
     }
 
 
-def _follow(process: subprocess.Popen[bytes], stdout: LastLine, cancel: CancelEvent) -> None:
-    """Pass on what the command prints until it ends. Told to stop, it gets SIGTERM with all its
-    group."""
+def _copy_output(process: subprocess.Popen[bytes], stdout: LastLine, cancel: CancelEvent) -> None:
+    """Copy what the command prints to the log until it ends. If the job is cancelled, send SIGTERM
+    to its process group."""
     poll = select.poll()
     poll.register(stdout.reader, select.POLLIN)
     poll.register(cancel, select.POLLIN)
-    told, printing = False, True
+    signalled, printing = False, True
     while process.poll() is None:
         if printing:
-            poll.poll(LOOK_S * 1000)
+            poll.poll(CHECK_S * 1000)
             printing = stdout.read()
         else:
             with suppress(subprocess.TimeoutExpired):
-                process.wait(LOOK_S)
-        if cancel.is_set() and not told:
-            told = True
+                process.wait(CHECK_S)
+        if cancel.is_set() and not signalled:
+            signalled = True
             poll.unregister(cancel)
             os.killpg(os.getpgrp(), signal.SIGTERM)
     stdout.read()
 
 
 class LastLine:
-    """A pipe that a command prints to. Copies it to this process's log, and remembers the last
-    line that is not empty."""
+    """A pipe that a command prints to. Copies it to this process's log and keeps the last line that
+    is not empty."""
 
     LIMIT = 2 << 20
 
@@ -136,13 +137,13 @@ class LastLine:
         self._kept = b""
         os.set_blocking(self.reader, False)
 
-    def hand_over(self) -> None:
-        """The command has its own end now."""
+    def close_writer(self) -> None:
+        """Close our copy of the writing end: the command has its own."""
         os.close(self.writer)
         self.writer = -1
 
     def read(self) -> bool:
-        """Take in what is there, a bounded amount. False at the end of the pipe."""
+        """Copy what is in the pipe, at most 1 MiB. False at its end."""
         for _ in range(16):
             try:
                 data = os.read(self.reader, 65536)
@@ -155,7 +156,7 @@ class LastLine:
         return True
 
     def close(self) -> None:
-        """Done, even if something the command started still has the other end."""
+        """Close the pipe, even if a process that the command started still has it open."""
         os.close(self.reader)
         if self.writer >= 0:
             os.close(self.writer)
@@ -166,17 +167,17 @@ class LastLine:
 
 
 def write_all(fd: int, data: bytes) -> None:
-    """Write all of it, also where the pipe takes only a part at a time."""
+    """Write all of `data`, even if the pipe takes only a part at a time."""
     while data:
         data = data[os.write(fd, data) :]
 
 
 def _last_lines(data: bytes) -> bytes:
-    """The end of it that holds the last line that is not empty."""
+    """The end of `data`, from the beginning of the last line that is not empty."""
     return data[data.rstrip().rfind(b"\n") + 1 :]
 
 
-def _check(code: int) -> None:
+def _check_exit(code: int) -> None:
     if code:
         how = f"was killed by {signal_name(-code)}" if code < 0 else f"exited with code {code}"
         raise CommandFailed(f"the command {how}", code)
@@ -195,5 +196,5 @@ def _output(path: Path, last_line: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise BadOutput(f"the file QWF_OUTPUT is not JSON: {error}") from None
     if not isinstance(value, dict):
-        raise BadOutput(f"the file QWF_OUTPUT holds a {type(value).__name__}, not an object")
+        raise BadOutput(f"the file QWF_OUTPUT contains a {type(value).__name__}, not an object")
     return value

@@ -1,9 +1,8 @@
-"""All that runs after fork: a child takes jobs one by one, runs their bodies, and answers how they
-ended.
+"""The main loop of a child: it takes jobs one by one, runs their bodies and answers how they ended.
 
-The parent puts a job on the socket and its ticket into a pipe. Whoever reads the ticket has the
-job: the child by starting it, the parent by taking it back. So no job is ever run by a child
-that the parent has given to another.
+The parent writes a job to the socket and its ticket to a pipe. The process that reads the ticket
+owns the job: the child reads it to start the job, the parent to take the job back. So a child never
+runs a job that the parent has given to another one.
 """
 
 from __future__ import annotations
@@ -27,9 +26,8 @@ from typing import Any, NoReturn, TextIO
 from qwf_agent.app import Job
 from qwf_agent.child.body import BodyContext, ImportFailed, encode_output
 from qwf_agent.child.cancel import CancelEvent
-from qwf_agent.child.code_files import own_files
-from qwf_agent.child.command import TASK as COMMAND
-from qwf_agent.child.command import run_command, write_all
+from qwf_agent.child.code_files import imported_files
+from qwf_agent.child.command import COMMAND, run_command, write_all
 from qwf_agent.child.messages import ANSWER, FILES, ORDER_DONE, READY, Message, Unpacker, Work, pack
 from qwf_agent.child.models import Models
 from qwf_agent.child.out_folder import Folder, folder_of
@@ -41,17 +39,17 @@ from qwf_agent.system.fork import detach, die_with_parent, redirect_descriptors
 from qwf_agent.system.guardian import MARK
 
 TICKET = struct.Struct("<Q")
-FIRST_ORDER_TICKET = 1 << 63  # from here on tickets are orders to load or unload a model
+FIRST_ORDER_TICKET = 1 << 63  # tickets from here on are orders to load or unload a model
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
-BROKEN = 70  # exit code of a child that failed itself: EX_SOFTWARE
+BROKEN = 70  # exit code if the child's own code failed: EX_SOFTWARE
 
 
 def main(channel: ParentChannel, setup: Setup) -> NoReturn:
-    """The life of a child. Leaves without finalising anything it inherited, above all no
-    database connection."""
+    """Run a child to its exit. It finalises nothing that it inherited, above all no database
+    connection."""
     code = BROKEN
     try:
-        _settle(channel)
+        _set_up_process(channel)
         os.environ.update({**setup.environment, MARK: f"{setup.mark}.{os.getpid()}"})
         Child(channel, setup).serve()
         code = 0
@@ -63,9 +61,9 @@ def main(channel: ParentChannel, setup: Setup) -> NoReturn:
 
 
 class Child:
-    """Runs the jobs it has tickets for, in their order.
+    """Runs the jobs that it has tickets for, in order.
 
-    Invariant: for every ticket it reads it sends one answer, unless it dies.
+    Invariant: it sends one answer for every ticket it reads, unless it dies.
     """
 
     def __init__(self, channel: ParentChannel, setup: Setup) -> None:
@@ -82,7 +80,7 @@ class Child:
         self._poll = select.poll()
         self._poll.register(channel.tickets, select.POLLIN)
         self._usage = Usage()
-        self._modules = 0
+        self._module_count = 0
         self._models = Models({}, setup.model_idle, self._send)
         signal.signal(signal.SIGUSR1, self._on_cancel)
         signal.signal(
@@ -90,10 +88,10 @@ class Child:
         )  # a command told to stop shares its group with this process
 
     def serve(self) -> None:
-        """Import the user's app, then run jobs until the parent hangs up."""
+        """Import the user's app, then run jobs until the parent closes the ticket pipe."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send)
         names, needs = self._tasks.names(), self._tasks.model_needs()
-        self._say_files()
+        self._send_code_files()
         self._send((READY, names, needs))
         while (ticket := self._next_ticket()) is not None:
             message = self._receive(ticket)
@@ -103,7 +101,7 @@ class Child:
             started = time.monotonic()
             outcome = self._run(Work(*message))
             if os.getpid() != self._pid:
-                os._exit(0)  # the body forked and its copy came back here
+                os._exit(0)  # the body forked, and this is the copy
             self._answer(ticket, outcome, time.monotonic() - started)
 
     def _next_ticket(self) -> int | None:
@@ -111,12 +109,12 @@ class Child:
             try:
                 data = os.read(self._channel.tickets, TICKET.size)
                 return int(TICKET.unpack(data)[0]) if data else None
-            except BlockingIOError:  # none, or the parent took it back
+            except BlockingIOError:  # no ticket, or the parent took it back
                 self._poll.poll(self._models.idle_ms())
                 self._models.expire()
 
     def _receive(self, ticket: int) -> Message:
-        """The job of this ticket. Those before it were taken back."""
+        """The job of this ticket; the jobs before it were taken back."""
         while True:
             while self._jobs:
                 message = self._jobs.popleft()
@@ -128,7 +126,7 @@ class Child:
             self._jobs.extend(self._unpacker.feed(data))
 
     def _run(self, work: Work) -> Outcome:
-        """Run one body, whatever it does short of ending the process."""
+        """Run one body, and turn anything it raises into an outcome."""
         self._current = work.ticket
         if work.ticket in self._cancelled:
             return Outcome("cancelled")
@@ -143,10 +141,10 @@ class Child:
             self._cancel.clear()
 
     def _call(self, work: Work) -> Outcome:
-        inputs = _object(work.inputs)
+        inputs = _parse_object(work.inputs)
         job = Job(
             work.job_id, work.task, work.queue, work.attempt, work.run_id, work.node_id,
-            work.project, _object(work.labels),
+            work.project, _parse_object(work.labels),
         )  # fmt: skip
         out = LazyFolder(job, work.out_dir, self._setup.out_root)
         if work.model is not None or not self._tasks.has_loaded(job.task):
@@ -172,8 +170,8 @@ class Child:
     def _body(
         self, work: Work, job: Job, inputs: dict[str, Any], out: LazyFolder
     ) -> Callable[[], Any]:
-        """What to call for this job. Finding it may import user code or load a model, which is not
-        its time."""
+        """The function to call for this job. Finding it may import user code or load a model; that
+        time does not count as the body's."""
         allowed = self._setup.allow_commands
         if job.task == COMMAND and allowed is not None:
             return lambda: run_command(inputs, job, out.make(), allowed, self._cancel)
@@ -182,19 +180,19 @@ class Child:
         except Exception as error:
             raise ImportFailed from error
         finally:
-            self._say_files()
+            self._send_code_files()
         progress = StatusCallback(self._channel.scoreboard, work.ticket)
         model = self._model(work.model)
         return lambda: body(BodyContext(job, inputs, out.make, progress, self._cancel, model))
 
     def _model(self, name: str | None) -> Any:
-        """The model that a job needs, if the app has a loader for it."""
+        """The model with this name, if the app has a loader for it."""
         if name is None or not self._models.knows(name):
             return None
         return self._models.get(name)
 
     def _carry_out(self, ticket: int, action: str, model: str) -> None:
-        """Load or unload a model because somebody asked for that, and say whether it worked."""
+        """Load or unload a model by order of an operator, and send whether it worked."""
         error = None
         try:
             if action == "load":
@@ -206,20 +204,20 @@ class Child:
         self._send((ORDER_DONE, ticket, error))
 
     def _answer(self, ticket: int, outcome: Outcome, seconds: float) -> None:
-        cpu_seconds, max_rss = self._usage.took(seconds), self._usage.max_rss_bytes
+        cpu_seconds, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
         more = f'"host": {self._host}, "cpu_seconds": {cpu_seconds}, "max_rss_bytes": {max_rss}'
         _flush_output()
         write_all(self._channel.log, self._channel.mark)
         reason, report = outcome.detail.get("reason"), render(outcome, more)
         self._send((ANSWER, ticket, outcome.outcome, reason, seconds, self._is_full(), report))
 
-    def _say_files(self) -> None:
-        if self._setup.reload and len(sys.modules) != self._modules:
-            self._modules = len(sys.modules)
-            self._send((FILES, [*own_files(), *self._tasks.folders()]))
+    def _send_code_files(self) -> None:
+        if self._setup.reload and len(sys.modules) != self._module_count:
+            self._module_count = len(sys.modules)
+            self._send((FILES, [*imported_files(), *self._tasks.folders()]))
 
     def _is_full(self) -> bool:
-        """Whether this process has more memory than it may keep."""
+        """Whether this process uses more memory than it may keep between jobs."""
         limit = self._setup.max_rss
         return limit is not None and self._usage.rss_bytes() > limit
 
@@ -227,8 +225,8 @@ class Child:
         self._channel.socket.sendall(pack(message))
 
     def _on_cancel(self, *_: object) -> None:
-        """The parent wrote tickets of jobs that have to stop. Runs between two bytecodes of
-        whatever the body does."""
+        """Read the tickets of jobs that have to stop. This runs between two bytecodes of the
+        body."""
         try:
             data = os.read(self._channel.cancels, 4096)
         except BlockingIOError:
@@ -239,20 +237,20 @@ class Child:
 
 
 class LazyFolder:
-    """The folder of a job, made when a body first wants it."""
+    """The folder of a job, made when the body first asks for it."""
 
     def __init__(self, job: Job, out_dir: str | None, out_root: Path) -> None:
         self.made: Folder | None = None
         self._where = (job.id, job.run_id, job.node_id, out_dir, out_root)
 
     def make(self) -> Path:
-        """The folder, there from now on."""
+        """Make the folder and return its path."""
         self.made = folder_of(*self._where)
         return self.made.make()
 
 
 class StatusCallback:
-    """What a body gets as status_callback."""
+    """The function that a body gets as `status_callback`."""
 
     def __init__(self, scoreboard: Scoreboard, ticket: int) -> None:
         self._scoreboard = scoreboard
@@ -260,8 +258,8 @@ class StatusCallback:
         self._lock = threading.Lock()
 
     def __call__(self, fraction: float, message: str = "") -> None:
-        """Say how far the body is, from 0 to 1, and what it is doing. Costs next to nothing; the
-        last one wins."""
+        """Report how far the body is, from 0 to 1, and what it is doing. This makes no system call;
+        the last report wins."""
         number = float(fraction)
         with self._lock:
             self._scoreboard.report(
@@ -270,21 +268,21 @@ class StatusCallback:
 
 
 class Usage:
-    """What this process has used so far, with the programs it waited for."""
+    """CPU time and memory that this process and the programs it waited for have used so far."""
 
     def __init__(self) -> None:
         self.cpu_seconds = 0.0
         self.max_rss_bytes = 0
         self._programs = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.took(0.0)
+        self.measure_cpu(0.0)
 
     def rss_bytes(self) -> int:
-        """Memory now; the most there was, where the system does not say."""
+        """Memory in use now; the peak on systems that do not report it."""
         return _rss_bytes() or self.max_rss_bytes
 
-    def took(self, seconds: float) -> float:
-        """CPU seconds since this was last asked. `seconds` is what the body took: one that took
-        less than a millisecond ran no program, so that it need not be asked for."""
+    def measure_cpu(self, seconds: float) -> float:
+        """CPU seconds since the last call. `seconds` is how long the body ran: in less than a
+        millisecond it cannot have run a program, which saves a system call."""
         before = self.cpu_seconds
         own = resource.getrusage(resource.RUSAGE_SELF)
         if seconds > 0.001:
@@ -295,8 +293,8 @@ class Usage:
         return round(self.cpu_seconds - before, 6)
 
 
-def _object(text: str | None) -> dict[str, Any]:
-    """A JSON object from its text; most are empty."""
+def _parse_object(text: str | None) -> dict[str, Any]:
+    """Parse a JSON object; most are empty."""
     if text is None or text == "{}":
         return {}
     value: dict[str, Any] = json.loads(text)
@@ -304,22 +302,22 @@ def _object(text: str | None) -> dict[str, Any]:
 
 
 def _rss_bytes() -> int | None:
-    """Memory of this process now, where the system says."""
+    """Memory of this process now; None if the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     except (OSError, IndexError, ValueError):
         return None
 
 
-def _settle(channel: ParentChannel) -> None:
-    """Become a process of its own: own group, default signals, own standard streams, nothing of
-    the parent's."""
+def _set_up_process(channel: ParentChannel) -> None:
+    """Separate this process from its parent: own process group, default signals, own standard
+    streams, no descriptors of the parent."""
     detach("qwf-child")
     die_with_parent(channel.parent)
     if channel.group is not None:
-        with suppress(OSError):  # somebody has removed it: then as where there is none
+        with suppress(OSError):  # somebody removed the group: go on without one
             channel.group.enter()
-    with suppress(OSError):  # only Linux: when memory runs out, this process goes, not the agent
+    with suppress(OSError):  # Linux only: if memory runs out, kill this process, not the agent
         Path("/proc/self/oom_score_adj").write_text("500")
     null = os.open(os.devnull, os.O_RDWR)
     for target, source in ((0, null), (1, channel.log), (2, channel.log)):
@@ -328,7 +326,7 @@ def _settle(channel: ParentChannel) -> None:
         {0, 1, 2, null, channel.socket.fileno(), channel.tickets, channel.cancels, channel.log},
         null,
     )
-    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - as long as the process
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115 - stays open until the process ends
     sys.stdout, sys.stderr = _open_output(1), _open_output(2)
     sys.path.insert(0, str(Path.cwd()))
 
@@ -339,11 +337,11 @@ def _open_output(fd: int) -> TextIO:
 
 def _flush_output() -> None:
     for stream in (sys.stdout, sys.stderr):
-        try:  # noqa: SIM105 - once for every job
+        try:  # noqa: SIM105 - suppress() is slower, and this runs for every job
             stream.flush()
         except (OSError, ValueError):  # the body closed it
             pass
 
 
 def _ignore(*_: object) -> None:
-    """A handler, not SIG_IGN: programs started from here get the default back."""
+    """A handler instead of SIG_IGN, which programs started from here would inherit."""

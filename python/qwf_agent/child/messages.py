@@ -1,8 +1,8 @@
-"""Messages between parent and child: tuples of plain values, each with its length before it.
+"""Messages between parent and child: tuples of plain values, each preceded by its length.
 
-They are written by marshal: both ends are the same interpreter, and it takes a tenth of the time
-that JSON takes. A job's inputs and its report go along as text: the parent never parses what user
-code reads or makes.
+They are encoded with marshal: both ends are the same interpreter, and it takes a tenth of the time
+of JSON. A job's inputs and its report are sent as text, so the parent never parses data that user
+code reads or returns.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ import struct
 from typing import Any, NamedTuple
 
 LENGTH = struct.Struct(">I")
-FORMAT = 2  # of marshal: later ones look for values that come twice, which takes as long again
+FORMAT = 2  # of marshal: later formats look for repeated values, which takes twice as long
 
-# What a child says, by the first value of its message, and the values after it.
-READY = "ready"  # names of its tasks, GPU memory that each of its models needs, MiB
-FILES = "files"  # where its code came from
-MODEL = "model"  # the one it has now, if any; seconds that loading it took
-REUSED = "reused"  # the model a job needed, which was there
-ORDER_DONE = "order_done"  # ticket of an order, what went wrong
-ANSWER = "answer"  # ticket of a job, outcome, reason, seconds, whether it is full, its report
+# The messages of a child: the first value is the kind, the comment lists the others.
+READY = "ready"  # names of its tasks; the GPU memory that each of its models needs, MiB
+FILES = "files"  # the files and folders that its code came from
+MODEL = "model"  # the model it now has, or None; the seconds it took to load
+REUSED = "reused"  # the model that a job needed and that was loaded already
+ORDER_DONE = "order_done"  # ticket of the order; the error, if any
+# Ticket of the job, outcome, reason, seconds, whether the child uses too much memory, report.
+ANSWER = "answer"
 
 Message = tuple[Any, ...]
 JobFields = tuple[Any, ...]  # a Work without its ticket
 
 
 class Work(NamedTuple):
-    """A job, as a child is told. `labels` and `inputs` are JSON texts."""
+    """A job as a child gets it. `labels` and `inputs` are JSON texts."""
 
     ticket: int
     job_id: int
@@ -44,19 +45,19 @@ class Work(NamedTuple):
 
 
 def pack(message: Message) -> bytes:
-    """One message as it goes over the socket."""
+    """Encode one message for the socket."""
     data = marshal.dumps(message, FORMAT)
     return LENGTH.pack(len(data)) + data
 
 
 class Unpacker:
-    """Cuts a stream of bytes back into messages; holds what has come of the next one."""
+    """Splits a stream of bytes into messages and keeps the beginning of the next one."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[Message]:
-        """Messages that are complete with `data`."""
+        """The messages that `data` completes."""
         buffer = self._buffer
         buffer += data
         messages, begin, size = [], LENGTH.size, len(buffer)

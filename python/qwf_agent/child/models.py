@@ -1,5 +1,5 @@
-"""The model a child holds: loaded when a job first needs it, kept for the next job, given up for
-another model or when nobody has needed it for a while. Runs only in children."""
+"""The model that a child holds. It is loaded when a job first needs it, kept for the next job, and
+unloaded for another model or after a time without use."""
 
 from __future__ import annotations
 
@@ -19,96 +19,97 @@ from qwf_agent.child.messages import MODEL, REUSED, Message
 
 
 @dataclass
-class Resident:
-    """A loaded model. `rest` is its loader, waiting at its yield to unload it again."""
+class LoadedModel:
+    """A loaded model. `unloader` is its loader function, suspended at the yield in front of the
+    code that unloads it."""
 
     name: str
     handle: Any
-    rest: Generator[Any, None, None] | None
+    unloader: Generator[Any, None, None] | None
 
 
 class Models:
-    """At most one model at a time. Tells the parent whenever that changes."""
+    """Holds at most one model at a time, and tells the parent when it changes."""
 
     def __init__(
-        self, known: Mapping[str, Model], idle_s: float, say: Callable[[Message], None]
+        self, known: Mapping[str, Model], idle_s: float, send: Callable[[Message], None]
     ) -> None:
         self._known = known
         self._idle_s = idle_s
-        self._say = say
-        self._resident: Resident | None = None
+        self._send = send
+        self._loaded: LoadedModel | None = None
         self._used_at = 0.0
 
     def knows(self, name: str | None) -> bool:
-        """Whether the app has a loader for it. A name without one is for the claim alone."""
+        """Whether the app has a loader for this model. A name without one only guides claims."""
         return name in self._known
 
     def get(self, name: str) -> Any:
-        """The handle of the model: the one that is here, or loaded now in place of another.
-        Raises ModelFailed."""
-        warm = self._resident is not None and self._resident.name == name
-        if warm:
-            self._say((REUSED, name))
+        """The handle of the model. If another model is loaded, it is unloaded first. Raises
+        ModelFailed."""
+        is_loaded = self._loaded is not None and self._loaded.name == name
+        if is_loaded:
+            self._send((REUSED, name))
         else:
             self.unload()
             self._load(name)
         self.touch()
-        return self._resident.handle if self._resident else None
+        return self._loaded.handle if self._loaded else None
 
     def unload(self) -> None:
-        """Give up the model that is here. An unloader that fails is only said: its memory goes
-        with the references, or with this process."""
-        resident, self._resident = self._resident, None
-        if resident is None:
+        """Unload the model, if there is one. An unloader that fails is only logged: the memory is
+        freed with the last reference, or with this process."""
+        loaded, self._loaded = self._loaded, None
+        if loaded is None:
             return
-        resident.handle = None
-        if resident.rest is not None:
+        loaded.handle = None
+        if loaded.unloader is not None:
             try:
-                next(resident.rest, None)
-                resident.rest.close()
+                next(loaded.unloader, None)
+                loaded.unloader.close()
             except Exception:
-                print(f"unloading the model {resident.name!r} failed:", file=sys.stderr)
+                print(f"unloading the model {loaded.name!r} failed:", file=sys.stderr)
                 traceback.print_exc()
-        del resident
+        del loaded
         _free()
-        self._say((MODEL, None, 0.0))
+        self._send((MODEL, None, 0.0))
 
     def touch(self) -> None:
-        """It has been used just now."""
+        """Note that the model was used just now."""
         self._used_at = time.monotonic()
 
     def idle_ms(self) -> float | None:
-        """How long it may yet stay unused, in milliseconds; None: nothing is here."""
-        if self._resident is None:
+        """Milliseconds until the model is unloaded as idle; None if no model is loaded."""
+        if self._loaded is None:
             return None
         return max(0.0, self._used_at + self._idle_s - time.monotonic()) * 1000
 
     def expire(self) -> None:
-        """Unload what has been unused for too long."""
+        """Unload the model if it has been idle for too long."""
         if self.idle_ms() == 0:
             self.unload()
 
     def _load(self, name: str) -> None:
         started = time.monotonic()
         try:
-            made = self._known[name].load()
-            rest = made if isinstance(made, Generator) else None
-            handle = next(made) if isinstance(made, Generator) else made
+            result = self._known[name].load()
+            unloader = result if isinstance(result, Generator) else None
+            handle = next(result) if isinstance(result, Generator) else result
         except BaseException as error:
             _free()
             if isinstance(error, Exception):
                 raise ModelFailed(name, error) from error
             raise
-        self._resident = Resident(name, handle, rest)
-        self._say((MODEL, name, round(time.monotonic() - started, 3)))
+        self._loaded = LoadedModel(name, handle, unloader)
+        self._send((MODEL, name, round(time.monotonic() - started, 3)))
 
 
 def _free() -> None:
-    """Have memory go back to where it came from: Python, the card, the system."""
+    """Free unused memory of Python, of the card and of the C library."""
     gc.collect()
     torch = sys.modules.get("torch")
     if torch is not None:
         with suppress(Exception):
             torch.cuda.empty_cache()
-    with suppress(OSError, AttributeError):  # glibc alone has it
+    with suppress(OSError, AttributeError):  # only glibc has it
         ctypes.CDLL(None).malloc_trim(0)

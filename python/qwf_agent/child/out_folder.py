@@ -1,4 +1,4 @@
-"""The folder a body writes to, and the list of what it left there."""
+"""The folder that a body writes to, and the list of the files in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 MAX_FILES = 10_000
-# By suffix; whatever is not here is a plain file.
+# By suffix; any other suffix is a plain file.
 KINDS = {
     "png": "image", "jpg": "image", "jpeg": "image", "webp": "image", "gif": "image",
     "json": "json", "geojson": "json", "csv": "csv", "txt": "text", "md": "text",
@@ -17,19 +17,19 @@ KINDS = {
 
 
 class Folder(NamedTuple):
-    """Where one job writes. `base` is the run's folder, or the job's own: listed paths are
-    relative to it."""
+    """Where one job writes. Listed paths are relative to `base`: the folder of the run, or of the
+    job itself."""
 
     base: Path
     path: Path
 
     def make(self) -> Path:
-        """The folder, made with its parents if it is not there."""
+        """Make the folder and its parents if needed, and return its path."""
         self.path.mkdir(parents=True, exist_ok=True)
         return self.path
 
     def files(self) -> list[dict[str, Any]]:
-        """The files below the folder in order of path, at most 10,000."""
+        """The files below the folder, sorted by path; at most 10,000."""
         return [
             {
                 "rel_path": _text(os.path.relpath(entry.path, self.base)),
@@ -54,7 +54,7 @@ def folder_of(
 
 
 def kind(name: str) -> str:
-    """What a file is, by its suffix."""
+    """The kind of a file, by its suffix."""
     return KINDS.get(name.rpartition(".")[2].lower(), "file") if "." in name else "file"
 
 
@@ -71,5 +71,5 @@ def _walk(top: Path) -> Iterator[tuple[os.DirEntry[str], int]]:
 
 
 def _text(path: str) -> str:
-    """A name that is not UTF-8 keeps its readable part."""
+    """The path as text; bytes that are not UTF-8 are replaced."""
     return path.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,5 +1,5 @@
-"""How an attempt ended, in the words of qwf.finish(), and which exception or exit code means
-what."""
+"""The outcome of an attempt as qwf.finish() takes it, and which exception or exit code leads to
+which outcome."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from typing import Any, NamedTuple
 from qwf_agent.app import PermanentError, TemporaryError
 from qwf_agent.child.body import BadOutput, ImportFailed, ModelFailed
 
-TEMPFAIL = 75  # EX_TEMPFAIL of sysexits.h
+TEMPFAIL_CODE = 75  # EX_TEMPFAIL of sysexits.h
 TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
-# Words by which CUDA, HIP and NVML, and the libraries on them, say that the card is out of memory,
-# busy, gone or broken.
-ACCELERATOR = (
+# Words in the errors of CUDA, HIP, NVML and libraries on top of them, which mean that the card is
+# out of memory, busy, gone or broken.
+ACCELERATOR_WORDS = (
     "acceleratorerror", "cuda error", "cuda out of memory", "cuda-capable", "cublas", "cudnn",
     "nvml", "out of memory", "device-side assert", "hip error", "hip out of memory", "rocm error",
     "busy or unavailable", "cudaerrordevicesunavailable",
 )  # fmt: skip
-FATAL = (64, 65, 78)  # EX_USAGE, EX_DATAERR, EX_CONFIG: trying again cannot help
+FATAL_CODES = (64, 65, 78)  # EX_USAGE, EX_DATAERR, EX_CONFIG: retrying cannot help
 
 
 class Outcome(NamedTuple):
-    """What is reported about an attempt. `output` is JSON text."""
+    """The result of an attempt. `output` is JSON text."""
 
     outcome: str
     output: bytes = b"{}"
@@ -37,8 +37,8 @@ class Outcome(NamedTuple):
 
 
 def render(outcome: Outcome, more: str = "") -> bytes:
-    """What is reported about an attempt, as JSON text that ends with its detail, to which `more`
-    members are added; `report` makes a report of it."""
+    """The outcome as a JSON object whose last member is its detail; `more` adds members to the
+    detail. `report` turns it into a report."""
     error = "null" if outcome.error is None else TO_JSON(outcome.error)
     detail = TO_JSON(outcome.detail)[1:-1] if outcome.detail else ""
     comma = ", " if detail and more else ""
@@ -49,8 +49,8 @@ def render(outcome: Outcome, more: str = "") -> bytes:
 
 
 def report(job_id: int, token: str, rendered: bytes, more: Mapping[str, Any]) -> bytes:
-    """One element of the list that qwf.finish_many() takes; `more` is added to its detail. What
-    user code returned goes in as the text it came as."""
+    """One element of the list that qwf.finish_many() takes; `more` adds members to its detail. The
+    output of user code is copied as text, not parsed."""
     if more:
         comma = b"" if rendered.endswith(b"{}}") else b", "
         rendered = rendered[:-2] + comma + TO_JSON(more)[1:].encode(errors="replace") + b"}"
@@ -66,9 +66,9 @@ class CommandFailed(Exception):
 
 
 def of_exception(error: BaseException, limit: int, gpu: bool = False) -> Outcome:
-    """The outcome of a body that raised; its error text has at most `limit` bytes. In a child that
-    has a card (`gpu`), errors of the card are the host's: another host may do better."""
-    reason = _host_trouble(error, gpu)
+    """The outcome of a body that raised; its error text has at most `limit` bytes. In a child with
+    a card (`gpu`), an error of the card is a fault of the host: another host may succeed."""
+    reason = _host_reason(error, gpu)
     if reason is not None:
         return Outcome("tempfail", error=clip(describe(error), limit), detail={"reason": reason})
     if isinstance(error, CommandFailed):
@@ -88,41 +88,41 @@ def of_exception(error: BaseException, limit: int, gpu: bool = False) -> Outcome
     return Outcome(outcome, error=clip(describe(error), limit))
 
 
-def _host_trouble(error: BaseException | None, gpu: bool) -> str | None:
-    """What is wrong with this host rather than with the body: `accelerator` or `disk_full`.
+def _host_reason(error: BaseException | None, gpu: bool) -> str | None:
+    """The fault of this host that caused the error: `accelerator`, `disk_full` or None.
 
-    Only the type and the message are looked at, of the error and of what caused it: a line of
-    source in a traceback can hold any of these words.
+    Checks only the type and message of the error and its cause: the source lines in a traceback may
+    contain any of these words.
     """
     if error is None:
         return None
     if isinstance(error, OSError) and error.errno in NO_SPACE:
         return "disk_full"
     text = f"{type(error).__name__}: {error}".lower()
-    if gpu and any(mark in text for mark in ACCELERATOR):
+    if gpu and any(mark in text for mark in ACCELERATOR_WORDS):
         return "accelerator"
     return (
-        _host_trouble(error.__cause__, gpu)
+        _host_reason(error.__cause__, gpu)
         if isinstance(error, (ImportFailed, ModelFailed))
         else None
     )
 
 
 def of_exit(code: int, message: str) -> Outcome:
-    """The outcome of a command that ended with this exit code; a negative one is the signal that
-    killed it."""
+    """The outcome of a command with this exit code; a negative code is the signal that killed
+    it."""
     if code < 0:
         return Outcome("lost", error=message, detail={"reason": "crashed", "signal": -code})
-    outcome = "tempfail" if code == TEMPFAIL else "fatal" if code in FATAL else "error"
+    outcome = "tempfail" if code == TEMPFAIL_CODE else "fatal" if code in FATAL_CODES else "error"
     return Outcome(outcome, error=message, detail={"exit_code": code})
 
 
-def of_death(status: int, out_of_memory: bool) -> Outcome:
-    """The outcome of the job that was running when its child ended; `status` as os.wait gives
+def of_exit_status(status: int, out_of_memory: bool) -> Outcome:
+    """The outcome of the job that was running when its child ended; `status` as os.wait returns
     it."""
     if not status & 0x7F:
         code = status >> 8
-        outcome = "tempfail" if code == TEMPFAIL else "error"
+        outcome = "tempfail" if code == TEMPFAIL_CODE else "error"
         message = f"the process exited with code {code} before the body returned"
         return Outcome(outcome, error=message, detail={"exit_code": code})
     number = status & 0x7F
@@ -133,20 +133,19 @@ def of_death(status: int, out_of_memory: bool) -> Outcome:
 
 
 def describe(error: BaseException) -> str:
-    """`Type: message` and the traceback, without the agent's own frames."""
+    """`Type: message` and the traceback, without the frames of the agent itself."""
     trace = error.__traceback__
     while trace is not None and _is_ours(trace) and trace.tb_next is not None:
         trace = trace.tb_next
     try:
         lines = traceback.format_exception(type(error), error, trace)
         return f"{type(error).__name__}: {error}\n" + "".join(lines)
-    except Exception:  # an exception whose own text raises
+    except Exception:  # the exception raises when converted to text
         return type(error).__name__
 
 
 def clip(text: str, limit: int) -> str:
-    """Text that Postgres can hold, at most `limit` bytes: head and tail are kept, the middle
-    goes."""
+    """Text that Postgres can store, at most `limit` bytes: the head and the tail are kept."""
     data = text.replace("\0", "").encode(errors="replace")
     if len(data) <= limit:
         return data.decode()
@@ -158,7 +157,7 @@ def clip(text: str, limit: int) -> str:
 
 
 def signal_name(number: int) -> str:
-    """`SIGSEGV`, or `signal 77` for one without a name."""
+    """A name such as `SIGSEGV`, or `signal 77` for a signal without a name."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -170,7 +169,7 @@ def _of_system_exit(error: SystemExit) -> Outcome:
         return Outcome("completed")
     if not isinstance(error.code, int):
         return Outcome("error", error=clip(f"exited: {error.code}", 4096), detail={"exit_code": 1})
-    outcome = "tempfail" if error.code == TEMPFAIL else "error"
+    outcome = "tempfail" if error.code == TEMPFAIL_CODE else "error"
     return Outcome(
         outcome, error=f"exited with code {error.code}", detail={"exit_code": error.code & 0xFF}
     )

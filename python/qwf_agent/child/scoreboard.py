@@ -1,8 +1,8 @@
-"""A page of memory that a child shares with its parent: what it is running since when, and how far
-that is.
+"""A page of memory that a child shares with its parent: what it is running, since when, and the
+progress of that job.
 
-The child writes it without a system call, however often a body reports progress; the parent
-looks when it wants to know. It outlives the child, so a crash loses nothing of it.
+The child writes it without a system call, however often a body reports progress; the parent reads
+it when it needs to. It outlives the child, so a crash loses nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 MESSAGE_BYTES = 2000
 TICKET = struct.Struct("<Q")  # of the job
-SINCE = struct.Struct("<d?")  # when on the monotonic clock, whether it is still being loaded
+SINCE = struct.Struct("<d?")  # time on the monotonic clock; whether it is still loading
 PROGRESS = struct.Struct(
     "<QQdI"
 )  # version (odd while being written), ticket, fraction, length of the message
@@ -22,9 +22,8 @@ PROGRESS_AT = 64
 
 
 class Running(NamedTuple):
-    """What a child does: the ticket of the job that came last (0: none yet), since when on the
-    monotonic clock, and whether its code or model is still being loaded rather than its body
-    run."""
+    """What a child is doing: the ticket of its last job (0: none yet), since when on the monotonic
+    clock, and whether it is still loading the job's code or model."""
 
     ticket: int
     since: float
@@ -32,7 +31,7 @@ class Running(NamedTuple):
 
 
 class ProgressRecord(NamedTuple):
-    """What a body said last."""
+    """The last progress report of a body."""
 
     version: int
     ticket: int
@@ -41,36 +40,38 @@ class ProgressRecord(NamedTuple):
 
 
 class Scoreboard:
-    """One writer, one reader. A progress record is read whole or not at all: its version tells."""
+    """One writer, one reader. A version number ensures that a progress record is read whole or not
+    at all."""
 
     def __init__(self) -> None:
         self._page = mmap.mmap(-1, 4096)
         self._version = 0
 
     def start(self, ticket: int) -> None:
-        """The body of this job starts now (child)."""
+        """Note that the body of this job starts now (child)."""
         self._begin(ticket, loading=False)
 
     def load(self, ticket: int) -> None:
-        """The code of this job is imported, its model loaded, from now on (child)."""
+        """Note that loading the code or model of this job starts now (child)."""
         self._begin(ticket, loading=True)
 
     def running(self) -> Running:
-        """What the child does (parent)."""
+        """What the child is doing (parent)."""
         (ticket,) = TICKET.unpack_from(self._page, 0)
         return Running(ticket, *SINCE.unpack_from(self._page, TICKET.size))
 
     def _begin(self, ticket: int, loading: bool) -> None:
-        """The ticket comes last: whoever sees it sees the time that belongs to it."""
+        """Write the ticket last: a reader that sees it also sees the time that belongs to it."""
         self._write(TICKET.size, SINCE.pack(time.monotonic(), loading))
         self._write(0, TICKET.pack(ticket))
 
     def _write(self, at: int, data: bytes) -> None:
-        """Copy it there. Packing in place would set all to zero first, for the parent to see."""
+        """Copy `data` to the page. Packing in place would first write zeros, which the parent could
+        see."""
         self._page[at : at + len(data)] = data
 
     def report(self, ticket: int, fraction: float, message: str) -> None:
-        """Put down how far the body is (child)."""
+        """Write how far the body is (child)."""
         text = message.encode(errors="replace")[:MESSAGE_BYTES]
         record = (ticket, fraction, len(text))
         self._write(PROGRESS_AT, PROGRESS.pack(self._version + 1, *record))
@@ -79,7 +80,7 @@ class Scoreboard:
         self._write(PROGRESS_AT, PROGRESS.pack(self._version, *record))
 
     def progress(self) -> ProgressRecord | None:
-        """The last record; None while there is none, or it is just being written (parent)."""
+        """The last record; None if there is none or it is being written (parent)."""
         version, ticket, fraction, size = PROGRESS.unpack_from(self._page, PROGRESS_AT)
         text = self._page[PROGRESS_AT + PROGRESS.size : PROGRESS_AT + PROGRESS.size + size]
         if (
@@ -90,11 +91,11 @@ class Scoreboard:
             return None
         return ProgressRecord(version, ticket, fraction, text.decode(errors="replace"))
 
-    def beats(self, ticket: int) -> int:
-        """The version of the last record, if that is about this job; else 0 (parent)."""
+    def progress_version(self, ticket: int) -> int:
+        """The version of the last record if it belongs to this job, else 0 (parent)."""
         version, of_ticket, _, _ = PROGRESS.unpack_from(self._page, PROGRESS_AT)
         return version if of_ticket == ticket else 0
 
     def close(self) -> None:
-        """Give the page back."""
+        """Free the page."""
         self._page.close()

@@ -1,4 +1,5 @@
-"""What a child is told before its first job, and its end of what it shares with its parent."""
+"""What a child gets before its first job: its configuration, and its end of what it shares with its
+parent."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from qwf_agent.system.cgroup import ControlGroup
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes, bytes, from the settings of the database."""
+    """Maximum sizes in bytes, from the settings of the database."""
 
     value_bytes: int = 1 << 20
     error_bytes: int = 1 << 18
@@ -22,7 +23,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Setup:
-    """What every child of an agent is told."""
+    """The configuration of a child."""
 
     host: str
     app: str | None
@@ -32,10 +33,10 @@ class Setup:
     environment: dict[str, str]
     limits: Limits
     max_rss: int | None  # bytes
-    gpu: bool  # errors of a card are the host's, not the body's
-    model_idle: float
-    reload: bool  # say which files the code came from
-    mark: str  # by which the guardian knows what a body has started
+    gpu: bool  # errors of a card are faults of the host, not of the body
+    model_idle: float  # seconds
+    reload: bool  # report which files the code came from
+    mark: str  # the guardian recognises the processes that a body started by it
 
 
 class ParentChannel(NamedTuple):

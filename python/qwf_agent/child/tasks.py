@@ -1,5 +1,4 @@
-"""Which tasks there are and what runs them: the user's app object and node modules. Runs only in
-children."""
+"""Finds the user's tasks and models: in the app object and in the node modules."""
 
 from __future__ import annotations
 
@@ -16,8 +15,7 @@ IMPORT_S = 300.0  # longest that importing the user's code may take
 
 
 class CannotLoad(Exception):
-    """The user's code could not be imported, or holds no such thing. The message says which and
-    why."""
+    """The user's code could not be imported, or lacks the task or app. The message says why."""
 
 
 class Tasks:
@@ -30,19 +28,19 @@ class Tasks:
         self._bodies: dict[str, Body] = {}
 
     def load(self) -> None:
-        """Import the app. Raises CannotLoad, or whatever the import raises."""
+        """Import the app. Raises CannotLoad, or what the import raises."""
         if self._app_path and self._app is None:
             self._app = _import_app(self._app_path)
 
     def names(self) -> list[str]:
-        """All tasks: those of the app, and the modules of the package of nodes (which are not
-        imported)."""
+        """Names of all tasks: those of the app, and the node modules, which are not imported
+        here."""
         self.load()
         names = set(self._app.tasks) if self._app else set()
         if self._nodes:
             package = importlib.import_module(self._nodes)
             if not hasattr(package, "__path__"):
-                raise CannotLoad(f"--nodes {self._nodes}: a package is wanted, this is a module")
+                raise CannotLoad(f"--nodes {self._nodes}: expected a package, this is a module")
             found = pkgutil.iter_modules(package.__path__)
             names |= {module.name for module in found if not module.name.startswith("_")}
         return sorted(names)
@@ -53,20 +51,20 @@ class Tasks:
         return self._app.models if self._app else {}
 
     def model_needs(self) -> dict[str, int]:
-        """GPU memory that each model needs, MiB."""
+        """The GPU memory that each model needs, MiB."""
         return {name: int(model.vram_gb * 1024) for name, model in self.models().items()}
 
     def folders(self) -> list[str]:
-        """Where the modules of the package of nodes are."""
+        """The folders of the node modules."""
         package = sys.modules.get(self._nodes or "")
         return list(getattr(package, "__path__", []))
 
     def has_loaded(self, task: str) -> bool:
-        """Whether the code of the task is here, so that finding it takes no time."""
+        """Whether the code of the task is imported already."""
         return task in self._bodies
 
     def find(self, task: str) -> Body:
-        """What runs the task. Raises CannotLoad, or whatever importing its module raises."""
+        """The body of the task. Raises CannotLoad, or what importing its module raises."""
         body = self._bodies.get(task)
         if body is None:
             body = self._bodies[task] = self._load_body(task)
