@@ -83,17 +83,17 @@ def test_batches_grow_while_bodies_are_short_and_shrink_at_once() -> None:
     assert batch_size.batch == batch_size.hold == 1, "none is claimed behind one that may be long"
     sizes = []
     for _ in range(3000):
-        batch_size.saw("t", 0.0001)
+        batch_size.record("t", 0.0001)
         sizes.append(batch_size.batch)
     assert sizes[-1] == 500
     assert batch_size.hold == 1000, "the next batch is claimed while one is done"
     assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
-    batch_size.saw("t", 60)
+    batch_size.record("t", 60)
     assert batch_size.batch == 1
 
 
 def test_a_task_never_seen_counts_as_long() -> None:
     batch_size = BatchSize(500)
-    batch_size.saw("short", 0.001)
+    batch_size.record("short", 0.001)
     assert batch_size.expected("short") < BATCH_S
     assert batch_size.expected("new") == BATCH_S

@@ -192,7 +192,7 @@ def test_a_worker_whose_jobs_crash_one_after_another_switches_itself_off(
     # The next job may be claimed before a crash is reported, so each of five may be another's.
     ids = [base.enqueue("die", {"number": int(signal.SIGSEGV)}) for _ in range(6)]
     reason = until(lambda: off_reason(base), "the worker to switch itself off")
-    assert "one after another failed within 2 s (crashed)" in reason
+    assert "in a row failed within 2 s (crashed)" in reason
     parked(agent)
     move_what_is_left(base)
     assert base.job(ids[-1])["attempt"] == 0, "it is left to others"

@@ -100,7 +100,7 @@ def test_an_agent_that_was_asleep_too_long_changes_nothing(
     assert base.ended(job_id)["attempt"] == 2
     stopped.signal(signal.SIGCONT)
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
-    until(lambda: "another worker has it" in stopped.said(), "the verdict")
+    until(lambda: "lost to another worker" in stopped.said(), "the verdict")
     assert [a["outcome"] for a in base.attempts(job_id)] == ["lost", "completed"]
 
 

@@ -80,7 +80,7 @@ def idle_for(
         worker.verdicts(link.now)
         for _ in "asks", "takes in the answer":
             worker.control.step(link.now)
-        worker.look(Room(1, 1), NO_ROOM, link.now, True)
+        worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True)
         assert worker.claimed(link.now) == []
         if worker.sleeper.take_echo_request() and hears:
             worker.notified(Notification("mine", "echo"))
@@ -165,7 +165,7 @@ def test_a_sleeper_asks_for_orders_when_there_are_some(link: EmptyLink, worker: 
     assert len(link.times("worker_orders")) == len(link.times("take_model_requests")) > 0
     link.awaited["registered"] = False
     idle_for(10, link, worker, hears=True)
-    assert worker.control.forgotten
+    assert worker.control.unregistered
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_over_a_new_connection_it_finds_out_anew(link: EmptyLink, worker: Worker
 
 def test_work_makes_it_look_often_again(link: EmptyLink, worker: Worker) -> None:
     idle_for(100, link, worker, hears=True)
-    worker.look(NO_ROOM, NO_ROOM, link.now, True)
+    worker.claim_if_due(NO_ROOM, NO_ROOM, link.now, True)
     assert link.times("wake") == [link.now]
     begun = link.now
     idle_for(3, link, worker, hears=True)
@@ -244,9 +244,9 @@ def test_a_wake_up_during_a_look_that_finds_nothing_makes_it_look_again(
     link: EmptyLink, worker: Worker
 ) -> None:
     idle_for(100, link, worker, hears=True)
-    worker.look_soon()
+    worker.claim_soon()
     link.answers = False
-    worker.look(Room(1, 1), NO_ROOM, link.now, True)
+    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True)
     worker.notified(Notification("mine", "cpu"))
     for call in link.calls:
         call.done = True
@@ -260,10 +260,10 @@ def test_what_it_found_is_there_before_it_says_that_it_is_awake(
     link: EmptyLink, worker: Worker
 ) -> None:
     idle_for(100, link, worker, hears=True)
-    worker.look_soon()
-    worker.look(Room(2, 2), NO_ROOM, link.now, True)
+    worker.claim_soon()
+    worker.claim_if_due(Room(2, 2), NO_ROOM, link.now, True)
     answer(link.calls[-1], JOB)
     assert [claim.job_id for claim in worker.claimed(link.now)] == [7]
     assert link.times("wake") == []
-    worker.look(Room(1, 1), NO_ROOM, link.now, True)
+    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True)
     assert link.times("wake") == [link.now]

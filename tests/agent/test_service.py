@@ -135,7 +135,7 @@ def test_what_new_code_brings_is_announced_when_the_database_is_back(
     until(agent.children, "its child")
     server.stop_immediate()
     write(package / "more.py", 3)
-    until(lambda: "the tasks more now" in agent.said(), "the agent to see it")
+    until(lambda: "has changed: now more" in agent.said(), "the agent to see it")
     server.start()
     base = Database(dsn)
     with base.conn:

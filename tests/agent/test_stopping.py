@@ -153,7 +153,7 @@ def test_a_schema_of_another_version_is_78(base: Database, tmp_path: Path) -> No
         )
     code, said = run_agent(tmp_path, "--app", "bodies", QWF_DSN=base.dsn)
     assert code == 78
-    assert "schema version 0.0.9, this agent speaks 0." in said
+    assert "schema version 0.0.9, this agent needs 0." in said
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_a_sampler_that_cannot_be_killed_keeps_nobody_from_leaving(
 ) -> None:
     """A driver may hold it in the kernel, where no signal reaches it."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(telemetry, "LEAVE_S", 0.05)
+    monkeypatch.setattr(telemetry, "EXIT_S", 0.05)
     selector = selectors.DefaultSelector()
     measuring = telemetry.Telemetry(selector, "box", "dsn")
     with pytest.MonkeyPatch.context() as patch:

@@ -102,7 +102,7 @@ def test_a_card_that_computes_is_progress(
     agent = on_card(start, card)
     file = tmp_path / "pid"
     job_id = base.enqueue("silent", {"file": str(file)}, queue="gpu")
-    until(lambda: agent.said().count("not standing still") >= 2, "two looks at it")
+    until(lambda: agent.said().count("still active") >= 2, "two observations")
     assert alive(pids_in(file)[0])
     query = "select detail -> 'readings' from qwf.job_events where type = 'stall_suspected'"
     assert base.one(query)["most_gpu_percent"] == 97

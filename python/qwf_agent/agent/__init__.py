@@ -1,1 +1,1 @@
-"""The parent process: claims jobs, has children run them, reports how they ended."""
+"""The parent process: claims jobs, runs them in children and reports how they ended."""

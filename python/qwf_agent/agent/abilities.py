@@ -1,5 +1,5 @@
-"""What an agent can do, found out by a throw-away child: the names of the user's tasks and models,
-and the cards of the box. So the agent itself imports no user code and opens no driver."""
+"""What an agent can run: the names of the user's tasks and models, and the cards of the box. A
+short-lived child finds them, so the agent itself imports no user code and opens no driver."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from qwf_agent.system import gpu
 
 
 class Abilities(NamedTuple):
-    """Tasks; models with the GPU memory each needs, MiB; numbers of the cards there are; memory of
-    the largest, MiB, where known; why work for a card must be refused, if so."""
+    """Names of the tasks; models with the GPU memory that each needs, MiB; numbers of the cards;
+    memory of the largest card, MiB, if known; why the models cannot use a card here, or None."""
 
     tasks: list[str] = []  # noqa: RUF012 - never changed
     models: dict[str, int] = {}  # noqa: RUF012 - never changed
@@ -33,7 +33,7 @@ class Abilities(NamedTuple):
 
 
 def find_abilities(options: Options) -> Abilities:
-    """Find it out. Raises CannotLoad with the import error."""
+    """Find the tasks, models and cards. Raises CannotLoad with the import error."""
     if not (options.app or options.nodes or options.lanes):
         return Abilities()
     reader, writer = os.pipe()
@@ -47,10 +47,11 @@ def find_abilities(options: Options) -> Abilities:
         os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     if answer is None:
-        raise CannotLoad(f"importing took more than {IMPORT_S:g} s")
+        raise CannotLoad(f"importing your code took more than {IMPORT_S:g} s")
     if not answer:
         raise CannotLoad(
-            f"the process that imported it died with status {os.waitstatus_to_exitcode(status)}"
+            f"the process that imported your code died with exit code "
+            f"{os.waitstatus_to_exitcode(status)}"
         )
     found = json.loads(answer)
     if "error" in found:
@@ -59,7 +60,7 @@ def find_abilities(options: Options) -> Abilities:
 
 
 def registration(options: Options, abilities: Abilities) -> dict[str, Any]:
-    """What a worker says about itself when it registers."""
+    """What a worker registers about itself."""
     vram_mb = options.vram_mb or abilities.vram_mb
     fitting = [
         name for name, needed in abilities.models.items() if vram_mb is None or needed <= vram_mb
@@ -78,7 +79,7 @@ def registration(options: Options, abilities: Abilities) -> dict[str, Any]:
 
 
 def _tell(options: Options, writer: int) -> NoReturn:
-    """Write it, or why there is nothing, and leave without running anybody's exit handlers."""
+    """Write the abilities or the error to the pipe, and exit without running exit handlers."""
     try:
         os.dup2(2, 1)
         sys.path.insert(0, str(Path.cwd()))
@@ -109,19 +110,19 @@ def _find(options: Options) -> Abilities:
 
 
 def _why_no_card(options: Options, cards: list[gpu.Card], model: str) -> str | None:
-    """Why the model could not run here; None where it could. What the user's own torch says goes
-    before what the driver says."""
+    """Why the model cannot run here; None if it can. If the user's code imported torch, torch
+    decides, else the driver."""
     torch = sys.modules.get("torch")
     if torch is not None and hasattr(torch, "cuda"):
-        sees, why = bool(torch.cuda.is_available()), "torch sees no card"
+        found, why = bool(torch.cuda.is_available()), "torch finds no card"
     else:
-        sees, why = bool(cards), "no NVIDIA or ROCm driver answers with a card"
-    if sees:
+        found, why = bool(cards), "no NVIDIA or ROCm driver reports a card"
+    if found:
         return None
     which = "" if options.gpu in (None, "all") else f" {options.gpu}"
     return (
-        f"no card{which} here for the model {model!r}: {why}. Give this process its card, "
-        "or say --gpu none if its models run without one"
+        f"no card{which} here for the model {model!r}: {why}. Give this process a card, "
+        "or use --gpu none if its models run without one"
     )
 
 

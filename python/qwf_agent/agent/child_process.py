@@ -1,4 +1,4 @@
-"""One forked child as its parent sees it: what it is sent, what it says, how it ends."""
+"""One forked child as its parent sees it: sends it jobs, reads its messages, and reaps it."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ GONE = (ProcessLookupError, PermissionError)
 
 
 class ChildExit(NamedTuple):
-    """The end of a process: its wait status, the most memory it has had, in bytes, and whether
-    its control group ran out of memory (None: it has none)."""
+    """The end of a process: its wait status, its peak memory in bytes, and whether its control
+    group ran out of memory (None: it has no group)."""
 
     status: int
     max_rss_bytes: int
@@ -32,15 +32,15 @@ class ChildExit(NamedTuple):
 
 
 class ChildProcess:
-    """A child from fork to burial. Nothing here blocks.
+    """A child from fork to exit. Nothing here blocks.
 
-    Jobs go down a socket and their tickets into a pipe that both sides can read: see `child`.
+    Jobs go over a socket, their tickets through a pipe that both sides can read: see `child.main`.
     """
 
     def __init__(
         self, selector: selectors.BaseSelector, setup: Setup, group: ControlGroup | None
     ) -> None:
-        """Fork. Raises OSError when the system has no process or descriptor to give."""
+        """Fork. Raises OSError if the system is out of processes or descriptors."""
         self._group = group
         self.scoreboard = Scoreboard()
         self._selector = selector
@@ -63,24 +63,24 @@ class ChildProcess:
         except OSError:
             self.close()
             raise
-        finally:  # the child does not get here
+        finally:  # the child never gets here
             theirs.close()
             os.close(log_in)
         self._set_group()
         self._socket.setblocking(False)
-        self._events = selectors.EVENT_READ  # that are watched for on the socket; 0: it is dead
+        self._events = selectors.EVENT_READ  # events watched on the socket; 0: it is closed
         selector.register(self._socket, self._events, self._on_socket)
         selector.register(log_out, selectors.EVENT_READ, self._on_log)
 
     def send(self, jobs: bytes, tickets: bytes) -> None:
-        """Hand over jobs, and the tickets that allow to start them: so few at a time that they fit
-        into the smallest pipe there is."""
+        """Send jobs and the tickets that allow the child to start them. The tickets must fit into
+        the smallest pipe there is."""
         self._outgoing += jobs
         self._flush()
-        os.write(self._tickets_in, tickets)  # last: it wakes the child
+        os.write(self._tickets_in, tickets)  # last, because it wakes the child
 
     def take_tickets(self) -> set[int]:
-        """Tickets the child has not read: those jobs it will never start."""
+        """The tickets that the child has not read: it will never start those jobs."""
         try:
             data = os.read(self._tickets, 1 << 16)
         except BlockingIOError:
@@ -92,19 +92,19 @@ class ChildProcess:
         os.write(self._cancels_in, TICKET.pack(ticket))
         os.kill(self.pid, signal.SIGUSR1)
 
-    def hear(self) -> list[Message]:
-        """What the child has said since last asked."""
+    def take_messages(self) -> list[Message]:
+        """The messages of the child since the last call."""
         messages, self._messages = self._messages, []
         return messages
 
-    def hang_up(self) -> None:
-        """No more jobs: the child leaves."""
+    def close_tickets(self) -> None:
+        """Send no more jobs: the child exits after those it has."""
         if self._tickets_in >= 0:
             os.close(self._tickets_in)
             self._tickets_in = -1
 
     def kill(self) -> None:
-        """Kill the child, its groups, and all that descends from it."""
+        """Kill the child, its groups and all its descendants."""
         if self._group is not None:
             self._group.kill()
         below = descendants(self.pid)
@@ -116,13 +116,13 @@ class ChildProcess:
                 os.kill(pid, signal.SIGKILL)
 
     def wait(self) -> ChildExit | None:
-        """How the child ended, if it has; then its last words are there to `hear`, and no ticket
-        can be read any more."""
+        """How the child ended, or None while it runs. After the end `take_messages` returns its
+        last messages, and nobody reads tickets any more."""
         pid, status, usage = os.wait4(self.pid, os.WNOHANG)
         if pid == 0:
             return None
         with suppress(*GONE):
-            os.killpg(self.pid, signal.SIGKILL)  # what it left behind in its group
+            os.killpg(self.pid, signal.SIGKILL)  # the processes that it left in its group
         out_of_memory = None
         if self._group is not None:
             self._group.kill()
@@ -131,8 +131,8 @@ class ChildProcess:
         return ChildExit(status, usage.ru_maxrss * main.RSS_UNIT, out_of_memory)
 
     def close(self) -> None:
-        """Give everything back, once the child has ended."""
-        self.hang_up()
+        """Close all descriptors, after the child has ended."""
+        self.close_tickets()
         for fd in (self._socket.fileno(), self.log.fd):
             if fd in self._selector.get_map():
                 self._selector.unregister(fd)
@@ -143,12 +143,12 @@ class ChildProcess:
 
     def _set_group(self) -> None:
         with suppress(*GONE):
-            os.setpgid(self.pid, self.pid)  # the child does it too; whoever comes first
+            os.setpgid(self.pid, self.pid)  # the child does the same: either may come first
 
     def _on_socket(self) -> None:
         self._flush()
         if not self._read():
-            self._selector.unregister(self._socket)  # it is dead, or as good as: SIGCHLD tells
+            self._selector.unregister(self._socket)  # the child is dying: SIGCHLD will come
             self._events = 0
 
     def _on_log(self) -> None:
@@ -169,7 +169,7 @@ class ChildProcess:
             self._selector.modify(self._socket, events, self._on_socket)
 
     def _read(self) -> bool:
-        """Take in what is on the socket. False at its end."""
+        """Read all that is on the socket. False at its end."""
         while True:
             try:
                 data = self._socket.recv(READ_BYTES)
@@ -183,8 +183,8 @@ class ChildProcess:
 
 
 def descendants(pid: int) -> list[int]:
-    """Processes that the process started, and they in turn, as far as their parents live; none
-    where the system does not say (Linux does)."""
+    """The descendants of a process, except those whose parent has ended. Empty on systems other
+    than Linux."""
     found: list[int] = []
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():

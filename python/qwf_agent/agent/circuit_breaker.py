@@ -1,5 +1,5 @@
-"""Whether a worker is a black hole: one whose jobs fail at once, one after another, so that it
-draws ever more of them away from workers that could do them."""
+"""Detects a worker whose jobs all fail at once. Such a worker would take more and more jobs away
+from workers that could run them."""
 
 from __future__ import annotations
 
@@ -12,44 +12,45 @@ from qwf_agent.agent.link import Link
 
 log = logging.getLogger("qwf_agent")
 
-IN_A_ROW, OF_JOBS = 5, 3  # so many failures, of so many jobs at least
+MIN_FAILURES, MIN_JOBS = 5, 3  # failures in a row, of at least this many jobs
 FAST_S = 2.0
-# What speaks against the host. An error that the body raised is the job's affair.
+# Reasons that point to the host. An error that the body raised is the fault of the job.
 HOST_REASONS = ("crashed", "oom", "accelerator", "disk_full", "import", "model")
 
 
 class CircuitBreaker:
-    """Counts a worker's fast failures, and switches its host off for a while when they are too
+    """Counts a worker's fast failures, and switches its host off for five minutes if there are too
     many.
 
-    Invariant: `failures` holds the job of every fast failure since a job last ended otherwise. A
-    job that has been tried before, maybe elsewhere, says nothing about this host unless it is
-    among them. After a pause the worker is on trial: one job alone is tried.
+    Invariant: `_failures` holds the job of every fast failure since a job last ended in another
+    way. A retried job counts only if it is in that list: its first failure may have been on another
+    host. After the pause the worker is on trial: it runs one job at a time.
     """
 
     def __init__(self, worker_id: str, control: Control, link: Link) -> None:
-        self.on_trial = False  # one job at a time, until one has ended as jobs do
+        self.on_trial = False  # one job at a time, until one ends without a fast failure
         self._worker_id = worker_id
         self._control = control
         self._link = link
         self._failures: list[int] = []
 
-    def saw(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
-        """A job ended like this, after its body had run for so long."""
+    def record(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
+        """Note how a job ended and how long its body ran."""
         if outcome in ("released", "cancelled"):
             return
         if reason not in HOST_REASONS or seconds > FAST_S:
             self._failures, self.on_trial = [], False
         elif claim.attempt == 1 or claim.job_id in self._failures:
             self._failures.append(claim.job_id)
-            many = len(self._failures) >= IN_A_ROW and len(set(self._failures)) >= OF_JOBS
-            if self.on_trial or many:
+            jobs = len(set(self._failures))
+            too_many = len(self._failures) >= MIN_FAILURES and jobs >= MIN_JOBS
+            if self.on_trial or too_many:
                 self._open(reason)
 
     def _open(self, reason: str) -> None:
         jobs = ", ".join(map(str, dict.fromkeys(self._failures)))
-        tried = "the job tried after a pause" if self.on_trial else "jobs one after another"
-        text = f"{tried} failed within {FAST_S:g} s ({reason}): {jobs}"
+        what = "the trial job after a pause" if self.on_trial else "several jobs in a row"
+        text = f"{what} failed within {FAST_S:g} s ({reason}): {jobs}"
         log.error("switching this worker off for five minutes: %s", text)
         self._failures, self.on_trial = [], True
         self._link.send(db.suspend_worker(self._worker_id, text))

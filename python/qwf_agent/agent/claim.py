@@ -1,4 +1,4 @@
-"""A job this agent has claimed, from the claim until its report."""
+"""A job that this agent has claimed, from the claim to its report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from qwf_agent.agent.settings import Settings
 from qwf_agent.child.messages import JobFields
 from qwf_agent.child.outcome import Outcome
 
-# Columns of qwf.claim() for the child, in the order of messages.Work, and those for the agent.
+# The columns of qwf.claim() that the child gets, in the order of messages.Work, and the others.
 CHILD_COLUMNS = (
     "job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir", "labels",
     "required_model", "inputs",
@@ -20,19 +20,19 @@ AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light")
 
 @dataclass(slots=True)
 class WatchdogState:
-    """What the watchdogs remember of one running body. Times are on the monotonic clock, in
+    """What the watchdogs remember about one running body. Times are on the monotonic clock, in
     seconds; memory in bytes.
 
-    `still`: card use and memory of samples taken since the body fell silent for too long.
+    `silent_samples`: card use and memory since the body has been silent for too long.
     """
 
     loading: bool = False
-    beat: int = 0
-    beat_at: float | None = None  # of its last report of progress; None: it has made none
+    progress_version: int = 0
+    progress_at: float | None = None  # time of the last progress report; None: there is none
     sampled_at: float = 0.0
-    still: list[tuple[float, int]] = field(default_factory=list)
-    suspicion: dict[str, Any] | None = None  # a silence that turned out to be none, to be told
-    window_at: float | None = None  # begin of the time that is looked at for the card's health
+    silent_samples: list[tuple[float, int]] = field(default_factory=list)
+    suspected_stall: dict[str, Any] | None = None  # readings of a body that was silent but active
+    window_at: float | None = None  # begin of the current window of the gpu_health watchdog
     window_uses: list[float] = field(default_factory=list)
     window_rss: int | None = None
     gpu_peak_bytes: int = 0
@@ -40,11 +40,11 @@ class WatchdogState:
 
 @dataclass(eq=False)
 class Claim:
-    """Times are on the monotonic clock, in seconds. What is said after its claim is an attribute of
-    the class until it is said: most jobs are too short for most of it.
+    """A claimed job. Times are on the monotonic clock, in seconds. The watchdog state is created on
+    first use: most jobs are too short for it.
 
-    Invariant: while the agent holds a claim it is in exactly one place: the backlog, a slot, or
-    among the reports.
+    Invariant: while the agent holds a claim, it is in exactly one of the backlog, a slot and the
+    reporter.
     """
 
     job_id: int
@@ -52,39 +52,39 @@ class Claim:
     task: str
     queue: str
     attempt: int
-    model: str | None  # that it needs
+    model: str | None  # the model that the job needs
     for_child: JobFields
     timeout: float
     stall_timeout: float
-    heavy: bool  # needs a card to itself
-    model_loaded: bool = field(default=False, init=False)  # its child has said so
+    heavy: bool  # the job needs a card to itself
+    model_loaded: bool = field(default=False, init=False)  # the child has reported it
     ticket: int = field(default=0, init=False)
     expected_s: float = field(default=0.0, init=False)
-    given_at: float = field(default=0.0, init=False)  # to the child that has it
-    # To report when its child is dead, instead of what the child said.
+    given_at: float = field(default=0.0, init=False)  # when it was sent to its child
+    # Reported after the death of the child, instead of the child's answer.
     forced_outcome: Outcome | None = field(default=None, init=False)
-    dropped: bool = field(default=False, init=False)  # lost to another worker: nothing is reported
-    cancelled: bool = field(default=False, init=False)  # told to stop
+    dropped: bool = field(default=False, init=False)  # lost to another worker: do not report it
+    cancelled: bool = field(default=False, init=False)  # it was told to stop
     kill_at: float = field(default=float("inf"), init=False)
     progress_seen: int = field(default=0, init=False)
     _watchdog_state: WatchdogState | None = field(default=None, init=False)
 
     @property
     def watchdog_state(self) -> WatchdogState:
-        """What the watchdogs remember of it, from their first look on."""
+        """What the watchdogs remember about the job; created on first use."""
         if self._watchdog_state is None:
             self._watchdog_state = WatchdogState()
         return self._watchdog_state
 
     @property
     def gpu_peak_bytes(self) -> int:
-        """The most memory its card was seen to use."""
+        """The highest measured memory use of its card."""
         return self._watchdog_state.gpu_peak_bytes if self._watchdog_state is not None else 0
 
 
 def from_call(call: Call, settings: Settings, lanes: bool) -> list[Claim]:
-    """The claims that a call of qwf.claim() has brought; `settings` hold what its rows do not say.
-    With `lanes`, whatever is not light needs a card to itself."""
+    """The claims that a call of qwf.claim() returned; `settings` has the defaults for its timeouts.
+    With `lanes`, every job that is not light needs a card to itself."""
     claims = []
     for record in call.pick(*CHILD_COLUMNS, *AGENT_COLUMNS):
         for_child = record[: len(CHILD_COLUMNS)]

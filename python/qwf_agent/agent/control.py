@@ -1,4 +1,5 @@
-"""What people want of a worker: on, or off and how; and which models on its box."""
+"""What operators want from a worker: whether it is on or off, and which models to load or
+unload."""
 
 from __future__ import annotations
 
@@ -10,67 +11,68 @@ from qwf_agent.agent.slot import ModelOrder
 
 log = logging.getLogger("qwf_agent")
 
-OFF_ASK_S = 1.0  # how often to ask while off, where its time may end without a word that is heard
-HEARD_AGAIN = 1.5  # times how often it asks: by then a sleeper has heard again
+OFF_ASK_S = 1.0  # how often to ask while off, if the worker may not be notified of the end
+NEXT_ANSWER = 1.5  # heartbeats: by then the next answer to a sleeping worker has arrived
 NO_SUCH = "QW001"
 UNKNOWN = "unknown"
 
 
 class Control:
-    """Asks the database what a worker is to do: when it is told that this has changed, and about
-    as often as it beats, unless it hears then that there is nothing.
+    """Asks the database for a worker's orders: after a notification, and about once per heartbeat,
+    except while a sleeping worker learns from its heartbeat that there are none.
 
-    Invariant: `policy` is how it is off, as the database last said; None when on. Before the first
-    answer it is off.
+    Invariant: `policy` is the last answer of the database: the policy by which the worker is off,
+    or None if it is on. Before the first answer the worker is off.
     """
 
     def __init__(self, worker_id: str, host: str, queue: str, every_s: float, link: Link) -> None:
         self.policy: str | None = UNKNOWN
-        self.every_s = every_s  # how often it asks while it would be told of a change
-        self.hears = False  # whether it would
-        self.forgotten = False  # the database knows no such worker any more
+        self.every_s = every_s  # seconds between two calls if notifications arrive
+        self.notifications_arrive = False
+        self.unregistered = False  # the database has no such worker any more
         self._worker_id = worker_id
         self._payload = f"{host}:{queue}"
         self._link = link
         self._asking: Call | None = None
         self._taking: Call | None = None
         self._ask_at = 0.0
-        self._turned: str | None = UNKNOWN  # what the agent has been told
-        self._ends = True  # the time for which it is off, as far as is known
+        self._applied: str | None = UNKNOWN  # the policy that the agent acts on
+        self._ends = True  # whether the order to be off has an end, as far as is known
         self._orders: list[ModelOrder] = []
 
     @property
     def on(self) -> bool:
-        """Whether it may claim."""
+        """Whether the worker may claim."""
         return self.policy is None
 
     @property
     def frees_memory(self) -> bool:
-        """Whether it is off such that its children have to go."""
+        """Whether the worker is off with a policy that ends its children."""
         return self.policy not in (None, "pause")
 
     def assume_off(self) -> None:
-        """It has just been switched off from here: claim nothing while the database is asked."""
+        """Act as switched off until the database answers again: this agent has just asked for
+        it."""
         self.policy, self._asking, self._ask_at = "drain", None, 0.0
 
     def notified(self, notification: Notification) -> None:
-        """A notification, maybe that something is wanted of this worker."""
+        """Ask soon if the notification says that the orders of this worker changed."""
         if notification.channel == db.WORKER_CONTROL and notification.payload == self._payload:
             self._ask_at = 0.0
 
     def ask_if_due_before(self, moment: float) -> None:
-        """Ask now if it would ask before that moment anyway."""
+        """Ask now if it would ask before `moment` anyway."""
         if self._ask_at < moment:
             self._ask_at = 0.0
 
-    def heard(self, registered: bool, ordered: bool, now: float) -> None:
-        """What the database says while the worker sleeps: whether it knows it, and whether there is
-        something to ask for."""
-        self.forgotten = not registered
-        self._ask_at = 0.0 if ordered else now + HEARD_AGAIN * self.every_s
+    def take_sleep_answer(self, registered: bool, ordered: bool, now: float) -> None:
+        """Take in what the heartbeat of a sleeping worker returned: whether the worker is
+        registered, and whether there are orders to ask for."""
+        self.unregistered = not registered
+        self._ask_at = 0.0 if ordered else now + NEXT_ANSWER * self.every_s
 
     def step(self, now: float) -> bool:
-        """Ask, if it is time to; whether an answer has changed anything."""
+        """Ask if it is time; returns whether an answer has switched the worker on or off."""
         changed = self._take_answer(now)
         self._take_requests()
         if self._asking is None and self._taking is None and now >= self._ask_at and self._link.up:
@@ -80,22 +82,22 @@ class Control:
         return changed
 
     def next_at(self) -> float:
-        """When it asks again."""
+        """When it asks next."""
         asking = self._asking is not None or self._taking is not None
         return self._ask_at if self._link.up and not asking else float("inf")
 
     def orders(self) -> list[ModelOrder]:
-        """Models that people want loaded or unloaded since last asked."""
+        """Orders to load or unload models since the last call."""
         orders, self._orders = self._orders, []
         return orders
 
     def answer(self, order: ModelOrder, error: str | None) -> None:
-        """Such a request has been carried out, or has failed."""
+        """Report that such an order was carried out, or why it failed."""
         self._link.send(db.answer_model_request(order.request_id, order.taken_by, error))
 
     @property
     def _wait_s(self) -> float:
-        notified = self.on or (self.hears and not self._ends)
+        notified = self.on or (self.notifications_arrive and not self._ends)
         return self.every_s if notified else min(OFF_ASK_S, self.every_s)
 
     def _take_answer(self, now: float) -> bool:
@@ -105,8 +107,8 @@ class Control:
         self._asking = None
         if call.failure is not None or not call.rows:
             return False
-        row, before = call.rows[0], self._turned
-        self.policy = self._turned = None if row["state"] == "on" else row["policy"]
+        row, before = call.rows[0], self._applied
+        self.policy = self._applied = None if row["state"] == "on" else row["policy"]
         self._ends = row["until"] is not None
         self._ask_at = min(self._ask_at, now + self._wait_s)
         if self.policy == before:
@@ -115,7 +117,7 @@ class Control:
             why = f": {row['reason']}" if row["reason"] else ""
             until = f" until {row['until']:%H:%M:%S %Z}" if row["until"] else ""
             by = row["requested_by"]
-            log.info("%s is off (%s) by %s%s%s", self._payload, self.policy, by, until, why)
+            log.info("%s is off (%s), by %s%s%s", self._payload, self.policy, by, until, why)
         elif before != UNKNOWN:
             log.info("%s is on again", self._payload)
         return True
@@ -126,7 +128,7 @@ class Control:
             return
         self._taking = None
         if call.failure is not None:
-            self.forgotten = call.failure.sqlstate == NO_SUCH
+            self.unregistered = call.failure.sqlstate == NO_SUCH
         self._orders += [
             ModelOrder(row["id"], row["taken_by"], row["action"], row["model"]) for row in call.rows
         ]

@@ -1,4 +1,4 @@
-"""What becomes of the jobs an agent holds: how each ends, and who is told."""
+"""Ends the jobs that an agent holds: decides the outcome of each and hands it to the reporter."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ log = logging.getLogger("qwf_agent")
 RELEASED = Outcome("released")
 SWITCHED_OFF = Outcome("released", detail={"reason": "worker_off"})
 
-# Who wants to know how a job of a queue ended: its claim, outcome, reason, seconds of its body.
+# Called when a job has ended, with its claim, outcome, reason and the seconds its body ran.
 Listener = Callable[[Claim, str, "str | None", float], None]
 
 
 class Endings:
-    """Takes what children say and how they die, and what the database wants, to its end.
+    """Handles the answers and deaths of children, and the verdicts of the database.
 
     Invariant: every claim that leaves a slot or the backlog for good goes to the reporter, unless
     another worker has the job by now.
@@ -37,11 +37,11 @@ class Endings:
         self._oom = OomKills(own_group())
 
     def conclude(self, answer: JobAnswer) -> None:
-        """Its body has ended by itself."""
+        """Report a job that its child has answered."""
         claim = answer.claim
-        self._slots.batch_size.saw(claim.task, answer.seconds)
+        self._slots.batch_size.record(claim.task, answer.seconds)
         if claim.cancelled:
-            self.tell(claim, Outcome("cancelled", error="cancelled while it ran"), answer.log)
+            self.report(claim, Outcome("cancelled", error="cancelled while it ran"), answer.log)
         elif not claim.dropped:
             log.debug(
                 "job %d %s: %s in %.3f s", claim.job_id, claim.task, answer.outcome, answer.seconds
@@ -50,7 +50,8 @@ class Endings:
             self._reporter.add(claim, answer.rendered, answer.log)
 
     def conclude_death(self, death: ChildDeath) -> None:
-        """Its child has died, and with it the job that was running, but nobody else's."""
+        """Report the job that was running when its child died; requeue those that had not
+        started."""
         for answer in death.answers:
             self.conclude(answer)
         self._slots.backlog.extendleft(reversed(death.unstarted))
@@ -60,29 +61,29 @@ class Endings:
             outcome = claim.forced_outcome or outcome
             detail = {**outcome.detail, "max_rss_bytes": death.exit.max_rss_bytes}
             self._listener(claim, outcome.outcome, detail.get("reason"), death.seconds)
-            self.tell(claim, outcome._replace(detail=detail), death.log)
+            self.report(claim, outcome._replace(detail=detail), death.log)
         elif not death.expected:
-            log.warning("a child died without a job: %s\n%s", outcome.error, death.log)
+            log.warning("a child died while it ran no job: %s\n%s", outcome.error, death.log)
 
     def trip(self, slot: Slot, claim: Claim, trip: Trip) -> None:
-        """A watchdog says that it has to go: kill it, and say what was measured."""
+        """Kill a job on which a watchdog has tripped, and report what was measured."""
         log.warning("job %d %s: %s", claim.job_id, claim.task, trip.error)
         detail = {"reason": trip.reason, "readings": trip.readings}
         self.end(slot, claim, Outcome("lost", error=trip.error, detail=detail))
 
     def end(self, slot: Slot, claim: Claim, forced_outcome: Outcome) -> None:
-        """Kill its child; that is its outcome, whatever the child says."""
+        """Kill the child of a job and report `forced_outcome`, even if the child answers."""
         claim.forced_outcome = claim.forced_outcome or forced_outcome
         slot.kill()
 
     def apply_verdict(self, claim: Claim | None, verdict: str, kill_at: float) -> None:
-        """The database says whether it is still ours, and wanted. Told to stop, it has until
-        `kill_at`."""
+        """Act on a verdict of the database: the job is ours (ok), lost or cancelled. A body that is
+        told to stop has until `kill_at`."""
         if claim is None or claim.dropped or verdict == "ok":
             return
         claim.dropped = verdict == "lost"
         if claim.dropped:
-            log.info("job %d: lost, another worker has it", claim.job_id)
+            log.info("job %d: lost to another worker", claim.job_id)
         elif claim.cancelled:
             return
         claim.cancelled = True
@@ -91,7 +92,7 @@ class Endings:
             self._slots.take_back(slot)
         if claim in self._slots.backlog:
             self._slots.backlog.remove(claim)
-            self.tell(claim, Outcome("cancelled", error="cancelled before it started"))
+            self.report(claim, Outcome("cancelled", error="cancelled before it started"))
         elif slot is not None and claim in slot.claims:
             if claim.dropped:
                 self.end(slot, claim, Outcome("lost"))
@@ -99,8 +100,8 @@ class Endings:
                 claim.kill_at = kill_at
                 slot.cancel(claim)
 
-    def tell(self, claim: Claim, outcome: Outcome, log_tail: str = "") -> None:
-        """It has ended: hand that to the reporter, unless it is another's."""
+    def report(self, claim: Claim, outcome: Outcome, log_tail: str = "") -> None:
+        """Hand the outcome to the reporter, unless another worker has the job."""
         if not claim.dropped:
             log.debug(
                 "job %d %s: %s (%s)", claim.job_id, claim.task, outcome.outcome, outcome.error
@@ -109,13 +110,13 @@ class Endings:
             self._reporter.add(claim, render(outcome._replace(detail=detail)), log_tail)
 
     def release(self, claims: Iterable[Claim], outcome: Outcome = RELEASED) -> None:
-        """Give jobs of the backlog back, for any worker to take; nothing is counted."""
+        """Release jobs of the backlog for any worker. No attempt is counted."""
         for claim in list(claims):
             self._slots.backlog.remove(claim)
-            self.tell(claim, outcome)
+            self.report(claim, outcome)
 
     def park(self, queue: str, kill: bool) -> None:
-        """Give back what has come from the queue and not started; with `kill` also what runs."""
+        """Release the jobs of the queue that have not started; with `kill`, running ones too."""
         for slot in self._slots:
             if any(claim.queue == queue for claim in slot.claims):
                 self._slots.take_back(slot)
@@ -125,7 +126,7 @@ class Endings:
         self.release(waiting, SWITCHED_OFF)
 
     def kill_all(self) -> None:
-        """End every body now; its job is released."""
+        """Kill every body now and release its job."""
         for slot in self._slots:
             for claim in slot.claims:
                 claim.forced_outcome = claim.forced_outcome or RELEASED

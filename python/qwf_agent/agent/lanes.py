@@ -1,4 +1,4 @@
-"""Which slots an agent has: one for each card it serves, and others beside them."""
+"""The slots of an agent: one for each card that it serves, and others without a card."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 
 
 def count(options: Options, cards: list[int]) -> int:
-    """How many bodies at once, in all."""
+    """The number of slots, with and without a card."""
     return options.slots or max(1, len(_cards(options, cards)))
 
 
@@ -29,7 +29,7 @@ def make_slots(
     guardian: Guardian,
     groups: ControlGroups | None,
 ) -> list[Slot]:
-    """The slots of an agent on a box with these cards: those with a card first."""
+    """Make the slots of an agent on a box with these cards; those with a card come first."""
     total = count(options, cards)
     recycle_jobs = recycle_after(options, settings)
     lanes = _cards(options, cards)[:total]
@@ -43,7 +43,7 @@ def make_slots(
 
 
 def configure(slots: Iterable[Slot], options: Options, settings: Settings, mark: str) -> None:
-    """Have the slots go by new settings, with new children where it matters to those."""
+    """Apply new settings to the slots; children that they affect are replaced."""
     for slot in slots:
         slot.configure(setup(options, settings, slot.card, mark), recycle_after(options, settings))
 
@@ -54,8 +54,8 @@ def recycle_after(options: Options, settings: Settings) -> int:
 
 
 def setup(options: Options, settings: Settings, card: int | None, mark: str) -> Setup:
-    """What a child is told that has this card, or those that --gpu names; `mark` is the
-    guardian's."""
+    """The setup of a child that uses this card, or those that --gpu names if it is None; `mark` is
+    that of the guardian."""
     return Setup(
         options.host,
         options.app,
@@ -73,21 +73,21 @@ def setup(options: Options, settings: Settings, card: int | None, mark: str) -> 
 
 
 def visible_devices(gpu: str | None) -> dict[str, str]:
-    """What children are told about the cards: one, none, or nothing, which is all."""
+    """Variables that show a child one card or none; empty: all cards."""
     if gpu in (None, "all"):
         return {}
     return dict.fromkeys(VISIBLE, "" if gpu == "none" else str(gpu))
 
 
 def allowed_cards() -> set[str] | None:
-    """Numbers of the cards that whoever started this process lets it see; None: all."""
+    """Numbers of the cards that the environment of this process allows; None: all."""
     given = next((os.environ[name] for name in VISIBLE if name in os.environ), None)
     numbers = None if given is None else {part.strip() for part in given.split(",")}
     return numbers if numbers is None or all(map(str.isdigit, numbers)) else None
 
 
 def _cards(options: Options, cards: list[int]) -> list[int | None]:
-    """The card of each lane; None for a lane without one of its own."""
+    """The card of each lane; None for a lane without a card."""
     if not options.lanes:
         return []
     if options.gpu == "none" or not cards:

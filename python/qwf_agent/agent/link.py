@@ -1,6 +1,6 @@
-"""A database connection in a select loop: it connects, sends and receives without ever blocking,
-and has a deadline for each, so that a slow or half-open server cannot keep the agent from
-reaping and killing its children."""
+"""A database connection for a select loop. It connects, sends and receives without blocking, and
+has a deadline for each, so a slow or half-open server cannot keep the agent from reaping and
+killing its children."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ Record = tuple[Any, ...]
 AS_TEXT = AdaptersMap(psycopg.adapters)
 for _type in ("json", "jsonb", "uuid"):
     AS_TEXT.register_loader(_type, TextLoader)
-# SQLSTATE classes: data, constraint, program limit, and the engine's own.
-BLAMES_DATA = ("22", "23", "54", "QW")
-# SET costs the server a third of what a SELECT of set_config costs it.
+# SQLSTATE classes for bad data: data, constraint, program limit, and the engine's own.
+DATA_ERRORS = ("22", "23", "54", "QW")
+# SET takes the server a third of the time of a SELECT of set_config.
 DURABLE = b"set local statement_timeout = %d; set local intervalstyle = postgres; "
 SOFT = DURABLE + b"set local synchronous_commit = off; "
 CONNECT_S = 10.0  # longest wait for a connection
-RETRY_S = (0.1, 5.0)  # first and longest wait between two tries, doubled each time
-PROBES: dict[str, int] = {
+RETRY_S = (0.1, 5.0)  # first and longest wait between two tries; it doubles each time
+KEEPALIVE: dict[str, int] = {
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
@@ -47,7 +47,7 @@ PROBES: dict[str, int] = {
 
 
 class Failure(NamedTuple):
-    """Why a call failed. `lost`: the connection went, so nobody knows whether the server did it."""
+    """Why a call failed. `lost`: the connection was lost, so the server may have executed it."""
 
     message: str
     sqlstate: str | None = None
@@ -57,23 +57,23 @@ class Failure(NamedTuple):
 
     @property
     def by_data(self) -> bool:
-        """Whether what was sent is to blame, so that sending it again fails again."""
-        return (self.sqlstate or "")[:2] in BLAMES_DATA
+        """Whether the data that was sent is the cause, so that sending it again is useless."""
+        return (self.sqlstate or "")[:2] in DATA_ERRORS
 
     def __str__(self) -> str:
         return "; ".join(part for part in (self.message, self.detail, self.hint) if part)
 
 
 class Notification(NamedTuple):
-    """What a NOTIFY says, and on which channel."""
+    """A NOTIFY: its channel and payload."""
 
     channel: str
     payload: str
 
 
 class Call:
-    """A query under way. Once done it has records, or a failure. jsonb and uuid columns arrive as
-    text."""
+    """A query under way. When it is done, it has records or a failure. jsonb and uuid columns
+    arrive as text."""
 
     __slots__ = ("columns", "deadline", "done", "failure", "query", "records")
 
@@ -91,8 +91,8 @@ class Call:
         return [dict(zip(self.columns, record, strict=True)) for record in self.records]
 
     def pick(self, *names: str) -> Iterator[Record]:
-        """The records, each with these columns alone, two or more, in this order: where there are
-        many, a fraction of the time of `rows`."""
+        """The records with only these columns, at least two, in this order. Much faster than `rows`
+        for many records."""
         if not self.records:
             return iter(())
         return map(itemgetter(*map(self.columns.index, names)), self.records)
@@ -103,35 +103,34 @@ class Call:
 
 
 class Link:
-    """One connection: sends calls one after the other, and comes back by itself when it is lost.
+    """One connection: sends calls one after another, and reconnects by itself.
 
-    Invariant: a call handed to `send` ends, with rows or a failure, at most `deadline_s` after
-    it was sent.
+    Invariant: a call ends, with rows or a failure, at most `deadline_s` after it was sent.
     """
 
     def __init__(
         self, dsn: str, name: str, selector: selectors.BaseSelector, deadline_s: float
     ) -> None:
         self._conninfo = make_conninfo(
-            dsn, application_name=name, client_encoding="UTF8", **PROBES
+            dsn, application_name=name, client_encoding="UTF8", **KEEPALIVE
         ).encode()
         self._deadline_s = deadline_s
         self._selector = selector
         self.up = False
-        self.connects = 0  # how many connections there have been
+        self.connects = 0  # number of connections so far
         self.trouble: Failure | None = None
         self.notifications: deque[Notification] = deque()
         self._channels: list[str] = []
         self._conn: PGconn | None = None
         self._fd = -1
-        self._events = 0  # that are watched for on it
+        self._events = 0  # events watched on the socket
         self._calls: deque[Call] = deque()
-        self._result: PGresult | None = None  # of the last statement that is done
+        self._result: PGresult | None = None  # of the last complete statement
         self._transformer = Transformer(AS_TEXT)
         self._soft, self._durable = (begin % int(deadline_s * 900) for begin in (SOFT, DURABLE))
         self._wait_s = RETRY_S[0]
         self._next_at = 0.0  # when to try again, or to give up connecting
-        self.unanswered = 0  # how often a server that was there did not answer
+        self.unanswered = 0  # how often a connected server did not answer in time
 
     def send(self, query: Query) -> Call:
         """Queue a call. Fails at once while the link is down."""
@@ -144,13 +143,13 @@ class Link:
         return call
 
     def listen(self, channel: str) -> Call:
-        """LISTEN on the channel, now and after every reconnect. What comes goes to
+        """LISTEN on the channel, now and after every reconnect. Notifications go to
         `notifications`."""
         self._channels.append(channel)
         return self.send(Query(f'listen "{channel}"'))
 
     def step(self, now: float) -> None:
-        """Keep the deadlines: reconnect, or give up on a server that does not answer."""
+        """Act on deadlines: reconnect, or give up on a server that does not answer."""
         if self._conn is None and now >= self._next_at:
             self._connect(now)
         elif self._conn is None:
@@ -162,20 +161,19 @@ class Link:
             self._lose(f"no answer within {self._deadline_s:g} s")
 
     def expect_answer_within(self, seconds: float) -> None:
-        """Expect the answer under way within so many seconds: there is reason to doubt that this
-        connection leads anywhere."""
+        """Shorten the deadline of the call under way, because this connection may be dead."""
         if self._calls and self._calls[0].deadline is not None:
             deadline = time.monotonic() + seconds
             self._calls[0].deadline = min(self._calls[0].deadline, deadline)
 
     def next_at(self) -> float:
-        """When `step` has something to do, if no event comes before."""
+        """When `step` has something to do, unless an event comes first."""
         if self.up:
             return (self._calls[0].deadline if self._calls else None) or float("inf")
         return self._next_at
 
     def ready(self) -> None:
-        """The socket has something to read, or room to write."""
+        """Read from or write to the socket, which is ready."""
         try:
             if self.up:
                 self._receive()
@@ -185,7 +183,7 @@ class Link:
             self._lose(str(error))
 
     def close(self) -> None:
-        """Say goodbye, for good; calls under way fail."""
+        """Close the connection for good; calls under way fail."""
         self._lose("closed")
         self._next_at = float("inf")
 
@@ -234,11 +232,11 @@ class Link:
             self._lose(str(error))
 
     def _render(self, query: Query, conn: PGconn) -> bytes:
-        """The statement, with parameters as literals and after what it needs of the session.
+        """The statement with its parameters as literals, preceded by the settings that it needs.
 
-        Statements sent together are one transaction and one round trip, and leave the session as
-        it was, also behind a pooler that gives every transaction another one. The server stops a
-        statement just before this side would give up on it.
+        Statements that are sent together are one transaction and one round trip. SET LOCAL leaves
+        no trace in the session, which behind a pooler may serve another client next. The server
+        stops a statement just before this side would give up on it.
         """
         first, *rest = _parts(query.text)
         text = [self._soft if query.soft else self._durable, first]
@@ -270,7 +268,7 @@ class Link:
             self.notifications.append(said)
 
     def _take(self, result: PGresult) -> None:
-        """The end of one statement. Of those sent together the last one is the call."""
+        """Take the result of one statement. The last one of those sent together is the call's."""
         self._result = None
         if result.status == pq.ExecStatus.TUPLES_OK:
             self._result = result
@@ -283,7 +281,7 @@ class Link:
             call.columns = [(result.fname(n) or b"").decode() for n in range(result.nfields)]
             self._transformer.set_pgresult(result)
             call.records = self._transformer.load_rows(0, result.ntuples, tuple)
-            self._transformer.set_pgresult(None)  # which would keep it in memory
+            self._transformer.set_pgresult(None)  # else the result would stay in memory
         call.done = True
         if self._calls:
             self._start()
@@ -304,7 +302,7 @@ class Link:
         self._wait_s = min(self._wait_s * 2, RETRY_S[1])
 
     def _watch(self, conn: PGconn, events: int) -> None:
-        """Watch the socket, as if for the first time: libpq may have closed it and got another with
+        """Register the socket anew each time: libpq may have closed it and opened another one with
         the same number."""
         if self._fd >= 0:
             self._selector.unregister(self._fd)
@@ -314,8 +312,8 @@ class Link:
 
 class Links(NamedTuple):
     """The connections of an agent: `soft` for calls that commit without waiting for the disk,
-    `durable` for the others, `listener` for LISTEN. The listener is the soft one, unless that goes
-    through a pool by transaction."""
+    `durable` for the others, `listener` for LISTEN. The listener is the soft link, unless
+    --listen-dsn names another address."""
 
     soft: Link
     durable: Link
@@ -324,7 +322,7 @@ class Links(NamedTuple):
 
 @functools.cache
 def _parts(text: str) -> list[bytes]:
-    """What stands around the parameters."""
+    """The text between the parameters."""
     return text.encode().split(b"{}")
 
 
@@ -354,7 +352,7 @@ def _failure(result: PGresult) -> Failure:
 
 
 def _notice(result: PGresult) -> None:
-    log.warning("the database says: %s", _failure(result))
+    log.warning("notice from the database: %s", _failure(result))
 
 
 def _fail(call: Call, failure: Failure) -> Call:

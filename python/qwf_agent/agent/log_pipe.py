@@ -1,4 +1,4 @@
-"""What a child prints, cut at the marks it writes between jobs; of each job the end is kept."""
+"""Reads what a child prints, splits it at the marks between jobs, and keeps the end of each log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MARK_BYTES = 16
 class LogPipe:
     """Reads a child's output pipe. The bytes before a mark are the log of the job that just ended.
 
-    Invariant: `tail` is the end of what was printed since the last mark, at most about `limit`
+    Invariant: `_tail` is the end of the output since the last mark, at most about twice `limit`
     bytes.
     """
 
@@ -27,7 +27,7 @@ class LogPipe:
         os.set_blocking(fd, False)
 
     def read(self) -> bool:
-        """Take in what is there, a bounded amount. False once the pipe has no writer any more."""
+        """Read what is in the pipe, at most 1 MiB. False if no process has it open for writing."""
         for _ in range(READS_AT_ONCE):
             try:
                 data = os.read(self.fd, READ_BYTES)
@@ -39,8 +39,8 @@ class LogPipe:
         return True
 
     def take(self) -> str:
-        """The log of the job that ended next, or of the one that was running when the child
-        died. The mark of a job is in the pipe before its answer comes."""
+        """The log of the next job that ended, or of the one that was running when the child died. A
+        child writes the mark before it sends the answer."""
         if not self._ended:
             self.read()
         if self._ended:
@@ -49,9 +49,9 @@ class LogPipe:
         rest, self._tail = self._tail, b""
         return decode(rest)
 
-    def end(self, most: int) -> str:
-        """At most so many bytes of what was printed last since the last mark."""
-        return decode(self._tail[-most:])
+    def tail(self, max_bytes: int) -> str:
+        """The end of the output since the last mark, at most `max_bytes`."""
+        return decode(self._tail[-max_bytes:])
 
     def _feed(self, data: bytes) -> None:
         *ended, rest = (self._tail + data).split(self.mark)
@@ -62,5 +62,5 @@ class LogPipe:
 
 
 def decode(data: bytes) -> str:
-    """Text that Postgres can hold: no NUL, and a sign in place of what is not UTF-8."""
+    """Text that Postgres can store: without NUL, and with U+FFFD for bytes that are not UTF-8."""
     return data.decode(errors="replace").replace("\0", "")

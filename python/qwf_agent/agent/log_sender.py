@@ -1,4 +1,4 @@
-"""What running bodies print, on its way to people who follow it just now."""
+"""Sends the output of running bodies to the database while somebody follows it."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ TAIL_BYTES = 16384
 
 
 class LogSender:
-    """Sends the end of what followed jobs have printed while it grows, until the database says
-    that nobody follows any more."""
+    """Sends the end of followed logs as they grow, until the database answers that nobody follows
+    any more."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
         self._asking: list[Call] = []
-        self._sent: dict[int, int] = {}  # bytes printed, as last sent, by followed job
+        self._sent: dict[int, int] = {}  # by followed job: number of printed bytes when last sent
         self._sending: dict[int, Call] = {}
         self._next_at = 0.0
 
     def step(self, workers: Iterable[Worker], slots: Iterable[Slot], now: float) -> None:
-        """Ask which jobs are followed, where a worker was told to; send what is new of them."""
+        """Ask which jobs are followed, after a notification; send the logs that have grown."""
         for worker in workers:
             if worker.take_log_request():
                 self._asking.append(self._link.send(db.followed_logs(worker.id)))
         for call in [call for call in self._asking if call.done]:
             self._asking.remove(call)
-            self._sent.update({call_job: -1 for row in call.rows for call_job in row.values()})
+            self._sent.update({job_id: -1 for row in call.rows for job_id in row.values()})
         for job_id in [job_id for job_id, call in self._sending.items() if call.done]:
             if self._sending.pop(job_id).value() is False:
                 self._sent.pop(job_id, None)

@@ -1,8 +1,7 @@
-"""The agent: one loop that claims jobs, has children run them, and reports how they ended.
+"""The agent: one loop that claims jobs, runs them in children and reports how they ended.
 
-It runs no user code, holds no transaction while a body runs, and never waits for one thing
-alone: a slow database does not keep it from killing a body, nor a busy body from renewing a
-lease.
+It runs no user code, holds no transaction while a body runs, and never waits for one thing only: it
+can kill a body while the database is slow, and renew a lease while a body is busy.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from qwf_agent.agent.progress_sender import ProgressSender
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.settings import Settings, read_settings
 from qwf_agent.agent.signals import Signals
-from qwf_agent.agent.sleeper import SELDOM, STALE_AGE, Registration
+from qwf_agent.agent.sleeper import CHECK_TICKS, STALE_AGE, Registration
 from qwf_agent.agent.slot import STUCK_S, Slot
 from qwf_agent.agent.systemd import Systemd
 from qwf_agent.agent.telemetry import Telemetry
@@ -46,20 +45,20 @@ from qwf_agent.versions import compatible_part
 log = logging.getLogger("qwf_agent")
 
 STOPPED = 0
-LOOK_S = 0.2  # longest wait while bodies run: how late a watchdog may be
-IDLE_S = 1.0
-# Longest that an answer of a child waits for others, while all children have work: where it could
-# be reported, and where it could not, as reports are under way.
+BUSY_WAIT_S = 0.2  # longest wait while bodies run: how late a watchdog may be
+IDLE_WAIT_S = 1.0
+# How long an answer of a child may wait for others while all children have work: if it could be
+# reported now, and if not because a report is under way.
 GATHER_S, GATHER_BUSY_S = 0.001, 0.004
-WATCH_S = 0.05  # shortest time between two looks at all children
-TICK_AGE = 0.7  # of the time between two, which varies by a quarter: a lone agent does all
-REPORT_GRACE_S = 10.0  # for reports to get through once the bodies have ended
+WATCH_S = 0.05  # shortest time between two checks of all children
+TICK_AGE = 0.7  # ticks, as their interval varies by a quarter: a lone agent then runs every tick
+REPORT_GRACE_S = 10.0  # longest wait for reports after the last body has ended
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
 DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
 
 
-class Leave(Exception):
-    """The agent cannot start: exit code and, for people, why."""
+class StartAborted(Exception):
+    """The agent cannot start, or was asked to stop: the exit code, and a message for people."""
 
     def __init__(self, code: int, message: str = "") -> None:
         super().__init__(message)
@@ -67,10 +66,10 @@ class Leave(Exception):
 
 
 class Agent:
-    """What an agent process has, and its loop.
+    """The parts of an agent process, and its loop.
 
-    Invariant: every claim it holds is in the backlog, in a slot, or with the reporter, and has
-    its lease renewed.
+    Invariant: every claim that the agent holds is in the backlog, in a slot or with the reporter,
+    and its lease is renewed.
     """
 
     def __init__(
@@ -81,11 +80,11 @@ class Agent:
         self.abilities = abilities
         self.info = json.dumps(registration(options, abilities))
         self.selector = selectors.DefaultSelector()
-        self.urgent = selectors.DefaultSelector()  # handled while answers gather
+        self.urgent = selectors.DefaultSelector()  # also handled while it gathers answers
         self.selector.register(self.urgent, selectors.EVENT_READ, self.take_urgent)
         self.signals = Signals(self.urgent)
         self.soft = Link(options.dsn, name, self.urgent, SOFT_DEADLINE_S)
-        self.listener = self.soft  # behind a pool by transaction: a session of its own
+        self.listener = self.soft  # behind a transaction pooler: a session of its own
         if options.listen_dsn is not None:
             self.listener = Link(options.listen_dsn, name, self.urgent, SOFT_DEADLINE_S)
         self.durable = Link(options.dsn, name, self.urgent, DURABLE_DEADLINE_S)
@@ -99,35 +98,38 @@ class Agent:
         self.telemetry = Telemetry(self.selector, options.host, options.dsn)
         self.groups = groups
         self.guardian = Guardian(groups)
-        self.rejoining: dict[Worker, Iterator[None]] = {}
+        self.reregistering: dict[Worker, Iterator[None]] = {}
         self.ticking: Call | None = None
         self.tick_at = 0.0
         self.others_tick = False  # as far as this agent knows
-        self.said = ""
+        self.last_trouble = ""
         self.draining = False
-        self.parked = True  # switched off, and without children; so until the first answer
+        self.parked = True  # switched off and without children, until the database answers
         self.kill_at = self.give_up_at = float("inf")
         self.now = time.monotonic()
         self.watched_at = 0.0
         self.had_room = NO_ROOM  # when it last claimed
-        self.hopeful_at = {True: self.now, False: self.now}  # by whether jobs are heavy
+        # By whether jobs are heavy: when one of them could last have started soon.
+        self.startable_at = {True: self.now, False: self.now}
 
     def run(self) -> int:
-        """Serve until asked to stop; the exit code."""
+        """Serve until asked to stop; returns the exit code."""
         try:
             self.start()
-        except Leave as leave:
-            log.error("%s", leave) if leave.code else log.info("asked to stop before it started")
+        except StartAborted as error:
+            log.error("%s", error) if error.code else log.info("asked to stop before it started")
             self.stop()
-            return leave.code
-        gc.freeze()  # what there is now stays: looking for garbage among it costs each child a copy
+            return error.code
+        # The objects so far stay. If the garbage collector visited them, each child would have to
+        # copy their memory.
+        gc.freeze()
         while not self.finished():
             self.wait()
             self.handle_signals()
             self.reap()
             self.watch()
             self.heartbeat()
-            self.take_in()
+            self.collect_claims()
             self.control()
             self.hand_out()
             self.claim()
@@ -138,19 +140,18 @@ class Agent:
     # The steps of the loop, in their order.
 
     def wait(self, until: float | None = None) -> None:
-        """Wait for something to happen: an answer, a wake-up, a signal, or the time for
-        something."""
+        """Wait for an answer, a wake-up or a signal, or until something is due."""
         unanswered = self.soft.unanswered
         self.soft.step(self.now)
         if self.soft.unanswered > unanswered:
-            # What cut one connection has cut the other.
+            # If one connection is cut, the other one probably is too.
             self.durable.expect_answer_within(SOFT_DEADLINE_S)
         if self.listener is not self.soft:
             self.listener.step(self.now)
         self.durable.step(self.now)
         gather_s = self.gather_s()
         if gather_s and self.take_urgent(gather_s):
-            until = self.now  # there is something to do
+            until = self.now  # do not wait
         elif until is None:
             until = self.next_at()
         self.systemd.alive(self.now)
@@ -163,8 +164,8 @@ class Agent:
                 worker.notified(notification)
 
     def gather_s(self) -> float:
-        """How long answers of children are to gather, as a turn for each would cost more than its
-        job: while nothing could be done with them, or all children have work."""
+        """How long to gather answers of children, because a turn of the loop can cost more than a
+        short job. Only while reports are under way or all children have work."""
         claiming = all(worker.asked.total for worker in self.workers)
         if self.reporter.busy() and claiming and not self.slots.backlog:
             return GATHER_BUSY_S
@@ -172,16 +173,16 @@ class Agent:
         return min(longest_s, self.slots.work_s() / 2)
 
     def take_urgent(self, longest_s: float = 0.0) -> bool:
-        """Wait so long for an answer of the database or a signal, and take it in; whether there was
-        one."""
+        """Wait at most `longest_s` for an answer of the database or a signal, and handle it;
+        returns whether there was one."""
         events = self.urgent.select(longest_s)
         for key, _ in events:
             key.data()
         return bool(events)
 
     def handle_signals(self) -> None:
-        """The first SIGTERM drains, a second one or the end of the grace kills; SIGHUP renews
-        the children."""
+        """The first SIGTERM drains, a second one or the end of the grace kills; SIGHUP replaces the
+        children."""
         if self.signals.take_hangup():
             for slot in self.slots:
                 slot.retire()
@@ -192,27 +193,27 @@ class Agent:
             self.endings.kill_all()
 
     def reap(self) -> None:
-        """Take in what children said and how they died; fork new ones."""
+        """Handle the answers and deaths of children; fork new ones."""
         for slot in self.slots:
             if slot.code_files.have_changed(self.now):
-                log.info("its code has changed: a child is replaced")
+                log.info("the code of the tasks has changed: replacing a child")
                 slot.code_files.clear()
                 slot.retire()
             for answer in slot.answers():
                 self.endings.conclude(answer)
-            self.announce(slot, slot.take_announcement())
+            self.update_abilities(slot, slot.take_announcement())
             death = slot.reap()
             if death is not None:
                 self.endings.conclude_death(death)
-            if slot.take_model_news():
+            if slot.take_model_change():
                 for worker in self.workers:
-                    worker.beat_soon()  # claims prefer jobs of the model that is loaded
+                    worker.beat_soon()  # a claim prefers jobs of the loaded model
             if not self.draining and not self.parked:
                 self.spawn(slot)
 
     def watch(self) -> None:
-        """Kill what a watchdog says, or what was told to stop and did not; let no job wait
-        behind a long body. Short ones are over before there is something to see."""
+        """Kill a body if a watchdog trips or if it does not stop when cancelled, and take back the
+        jobs behind a long body. Short bodies end before they need a check."""
         if self.now < self.watched_at + WATCH_S:
             return
         self.watched_at = self.now
@@ -223,7 +224,7 @@ class Agent:
             if seconds > STUCK_S and len(slot.claims) > 1:
                 self.slots.take_back(slot)
             if slot.is_overdue(self.now):
-                log.error("a child has been importing the app or loading a model for too long")
+                log.error("a child took too long to import the app or load a model: killing it")
                 slot.kill()
             if not slot.claims or slot.claims[0].forced_outcome is not None:
                 continue
@@ -232,15 +233,14 @@ class Agent:
                 self.endings.end(slot, claim, DID_NOT_STOP)
             elif (trip := watchdogs.check(self.observe(slot, claim, seconds))) is not None:
                 self.endings.trip(slot, claim, trip)
-            elif claim.watchdog_state.suspicion is not None:
-                readings = json.dumps(claim.watchdog_state.suspicion)
-                claim.watchdog_state.suspicion = None
+            elif claim.watchdog_state.suspected_stall is not None:
+                readings = json.dumps(claim.watchdog_state.suspected_stall)
+                claim.watchdog_state.suspected_stall = None
                 self.soft.send(db.suspect_stall(claim.job_id, claim.token, readings))
         self.release_stranded()
 
     def heartbeat(self) -> None:
-        """Renew every lease, pass on progress and logs, and apply what the database says about each
-        job."""
+        """Renew every lease, send progress and logs, and apply the verdicts of the database."""
         for worker in self.workers:
             if worker.beat_due(self.now):
                 held = [*self.slots.claims(), *self.reporter.claims()]
@@ -253,23 +253,23 @@ class Agent:
             grace = self.settings_of(claim).cancel_grace
             self.endings.apply_verdict(claim, verdict, self.now + grace)
 
-    def take_in(self) -> None:
-        """Take in what claims have brought."""
+    def collect_claims(self) -> None:
+        """Put the jobs that claims have returned into the backlog."""
         for worker in self.workers:
             self.slots.backlog.extend(worker.claimed(self.now))
             if worker.sleeper.take_echo_request():
                 self.durable.send(db.echo(worker.id))
 
     def control(self) -> None:
-        """Be on or off as people want each worker, and go by the settings as they are now; load
-        and unload models for people."""
+        """Follow the orders of operators and changed settings: switch workers on and off, load and
+        unload models."""
         for worker in self.workers:
             if worker.take_settings(self.now):
                 log.info("the settings of %s have changed", worker.queue)
                 configure(self.slots, self.options, worker.settings, self.guardian.mark)
-            worker.announce(self.info)
+            worker.update_registration(self.info)
             if worker.control.step(self.now):
-                self.turn(worker)
+                self.switch(worker)
             for order in worker.control.orders():
                 if worker.control.on:
                     self.slots.order(order)
@@ -277,7 +277,7 @@ class Agent:
                     worker.control.answer(order, "the worker is switched off")
             if not worker.control.on:
                 self.endings.park(worker.queue, kill=worker.control.policy == "hard")
-            self.rejoin(worker)
+            self.reregister(worker)
         for order, error in self.slots.take_orders_done():
             self.workers[0].control.answer(order, error)
         self.parked = all(worker.control.frees_memory for worker in self.workers)
@@ -285,29 +285,30 @@ class Agent:
             slot.retire()
 
     def hand_out(self) -> None:
-        """Give the children what they can take; once draining, nothing."""
+        """Hand jobs of the backlog to children; while draining, release them instead."""
         if self.draining:
             self.endings.release(self.slots.backlog)
         else:
             self.slots.hand_out()
 
     def claim(self) -> None:
-        """Claim while there is room. Workers take turns, so that one busy queue does not starve
-        the others."""
+        """Claim while there is room. Workers take turns, so that one busy queue cannot starve the
+        others."""
         room = self.had_room = self.room()
         for worker in self.workers:
             others = [other.asked for other in self.workers if other is not worker]
             asked = Room(sum(a.total for a in others), sum(a.heavy for a in others))
-            worker.look(room, asked, self.now, alone=not self.slots.has_any_of(worker.queue))
+            alone = not self.slots.has_any_of(worker.queue)
+            worker.claim_if_due(room, asked, self.now, alone)
         self.workers.rotate()
 
     def report(self) -> None:
-        """Send what has ended, and take in the answers."""
+        """Report the jobs that have ended, and handle the answers."""
         self.reporter.step(self.now)
 
     def tick(self) -> None:
-        """Have the engine do its chores, unless another agent just has: about once a second, and
-        when the next job falls due."""
+        """Run the engine's periodic chores, about once a second and when the next job is due,
+        unless another agent just did."""
         if self.ticking is not None and self.ticking.done:
             call, self.ticking = self.ticking, None
             if call.failure is not None and not call.failure.lost:
@@ -315,17 +316,17 @@ class Agent:
             done = json.loads(call.value() or "{}")
             due_s = done.get("next_due_s")
             self.others_tick = done.get("ran") is False
-            if self.others_tick:  # see now and then that they do
-                self.tick_at = self.now + spread(SELDOM * self.workers[0].settings.tick)
+            if self.others_tick:  # check again later that they still do
+                self.tick_at = self.now + spread(CHECK_TICKS * self.workers[0].settings.tick)
             if due_s:
                 self.tick_at = min(self.tick_at, self.now + max(0.01, float(due_s)))
         for worker in self.workers:
             wanted_s = worker.sleeper.take_tick_in_s()
             if wanted_s is not None and self.others_tick:
-                self.tick_at = self.now + wanted_s  # a sleeper hears of it, which spares a look
+                self.tick_at = self.now + wanted_s  # a sleeping worker checks it with its heartbeat
         if self.ticking is None and self.now >= self.tick_at and self.durable.up:
             self.tick_at = self.now + spread(self.workers[0].settings.tick)
-            age = STALE_AGE if self.others_tick else TICK_AGE  # one that goes on costs least
+            age = STALE_AGE if self.others_tick else TICK_AGE  # cheapest if one agent runs them all
             self.ticking = self.durable.send(db.tick(age * self.workers[0].settings.tick))
 
     # What the steps need.
@@ -337,13 +338,13 @@ class Agent:
         return self.slots.room(self.now, any(worker.found_all for worker in self.workers))
 
     def job_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
-        """Have its worker draw its conclusions."""
+        """Tell the circuit breaker of the worker how a job ended."""
         for worker in self.workers:
             if worker.queue == claim.queue:
-                worker.circuit_breaker.saw(claim, outcome, reason, seconds)
+                worker.circuit_breaker.record(claim, outcome, reason, seconds)
 
     def observe(self, slot: Slot, claim: Claim, seconds: float) -> Observation:
-        """What the watchdogs judge: the first job of the slot."""
+        """The state of the first job of the slot, for the watchdogs."""
         sample, pid = self.telemetry.sample, slot.process.pid if slot.process else 0
         use, used = sample.cards.get(-1 if slot.card is None else slot.card, (0.0, 0))
         return Observation(
@@ -362,25 +363,25 @@ class Agent:
         )
 
     def settings_of(self, claim: Claim) -> Settings:
-        """The settings of the queue it came from."""
+        """The settings of the queue that the job came from."""
         mine = (worker.settings for worker in self.workers if worker.queue == claim.queue)
         return next(mine, self.workers[0].settings)
 
     def release_stranded(self) -> None:
-        """Jobs that no child could start soon go back."""
+        """Release the jobs that no child can start soon."""
         for heavy in (True, False):
-            if any(slot.heavy >= heavy and slot.is_hopeful(self.now) for slot in self.slots):
-                self.hopeful_at[heavy] = self.now
-            elif self.now > self.hopeful_at[heavy] + STUCK_S:
+            if any(slot.heavy >= heavy and slot.can_start_soon(self.now) for slot in self.slots):
+                self.startable_at[heavy] = self.now
+            elif self.now > self.startable_at[heavy] + STUCK_S:
                 self.endings.release(
                     [claim for claim in self.slots.backlog if claim.heavy >= heavy]
                 )
 
-    def turn(self, worker: Worker) -> None:
-        """It has just been switched on or off. Off frees the memory of its children, unless it
-        only pauses."""
+    def switch(self, worker: Worker) -> None:
+        """Act on a worker that was just switched on or off. Off ends its children to free their
+        memory, unless the policy is pause."""
         if worker.control.on:
-            worker.look_soon()
+            worker.claim_soon()
         alone = all(other.control.frees_memory for other in self.workers)
         for slot in self.slots if worker.control.frees_memory else ():
             if (alone or (worker.lanes and slot.heavy)) and worker.control.policy == "drain":
@@ -389,38 +390,38 @@ class Agent:
                 self.endings.park(worker.queue, kill=True)
                 slot.discard()
 
-    def announce(self, slot: Slot, said: tuple[list[str], dict[str, int]] | None) -> None:
-        """The new child of the slot has said what tasks and models its code has. Where that is
-        news the database hears of it, and the other children make way for such as know it too."""
-        if said is None or said == (self.abilities.tasks, self.abilities.models):
+    def update_abilities(self, slot: Slot, found: tuple[list[str], dict[str, int]] | None) -> None:
+        """Take in the tasks and models that the new child of a slot has found. If they differ from
+        the known ones, register them and replace the other children."""
+        if found is None or found == (self.abilities.tasks, self.abilities.models):
             return
         for other in self.slots:
             if other is not slot:
                 other.retire()
-        self.abilities = self.abilities._replace(tasks=said[0], models=said[1])
-        log.info("its code has changed: it has the tasks %s now", ", ".join(said[0]) or "none")
+        self.abilities = self.abilities._replace(tasks=found[0], models=found[1])
+        log.info("the code of the tasks has changed: now %s", ", ".join(found[0]) or "no tasks")
         self.info = json.dumps(registration(self.options, self.abilities))
 
-    def rejoin(self, worker: Worker) -> None:
-        """Register again where the database has lost the worker's row."""
-        if worker in self.rejoining:
-            if next(self.rejoining[worker], "done") == "done":
-                del self.rejoining[worker]
-        elif worker.control.forgotten and not self.draining and self.durable.up:
-            log.warning("the database has forgotten worker %s: registering again", worker.id)
-            self.rejoining[worker] = worker.rejoin(self.options.host, self.info)
+    def reregister(self, worker: Worker) -> None:
+        """Register the worker again if the database has lost its row."""
+        if worker in self.reregistering:
+            if next(self.reregistering[worker], "done") == "done":
+                del self.reregistering[worker]
+        elif worker.control.unregistered and not self.draining and self.durable.up:
+            log.warning("worker %s is no longer registered: registering it again", worker.id)
+            self.reregistering[worker] = worker.reregister(self.options.host, self.info)
 
     # Starting.
 
     def start(self) -> None:
-        """Find a database with a schema this agent speaks, register, and make the slots. Raises
-        Leave."""
+        """Wait for a database with a compatible schema, register, and make the slots. Raises
+        StartAborted."""
         give_up_at = self.now + self.options.wait
         version = self.ask(db.version(), give_up_at)
         if compatible_part(version) != compatible_part(__version__):
-            raise Leave(
+            raise StartAborted(
                 MISCONFIGURED,
-                f"the database has schema version {version}, this agent speaks {__version__}",
+                f"the database has schema version {version}, this agent needs {__version__}",
             )
         self.listener.listen(db.WORKER_CONTROL)
         for queue in self.options.queues:
@@ -438,8 +439,8 @@ class Agent:
         log.info("serving %s with %s", ", ".join(self.options.queues), self.slots.describe())
 
     def ask(self, query: db.Query, give_up_at: float) -> str:
-        """The value of a query without which there is no start; waits for database and schema.
-        Raises Leave."""
+        """The value of a query that the start needs; waits for the database and the schema. Raises
+        StartAborted."""
         code, trouble = NO_DATABASE, ""
         while self.now < give_up_at:
             call = self.durable.send(query)
@@ -448,25 +449,26 @@ class Agent:
             if call.failure is None:
                 return str(call.value())
             if call.failure.sqlstate in db.NO_SCHEMA:
-                code, trouble = MISCONFIGURED, f"no qwf schema: {call.failure}; qwf migrate deploy"
+                code = MISCONFIGURED
+                trouble = f"no qwf schema, run qwf migrate deploy: {call.failure}"
             elif not call.failure.lost:
-                raise Leave(MISCONFIGURED, str(call.failure))
+                raise StartAborted(MISCONFIGURED, str(call.failure))
             elif self.durable.trouble is not None:
                 code, trouble = NO_DATABASE, f"no database: {self.durable.trouble}"
             self.wait_to_start(trouble)
-        raise Leave(code, trouble or "no database")
+        raise StartAborted(code, trouble or "no database")
 
     def wait_to_start(self, trouble: str = "") -> None:
-        """Let a little happen; say once what it waits for. Raises Leave when asked to stop."""
-        if trouble not in ("", self.said):
-            self.said = trouble
+        """Wait a moment; log once what it waits for. Raises StartAborted when asked to stop."""
+        if trouble not in ("", self.last_trouble):
+            self.last_trouble = trouble
             log.info("waiting: %s", trouble)
-        self.wait(self.now + LOOK_S)
+        self.wait(self.now + BUSY_WAIT_S)
         if self.signals.stops:
-            raise Leave(STOPPED)
+            raise StartAborted(STOPPED)
 
     def register(self, queue: str, give_up_at: float) -> Worker:
-        """Announce this process as a worker on the queue."""
+        """Register this process as a worker on the queue. Raises StartAborted."""
         settings = read_settings(self.ask(db.agent_settings(queue), give_up_at), self.options)
         host = self.options.host
         worker_id = self.ask(db.register_worker(host, queue, self.info), give_up_at)
@@ -477,19 +479,19 @@ class Agent:
         return Worker(registration, settings, links, self.options, self.info, self.now)
 
     def spawn(self, slot: Slot) -> None:
-        """Fork a child if the slot has none."""
+        """Fork a child for the slot if it needs one."""
         try:
             slot.spawn(self.now)
         except OSError as error:
-            log.error("cannot fork: %s", error)
+            log.error("cannot fork a child: %s", error)
 
     def next_at(self) -> float:
-        """When the loop has something to do, if nothing happens before."""
+        """When the loop has something to do, unless something happens first."""
         times = [
             self.soft.next_at(),
             self.listener.next_at(),
             self.durable.next_at(),
-            self.watched_at + LOOK_S if self.slots.busy() else self.now + IDLE_S,
+            self.watched_at + BUSY_WAIT_S if self.slots.busy() else self.now + IDLE_WAIT_S,
         ]
         times += [self.systemd.next_at(), self.logs.next_at()]
         measure_at = self.telemetry.next_at(self.slots.any_long(self.now))
@@ -500,17 +502,17 @@ class Agent:
     # Stopping.
 
     def drain(self) -> None:
-        """Claim no more, hand back what has not started, let the rest finish."""
+        """Stop claiming, release the jobs that have not started, let the others finish."""
         self.draining = True
         self.systemd.stopping()
         grace = self.options.grace
         self.kill_at = self.now + (self.workers[0].settings.stop_grace if grace is None else grace)
         for slot in self.slots:
             self.slots.take_back(slot)
-        log.info("stopping: %d bodies still run", sum(1 for slot in self.slots if slot.claims))
+        log.info("stopping: %d bodies running", sum(1 for slot in self.slots if slot.claims))
 
     def finished(self) -> bool:
-        """Whether to leave: asked to, nothing runs, and everything is reported, or cannot be."""
+        """Whether the loop ends: asked to stop, nothing runs, and all reports are sent or late."""
         claiming = any(worker.asked.total for worker in self.workers)
         if not self.draining or self.slots.claims() or claiming:
             return False
@@ -518,7 +520,7 @@ class Agent:
         return self.reporter.idle() or self.now >= self.give_up_at
 
     def stop(self) -> int:
-        """Leave nothing behind: no child, no lease, no registration."""
+        """End the children and the registrations; returns the exit code."""
         for slot in self.slots:
             slot.kill()
         self.soft.close()
@@ -526,9 +528,9 @@ class Agent:
         for worker in self.workers:
             call = self.durable.send(db.deregister_worker(worker.id))
             while not call.done and time.monotonic() < self.give_up_at:
-                self.wait(self.now + LOOK_S)
+                self.wait(self.now + BUSY_WAIT_S)
             if call.failure is not None or not call.done:
-                log.warning("left without saying goodbye: %s", call.failure or "no answer")
+                log.warning("cannot deregister: %s", call.failure or "no answer")
         self.telemetry.close()
         self.guardian.close()
         log.info("stopped")

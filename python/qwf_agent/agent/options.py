@@ -1,4 +1,4 @@
-"""What an agent was asked to do."""
+"""The options of an agent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Options:
-    """Everything from the command line, the environment and qwf.toml. Times in seconds."""
+    """The options from the command line, the environment and qwf.toml. Times in seconds, memory in
+    bytes, `vram_mb` in MiB."""
 
     dsn: str
     queues: tuple[str, ...]
@@ -37,13 +38,13 @@ class Options:
 
     @property
     def gpu_queues(self) -> frozenset[str]:
-        """Queues whose jobs need a card to themselves unless they are light: those called gpu, or
-        with --gpu all but cpu and default, or all if it serves no other."""
+        """Queues whose jobs need a card to themselves unless they are light: the queue gpu; with
+        --gpu every queue except cpu and default, or all queues if there is no other."""
         if self.gpu is None:
             return frozenset({"gpu"} & set(self.queues))
         return frozenset(set(self.queues) - {"cpu", "default"} or self.queues)
 
     @property
     def lanes(self) -> bool:
-        """Whether it serves such a queue."""
+        """Whether the agent serves such a queue."""
         return bool(self.gpu_queues)

@@ -1,5 +1,4 @@
-"""What bodies say about how far they are, on its way to the database: now and then, the last
-word of each."""
+"""Sends the progress of running bodies to the database: twice a second, the last report of each."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ EVERY_S = 0.5
 
 
 class ProgressSender:
-    """Sends news of running bodies; the answers say whether to go on."""
+    """Sends new progress reports; each answer is a verdict on the job."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -22,7 +21,7 @@ class ProgressSender:
         self._next_at = 0.0
 
     def step(self, slots: Iterable[Slot], now: float) -> list[tuple[Claim, str]]:
-        """Send what is new, if it is time to; verdicts (ok, lost, cancel) that have come back."""
+        """Send new reports if it is time; returns the verdicts (ok, lost, cancel) that arrived."""
         if now >= self._next_at and self._link.up:
             self._next_at = now + EVERY_S
             for slot in slots:
@@ -32,8 +31,8 @@ class ProgressSender:
         return [(claim, call.value()) for claim, call in answered if call.failure is None]
 
     def _send(self, slot: Slot) -> None:
-        said = slot.progress()
-        if said is not None:
-            claim, message = slot.claims[0], said.message.replace("\0", "") or None
-            query = db.progress(claim.job_id, claim.token, said.fraction, message)
+        record = slot.progress()
+        if record is not None:
+            claim, message = slot.claims[0], record.message.replace("\0", "") or None
+            query = db.progress(claim.job_id, claim.token, record.fraction, message)
             self._sent.append((claim, self._link.send(query)))

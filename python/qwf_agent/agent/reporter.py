@@ -1,5 +1,4 @@
-"""Reports of ended attempts on their way to the database: together when there are many, again
-when it was away."""
+"""Reports ended attempts to the database: many in one call, and again after a lost connection."""
 
 from __future__ import annotations
 
@@ -13,12 +12,12 @@ from qwf_agent.child.outcome import Outcome, render, report
 
 log = logging.getLogger("qwf_agent")
 
-MOST_REPORTS, MOST_BYTES = 500, 4 << 20  # in one call
+MAX_REPORTS, MAX_BYTES = 500, 4 << 20  # in one call
 RETRY_S = 0.5
 
 
 class Report:
-    """A claim and what is said about it."""
+    """A claim and the report about it."""
 
     __slots__ = ("claim", "replaced", "text")
 
@@ -29,11 +28,11 @@ class Report:
 
 
 class Reporter:
-    """Sends reports, one call at a time, and drains what they left in the outbox.
+    """Sends reports, one call at a time, and drains the outbox after them.
 
-    Invariant: a report leaves only when the database has answered it: ok, or lost to another
-    worker. One that the database cannot store is replaced, once, by a failure that says so; it
-    never holds up the others.
+    Invariant: a report is kept until the database has answered it: ok, or lost to another worker. A
+    report that the database cannot store is replaced, once, by a failure that says so; it never
+    delays the others.
     """
 
     def __init__(self, link: Link) -> None:
@@ -42,12 +41,12 @@ class Reporter:
         self._sent: list[Report] = []
         self._finishing: Call | None = None
         self._draining: Call | None = None
-        self._singly = 0  # that many reports go one by one, to find the bad one
+        self._one_by_one = 0  # how many reports to send singly, to find the bad one
         self._drain = False
         self._retry_at = 0.0
 
     def add(self, claim: Claim, rendered: bytes, log_tail: str = "") -> None:
-        """Take what `outcome.render` made."""
+        """Queue a report; `rendered` comes from `outcome.render`."""
         more: dict[str, str | int] = {}
         if log_tail:
             more["log_tail"] = log_tail
@@ -56,23 +55,23 @@ class Reporter:
         self._waiting.append(Report(claim, report(claim.job_id, claim.token, rendered, more)))
 
     def claims(self) -> list[Claim]:
-        """Claims whose reports are not answered: their leases still need renewing."""
+        """Claims whose reports are not answered yet: their leases still need renewing."""
         return [waiting.claim for waiting in (*self._sent, *self._waiting)]
 
     def busy(self) -> bool:
-        """Whether reports are under way, so that new ones have to wait."""
+        """Whether a call is under way, so that new reports have to wait."""
         return self._finishing is not None
 
     def is_behind(self) -> bool:
-        """Whether so much waits that making more of it would not help."""
-        return len(self._waiting) > 2 * MOST_REPORTS
+        """Whether so many reports wait that the agent should not claim more jobs."""
+        return len(self._waiting) > 2 * MAX_REPORTS
 
     def idle(self) -> bool:
-        """Whether everything has been said."""
+        """Whether all reports are answered."""
         return not self._waiting and not self._sent
 
     def step(self, now: float) -> None:
-        """Take in an answer, and send what has come together since."""
+        """Handle an answer, and send the reports that have gathered since."""
         if self._finishing is not None and self._finishing.done:
             self._settle(self._finishing, now)
         if self._draining is not None and self._draining.done:
@@ -87,11 +86,11 @@ class Reporter:
             self._draining = self._link.send(db.drain_outbox())
 
     def _send(self) -> None:
-        most, size = (1 if self._singly > 0 else MOST_REPORTS), 0
-        while self._waiting and len(self._sent) < most and size < MOST_BYTES:
+        max_reports, size = (1 if self._one_by_one > 0 else MAX_REPORTS), 0
+        while self._waiting and len(self._sent) < max_reports and size < MAX_BYTES:
             self._sent.append(self._waiting.popleft())
             size += len(self._sent[-1].text)
-        self._singly = max(0, self._singly - 1)
+        self._one_by_one = max(0, self._one_by_one - 1)
         self._finishing = self._link.send(
             db.finish_many(b"[" + b",".join(r.text for r in self._sent) + b"]")
         )
@@ -102,7 +101,7 @@ class Reporter:
             for job_id, verdict, pending in call.pick("job_id", "verdict", "pending"):
                 self._drain = self._drain or pending
                 if verdict != "ok":
-                    log.info("job %s: %s, another worker has it", job_id, verdict)
+                    log.info("job %s: %s to another worker", job_id, verdict)
         elif not call.failure.by_data:
             self._waiting.extendleft(reversed(sent))
             self._retry_at = now + (0 if call.failure.lost else RETRY_S)
@@ -110,15 +109,15 @@ class Reporter:
                 log.warning("reporting failed: %s", call.failure)
         elif len(sent) > 1:
             self._waiting.extendleft(reversed(sent))
-            self._singly = len(sent)
+            self._one_by_one = len(sent)
         else:
             self._replace(sent[0], call.failure)
 
     def _replace(self, refused: Report, failure: Failure) -> None:
-        """The database cannot store this report: say that instead."""
-        log.warning("job %s: the report was refused: %s", refused.claim.job_id, failure)
+        """Replace a report that the database cannot store by a failure that says so."""
+        log.warning("job %s: the database refused the report: %s", refused.claim.job_id, failure)
         if refused.replaced:
-            return  # its lease lapses
+            return  # give up: the lease will lapse
         outcome = Outcome(
             "error", error=f"the output cannot be stored: {failure.message} ({failure.sqlstate})"
         )

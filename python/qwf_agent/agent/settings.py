@@ -1,4 +1,4 @@
-"""What the database says about a queue: the answer of qwf.agent_settings()."""
+"""The settings of a queue, from qwf.agent_settings()."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from qwf_agent import db
 from qwf_agent.agent.link import Call, Link, Notification
 from qwf_agent.agent.options import Options
 
-PAYLOAD = "settings"  # on the channel worker_control: they have changed
-READ_AGAIN_S = 60.0  # for where nobody can be told: behind a pool by transaction
+PAYLOAD = "settings"  # on the channel worker_control: settings have changed
+READ_AGAIN_S = 60.0  # in case notifications do not arrive, as behind a transaction pooler
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class Settings:
 
     @property
     def beat_s(self) -> float:
-        """Seconds between two heartbeats: three fit into a lease."""
+        """Seconds between two heartbeats: at least three in the time of a lease."""
         return min(self.heartbeat, self.lease / 3)
 
 
 def read_settings(text: str, options: Options) -> Settings:
-    """Settings from the JSON that qwf.agent_settings() returns; the agent's own --poll and --lease
-    override those given there."""
+    """Settings from the JSON that qwf.agent_settings() returns. --poll and --lease of the agent
+    override its values."""
     given: dict[str, Any] = json.loads(text)
     settings = Settings(**{name: given[name] for name in Settings.__dataclass_fields__})
     return replace(
@@ -55,7 +55,7 @@ def read_settings(text: str, options: Options) -> Settings:
 
 
 class SettingsReader:
-    """Reads the settings of a queue again when told that they have changed, and now and then.
+    """Reads the settings of a queue again after a notification and every 60 s.
 
     Invariant: at most one call is under way.
     """
@@ -68,24 +68,24 @@ class SettingsReader:
         self._read_at = now + READ_AGAIN_S
 
     def notified(self, notification: Notification) -> None:
-        """A notification, maybe that settings have changed."""
+        """Read soon if the notification says that settings have changed."""
         if notification == (db.WORKER_CONTROL, PAYLOAD):
             self._read_at = 0.0
 
     def step(self, now: float) -> Settings | None:
-        """Ask, if it is time to; an answer, once."""
+        """Ask if it is time; returns each answer once."""
         call = self._reading
         if call is not None and call.done:
             self._reading = None
             if call.failure is None:
                 return read_settings(call.value(), self._options)
         if not self._link.up:
-            self._read_at = 0.0  # what is said meanwhile is missed
+            self._read_at = 0.0  # a notification may have been missed
         if self._reading is None and now >= self._read_at and self._link.up:
             self._read_at = now + READ_AGAIN_S
             self._reading = self._link.send(db.agent_settings(self._queue))
         return None
 
     def next_at(self) -> float:
-        """When it asks again."""
+        """When it asks next."""
         return self._read_at if self._link.up and self._reading is None else float("inf")

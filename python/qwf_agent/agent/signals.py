@@ -1,4 +1,4 @@
-"""Signals as flags that the loop looks at; a byte in a pipe ends its wait."""
+"""Turns signals into flags that the loop checks; a byte in a pipe ends the wait of the loop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import FrameType
 
 
 class Signals:
-    """Counts signals. The handler does nothing else."""
+    """Counts signals; the handler does nothing else."""
 
     HANDLED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
 
@@ -23,17 +23,16 @@ class Signals:
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         for number in self.HANDLED:
             signal.signal(number, self._count)
-        signal.signal(
-            signal.SIGUSR1, signal.SIG_IGN
-        )  # a child just forked is not to die of its first cancel
+        # A child inherits this: a cancel right after the fork must not kill it.
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
     def take_hangup(self) -> bool:
-        """Whether a SIGHUP has come since last asked."""
+        """Whether a SIGHUP has come since the last call."""
         hangups, self._hangups = self._hangups, 0
         return hangups > 0
 
     def take_second_stop(self) -> bool:
-        """Whether more than one stop has come, since this was last true."""
+        """Whether a further stop signal has come since this last returned true."""
         second, self.stops = self.stops > 1, min(self.stops, 1)
         return second
 

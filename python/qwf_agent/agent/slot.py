@@ -1,4 +1,4 @@
-"""A place for one child: which jobs it has, which of them is running, and what became of them."""
+"""A slot for one child: which jobs the child has, which one is running, and how they ended."""
 
 from __future__ import annotations
 
@@ -19,20 +19,17 @@ from qwf_agent.child.tasks import IMPORT_S
 from qwf_agent.system.cgroup import ControlGroup
 from qwf_agent.system.guardian import Guardian
 
-WAIT_S = (
-    0.05,
-    5.0,
-)  # before forking again after a child that died before it was ready: first and longest
-
-MODEL_ORDER_S = 1200.0  # longest that loading a model on request may take
+# First and longest wait before the next fork, after a child that died before it was ready.
+WAIT_S = (0.05, 5.0)
+MODEL_ORDER_S = 1200.0  # longest time for loading a model on request
 LONG_BODY_S = 0.2
-STUCK_S = 1.0  # jobs do not wait behind a body that runs longer
-MOST_JOBS = 500  # so that their tickets fit into one page, the least a pipe can hold
+STUCK_S = 1.0  # jobs do not wait behind a body that runs longer than this
+MAX_JOBS = 500  # their tickets fit into one page, the smallest pipe there is
 
 
 class JobAnswer(NamedTuple):
-    """What a child said about one job: the outcome and its reason, what to report, seconds its
-    body took, the end of what it printed."""
+    """The answer of a child about one job: the outcome and its reason, the rendered report, the
+    seconds that the body ran, the end of its log."""
 
     claim: Claim
     outcome: str
@@ -43,8 +40,8 @@ class JobAnswer(NamedTuple):
 
 
 class ChildDeath(NamedTuple):
-    """The end of a child: its last answers, the job that was running, for how long, and what that
-    had printed, those never started."""
+    """The end of a child: its last answers; the job that was running, for how many seconds, and its
+    log; the jobs that it never started; whether the agent wanted it to end."""
 
     exit: ChildExit
     answers: list[JobAnswer]
@@ -56,8 +53,8 @@ class ChildDeath(NamedTuple):
 
 
 class ModelOrder(NamedTuple):
-    """Somebody wants a model loaded or unloaded: the id of the request and the worker that took it
-    up, which go to the database with the answer."""
+    """An order to load or unload a model, with the id of the request and the worker that took it:
+    the answer to the database needs both."""
 
     request_id: int
     taken_by: str
@@ -67,8 +64,8 @@ class ModelOrder(NamedTuple):
 
 @dataclass
 class ModelLoads:
-    """Models loaded by the children of one slot, the seconds that took, and how often one was
-    there already."""
+    """How many models the children of one slot have loaded, the seconds it took, and how often the
+    model was loaded already."""
 
     count: int = 0
     seconds: float = 0.0
@@ -76,11 +73,10 @@ class ModelLoads:
 
 
 class Slot:
-    """One child at a time. `claims` are the jobs it was given and has not answered, in order: the
-    first is running.
+    """Runs one child at a time. `claims` are the jobs that the child has and has not answered yet,
+    in order: the first one is running.
 
-    Invariant: a claim leaves `claims` once: by an answer, by being taken back, or by the death
-    of the child.
+    Invariant: a claim leaves `claims` exactly once: it is answered, taken back, or its child dies.
     """
 
     def __init__(
@@ -93,14 +89,14 @@ class Slot:
         card: int | None = None,
         group: ControlGroup | None = None,
     ) -> None:
-        self.heavy = heavy  # may run what needs a card to itself
-        self.card = card  # the only card its child sees; None: whatever --gpu says
-        self.model: str | None = None  # what its child has loaded
+        self.heavy = heavy  # may run jobs that need a card to themselves
+        self.card = card  # the only card that the child sees; None: as --gpu says
+        self.model: str | None = None  # the model that the child has loaded
         self.loads = ModelLoads()
         self.code_files = CodeFiles()
         self.orders: deque[ModelOrder] = deque()
         self.claims: deque[Claim] = deque()
-        self.load_s = 0.0  # work it has, as far as that is known
+        self.work_s = 0.0  # expected seconds of work in `claims`
         self.ready = False  # the child has imported the user's app
         self.process: ChildProcess | None = None
         self._selector = selector
@@ -115,21 +111,21 @@ class Slot:
         self._left = 0
         self._ticket = 0
         self._first_since = 0.0
-        self._model_is_news = False
+        self._model_changed = False
         self._announcement: tuple[list[str], dict[str, int]] | None = None
         self._ordered: dict[int, ModelOrder] = {}
         self._orders_done: list[tuple[ModelOrder, str | None]] = []
         self._jobs, self._tickets = bytearray(), bytearray()
 
     def configure(self, setup: Setup, recycle_jobs: int) -> None:
-        """From now on children are set up like this; one that was told otherwise leaves."""
+        """Set up children like this from now on; a child with another setup is replaced."""
         if (setup, recycle_jobs) != (self._setup, self._recycle_jobs):
             self._setup, self._recycle_jobs = setup, recycle_jobs
             self.retire()
 
     def spawn(self, now: float) -> None:
-        """Fork a child if there is none and it is time. Raises OSError when the system has no
-        process to give."""
+        """Fork a child if there is none and it is time. Raises OSError if the system is out of
+        processes or descriptors."""
         if self.process is None and now >= self._spawn_at:
             self._discarded = False
             self._spawn_at = now + self._wait_s
@@ -140,39 +136,38 @@ class Slot:
             self._ready_by = now + IMPORT_S
 
     def is_overdue(self, now: float) -> bool:
-        """Whether the child has been getting ready, or carrying out an order, for too long."""
+        """Whether the child takes too long to get ready or to carry out an order."""
         waiting = not self.ready or self._ordered
         return self.process is not None and bool(waiting) and now > self._ready_by
 
     def has_room(self, seconds: float, budget_s: float) -> bool:
-        """Whether to give it a job that is expected to take so long: at once if idle, else up to
-        a budget of work."""
-        if not self.ready or self._left <= 0 or len(self.claims) >= MOST_JOBS or self.has_orders():
+        """Whether the child can take a job that is expected to run for `seconds`: yes if it is
+        idle, else up to a budget of work."""
+        if not self.ready or self._left <= 0 or len(self.claims) >= MAX_JOBS or self.has_orders():
             return False
-        return not self.claims or self.load_s + seconds <= budget_s
+        return not self.claims or self.work_s + seconds <= budget_s
 
     def room(self, batch: int, now: float) -> int:
-        """How many more jobs it should be given, where `batch` is a slot's share; none behind a
-        body that takes long."""
+        """How many more jobs the child should get, up to `batch`; none behind a long body."""
         long = self.claims and self.running_for(now) > LONG_BODY_S
         if not self.ready or long or self.has_orders():
             return 0
         return max(0, min(self._left, batch - len(self.claims)))
 
-    def is_hopeful(self, now: float) -> bool:
-        """Whether a job that waits could start here soon."""
+    def can_start_soon(self, now: float) -> bool:
+        """Whether a waiting job could start here soon."""
         return self.ready and not self.has_orders() and self.running_for(now) <= STUCK_S
 
     def runs_other(self, queue: str) -> bool:
-        """Whether its child runs a job of another queue."""
+        """Whether the child runs a job of another queue."""
         return bool(self.claims) and self.claims[0].queue != queue
 
     def has_orders(self) -> bool:
-        """Whether its child is to load or unload a model before it gets another job."""
+        """Whether the child has to load or unload a model before it gets another job."""
         return bool(self.orders or self._ordered)
 
     def assign(self, claim: Claim, seconds: float) -> None:
-        """Put a job on the child's list; `flush` sends it."""
+        """Add a job for the child; `flush` sends it."""
         self._ticket += 1
         self._left -= 1
         claim.ticket, claim.expected_s = self._ticket, seconds
@@ -180,12 +175,12 @@ class Slot:
         if not self.claims:
             self._first_since = claim.given_at
         self.claims.append(claim)
-        self.load_s += seconds
+        self.work_s += seconds
         self._jobs += pack((self._ticket, *claim.for_child))
         self._tickets += TICKET.pack(claim.ticket)
 
     def flush(self) -> None:
-        """Send what was assigned; orders, once nothing else is left to do."""
+        """Send the assigned jobs to the child, and orders when it has no job left."""
         while self.orders and self.ready and not self.claims:
             self._ticket += 1
             ticket, order = FIRST_ORDER_TICKET + self._ticket, self.orders.popleft()
@@ -199,70 +194,74 @@ class Slot:
             self._tickets.clear()
 
     def take_back(self) -> list[Claim]:
-        """The jobs the child has not started, and now never will."""
-        if self.process is None or not self.claims:  # orders are never behind a job
+        """Take back the jobs that the child has not started."""
+        if self.process is None or not self.claims:  # an order is never queued behind a job
             return []
         tickets = self.process.take_tickets()
         back = [claim for claim in self.claims if claim.ticket in tickets]
         for claim in back:
-            self._leave(claim)
+            self._remove(claim)
         self._left += len(back)
         return back
 
     def running_for(self, now: float) -> float:
-        """Seconds that the body of the first job has run; before it starts, since the child
-        could have begun with it."""
+        """Seconds that the body of the first job has run; before it starts, seconds since the child
+        could have started it."""
         if not self.claims or self.process is None:
             return 0.0
         running, first = self.process.scoreboard.running(), self.claims[0]
-        # Memory is shared without a lock: a time from before the job was given is another job's.
+        # The memory is shared without a lock: a time before the job was sent belongs to another
+        # job.
         mine = running.ticket == first.ticket and running.since >= first.given_at
         return now - (running.since if mine else self._first_since)
 
     def is_loading(self) -> bool:
-        """Whether what runs is not the body of the first job yet, but the loading of its model."""
+        """Whether the child is still loading the code or model of the first job."""
         if not self.claims or self.process is None:
             return False
         running = self.process.scoreboard.running()
         return running.loading and running.ticket == self.claims[0].ticket
 
-    def take_model_news(self) -> bool:
-        """Whether its child has loaded or given up a model since last asked."""
-        news, self._model_is_news = self._model_is_news, False
-        return news
+    def take_model_change(self) -> bool:
+        """Whether the child has loaded or unloaded a model since the last call."""
+        changed, self._model_changed = self._model_changed, False
+        return changed
 
     def take_announcement(self) -> tuple[list[str], dict[str, int]] | None:
-        """Names of tasks, and of models with the GPU memory each needs, MiB, as a new child has
-        found them."""
-        said, self._announcement = self._announcement, None
-        return said
+        """The names of the tasks, and the models with the GPU memory that each needs, MiB, that a
+        new child has found; once for each child."""
+        found, self._announcement = self._announcement, None
+        return found
 
     def take_orders_done(self) -> list[tuple[ModelOrder, str | None]]:
-        """Orders that have ended since last asked, each with what went wrong, if anything."""
+        """The orders that have ended since the last call, each with its error or None."""
         done, self._orders_done = self._orders_done, []
         return done
 
-    def printed(self, most: int) -> tuple[int, str]:
-        """How many bytes the running body has printed, and the last of them, at most so many."""
+    def printed(self, max_bytes: int) -> tuple[int, str]:
+        """How many bytes the running body has printed, and the last of them, at most
+        `max_bytes`."""
         if self.process is None:
             return 0, ""
-        return self.process.log.printed, self.process.log.end(most)
+        return self.process.log.printed, self.process.log.tail(max_bytes)
 
     def progress_version(self) -> int:
-        """Which of its reports of progress was the last of the first job; 0 before its first."""
+        """Version of the last progress report of the first job; 0 before its first."""
         if not self.claims or self.process is None:
             return 0
         return self.process.scoreboard.progress_version(self.claims[0].ticket)
 
     def progress(self) -> ProgressRecord | None:
-        """What the running body said last about how far it is, if that is news."""
+        """The last progress report of the running body, if it is new."""
         if not self.claims or self.process is None:
             return None
-        said, claim = self.process.scoreboard.progress(), self.claims[0]
-        if said is None or said.ticket != claim.ticket or said.version == claim.progress_seen:
+        record, claim = self.process.scoreboard.progress(), self.claims[0]
+        if record is None or record.ticket != claim.ticket:
             return None
-        claim.progress_seen = said.version
-        return said
+        if record.version == claim.progress_seen:
+            return None
+        claim.progress_seen = record.version
+        return record
 
     def cancel(self, claim: Claim) -> None:
         """Tell the body to stop."""
@@ -270,31 +269,31 @@ class Slot:
             self.process.cancel(claim.ticket)
 
     def kill(self) -> None:
-        """Kill the child and its whole group."""
+        """Kill the child and its process group."""
         self.ready, self._ready_by = False, float("inf")
         if self.process is not None:
             self.process.kill()
 
     def discard(self) -> None:
-        """Kill a child that is not needed, and with it whatever it holds in memory."""
+        """Kill a child that is not needed, to free its memory."""
         self._discarded = True
         self.kill()
 
     def retire(self) -> None:
-        """No more jobs for this child: it leaves when it has done those it has."""
-        self._left = -MOST_JOBS  # none, even after some were taken back
+        """Give this child no more jobs: it exits after those it has."""
+        self._left = -MAX_JOBS  # stays negative even if jobs are taken back
 
     def answers(self) -> list[JobAnswer]:
-        """What the child has said about its jobs; lets it go when those were its last."""
+        """The new answers of the child; lets it exit if it has no job left and gets no more."""
         found = [] if self.process is None else self._read_answers(self.process)
         if self.process is not None and self.ready and self._left <= 0 and not self.claims:
             self.ready = False
             self._ready_by = float("inf")
-            self.process.hang_up()
+            self.process.close_tickets()
         return found
 
     def reap(self) -> ChildDeath | None:
-        """The end of the child, if it has come."""
+        """The death of the child, or None while it lives."""
         process = self.process
         if process is None or (exit_ := process.wait()) is None:
             return None
@@ -310,62 +309,62 @@ class Slot:
         self.claims.clear()
         self._orders_done += [(order, "its process died") for order in self._ordered.values()]
         self._ordered.clear()
-        self._has_model(None)
+        self._set_model(None)
         self.code_files.clear()
-        self.process, self.ready, self.load_s = None, False, 0.0
+        self.process, self.ready, self.work_s = None, False, 0.0
         return ChildDeath(exit_, answers, running, seconds, unstarted, log, expected)
 
     def _read_answers(self, process: ChildProcess) -> list[JobAnswer]:
         found = []
-        for message in process.hear():
+        for message in process.take_messages():
             if message[0] != ANSWER:
-                self._take_news(*message)
+                self._take_message(*message)
                 continue
             _, ticket, outcome, reason, seconds, full, report = message
             claim = self.claims[0]
-            if claim.ticket != ticket:  # never, as jobs are answered in their order
+            if claim.ticket != ticket:  # never happens, as a child answers in order
                 claim = next(claim for claim in self.claims if claim.ticket == ticket)
             if full:
                 self.retire()
-            self._leave(claim)
+            self._remove(claim)
             found.append(JobAnswer(claim, outcome, reason, report, seconds, process.log.take()))
         if found:
             self._first_since = time.monotonic()
         return found
 
-    def _take_news(self, kind: str, *said: Any) -> None:
-        """What a child says about itself."""
+    def _take_message(self, kind: str, *values: Any) -> None:
+        """Handle a message that is not about a job."""
         if kind == READY:
             self.ready, self._wait_s, self._spawn_at = True, WAIT_S[0], 0.0
-            tasks, models = said
+            tasks, models = values
             self._announcement = tasks, models
         elif kind == FILES:
-            self.code_files.add(*said)
+            self.code_files.add(*values)
         elif kind == ORDER_DONE:
-            ticket, error = said
+            ticket, error = values
             self._orders_done.append((self._ordered.pop(ticket), error))
         else:
-            self._take_model_news(kind, *said)
+            self._take_model_message(kind, *values)
 
-    def _take_model_news(self, kind: str, *said: Any) -> None:
+    def _take_model_message(self, kind: str, *values: Any) -> None:
         if self.claims:
             self.claims[0].model_loaded = True
         if kind == REUSED:
             self.loads.avoided += 1
             return
-        name, load_s = said
-        self._has_model(name)
+        name, load_s = values
+        self._set_model(name)
         if name is not None:
             self.loads.count += 1
             self.loads.seconds += load_s
 
-    def _has_model(self, name: str | None) -> None:
-        self._model_is_news = self._model_is_news or name != self.model
+    def _set_model(self, name: str | None) -> None:
+        self._model_changed = self._model_changed or name != self.model
         self.model = name
 
-    def _leave(self, claim: Claim) -> None:
+    def _remove(self, claim: Claim) -> None:
         if self.claims[0] is claim:
             self.claims.popleft()
         else:
             self.claims.remove(claim)
-        self.load_s = max(0.0, self.load_s - claim.expected_s) if self.claims else 0.0
+        self.work_s = max(0.0, self.work_s - claim.expected_s) if self.claims else 0.0

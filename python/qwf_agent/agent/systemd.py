@@ -1,4 +1,4 @@
-"""What systemd wants to hear of a service: that it is up, alive, stopping (sd_notify(3))."""
+"""Tells systemd that the agent is up, alive or stopping (sd_notify(3))."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import os
 import socket
 from contextlib import suppress
 
-MORE_S = 60  # of patience that is asked for at a time
+EXTEND_S = 60  # how much start time to ask for at once
 
 
 class Systemd:
-    """Tells systemd, where it started this process and wants to know (Type=notify); nothing
-    elsewhere. The loop says that it is alive, so that one that hangs is restarted."""
+    """Notifies systemd if it started this process with Type=notify; does nothing otherwise. The
+    loop reports that it is alive, so that systemd restarts an agent that hangs."""
 
     def __init__(self) -> None:
         address = os.environ.pop("NOTIFY_SOCKET", "")
@@ -23,26 +23,27 @@ class Systemd:
         self._next_at = 0.0
 
     def ready(self, status: str) -> None:
-        """It serves."""
+        """Tell systemd that the agent serves its queues."""
         self._starting = False
-        self._say(f"READY=1\nSTATUS={status}")
+        self._notify(f"READY=1\nSTATUS={status}")
 
     def alive(self, now: float) -> None:
-        """The loop has come round. While it waits for a database, systemd is to wait with it."""
+        """Tell systemd that the loop runs. While the agent waits for a database, also ask systemd
+        for more start time."""
         if self._every_s and now >= self._next_at:
             self._next_at = now + self._every_s
-            more = f"\nEXTEND_TIMEOUT_USEC={MORE_S * 1_000_000}" if self._starting else ""
-            self._say(f"WATCHDOG=1{more}")
+            more = f"\nEXTEND_TIMEOUT_USEC={EXTEND_S * 1_000_000}" if self._starting else ""
+            self._notify(f"WATCHDOG=1{more}")
 
     def stopping(self) -> None:
-        """It lets the bodies finish."""
-        self._say("STOPPING=1")
+        """Tell systemd that the agent is stopping."""
+        self._notify("STOPPING=1")
 
     def next_at(self) -> float:
-        """When it has something to say."""
+        """When to call `alive` next."""
         return self._next_at if self._every_s else float("inf")
 
-    def _say(self, text: str) -> None:
+    def _notify(self, text: str) -> None:
         if not self._address:
             return
         with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as speaker:

@@ -1,4 +1,5 @@
-"""The agent's side of measuring: it keeps a sampler going, asks it, and passes on what it says."""
+"""The agent's side of the sampler: starts it, asks it for samples, and sends them to the
+database."""
 
 from __future__ import annotations
 
@@ -22,24 +23,26 @@ from qwf_agent.system.fork import fork_helper
 
 log = logging.getLogger("qwf_agent")
 
-EVERY_S = 1.0  # how often processes are measured while bodies run
-PATIENCE_S = 3.0  # an answer that takes longer is none
-FRESH_S = 5.0  # what was seen of a card is believed for so long
-HUNG_S = 60.0  # a sampler that says nothing for so long is replaced
+EVERY_S = 1.0  # how often to measure processes while bodies run
+ANSWER_S = 3.0  # longest wait for an answer; then an empty sample takes its place
+FRESH_S = 5.0  # older readings of a card are ignored
+HUNG_S = 60.0  # a sampler that does not answer for this long is replaced
 FORK_AGAIN_S = 5.0
-LEAVE_S = 1.0  # longest wait for its end: a driver may hold it in the kernel, for ever
+EXIT_S = (
+    1.0  # longest wait for the end of the sampler: a driver may block it in the kernel for ever
+)
 
 
 class Sample(NamedTuple):
-    """One look at the agent's children and the cards, on the monotonic clock. A card that the
-    driver does not answer for counts as idle."""
+    """One measurement of the agent's children and the cards; `at` is on the monotonic clock. A card
+    without a reading counts as idle."""
 
     at: float
     processes: dict[int, tuple[int, str]] = {}  # noqa: RUF012 - never changed
     cards: dict[int, tuple[float, int]] = {}  # noqa: RUF012 - never changed
 
     def rss_bytes(self, pid: int) -> int | None:
-        """Memory of a child and of all it started."""
+        """Memory of a child and of every process it started."""
         return self.processes[pid][0] if pid in self.processes else None
 
     def state(self, pid: int) -> str | None:
@@ -48,11 +51,11 @@ class Sample(NamedTuple):
 
 
 class Telemetry:
-    """Forks the sampler when something is to be measured. One agent of a host says how busy it is:
-    the one that holds the lock.
+    """Forks the sampler when something has to be measured. On each host one agent reports how busy
+    the host is: the one that holds the lock.
 
-    Invariant: at most one request for processes is unanswered for less than PATIENCE_S; then an
-    empty sample stands in, so that a hung sampler keeps no watchdog waiting.
+    Invariant: at most one request for processes waits for its answer. After ANSWER_S an empty
+    sample replaces the answer, so that a hung sampler delays no watchdog.
     """
 
     def __init__(self, selector: selectors.BaseSelector, host: str, dsn: str) -> None:
@@ -65,11 +68,12 @@ class Telemetry:
         self._buffer = b""
         self._host_samples: list[dict[str, Any]] = []
         self._asked_at = float("-inf")
-        self._unheard_since: float | None = None
+        self._unanswered_since: float | None = None
         self._next_at = self._host_at = self._fork_at = self._lock_at = 0.0
 
     def step(self, now: float, busy: bool, every_s: float, link: Link) -> None:
-        """Measure what is due: processes while bodies run, the host if that is this agent's."""
+        """Measure what is due: processes while bodies run, and the host if this agent reports
+        it."""
         self._reap(now)
         if self._lock < 0 and now >= self._lock_at:
             self._lock_at = now + every_s
@@ -92,14 +96,14 @@ class Telemetry:
         return min(host_at, self._next_at) if busy else host_at
 
     def close(self) -> None:
-        """Let the sampler go, and another agent of this host speak."""
+        """End the sampler, and let another agent report this host."""
         if self._lock >= 0:
             self._lock_path.unlink(missing_ok=True)
             os.close(self._lock)
             self._lock = -1
         if self._pid >= 0:
-            self._drop()
-            give_up_at = time.monotonic() + LEAVE_S
+            self._close_pipes()
+            give_up_at = time.monotonic() + EXIT_S
             with suppress(ChildProcessError):
                 os.kill(self._pid, signal.SIGKILL)
                 while not os.waitpid(self._pid, os.WNOHANG)[0] and time.monotonic() < give_up_at:
@@ -125,8 +129,8 @@ class Telemetry:
         self._selector.register(self._answers, selectors.EVENT_READ, self._read)
 
     def _ask_processes(self, now: float) -> None:
-        if self.sample.at < self._asked_at and now < self._asked_at + PATIENCE_S:
-            return  # the answer is under way
+        if self.sample.at < self._asked_at and now < self._asked_at + ANSWER_S:
+            return  # still waiting for the answer
         if self.sample.at < self._asked_at:
             self.sample = Sample(now)
         self._asked_at = now
@@ -135,18 +139,18 @@ class Telemetry:
     def _ask(self, what: bytes) -> None:
         if self._requests < 0:
             return
-        with suppress(BlockingIOError, BrokenPipeError):  # it hangs, or has died
+        with suppress(BlockingIOError, BrokenPipeError):  # the sampler hangs or has died
             os.write(self._requests, what)
-        self._unheard_since = self._unheard_since or time.monotonic()
+        self._unanswered_since = self._unanswered_since or time.monotonic()
 
     def _read(self) -> None:
         try:
             data = os.read(self._answers, 1 << 16)
         except BlockingIOError:
             return
-        self._unheard_since = None
+        self._unanswered_since = None
         if not data:
-            self._drop()
+            self._close_pipes()
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
             self._take(json.loads(line))
@@ -162,7 +166,7 @@ class Telemetry:
             {} if stale else {int(n): (use, used) for n, (use, used) in cards["uses"].items()},
         )
 
-    def _drop(self) -> None:
+    def _close_pipes(self) -> None:
         if self._answers >= 0:
             self._selector.unregister(self._answers)
             os.close(self._answers)
@@ -170,34 +174,35 @@ class Telemetry:
             self._answers = self._requests = -1
 
     def _reap(self, now: float) -> None:
-        if self._pid >= 0 and now > (self._unheard_since or now) + HUNG_S:
+        if self._pid >= 0 and now > (self._unanswered_since or now) + HUNG_S:
             os.kill(self._pid, signal.SIGKILL)
         if self._pid >= 0 and os.waitpid(self._pid, os.WNOHANG)[0]:
-            log.warning("the sampler has died; another one follows")
-            self._drop()
-            self._unheard_since = None
+            log.warning("the sampler died: starting another one")
+            self._close_pipes()
+            self._unanswered_since = None
             self._pid, self._fork_at = -1, now + FORK_AGAIN_S
 
 
 def _lock_path(host: str, dsn: str) -> Path:
-    """One file for each host name and database, so that every database hears of every host."""
+    """One file for each host name and database, so that every database gets the metrics of every
+    host."""
     name = zlib.crc32(f"{host}\n{dsn}".encode())  # hashlib would cost half a MiB of memory
     return Path(tempfile.gettempdir(), f"qwf-metrics-{os.getuid()}-{name:08x}.lock")
 
 
 def _try_lock(path: Path) -> int:
-    """The descriptor that holds the lock; -1 while another process has it, or there is no place
-    for it."""
+    """The descriptor that holds the lock; -1 if another process has it or the file cannot be
+    made."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        log.debug("no lock for metrics: %s", error)
+        log.debug("cannot lock metrics: %s", error)
         return -1
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(fd).st_ino == path.stat().st_ino:
-            return fd  # else it was let go, and removed, just now
+            return fd  # else another agent has just removed the file
     except OSError as error:
-        log.debug("another agent speaks for this host: %s", error)
+        log.debug("another agent reports this host: %s", error)
     os.close(fd)
     return -1

@@ -1,6 +1,6 @@
-"""What kills a body that runs on: each watchdog looks at the first job of a slot and says why it
-has to stop, or nothing. The agent measures and kills; nothing here depends on what the child does
-or can still do. docs/watchdogs.md has it in words."""
+"""Decides which bodies to kill: each watchdog checks the first job of a slot and returns why it has
+to stop, or None. The agent measures and kills, so this works even if the child hangs. Described in
+docs/watchdogs.md."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ log = logging.getLogger("qwf_agent")
 
 
 class Trip(NamedTuple):
-    """A watchdog that has tripped: the reason as qwf.finish() takes it, a sentence for people, and
-    what was measured."""
+    """A watchdog that has tripped: the reason for qwf.finish(), an error text, and what was
+    measured."""
 
     reason: str
     error: str
@@ -25,16 +25,16 @@ class Trip(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """One look at a running job. `seconds`: how long its body has run, or its code and model have
-    been loading. `sampled_at`: when memory (of the child and all it started) and card were
-    measured. `gpu_percent` is None where the job has no card that one can see."""
+    """One observation of a running job. `seconds`: how long its body has run, or its code and model
+    have been loading. `sampled_at`: when the card and the memory of the child and every process it
+    started were measured. `gpu_percent` is None if the job has no visible card."""
 
     claim: Claim
     settings: Settings
     now: float
     seconds: float
     loading: bool
-    beat: int
+    progress_version: int
     sampled_at: float = 0.0
     rss_bytes: int | None = None
     state: str | None = None
@@ -47,14 +47,14 @@ Watchdog = Callable[[Observation], "Trip | None"]
 
 
 def check(seen: Observation) -> Trip | None:
-    """The first watchdog that trips."""
+    """The first watchdog that trips, or None."""
     state = seen.claim.watchdog_state
-    if seen.loading != state.loading:  # its model is there: the body begins
+    if seen.loading != state.loading:  # the model is loaded: the body starts
         state.loading, state.window_at = seen.loading, None
-    if seen.beat != state.beat:
-        state.beat, state.beat_at = seen.beat, seen.now
+    if seen.progress_version != state.progress_version:
+        state.progress_version, state.progress_at = seen.progress_version, seen.now
         state.window_at, state.window_rss = seen.now, None
-        state.still.clear()
+        state.silent_samples.clear()
     state.gpu_peak_bytes = max(state.gpu_peak_bytes, seen.gpu_used_bytes)
     trip = next((trip for watchdog in WATCHDOGS if (trip := watchdog(seen))), None)
     state.sampled_at = seen.sampled_at
@@ -62,12 +62,12 @@ def check(seen: Observation) -> Trip | None:
 
 
 def wall_clock(seen: Observation) -> Trip | None:
-    """Trips when the body has run longer than its timeout, or its code and model have been loading
-    longer than the grace for that."""
+    """Trips if the body has run longer than its timeout, or its code and model have been loading
+    longer than model_load_grace."""
     claim, grace = seen.claim, seen.settings.model_load_grace
     if seen.loading and seen.seconds > grace:
         what = f"the model {claim.model!r}" if claim.model else "the code of the task"
-        error = f"timeout: {what} took longer than {grace:g} s to load"
+        error = f"timeout: loading {what} took longer than {grace:g} s"
         return Trip("timeout", error, _readings(seen))
     if seen.loading or seen.seconds <= claim.timeout:
         return None
@@ -76,43 +76,43 @@ def wall_clock(seen: Observation) -> Trip | None:
 
 
 def memory(seen: Observation) -> Trip | None:
-    """Trips when the child and all it started have more memory than --max-rss."""
+    """Trips if the child and every process it started use more memory than --max-rss."""
     if seen.max_rss is None or seen.rss_bytes is None or seen.rss_bytes <= seen.max_rss:
         return None
     used, limit = seen.rss_bytes // MIB, seen.max_rss // MIB
-    error = f"out of memory: the body and what it started had {used} MiB, --max-rss is {limit} MiB"
+    error = f"out of memory: the body and its processes used {used} MiB, --max-rss is {limit} MiB"
     return Trip("oom", error, {**_readings(seen), "max_rss_bytes": seen.max_rss})
 
 
 def no_progress(seen: Observation) -> Trip | None:
-    """Trips when a body that has reported progress falls silent for its stall_timeout, and then
-    some samples show card and memory standing still. Movement gives it as much time again."""
+    """Trips if a body that has reported progress is silent for its stall_timeout, and the next
+    samples show an idle card and constant memory. Activity gives it the same time again."""
     state, settings = seen.claim.watchdog_state, seen.settings
-    if state.beat_at is None or seen.now - state.beat_at <= seen.claim.stall_timeout:
+    if state.progress_at is None or seen.now - state.progress_at <= seen.claim.stall_timeout:
         return None
     if seen.sampled_at > state.sampled_at:
-        state.still.append((seen.gpu_percent or 0.0, seen.rss_bytes or 0))
-    if len(state.still) < settings.stall_samples:
+        state.silent_samples.append((seen.gpu_percent or 0.0, seen.rss_bytes or 0))
+    if len(state.silent_samples) < settings.stall_samples:
         return None
-    use = max(use for use, _ in state.still)
-    sizes = [size for _, size in state.still]
+    use = max(use for use, _ in state.silent_samples)
+    sizes = [size for _, size in state.silent_samples]
     moved = max(sizes) - min(sizes)
-    silent = seen.now - state.beat_at
+    silent = seen.now - state.progress_at
     readings = {**_readings(seen), "ram_moved_bytes": moved, "most_gpu_percent": use}
-    state.still.clear()
+    state.silent_samples.clear()
     if use > settings.idle_gpu_percent or moved > settings.idle_ram_bytes:
-        log.info("job %d: silent for %.0f s, but not standing still", seen.claim.job_id, silent)
-        state.suspicion = readings
-        state.beat_at = seen.now
+        log.info("job %d: silent for %.0f s, but still active", seen.claim.job_id, silent)
+        state.suspected_stall = readings
+        state.progress_at = seen.now
         return None
-    error = f"stalled: no progress reported for {silent:.0f} s, card and memory standing still"
+    error = f"stalled: no progress reported for {silent:.0f} s, card idle and memory constant"
     return Trip("stalled", error, readings)
 
 
 def gpu_health(seen: Observation) -> Trip | None:
-    """Trips when the card was idle and memory stood still for a whole window. The first begins
-    after the grace for loading a model; at once where the agent has seen it loaded; at the last
-    report of progress where there is one."""
+    """Trips if the card was idle and memory constant for a whole window. The first window begins
+    after the grace for loading a model, at once if the model is known to be loaded, or at the last
+    progress report."""
     state, settings = seen.claim.watchdog_state, seen.settings
     if seen.gpu_percent is None or not seen.claim.heavy:
         return None
@@ -135,17 +135,17 @@ def gpu_health(seen: Observation) -> Trip | None:
     state.window_at, state.window_rss = seen.now, None
     if use > settings.idle_gpu_percent or moved > settings.idle_ram_bytes:
         return None
-    error = f"card hung: idle for {window:.0f} s while the body ran, memory standing still"
+    error = f"card hung: idle for {window:.0f} s while the body ran, memory constant"
     readings = {"window_s": round(window, 1), "ram_moved_bytes": moved, "most_gpu_percent": use}
     return Trip("gpu_hung", error, {**_readings(seen), **readings})
 
 
 def _readings(seen: Observation) -> dict[str, Any]:
-    """What was measured, for whoever looks into it later."""
-    beat_at = seen.claim.watchdog_state.beat_at
+    """What was measured, for people who investigate the kill."""
+    progress_at = seen.claim.watchdog_state.progress_at
     readings = {
         "ran_s": round(seen.seconds, 1),
-        "silent_s": None if beat_at is None else round(seen.now - beat_at, 1),
+        "silent_s": None if progress_at is None else round(seen.now - progress_at, 1),
         "loading": seen.loading,
         "model": seen.claim.model,
         "state": seen.state,

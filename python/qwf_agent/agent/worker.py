@@ -1,5 +1,5 @@
-"""A registration on one queue: it looks for work, sleeps where there is none, and renews the
-leases of what it holds."""
+"""A registration on one queue: it claims jobs, sleeps while there are none, and renews the leases
+of the jobs it holds."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TROUBLE_S = 1.0  # pause after a call that failed
 
 
 class Worker:
-    """One queue's claims and heartbeats, over the link for calls that commit softly; its sleeper
-    says when to look for work.
+    """The claims and heartbeats of one queue, over the soft link; its sleeper decides when to
+    claim.
 
     Invariant: at most one claim is under way, and at most one of these two calls: a heartbeat, or
     the sleeper's `stay_asleep`, which replaces it while the worker sleeps without jobs.
@@ -43,10 +43,10 @@ class Worker:
         self.settings = settings
         self.lanes = self.queue in options.gpu_queues  # jobs need a card unless they are light
         self.reader = SettingsReader(self.queue, options, links.soft, now)
-        self.asked = NO_ROOM  # jobs asked for by the claim under way
+        self.asked = NO_ROOM  # jobs that the claim under way asks for
         self.found_all = False  # the last claim found all it asked for: there may be more
-        self._info: str | None = info  # what it has announced
-        self._announcing: Call | None = None
+        self._info: str | None = info  # as last registered
+        self._updating: Call | None = None
         self._links = links
         self._link = links.soft
         self._lease = options.lease
@@ -58,7 +58,7 @@ class Worker:
         self._become(registration)
 
     def _become(self, registration: Registration) -> None:
-        """Go by this registration; nothing is known yet of what people want of it."""
+        """Use this registration; its orders are not known yet."""
         self.id, self.channel = registration.id, registration.channel
         self.control = Control(
             self.id, registration.host, self.queue, self.settings.heartbeat, self._link
@@ -67,64 +67,65 @@ class Worker:
         self.sleeper = Sleeper(registration, self.settings, self.control, self._links)
 
     def take_settings(self, now: float) -> bool:
-        """Whether its settings have changed; from now on it goes by them."""
+        """Apply the settings of the queue; returns whether they have changed."""
         settings = self.reader.step(now)
         if settings is None or settings == self.settings:
             return False
         self.settings = self.sleeper.settings = settings
         self.control.every_s = settings.heartbeat
         self.beat_soon()
-        self.look_soon()
+        self.claim_soon()
         return True
 
-    def announce(self, info: str) -> None:
-        """Let the database know what this agent can do, where that has changed."""
-        call = self._announcing
+    def update_registration(self, info: str) -> None:
+        """Register what this agent can run, if that has changed."""
+        call = self._updating
         if call is not None and call.done:
-            self._announcing = None
-            self.look_soon()
+            self._updating = None
+            self.claim_soon()
             if call.failure is not None and call.failure.lost:
-                self._info = None  # it may not have heard
-        if self._announcing is None and info != self._info and self._links.durable.up:
+                self._info = None  # the database may not have it
+        if self._updating is None and info != self._info and self._links.durable.up:
             self._info = info
-            self._announcing = self._links.durable.send(db.update_worker(self.id, info))
+            self._updating = self._links.durable.send(db.update_worker(self.id, info))
 
-    def look(self, room: Room, asked: Room, now: float, alone: bool) -> None:
-        """Claim as much of the agent's `room` as nobody has `asked` for, if it is time to. Without
-        room, or once there was work, let wake-ups go to others. A worker on trial claims only
-        when it is `alone`: with no other job of the queue."""
-        self.sleeper.listen(now)
+    def claim_if_due(self, room: Room, asked: Room, now: float, alone: bool) -> None:
+        """Claim the part of the agent's `room` that other workers have not `asked` for, if it is
+        time. Without room, or after a claim that found work, let wake-ups go to others. A worker on
+        trial claims only if it is `alone`: the agent holds no other job of the queue."""
+        self.sleeper.test_notifications(now)
         may_claim = room.total > 0 and self.control.on
         if self.sleeper.found or not may_claim:
             self.sleeper.wake()
         if not may_claim:
             return
         if self._claiming is None:
-            self.sleeper.look_at_poll(now)
+            self.sleeper.claim_within_poll(now)
         left = Room(room.total - asked.total, room.heavy - asked.heavy)
         light_only = self.lanes and left.heavy <= 0
         if self._light_only and not light_only:
-            self.sleeper.look_soon()  # a card is free again: what was left to others may wait
+            self.sleeper.claim_soon()  # a card is free again: heavy jobs may be waiting
         self._light_only = light_only
         share = min(1000, left.total, left.heavy if self.lanes and not light_only else 1000)
         if self.circuit_breaker.on_trial:
             share = min(share, 1 if alone else 0)
-        if share > 0 and self._claiming is None and now >= self.sleeper.look_at and self._link.up:
+        due = now >= self.sleeper.claim_at
+        if share > 0 and self._claiming is None and due and self._link.up:
             self.asked = Room(share, share if self.lanes and not light_only else 0)
-            self.sleeper.look_at = float("inf")
+            self.sleeper.claim_at = float("inf")
             self._claiming = self._link.send(
                 db.claim(self.queue, self.id, share, self._lease, light_only)
             )
 
     def claimed(self, now: float) -> list[Claim]:
-        """What a claim has brought, once."""
+        """The jobs that a claim has returned, once."""
         call = self._claiming
         if call is None or not call.done:
             return []
         self.found_all = 0 < self.asked.total <= len(call.records)
         self._claiming, self.asked = None, NO_ROOM
         if call.failure:
-            self.sleeper.look_at = now + spread(TROUBLE_S)
+            self.sleeper.claim_at = now + spread(TROUBLE_S)
             if not call.failure.lost:
                 log.warning("claiming from %s failed: %s", self.queue, call.failure)
             return []
@@ -132,56 +133,56 @@ class Worker:
         return from_call(call, self.settings, self.lanes)
 
     def notified(self, notification: Notification) -> None:
-        """A notification: the name of a queue that has work, that a job was cancelled, that a log
-        is followed, that something is wanted of this worker, or that settings have changed."""
+        """Act on a notification: the queue has work, a job was cancelled, a log is followed, an
+        echo arrived, or orders or settings have changed."""
         self.control.notified(notification)
         self.reader.notified(notification)
         if notification.channel == self.channel and notification.payload == self.queue:
-            self.look_soon()
+            self.claim_soon()
         elif notification.channel == self.channel and notification.payload == "cancel":
             self.beat_soon()
         elif notification.channel == self.channel and notification.payload == "log":
             self._log_wanted = True
         elif notification.channel == self.channel and notification.payload == "echo":
-            self.sleeper.hear_echo()
+            self.sleeper.take_echo()
 
     def take_log_request(self) -> bool:
-        """Whether somebody has begun to follow a log since last asked."""
+        """Whether somebody has begun to follow a log since the last call."""
         wanted, self._log_wanted = self._log_wanted, False
         return wanted
 
-    def look_soon(self) -> None:
-        """There may be work. A claim under way may have looked before it came: look again."""
-        self.sleeper.look_soon()
+    def claim_soon(self) -> None:
+        """Claim again at once, because there may be work that a claim under way did not see."""
+        self.sleeper.claim_soon()
 
     def beat_due(self, now: float) -> bool:
-        """Whether it is time to renew the leases, or to say again that it sleeps."""
+        """Whether it is time to renew the leases, or to tell the database that the worker is still
+        asleep."""
         sleeper = self.sleeper
-        at = min(self._beat_at, sleeper.say_at) if sleeper.asleep else self._beat_at
-        return self._beating is None and not sleeper.is_staying and now >= at and self._link.up
+        at = min(self._beat_at, sleeper.renew_at) if sleeper.asleep else self._beat_at
+        return self._beating is None and not sleeper.is_renewing and now >= at and self._link.up
 
     def beat_soon(self) -> None:
-        """Something has changed that the database should know at once."""
+        """Send a heartbeat at once, because the database should know about a change."""
         self._beat_at = 0.0
 
     def beat(self, claims: Iterable[Claim], stats: str, now: float) -> None:
-        """Renew the leases of those that came from this queue, and say how things stand. What is
-        due soon is done along with it: a server process that has just been woken takes a fraction
-        of the time for it."""
+        """Renew the leases of the claims from this queue, and report `stats`. Calls that are due
+        soon are made with it, because a server process that is awake executes them much faster."""
         tokens = [claim.token for claim in claims if claim.queue == self.queue]
         if self.sleeper.asleep and not tokens:
-            self.sleeper.stay(stats, now)
-            self._beat_at = self.sleeper.say_at
+            self.sleeper.renew(stats, now)
+            self._beat_at = self.sleeper.renew_at
         else:
             self._beat_at = now + self.settings.beat_s
             self._beating = self._link.send(db.heartbeat(self.id, tokens, self._lease, stats))
             if self.sleeper.asleep:
                 self.sleeper.sleep(now)
-                self.control.ask_if_due_before(self.sleeper.say_at)
-        self.sleeper.look_along(now)
+                self.control.ask_if_due_before(self.sleeper.renew_at)
+        self.sleeper.claim_early(now)
 
     def verdicts(self, now: float) -> dict[str, str]:
-        """Verdict by token from a heartbeat that has come back, once."""
+        """The verdicts of an answered heartbeat by token, once."""
         if not self.sleeper.take_answer(now):
             self._beat_at = now + min(TROUBLE_S, self.settings.beat_s)
         call = self._beating
@@ -193,10 +194,9 @@ class Worker:
             return {}
         return {row["token"]: row["verdict"] for row in call.rows}
 
-    def rejoin(self, host: str, info: str) -> Iterator[None]:
-        """Register again, under a new id. The caller goes through it step by step, one step in each
-        turn of the loop."""
-        self._info, self._announcing = info, None
+    def reregister(self, host: str, info: str) -> Iterator[None]:
+        """Register again, under a new id. The caller runs one step in each turn of the loop."""
+        self._info, self._updating = info, None
         registering = self._links.durable.send(db.register_worker(host, self.queue, info))
         while not registering.done:
             yield
@@ -207,19 +207,19 @@ class Worker:
             policy = self.control.policy
             self._become(Registration(registering.value(), naming.value(), host, self.queue))
             self._links.listener.listen(self.channel)
-            self.control.policy = policy  # until the database says otherwise
+            self.control.policy = policy  # until the database answers
 
     def next_at(self, room: int) -> float:
-        """When there is something to do, if nothing happens before."""
-        beating = self._beating is not None or self.sleeper.is_staying
+        """When there is something to do, unless something happens first."""
+        beating = self._beating is not None or self.sleeper.is_renewing
         beat = float("inf") if beating else self._beat_at
-        looks = (
+        may_claim = (
             self._claiming is None
             and room > 0
             and self.control.on
             and not self.circuit_breaker.on_trial
         )
-        look = self.sleeper.look_at if looks else float("inf")
-        say = self.sleeper.say_at if self.sleeper.asleep and not beating else float("inf")
-        times = (beat, look, say, self.control.next_at(), self.reader.next_at())
+        claim = self.sleeper.claim_at if may_claim else float("inf")
+        renew = self.sleeper.renew_at if self.sleeper.asleep and not beating else float("inf")
+        times = (beat, claim, renew, self.control.next_at(), self.reader.next_at())
         return min(times) if self._link.up else float("inf")
