@@ -11,7 +11,7 @@ from qwf_agent import config
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """No variable set, an empty home, an empty working directory."""
+    """An environment without variables, with an empty home and an empty working directory."""
     for name in ("QWF_DSN", "DATABASE_URL", "QWF_CONFIG", *config.LOCATION_VARIABLES):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("QWF_HOME", str(tmp_path / "home"))
@@ -42,7 +42,7 @@ def test_the_first_place_that_has_an_address_wins(
     assert config.find_dsn("dbname=from_flag") == "dbname=from_flag"
 
 
-def test_a_user_alone_is_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_alone_is_not_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGUSER", "me")
     monkeypatch.setenv("PGPASSWORD", "secret")
     with pytest.raises(config.ConfigError):
@@ -55,12 +55,12 @@ def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert config.find_dsn(None) == "dbname=there"
 
 
-def test_the_driver_of_sqlalchemy_is_taken_off() -> None:
+def test_the_driver_of_sqlalchemy_is_removed() -> None:
     assert config.find_dsn("postgresql+psycopg://u@h/d") == "postgresql://u@h/d"
 
 
 @pytest.mark.parametrize("dsn", ["", " ", "mysql://u:secret@h/d", "what is this", "hots=box"])
-def test_what_is_no_address_is_refused_without_repeating_it(dsn: str) -> None:
+def test_a_bad_address_is_refused_and_not_repeated(dsn: str) -> None:
     with pytest.raises(config.ConfigError, match=r"^--dsn is") as caught:
         config.find_dsn(dsn)
     assert "secret" not in str(caught.value)

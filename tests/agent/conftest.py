@@ -33,7 +33,7 @@ def start(dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
 def shared(
     server: Any, template: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Database]:
-    """A database with one agent, for all tests of a module that only look at single jobs."""
+    """A database with one agent, shared by all tests of a module that only check single jobs."""
     home = tmp_path_factory.mktemp("agent")
     with server.database(server.new_name(), template) as janitor:
         dsn = server.dsn(janitor.dbname)
@@ -50,8 +50,8 @@ def shared(
 
 @pytest.fixture(autouse=True)
 def between(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A job that completes after each test of the shared agent: it would switch itself off if all
-    its jobs crashed, one after another."""
+    """Completes a job after each test with the shared agent, which would switch itself off if all
+    its jobs crashed."""
     yield
     if "shared" in request.fixturenames:
         shared: Database = request.getfixturevalue("shared")

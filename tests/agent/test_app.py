@@ -29,14 +29,14 @@ def test_it_is_enqueued_in_the_callers_transaction(base: Database) -> None:
     assert job["inputs"] == {"who": "Ada"}
 
 
-def test_rolled_back_it_was_never_there(base: Database) -> None:
+def test_a_rollback_removes_the_job(base: Database) -> None:
     with psycopg.connect(base.dsn) as conn:
         add.enqueue(conn, a=1)
         conn.rollback()
     assert base.one("select count(*) from qwf.jobs") == 0
 
 
-def test_options_are_for_one_call(base: Database) -> None:
+def test_options_apply_to_a_copy_of_the_task(base: Database) -> None:
     when = datetime(2040, 1, 2, tzinfo=timezone.utc)
     special = add.options(
         priority=5, run_at=when, key="k", labels={"a": 1}, timeout=timedelta(minutes=2),
@@ -63,7 +63,7 @@ def test_arguments_have_to_be_json(base: Database) -> None:
     assert error.value.sqlstate == "QW006"
 
 
-def test_two_tasks_of_one_name_are_refused() -> None:
+def test_two_tasks_with_one_name_are_refused() -> None:
     with pytest.raises(ValueError, match="'greet'"):
         app.task("greet")(lambda: None)
     assert App().tasks == {}

@@ -1,4 +1,4 @@
-"""How many jobs an agent holds, and what it gives back."""
+"""How many jobs an agent holds, and which it releases."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_job_does_not_wait_behind_a_long_body(
     assert base.job(long_one)["status"] == "running"
 
 
-def test_an_end_is_told_while_a_long_body_runs_behind_it(
+def test_a_job_is_reported_while_a_long_body_runs_behind_it(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     start("--app", "bodies")
@@ -39,7 +39,7 @@ def test_an_end_is_told_while_a_long_body_runs_behind_it(
     assert base.job(long_one)["status"] == "running"
 
 
-def test_what_it_cannot_start_soon_goes_to_another_agent(
+def test_jobs_it_cannot_start_soon_go_to_another_agent(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     start("--app", "bodies")
@@ -55,9 +55,7 @@ def test_what_it_cannot_start_soon_goes_to_another_agent(
         assert (job["status"], job["losses"], job["failures"]) == ("completed", 0, 0)
 
 
-def test_a_job_is_left_to_others_while_it_would_wait_here(
-    base: Database, start: StartAgent
-) -> None:
+def test_a_job_is_not_claimed_while_it_would_wait(base: Database, start: StartAgent) -> None:
     start("--app", "bodies")
     base.ended([base.enqueue("noop") for _ in range(60)][-1])  # it takes many at a time
     until(lambda: base.one("select count(*) from qwf.sleepers") == 1)
@@ -74,25 +72,25 @@ def test_long_jobs_are_claimed_one_at_a_time(base: Database, start: StartAgent) 
     while any(base.job(job_id)["status"] != "completed" for job_id in ids):
         running = base.one("select count(*) from qwf.jobs where status = 'running'")
         seen = max(seen, running)
-        assert running <= 4, "two that run, and two whose ends are being reported"
+        assert running <= 4, "two that run, and two that are being reported"
     assert seen >= 2
 
 
 def test_batches_grow_while_bodies_are_short_and_shrink_at_once() -> None:
     batch_size = BatchSize(500)
-    assert batch_size.batch == batch_size.hold == 1, "none is claimed behind one that may be long"
+    assert batch_size.batch == batch_size.hold == 1, "no job waits behind one that may be long"
     sizes = []
     for _ in range(3000):
         batch_size.record("t", 0.0001)
         sizes.append(batch_size.batch)
     assert sizes[-1] == 500
-    assert batch_size.hold == 1000, "the next batch is claimed while one is done"
+    assert batch_size.hold == 1000, "the next batch is claimed while one runs"
     assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
     batch_size.record("t", 60)
     assert batch_size.batch == 1
 
 
-def test_a_task_never_seen_counts_as_long() -> None:
+def test_an_unknown_task_counts_as_long() -> None:
     batch_size = BatchSize(500)
     batch_size.record("short", 0.001)
     assert batch_size.expected("short") < BATCH_S

@@ -1,4 +1,4 @@
-"""A job that is cancelled stops: asked first, then killed."""
+"""A cancelled job stops: it is told to stop first, then killed."""
 
 from __future__ import annotations
 

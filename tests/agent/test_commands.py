@@ -13,7 +13,7 @@ from support.harness import USER, Database, StartAgent, alive, until
 
 
 def run(base: Database, *argv: Any, **inputs: Any) -> dict[str, Any]:
-    """The first attempt at a command, with its job."""
+    """The first attempt of a command, with its job."""
     job_id = base.enqueue("command", {"command": list(argv), **inputs})
     attempt = base.attempted(job_id)
     return {**attempt, "job": base.job(job_id)}
@@ -23,7 +23,7 @@ def run(base: Database, *argv: Any, **inputs: Any) -> dict[str, Any]:
     ("code", "outcome"),
     [(0, "completed"), (1, "error"), (64, "fatal"), (65, "fatal"), (75, "tempfail"), (78, "fatal")],
 )
-def test_an_exit_code_decides(shared: Database, code: int, outcome: str) -> None:
+def test_the_exit_code_decides_the_outcome(shared: Database, code: int, outcome: str) -> None:
     attempt = run(shared, "exit.sh", code)
     assert attempt["outcome"] == outcome
     assert attempt["log_tail"] == f"leaving with {code}\n"
@@ -32,7 +32,7 @@ def test_an_exit_code_decides(shared: Database, code: int, outcome: str) -> None
         assert attempt["error"] == f"the command exited with code {code}"
 
 
-def test_it_gets_inputs_folder_and_a_short_environment(shared: Database) -> None:
+def test_a_command_gets_inputs_a_folder_and_a_small_environment(shared: Database) -> None:
     attempt = run(shared, "echo.sh", "a b", 1.5, name="Ada")
     output = attempt["job"]["output"]
     assert output["args"] == "a b 1.5"
@@ -72,7 +72,7 @@ def test_a_bad_output_file_is_an_error(shared: Database, text: str) -> None:
         ["exit.sh", "a\\0b"],
     ],
 )
-def test_anything_but_a_program_of_the_folder_is_refused(shared: Database, argv: Any) -> None:
+def test_only_a_program_in_the_folder_may_run(shared: Database, argv: Any) -> None:
     if isinstance(argv, list):
         argv = [a.replace("\\0", "\x01") if isinstance(a, str) else a for a in argv]
     job_id = shared.enqueue("command", {"command": argv})
@@ -80,7 +80,7 @@ def test_anything_but_a_program_of_the_folder_is_refused(shared: Database, argv:
     assert attempt["outcome"] in ("fatal", "error")
 
 
-def test_a_link_that_leads_out_is_refused(tmp_path: Path) -> None:
+def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to("/bin/true")
     (tmp_path / "true").write_bytes(Path("/bin/true").read_bytes())
     (tmp_path / "true").chmod(0o755)
@@ -95,13 +95,13 @@ def test_no_shell_reads_the_arguments(shared: Database, tmp_path: Path) -> None:
     assert not trap.exists()
 
 
-def test_a_process_left_behind_does_not_hold_it_up(shared: Database, tmp_path: Path) -> None:
+def test_a_process_left_behind_does_not_delay_the_job(shared: Database, tmp_path: Path) -> None:
     attempt = run(shared, "leave.sh", str(tmp_path / "pid"))
     assert attempt["job"]["output"] == {"left": True}
     os.kill(int((tmp_path / "pid").read_text()), 9)
 
 
-def test_cancelled_it_gets_sigterm(shared: Database, tmp_path: Path) -> None:
+def test_a_cancelled_command_gets_sigterm(shared: Database, tmp_path: Path) -> None:
     file = tmp_path / "said"
     job_id = shared.enqueue("command", {"command": ["trap.sh", str(file)]})
     until(lambda: file.exists() and file.read_text() == "started\n")
@@ -111,7 +111,7 @@ def test_cancelled_it_gets_sigterm(shared: Database, tmp_path: Path) -> None:
     assert file.read_text() == "started\nstopped\n"
 
 
-def test_one_that_ignores_sigterm_is_killed(
+def test_a_command_that_ignores_sigterm_is_killed(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     base.conn.execute("update qwf.settings set cancel_grace = '0.2 s'")

@@ -1,4 +1,4 @@
-"""On and off, as operators want a worker, without a restart."""
+"""Operators switch a worker on and off without a restart."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def switch(base: Database, state: str, policy: str = "hard", **more: Any) -> Non
 
 
 def running(base: Database, task: str, tmp_path: Path, **args: Any) -> tuple[int, int]:
-    """A job that runs, and the process of its body."""
+    """A running job, and the pid of its body."""
     file = tmp_path / f"pid {task}"
     job_id = base.enqueue(task, {"file": str(file), **args})
     return job_id, int(until(lambda: file.exists() and file.read_text(), "the body"))
@@ -31,8 +31,8 @@ def parked(agent: Agent) -> None:
     until(lambda: not agent.children(), "the children to go")
 
 
-def test_a_notification_is_no_order(base: Database, start: StartAgent, tmp_path: Path) -> None:
-    """Whoever can connect can send one: it makes an agent look, and what it sees decides."""
+def test_a_notification_is_not_an_order(base: Database, start: StartAgent, tmp_path: Path) -> None:
+    """Anybody who can connect can send one. It only makes an agent ask the database."""
     start(*BOX)
     job_id, _ = running(base, "telling", tmp_path, seconds=1)
     worker = base.one("select claimed_by from qwf.jobs where id = %s", job_id)
@@ -44,7 +44,7 @@ def test_a_notification_is_no_order(base: Database, start: StartAgent, tmp_path:
     assert base.ended(base.enqueue("noop", {}))["attempt"] == 1
 
 
-def test_off_hard_kills_and_gives_the_job_to_a_peer(
+def test_off_hard_kills_the_job_and_a_peer_runs_it(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     agent = start(*BOX)
@@ -61,11 +61,13 @@ def test_off_hard_kills_and_gives_the_job_to_a_peer(
     (tmp_path / "pid stubborn").unlink()
     start("--app", "bodies", "--host", "peer")
     until(lambda: (tmp_path / "pid stubborn").exists(), "a peer to run it")
-    assert base.job(later)["attempt"] == 0, "it comes behind what was given back"
+    assert base.job(later)["attempt"] == 0, "the released job comes first"
     assert agent.process.poll() is None
 
 
-def test_parked_it_beats_and_comes_back_in_place(base: Database, start: StartAgent) -> None:
+def test_a_parked_worker_sends_heartbeats_and_keeps_its_registration(
+    base: Database, start: StartAgent
+) -> None:
     base.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
     agent = start(*BOX)
     base.ended(base.enqueue("noop"))
@@ -79,7 +81,7 @@ def test_parked_it_beats_and_comes_back_in_place(base: Database, start: StartAge
     assert base.one("select count(*) from qwf.workers") == 1
 
 
-def test_drain_lets_what_runs_finish_and_parks(
+def test_drain_lets_running_jobs_finish_and_parks(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     agent = start(*BOX)
@@ -104,7 +106,7 @@ def test_pause_keeps_the_child(base: Database, start: StartAgent) -> None:
     assert base.ended(job_id)["output"]["pid"] == before
 
 
-def test_off_ends_by_itself(base: Database, start: StartAgent) -> None:
+def test_off_ends_at_its_time(base: Database, start: StartAgent) -> None:
     start(*BOX)
     base.conn.execute(
         "select qwf.worker_control('box', 'default', 'off', until => now() + interval '1 s')"
@@ -112,7 +114,7 @@ def test_off_ends_by_itself(base: Database, start: StartAgent) -> None:
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
 
 
-def test_it_starts_parked(base: Database, start: StartAgent) -> None:
+def test_an_agent_can_start_parked(base: Database, start: StartAgent) -> None:
     switch(base, "off")
     agent = start(*BOX)
     until(lambda: "is off (hard)" in agent.said(), "the agent to know")
@@ -120,7 +122,7 @@ def test_it_starts_parked(base: Database, start: StartAgent) -> None:
     assert agent.stop() == 0
 
 
-def test_a_plain_upsert_does_the_same(base: Database, start: StartAgent) -> None:
+def test_a_plain_insert_switches_off_too(base: Database, start: StartAgent) -> None:
     agent = start(*BOX)
     until(agent.children)
     base.conn.execute(
@@ -160,9 +162,7 @@ def test_one_queue_of_two_is_off(base: Database, start: StartAgent, tmp_path: Pa
     assert base.ended(base.enqueue("noop", {}, queue="cpu"))["status"] == "completed"
 
 
-def test_it_registers_again_when_the_database_has_forgotten_it(
-    base: Database, start: StartAgent
-) -> None:
+def test_a_worker_registers_again_when_its_row_is_lost(base: Database, start: StartAgent) -> None:
     base.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
     start(*BOX)
     base.ended(base.enqueue("noop"))
@@ -172,7 +172,7 @@ def test_it_registers_again_when_the_database_has_forgotten_it(
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
 
 
-# Black holes -------------------------------------------------------------------------------------
+# Workers whose jobs all fail ---------------------------------------------------------------------
 
 
 def off_reason(base: Database) -> Any:
@@ -180,7 +180,7 @@ def off_reason(base: Database) -> Any:
 
 
 def move_what_is_left(base: Database) -> None:
-    """To another queue, once the worker has reported what it ran."""
+    """Move queued jobs to another queue, after the worker has reported what it ran."""
     until(lambda: base.one("select count(*) from qwf.jobs where status = 'running'") == 0)
     base.conn.execute("update qwf.jobs set queue = 'cpu' where status = 'queued'")
 
@@ -189,29 +189,31 @@ def test_a_worker_whose_jobs_crash_one_after_another_switches_itself_off(
     base: Database, start: StartAgent
 ) -> None:
     agent = start(*BOX)
-    # The next job may be claimed before a crash is reported, so each of five may be another's.
+    # The next job may be claimed before a crash is reported, so all five crashes may differ.
     ids = [base.enqueue("die", {"number": int(signal.SIGSEGV)}) for _ in range(6)]
     reason = until(lambda: off_reason(base), "the worker to switch itself off")
     assert "in a row failed within 2 s (crashed)" in reason
     parked(agent)
     move_what_is_left(base)
-    assert base.job(ids[-1])["attempt"] == 0, "it is left to others"
+    assert base.job(ids[-1])["attempt"] == 0, "it is left for others"
     waiting = base.enqueue("noop")
     base.conn.execute("update qwf.worker_controls set until = now() where desired_state = 'off'")
     assert base.ended(waiting)["status"] == "completed"
 
 
-def test_the_canary_that_fails_switches_it_off_again(base: Database, start: StartAgent) -> None:
+def test_a_trial_job_that_fails_switches_the_worker_off_again(
+    base: Database, start: StartAgent
+) -> None:
     start(*BOX)
     for _ in range(5):
         base.enqueue("die", {"number": int(signal.SIGSEGV)})
     until(lambda: off_reason(base), "the worker to switch itself off")
     move_what_is_left(base)
-    canaries = [base.enqueue("die", {"number": int(signal.SIGSEGV)}) for _ in range(3)]
+    trials = [base.enqueue("die", {"number": int(signal.SIGSEGV)}) for _ in range(3)]
     base.conn.execute("update qwf.worker_controls set until = now()")
     until(lambda: "after a pause" in (off_reason(base) or ""), "the job on trial to die")
-    tried = [job_id for job_id in canaries if base.job(job_id)["attempt"]]
-    assert len(tried) == 1, "one job alone is tried"
+    tried = [job_id for job_id in trials if base.job(job_id)["attempt"]]
+    assert len(tried) == 1, "only one job is tried"
 
 
 @pytest.mark.parametrize("kind", ["value", "permanent"])
@@ -234,7 +236,9 @@ def test_one_job_that_keeps_crashing_switches_nothing_off(
     assert off_reason(base) is None
 
 
-def test_a_child_that_dies_on_request_is_no_loss(base: Database, start: StartAgent) -> None:
+def test_killed_idle_children_and_a_switch_off_do_no_harm(
+    base: Database, start: StartAgent
+) -> None:
     agent = start(*BOX)
     until(agent.children)
     for pid in agent.children():

@@ -1,6 +1,6 @@
-"""A day of operations on three unequal boxes: switched off and on, drained, paused, killed,
-cut off, upgraded, while Postgres and PgBouncer are restarted and work comes in. QWF_DAY_S makes it
-as long as one likes."""
+"""A day of operations on three different boxes: switched off and on, drained, paused, killed, cut
+off and upgraded, while Postgres and PgBouncer restart and work comes in. QWF_DAY_S sets its length
+in seconds."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ BOXES = {
     "desk": ("--queue", "cpu", "--slots", "2"),
 }
 QUEUES = [("attic", "cpu"), ("attic", "gpu"), ("cellar", "gpu"), ("desk", "cpu")]
-OLDEST = "desk"  # its agent lives all day long: its memory shows what leaks
-POLLING = "cellar"  # without a session of its own: it is woken by nobody
+OLDEST = "desk"  # its agent runs all day: its memory shows leaks
+POLLING = "cellar"  # without a session of its own, so nothing wakes it
 CUT_S = (2.0, max(4.0, min(20.0, DAY_S / 20)))
-WARM_UP_S = min(60.0, DAY_S / 2)  # until memory has grown to what it takes
+WARM_UP_S = min(60.0, DAY_S / 2)  # until memory has reached its normal size
 GROWTH_MB = 25.0
 RECOVERY_S = 180.0
 MARK = "QWF_TEST_DAY"
@@ -73,7 +73,7 @@ class Day:
         self.dsn, self.server, self.pooler, self.places = dsn, server, pooler, places
         self.mark = f"day-{os.getpid()}-{id(self)}"
         self.dice = random.Random(11)
-        self.cut: dict[str, float] = {}  # when the cable of a box is mended again
+        self.cut: dict[str, float] = {}  # when to reconnect the cable of a box
         self._start, self._home = start, home
         self._deck: list[Callable[[], str]] = []
         self.agents = {name: self.boot(name) for name in BOXES}
@@ -91,7 +91,7 @@ class Day:
         )  # fmt: skip
 
     def strike(self) -> None:
-        """One event of the day. All of them come, and then again."""
+        """One event of the day. Each kind happens before any is repeated."""
         if not self._deck:
             self._deck = [
                 *(self.switch, self.kill_child, self.kill_agent, self.upgrade),
@@ -104,7 +104,7 @@ class Day:
         self.complete = self.complete or not self._deck
 
     def enqueue(self, number: int) -> None:
-        """A run, once, whatever becomes of the connection."""
+        """Enqueue a run exactly once, even if the connection is lost."""
         workflow = self.dice.choice(["flux", "sdxl"])
         query = (
             "select qwf.enqueue_run(%s, context => jsonb_build_object('n', %s::int),"
@@ -178,7 +178,7 @@ class Day:
         return self.dice.choice([name for name in BOXES if name not in (OLDEST, *self.cut)])
 
     def left_over(self) -> list[str]:
-        """What still runs of all that was started this day."""
+        """The processes of this day that still run."""
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -228,7 +228,7 @@ def keep_up(dsn: str, runs: int) -> None:
 
 
 def finish(day: Day, runs: int) -> None:
-    """Every run completed, every outcome there once and what it should be."""
+    """Wait until every run has completed; each outcome exists once and is correct."""
     deadline = time.monotonic() + RECOVERY_S
     while completed_runs(day.dsn) < runs:
         said = [agent.said()[-3000:] for agent in day.agents.values()]
@@ -244,8 +244,10 @@ def finish(day: Day, runs: int) -> None:
     assert ask(day.dsn, wrong)[0]["n"] == 0
 
 
-def test_a_fleet_shares_out_models(base: Database, start: StartAgent, tmp_path: Path) -> None:
-    """Two boxes, two models, jobs in turn: each box stays with one model for most of them."""
+def test_boxes_keep_the_model_they_have_loaded(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """Two boxes, two models, alternating jobs: each box runs most of its jobs with one model."""
     journals = [tmp_path / f"journal {n}" for n in range(2)]
     for number, journal in enumerate(journals):
         start("--app", "modelling", "--queue", "gpu", "--gpu", "none", "--host", f"box {number}",
@@ -257,4 +259,4 @@ def test_a_fleet_shares_out_models(base: Database, start: StartAgent, tmp_path: 
         ]
     assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
     loads = sum(journal.read_text().count("\nload") + 1 for journal in journals if journal.exists())
-    assert loads <= 12, "not one for each of the 40"
+    assert loads <= 12, "far fewer than the 40 jobs"

@@ -1,4 +1,4 @@
-"""However an agent ends, nothing of it goes on; whatever its surroundings do, it does not end."""
+"""When an agent ends, all its processes end; when something around it fails, it goes on."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_stopped_agent_leaves_no_process_and_no_file(
     assert list(tmp_path.glob("qwf-*")) == []
 
 
-def test_a_killed_guardian_costs_the_agent_nothing(base: Database, start: StartAgent) -> None:
+def test_an_agent_survives_its_guardian(base: Database, start: StartAgent) -> None:
     agent = start("--app", "bodies", "--fresh")
     for pid in agent.processes("qwf-guardian"):
         os.kill(pid, signal.SIGKILL)
@@ -81,7 +81,7 @@ def test_a_killed_guardian_costs_the_agent_nothing(base: Database, start: StartA
     assert agent.stop() == 0
 
 
-# Connections that lead nowhere -------------------------------------------------------------------
+# Dead connections --------------------------------------------------------------------------------
 
 IMPATIENT = """
 import qwf_agent.agent.loop
@@ -97,16 +97,16 @@ QUIET = """
 
 
 def impatient(start: StartAgent, folder: Path, *options: str) -> Agent:
-    """An agent that soon gives up on a server that does not answer."""
+    """An agent that gives up after a second on a server that does not answer."""
     (folder / "sitecustomize.py").write_text(IMPATIENT)
     return start(*options, PYTHONPATH=os.pathsep.join(map(str, (folder, PACKAGE, USER))))
 
 
-def test_a_connection_that_leads_nowhere_is_noticed(
+def test_a_dead_connection_is_noticed(
     base: Database, server: Any, start: StartAgent, tmp_path: Path
 ) -> None:
-    """Packets are dropped, nobody is told: the agent connects anew, and reports what ended
-    meanwhile; its lease has not lapsed."""
+    """Packets are dropped without an error: the agent reconnects and reports what has ended; its
+    lease has not lapsed."""
     socket = f"{server.host}/.s.PGSQL.{server.port}"
     with proxy_to(socket) as proxy:
         dsn = make_conninfo(base.dsn, host="127.0.0.1", port=proxy.port)
@@ -120,7 +120,7 @@ def test_a_connection_that_leads_nowhere_is_noticed(
         assert base.ended(base.enqueue("noop"))["status"] == "completed"
 
 
-def test_an_idle_connection_that_leads_nowhere_is_noticed(
+def test_an_idle_dead_connection_is_noticed(
     base: Database, server: Any, start: StartAgent, tmp_path: Path
 ) -> None:
     socket = f"{server.host}/.s.PGSQL.{server.port}"
@@ -159,7 +159,7 @@ def test_a_full_disk_is_a_failure_of_the_host(
     assert agent.process.poll() is None
 
 
-def test_a_log_on_a_full_disk_ends_nothing(
+def test_an_agent_survives_a_log_on_a_full_disk(
     base: Database, dsn: str, tmp_path: Path, start: StartAgent
 ) -> None:
     agent = start("--app", "bodies", "-v", log=Path("/dev/full"))
@@ -174,8 +174,8 @@ def test_a_log_on_a_full_disk_ends_nothing(
 
 
 def test_nothing_depends_on_the_clock_of_the_box() -> None:
-    """Leases are the database's affair, everything else is measured on the monotonic clock: setting
-    the clock of a box changes nothing."""
+    """The database keeps the leases, and all else is measured on the monotonic clock: setting the
+    clock of a box changes nothing."""
     rooms = [PACKAGE / "qwf_agent" / room for room in ("agent", "child", "system")]
     files = [file for room in rooms for file in room.glob("*.py")]
     assert files

@@ -1,4 +1,4 @@
-"""Body, child, agent or Postgres may die at any point: nothing is lost, nothing happens twice."""
+"""A body, child, agent or Postgres dies at any point: nothing is lost, nothing happens twice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_killed_child_is_replaced_and_its_job_runs_again(
     assert agent.process.poll() is None
 
 
-def test_a_killed_agent_takes_its_children_along_and_another_takes_over(
+def test_children_die_with_a_killed_agent_and_another_takes_over(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     agent = start("--app", "bodies", "--lease", "1")
@@ -88,7 +88,7 @@ def test_a_body_that_lost_its_lease_is_killed_and_not_reported(
     assert len(base.attempts(job_id)) == 1
 
 
-def test_an_agent_that_was_asleep_too_long_changes_nothing(
+def test_an_agent_that_was_stopped_too_long_changes_nothing(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     stopped = start("--app", "bodies", "--lease", "1")
@@ -122,7 +122,7 @@ def test_a_restart_of_postgres_loses_nothing(
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
 
 
-def test_what_ended_while_the_database_was_away_is_reported_afterwards(
+def test_jobs_that_ended_while_the_database_was_down_are_reported_later(
     server: Any, base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     start("--app", "bodies", "-v")
@@ -154,7 +154,7 @@ def test_sessions_cut_by_the_server_are_opened_again(base: Database, start: Star
 def test_a_frozen_session_does_not_keep_the_agent_from_killing(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
-    """The backend is stopped, as behind a half-open connection: the agent goes on, and kills in
+    """The backends are stopped, as with a half-open connection: the agent goes on and kills in
     time."""
     agent = start("--app", "bodies")
     file = tmp_path / "pid"
@@ -176,7 +176,7 @@ def test_a_frozen_session_does_not_keep_the_agent_from_killing(
     assert base.attempted(job_id)["reason"] == "timeout"
 
 
-def test_a_child_that_dies_between_jobs_costs_nothing(base: Database, start: StartAgent) -> None:
+def test_a_child_that_dies_between_jobs_costs_no_attempt(base: Database, start: StartAgent) -> None:
     agent = start("--app", "bodies", "--slots", "2")
     until(lambda: len(agent.children()) == 2)
     for pid in agent.children():

@@ -1,4 +1,4 @@
-"""A fleet under fire: nothing is lost, nothing is written twice."""
+"""A fleet with many kills and restarts: nothing is lost, nothing is written twice."""
 
 from __future__ import annotations
 
@@ -82,14 +82,13 @@ def new_agent(start: StartAgent, home: Path) -> Agent:
 
 
 def wait_for_progress(dsn: str, nodes: int) -> None:
-    """Until so many nodes are completed: strikes come in the thick of the work, not by the
-    clock."""
+    """Wait until this many nodes have completed, so that strikes hit the work, not the clock."""
     query = "select count(*) n from qwf.jobs where status = 'completed'"
     until(lambda: ask(dsn, query)[0]["n"] >= nodes, f"{nodes} nodes")
 
 
 def wrong_outputs(dsn: str) -> int:
-    """Jobs whose output is not what their place in the relay makes it."""
+    """Number of jobs whose output does not match their position in the relay."""
     query = (
         "select count(*) n from qwf.jobs j join qwf.runs r on r.id = j.run_id"
         " where (j.output -> 'baton')::int"

@@ -1,4 +1,4 @@
-"""The parent imports no user code, and as little of its own as it can."""
+"""The parent imports no user code and shares nothing with its children by accident."""
 
 from __future__ import annotations
 

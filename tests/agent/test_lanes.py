@@ -1,4 +1,4 @@
-"""What needs a card runs one at a time on it; light jobs run beside it; the slots are the limit."""
+"""Jobs that need a card run one at a time on it, light jobs run beside them, up to all slots."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GIB = 1 << 30
 
 
 def enqueue(base: Database, task: str, light: bool = False, **args: Any) -> int:
-    """A job on the gpu queue; light is for nodes of workflows to say, so it is written here."""
+    """A job on the gpu queue. Only workflow nodes can be light, so the test sets the column."""
     with base.conn.transaction():
         job_id = base.enqueue(task, args, queue="gpu")
         base.conn.execute("update qwf.jobs set light = %s where id = %s", (light, job_id))
@@ -30,7 +30,7 @@ def cards(tmp_path: Path) -> dict[str, str]:
 
 
 def most_at_once(journal: Path, kind: str = "") -> int:
-    """The most bodies (of names that begin like this) that were seen running together."""
+    """The highest number of bodies (with names that begin like this) that ran together."""
     together = [line.partition(": ")[2].split(",") for line in lines(journal)]
     return max(sum(1 for name in names if name.startswith(kind)) for names in together)
 
@@ -108,7 +108,7 @@ def test_a_child_sees_the_card_of_its_lane(
     assert output in [{"cuda": card, "hip": card} for card in lanes]
 
 
-def test_the_next_card_is_another(
+def test_the_next_job_gets_another_card(
     base: Database, start: StartAgent, tmp_path: Path, cards: dict[str, str]
 ) -> None:
     folder, gate = tmp_path / "running", tmp_path / "gate"
@@ -116,12 +116,12 @@ def test_the_next_card_is_another(
     start("--app", "modelling", "--queue", "gpu", "--gpu", "all", **cards)
     enqueue(base, "together", name="first", folder=str(folder), until=str(gate))
     until(lambda: (folder / "first").exists() and (folder / "first").read_text())
-    taken = (folder / "first").read_text()  # of the child that was ready first
+    taken = (folder / "first").read_text()  # the card of the child that was ready first
     assert {taken, base.ended(enqueue(base, "cards"))["output"]["cuda"]} == {"0", "1"}
     gate.touch()
 
 
-def test_queues_without_cards_know_no_lanes(
+def test_queues_without_cards_use_every_slot(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     folder, gate = tmp_path / "running", tmp_path / "gate"

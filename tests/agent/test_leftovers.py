@@ -1,5 +1,5 @@
-"""What a body has started ends with its child and with its agent, wherever it has gone; and memory
-has a limit that the kernel holds, where control groups are at hand."""
+"""Processes that a body started end with its child and its agent, even in other sessions. With
+control groups, the kernel enforces the memory limit."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from support.harness import Agent, Database, StartAgent, alive, until
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A control group (v2) of the test's own."""
+    """A control group (v2) for this test."""
     mount = next((mount for mount in MOUNTS if (mount / "cgroup.procs").exists()), None)
     if mount is None or not os.access(mount, os.W_OK):
-        pytest.skip("no control groups (v2) that this user may make groups in")
+        pytest.skip("this user may not create control groups (v2)")
     folder = mount / f"qwf-test-{os.getpid()}"
     folder.mkdir()
     yield folder
@@ -34,7 +34,7 @@ def options(request: pytest.FixtureRequest, kind: str) -> list[str]:
 
 
 def left_by(base: Database, task: str, tmp_path: Path, **options: object) -> tuple[int, list[int]]:
-    """A job that runs, its process, and the one it has left behind."""
+    """A running job, and the pids of its processes."""
     file = tmp_path / "pids"
     job_id = base.enqueue(task, {"file": str(file)}, **options)
     pids = [int(word) for word in until(lambda: file.exists() and file.read_text()).split()]
@@ -53,7 +53,7 @@ WAYS = [
 
 
 @pytest.mark.parametrize(("kind", "task"), WAYS)
-def test_it_ends_with_an_agent_that_is_killed(
+def test_leftover_processes_end_with_a_killed_agent(
     request: pytest.FixtureRequest, base: Database, start: StartAgent, tmp_path: Path,
     kind: str, task: str,
 ) -> None:  # fmt: skip
@@ -64,7 +64,7 @@ def test_it_ends_with_an_agent_that_is_killed(
 
 
 @pytest.mark.parametrize(("kind", "task"), WAYS)
-def test_it_ends_with_a_body_that_is_killed(
+def test_leftover_processes_end_with_a_killed_body(
     request: pytest.FixtureRequest, base: Database, start: StartAgent, tmp_path: Path,
     kind: str, task: str,
 ) -> None:  # fmt: skip
@@ -78,7 +78,7 @@ def groups_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.is_dir())
 
 
-def test_groups_are_given_back(base: Database, start: StartAgent, folder: Path) -> None:
+def test_groups_are_removed(base: Database, start: StartAgent, folder: Path) -> None:
     agents: list[Agent] = [
         start("--app", "bodies", "--slots", "2", "--cgroup", str(folder)) for _ in range(2)
     ]
@@ -91,21 +91,19 @@ def test_groups_are_given_back(base: Database, start: StartAgent, folder: Path) 
     until(lambda: groups_in(folder) == [], "the guardian")
 
 
-def test_what_dead_agents_have_left_is_given_back(
-    base: Database, start: StartAgent, folder: Path
-) -> None:
+def test_groups_of_dead_agents_are_removed(base: Database, start: StartAgent, folder: Path) -> None:
     (folder / "qwf-99999999-abcd-1").mkdir()
     start("--app", "bodies", "--cgroup", str(folder))
     assert "qwf-99999999-abcd-1" not in groups_in(folder)
 
 
-def test_an_agent_uses_the_group_that_systemd_has_left_to_it(
+def test_an_agent_uses_the_group_that_systemd_delegated_to_it(
     base: Database, start: StartAgent, tmp_path: Path, folder: Path
 ) -> None:
     try:
         os.setxattr(folder, "user.delegate", b"1")
     except OSError as error:
-        pytest.skip(f"control groups take no attributes here: {error}")
+        pytest.skip(f"control groups do not accept attributes here: {error}")
     enter = f'echo $$ > {folder}/cgroup.procs; exec "$@"'
     agent = start("--app", "bodies", inside=("sh", "-c", enter, "sh"))
     own, one = groups_in(folder)[::-1]
@@ -117,7 +115,7 @@ def test_an_agent_uses_the_group_that_systemd_has_left_to_it(
     gone(pids)
 
 
-def test_a_group_that_cannot_be_used_is_a_reason_not_to_start(
+def test_an_agent_does_not_start_with_an_unusable_group(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     agent = start("--app", "bodies", "--cgroup", str(tmp_path), ready=False)
@@ -126,11 +124,11 @@ def test_a_group_that_cannot_be_used_is_a_reason_not_to_start(
 
 
 @pytest.mark.parametrize("in_program", [False, True], ids=["itself", "a program it starts"])
-def test_the_kernel_holds_the_limit_on_memory(
+def test_the_kernel_enforces_the_memory_limit(
     base: Database, start: StartAgent, tmp_path: Path, folder: Path, in_program: bool
 ) -> None:
     if "memory" not in (folder / "cgroup.controllers").read_text().split():
-        pytest.skip("the memory controller is not with control groups v2 here")
+        pytest.skip("control groups v2 have no memory controller here")
     start("--app", "bodies", "--max-rss", "200M", "--cgroup", str(folder))
     args = {"file": str(tmp_path / "pid"), "megabytes": 300, "in_program": in_program}
     attempt = base.attempted(base.enqueue("growing", args))
@@ -138,7 +136,7 @@ def test_the_kernel_holds_the_limit_on_memory(
     assert attempt["error"].startswith("out of memory")
 
 
-def test_a_kill_of_the_kernel_is_counted_once(tmp_path: Path) -> None:
+def test_a_kill_by_the_kernel_is_counted_once(tmp_path: Path) -> None:
     (tmp_path / "memory.events").write_text("low 0\noom 3\noom_kill 1\noom_group_kill 0\n")
     oom = OomKills(tmp_path)
     assert not oom.any_new()

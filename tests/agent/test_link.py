@@ -1,4 +1,4 @@
-"""The connection in the loop: it never blocks, and every call ends."""
+"""The database connection in a select loop: it never blocks, and every call ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.harness import DEADLINE_S, Database, until
 
 
 class Loop:
-    """A link with nothing else in the loop."""
+    """A select loop with only a link in it."""
 
     def __init__(self, dsn: str, deadline_s: float) -> None:
         self.selector = selectors.DefaultSelector()
@@ -53,7 +53,7 @@ def loop(base: Database) -> Iterator[Loop]:
 @pytest.mark.parametrize(
     "value", ["", "'", "\\", "\\'; drop table x; --", "{}", "é😀", "$1", "%s", "a\nb", None]
 )
-def test_parameters_arrive_as_they_are(loop: Loop, value: str | None) -> None:
+def test_parameters_arrive_unchanged(loop: Loop, value: str | None) -> None:
     call = loop.ask("select {}::text as a, {}::text as b", value, "last")
     assert call.failure is None
     assert call.rows == [{"a": value, "b": "last"}]
@@ -81,7 +81,7 @@ def test_an_error_ends_one_call_only(loop: Loop) -> None:
         True,
         False,
     )
-    assert failed.rows == [], "nor those of what is sent before every call"
+    assert failed.rows == [], "not even those of the statements before it"
     assert loop.ask("select 2").value() == 2
 
 
@@ -103,7 +103,7 @@ def test_a_value_larger_than_the_socket_takes_goes_through(loop: Loop) -> None:
     assert loop.ask("select length({})", "x" * 5_000_000).value() == 5_000_000
 
 
-def test_a_server_that_does_not_answer_is_given_up(base: Database) -> None:
+def test_the_link_gives_up_on_a_server_that_does_not_answer(base: Database) -> None:
     loop = Loop(base.dsn, 0.3)
     link = loop.connected()
     base.conn.execute("create table held (i int)")
@@ -117,7 +117,7 @@ def test_a_server_that_does_not_answer_is_given_up(base: Database) -> None:
     link.close()
 
 
-def test_it_comes_back_and_listens_again(loop: Loop, base: Database) -> None:
+def test_it_reconnects_and_listens_again(loop: Loop, base: Database) -> None:
     call = loop.connected().listen("somewhere")
     loop.until(lambda: call.done)
     cut = "select pg_terminate_backend(pid) from pg_stat_activity"

@@ -1,4 +1,4 @@
-"""A model is loaded once and kept; another takes its place; an idle one goes."""
+"""A model is loaded once and kept until another one replaces it or it is idle."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def current(base: Database) -> str | None:
     return model
 
 
-def test_jobs_of_one_model_share_it_and_another_takes_its_place(
+def test_jobs_share_a_model_until_another_replaces_it(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     journal = tmp_path / "journal"
@@ -65,7 +65,7 @@ def test_an_idle_model_is_unloaded(base: Database, start: StartAgent, tmp_path: 
     assert draw(base, "flux") == {"model": "flux", "used": 1, "pid": pid}
 
 
-def test_a_failing_unloader_costs_nothing(base: Database, start: StartAgent) -> None:
+def test_a_failing_unloader_does_no_harm(base: Database, start: StartAgent) -> None:
     start(*GPU)
     assert draw(base, "clumsy")["used"] == 1
     assert draw(base, "sdxl")["used"] == 1
@@ -96,7 +96,7 @@ def accelerator(cards: Path) -> tuple[tuple[str, ...], dict[str, str]]:
         ("card_error", {"text": "CUDA-capable device(s) is/are busy or unavailable"}, None),
     ],
 )
-def test_trouble_with_the_card_is_the_hosts(
+def test_a_card_error_is_a_fault_of_the_host(
     base: Database, start: StartAgent, tmp_path: Path, task: str, args: Any, model: str | None
 ) -> None:
     options, environment = accelerator(tmp_path / "cards")
@@ -111,7 +111,7 @@ def test_without_a_card_the_same_words_are_an_error(base: Database, start: Start
     assert base.attempted(job_id)["outcome"] == "error"
 
 
-def test_words_in_a_line_of_source_say_nothing_about_the_card() -> None:
+def test_words_in_a_source_line_are_not_a_card_error() -> None:
     def body() -> None:
         raise ValueError("a bad prompt")  # CUDA error: out of memory
 
@@ -129,7 +129,7 @@ def test_the_model_dies_with_its_child(base: Database, start: StartAgent) -> Non
     assert draw(base, "flux")["used"] == 1
 
 
-def test_models_are_announced_and_only_those_that_fit(
+def test_only_models_that_fit_are_registered(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     cards = tmp_path / "cards"
@@ -140,10 +140,10 @@ def test_models_are_announced_and_only_those_that_fit(
     assert "sdxl" not in models, "it needs 40 GiB"
 
 
-def test_memory_that_no_card_has_is_not_believed(
+def test_an_implausible_memory_size_is_ignored(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
-    """A card that shares the memory of the machine says that it has 512 MB."""
+    """A card that shares the machine's memory reports 512 MB."""
     cards = tmp_path / "cards"
     cards.write_text(json.dumps([[0, 0, 512 << 20]]))
     start(*GPU[:-1], "all", FAKE_CARDS=str(cards), PYTHONPATH=DRIVER)
@@ -174,7 +174,7 @@ def test_with_gpu_none_it_does_not_refuse(base: Database, start: StartAgent) -> 
     assert draw(base, "flux")["used"] == 1
 
 
-def test_a_model_that_loads_too_long_is_killed_and_the_load_is_not_the_bodys_time(
+def test_loading_too_long_is_killed_and_does_not_count_as_the_bodys_time(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     base.conn.execute("update qwf.settings set model_load_grace = '1 s'")
@@ -186,7 +186,7 @@ def test_a_model_that_loads_too_long_is_killed_and_the_load_is_not_the_bodys_tim
 
 
 def request(base: Database, action: str, model: str | None) -> dict[str, Any]:
-    """What became of a request about a model."""
+    """Make a request about a model and return its answer."""
     query = "select qwf.request_model('box', 'gpu', %s, %s)"
     number = base.one(query, model, action)
     look = "select * from qwf.model_requests where id = %s and answered_at is not null"
@@ -205,10 +205,10 @@ def test_an_operator_loads_and_unloads_models(
     until(lambda: current(base) == "flux", "the heartbeat that says so")
     assert draw(base, "flux")["used"] == 1
     assert request(base, "unload", None)["error"] is None
-    assert request(base, "unload", "flux")["error"] is None, "it is not there, as wanted"
+    assert request(base, "unload", "flux")["error"] is None, "it is unloaded already"
     assert lines(journal) == ["load flux", "unload flux"]
     assert "weights.bin" in request(base, "load", "missing")["error"]
-    assert draw(base, "sdxl")["used"] == 1, "the child is none the worse"
+    assert draw(base, "sdxl")["used"] == 1, "the child still works"
 
 
 def test_a_request_waits_for_the_job_that_has_the_card(
@@ -229,7 +229,7 @@ def test_a_request_waits_for_the_job_that_has_the_card(
     until(lambda: base.one(look, number), "an answer")
 
 
-def test_a_worker_that_is_off_says_so_to_requests(base: Database, start: StartAgent) -> None:
+def test_a_worker_that_is_off_refuses_requests(base: Database, start: StartAgent) -> None:
     start(*GPU, "--host", "box")
     base.conn.execute("select qwf.worker_control('box', 'gpu', 'off', 'pause')")
     assert request(base, "load", "flux")["error"] == "the worker is switched off"

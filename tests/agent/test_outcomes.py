@@ -1,4 +1,4 @@
-"""Every way a body can end becomes an outcome that says why."""
+"""Every end of a body becomes an outcome that says why."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_traceback_starts_in_the_body(shared: Database) -> None:
     assert "qwf_agent" not in attempt["error"]
 
 
-def test_a_transient_failure_is_tried_again(shared: Database, tmp_path: Path) -> None:
+def test_a_transient_failure_is_retried(shared: Database, tmp_path: Path) -> None:
     args = {"file": str(tmp_path / "tries"), "fail": 2}
     job = shared.ended(shared.enqueue("attempts_file", args, backoff="[0]"))
     assert (job["status"], job["output"]) == ("completed", {"tries": 3})
@@ -96,7 +96,7 @@ def test_a_transient_failure_is_tried_again(shared: Database, tmp_path: Path) ->
     assert outcomes == ["tempfail", "tempfail", "completed"]
 
 
-def test_an_error_is_tried_as_often_as_the_job_says(shared: Database) -> None:
+def test_an_error_is_retried_as_often_as_the_job_allows(shared: Database) -> None:
     job = shared.ended(shared.enqueue("raising", {"kind": "value"}, max_attempts=2, backoff="[0]"))
     assert (job["status"], job["failures"]) == ("failed", 2)
 

@@ -1,5 +1,5 @@
-"""How often a worker looks for work while nothing comes. The clock is the test's own, and the link
-answers every call at once, with nothing but what awaits a sleeper."""
+"""How often a worker claims while there is no work. The test has its own clock, and the link
+answers every call at once; only `stay_asleep` and `worker_orders` get a row."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ JOB: dict[str, Any] = {
     "queue": "cpu",
 }
 NOON = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
-FORGOTTEN_S = 15.0  # by the database, where a sleeper is not heard of for so long
+DROPPED_S = 15.0  # the database drops a sleeping worker after this time without a call
 
 
 def answer(call: Call, row: dict[str, Any]) -> None:
@@ -70,7 +70,7 @@ def idle_for(
     seconds: float,
     link: EmptyLink,
     worker: Worker,
-    hears: bool,
+    notified: bool,
     holds: Sequence[Claim] = (),
 ) -> None:
     until = link.now + seconds
@@ -78,11 +78,11 @@ def idle_for(
         if worker.beat_due(link.now):
             worker.beat(holds, "{}", link.now)
         worker.verdicts(link.now)
-        for _ in "asks", "takes in the answer":
+        for _ in "asks", "takes the answer":
             worker.control.step(link.now)
         worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True)
         assert worker.claimed(link.now) == []
-        if worker.sleeper.take_echo_request() and hears:
+        if worker.sleeper.take_echo_request() and notified:
             worker.notified(Notification("mine", "echo"))
         link.now = max(link.now + 0.001, worker.next_at(1))
 
@@ -103,7 +103,7 @@ def worker(link: EmptyLink) -> Worker:
     worker.reader = cast(
         "Any", SimpleNamespace(next_at=lambda: float("inf"), notified=lambda _: None)
     )
-    assert [worker.control.step(link.now) for _ in ("asks", "takes in the answer")] == [False, True]
+    assert [worker.control.step(link.now) for _ in ("asks", "takes the answer")] == [False, True]
     assert worker.control.on
     link.sent.clear()
     return worker
@@ -113,91 +113,89 @@ def gaps(times: list[float]) -> list[float]:
     return [round(after - before, 6) for before, after in pairwise(times)]
 
 
-def test_a_worker_that_hears_its_wake_ups_looks_ever_more_rarely(
-    link: EmptyLink, worker: Worker
-) -> None:
-    idle_for(400, link, worker, hears=True)
+def test_with_notifications_polls_become_rarer(link: EmptyLink, worker: Worker) -> None:
+    idle_for(400, link, worker, notified=True)
     waits = gaps(link.times("claim"))
     assert max(waits[4:8]) < 1.5
     assert 6 < min(waits[-5:]) < max(waits[-5:]) < 20
 
 
-def test_one_that_may_not_hear_them_looks_every_second(link: EmptyLink, worker: Worker) -> None:
-    idle_for(200, link, worker, hears=False)
+def test_without_notifications_it_polls_every_second(link: EmptyLink, worker: Worker) -> None:
+    idle_for(200, link, worker, notified=False)
     assert max(gaps(link.times("claim"))) < 1.5
 
 
-@pytest.mark.parametrize("hears", [True, False])
+@pytest.mark.parametrize("notified", [True, False])
 @pytest.mark.parametrize("sleepers", [1, 1000])
-def test_one_call_says_that_it_lives_and_sleeps_on(
-    link: EmptyLink, worker: Worker, hears: bool, sleepers: int
+def test_one_call_renews_heartbeat_and_sleep(
+    link: EmptyLink, worker: Worker, notified: bool, sleepers: int
 ) -> None:
     link.awaited["sleepers"] = sleepers
-    idle_for(10, link, worker, hears)
+    idle_for(10, link, worker, notified)
     link.sent.clear()
-    idle_for(200, link, worker, hears)
+    idle_for(200, link, worker, notified)
     said = gaps(link.times("stay_asleep"))
     assert max(said) < worker.settings.heartbeat + 0.01
     assert min(said[1:]) > (7 if sleepers > 100 else 2.9)
     assert not [text for _, text in link.sent if "stay_asleep" not in text and "claim" not in text]
 
 
-@pytest.mark.parametrize("hears", [True, False])
-def test_it_is_never_forgotten_as_a_sleeper_while_it_holds_jobs(
-    link: EmptyLink, worker: Worker, hears: bool
+@pytest.mark.parametrize("notified", [True, False])
+def test_it_stays_marked_as_asleep_while_it_holds_jobs(
+    link: EmptyLink, worker: Worker, notified: bool
 ) -> None:
     held = cast("Claim", SimpleNamespace(queue="cpu", token="t"))
-    idle_for(200, link, worker, hears, [held])
+    idle_for(200, link, worker, notified, [held])
     said, beats = link.times("sleep"), link.times("heartbeat")
     assert link.times("stay_asleep") == []
-    assert max(gaps(said)) < FORGOTTEN_S
+    assert max(gaps(said)) < DROPPED_S
     assert max(gaps(beats)) < worker.settings.heartbeat + 0.01
     assert len(beats) < len(said) + 2, "both at once"
 
 
-def test_a_sleeper_asks_for_orders_when_there_are_some(link: EmptyLink, worker: Worker) -> None:
-    idle_for(10, link, worker, hears=True)
+def test_a_sleeper_asks_for_orders_only_if_there_are_some(link: EmptyLink, worker: Worker) -> None:
+    idle_for(10, link, worker, notified=True)
     link.sent.clear()
-    idle_for(60, link, worker, hears=True)
+    idle_for(60, link, worker, notified=True)
     assert link.times("worker_orders") == link.times("take_model_requests") == []
     link.awaited["ordered"] = True
-    idle_for(10, link, worker, hears=True)
+    idle_for(10, link, worker, notified=True)
     assert len(link.times("worker_orders")) == len(link.times("take_model_requests")) > 0
     link.awaited["registered"] = False
-    idle_for(10, link, worker, hears=True)
+    idle_for(10, link, worker, notified=True)
     assert worker.control.unregistered
 
 
 @pytest.mark.parametrize(
-    ("hears", "until", "longest_s"), [(True, None, 10), (True, NOON, 1), (False, None, 1)]
+    ("notified", "until", "longest_s"), [(True, None, 10), (True, NOON, 1), (False, None, 1)]
 )
-def test_one_that_is_off_asks_often_where_that_may_end_unheard(
-    link: EmptyLink, worker: Worker, hears: bool, until: datetime | None, longest_s: float
+def test_a_worker_that_is_off_asks_often_if_it_may_not_be_notified_of_the_end(
+    link: EmptyLink, worker: Worker, notified: bool, until: datetime | None, longest_s: float
 ) -> None:
     order = {"state": "off", "policy": "drain", "requested_by": "me", "reason": None}
     for end in (None, until):
         link.orders = {**order, "until": end}
         link.sent.clear()
         worker.control.notified(Notification("worker_control", "box:cpu"))
-        idle_for(15, link, worker, hears)
+        idle_for(15, link, worker, notified)
         assert not worker.control.on
-    idle_for(100, link, worker, hears)
+    idle_for(100, link, worker, notified)
     assert link.times("stay_asleep") == []
     assert max(gaps(link.times("heartbeat"))) <= worker.settings.heartbeat
     asked = gaps(link.times("worker_orders"))
     assert longest_s * 0.9 < max(asked) <= longest_s + 0.01
 
 
-def test_it_passes_on_when_a_tick_is_wanted(link: EmptyLink, worker: Worker) -> None:
-    idle_for(20, link, worker, hears=True)
+def test_it_passes_on_when_a_tick_is_due(link: EmptyLink, worker: Worker) -> None:
+    idle_for(20, link, worker, notified=True)
     idle, _ = worker.sleeper.take_tick_in_s(), link.sent.clear()
     assert worker.sleeper.take_tick_in_s() is None
-    idle_for(20, link, worker, hears=True)
+    idle_for(20, link, worker, notified=True)
     assert idle is not None
-    assert idle > max(gaps(link.times("stay_asleep"))), "by then it has heard again"
+    assert idle > max(gaps(link.times("stay_asleep"))), "by then it has the next answer"
     for due_s in (0.0, 0.5):
         link.awaited["tick_in_s"] = due_s
-        idle_for(11, link, worker, hears=True)
+        idle_for(11, link, worker, notified=True)
         assert worker.sleeper.take_tick_in_s() == due_s
 
 
@@ -205,7 +203,7 @@ def test_it_passes_on_when_a_tick_is_wanted(link: EmptyLink, worker: Worker) -> 
     ("others_tick", "wanted_s", "max_age"),
     [(True, None, "2.5 s"), (True, 7.0, None), (True, 0.0, "2.5 s"), (False, 7.0, "0.7 s")],
 )
-def test_what_a_sleeper_hears_of_ticks_spares_its_agent_a_look(
+def test_the_heartbeat_of_a_sleeper_replaces_a_check_of_ticks(
     link: EmptyLink, others_tick: bool, wanted_s: float | None, max_age: str | None
 ) -> None:
     worker = SimpleNamespace(
@@ -220,30 +218,30 @@ def test_what_a_sleeper_hears_of_ticks_spares_its_agent_a_look(
     assert agent.tick_at > link.now
 
 
-def test_over_a_new_connection_it_finds_out_anew(link: EmptyLink, worker: Worker) -> None:
-    idle_for(100, link, worker, hears=True)
+def test_it_tests_notifications_again_on_a_new_connection(link: EmptyLink, worker: Worker) -> None:
+    idle_for(100, link, worker, notified=True)
     link.connects += 1
     first = len(link.times("claim"))
     begun = link.now
-    idle_for(20, link, worker, hears=False)
+    idle_for(20, link, worker, notified=False)
     assert max(gaps([begun, *link.times("claim")[first:]])) < 1.5
 
 
-def test_work_makes_it_look_often_again(link: EmptyLink, worker: Worker) -> None:
-    idle_for(100, link, worker, hears=True)
+def test_work_makes_it_poll_often_again(link: EmptyLink, worker: Worker) -> None:
+    idle_for(100, link, worker, notified=True)
     worker.claim_if_due(NO_ROOM, NO_ROOM, link.now, True)
     assert link.times("wake") == [link.now]
     begun = link.now
-    idle_for(3, link, worker, hears=True)
+    idle_for(3, link, worker, notified=True)
     looks = [at for at in link.times("claim") if at >= begun]
     assert looks[0] == begun
     assert max(gaps(looks)) < 1.5
 
 
-def test_a_wake_up_during_a_look_that_finds_nothing_makes_it_look_again(
+def test_a_wake_up_during_an_empty_claim_makes_it_claim_again(
     link: EmptyLink, worker: Worker
 ) -> None:
-    idle_for(100, link, worker, hears=True)
+    idle_for(100, link, worker, notified=True)
     worker.claim_soon()
     link.answers = False
     worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True)
@@ -252,14 +250,14 @@ def test_a_wake_up_during_a_look_that_finds_nothing_makes_it_look_again(
         call.done = True
     link.answers = True
     before = len(link.times("claim"))
-    idle_for(0.002, link, worker, hears=True)
+    idle_for(0.002, link, worker, notified=True)
     assert len(link.times("claim")) > before
 
 
-def test_what_it_found_is_there_before_it_says_that_it_is_awake(
+def test_it_has_its_jobs_before_it_reports_that_it_is_awake(
     link: EmptyLink, worker: Worker
 ) -> None:
-    idle_for(100, link, worker, hears=True)
+    idle_for(100, link, worker, notified=True)
     worker.claim_soon()
     worker.claim_if_due(Room(2, 2), NO_ROOM, link.now, True)
     answer(link.calls[-1], JOB)

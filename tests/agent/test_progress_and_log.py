@@ -1,4 +1,4 @@
-"""What a body says while it runs, and what it printed."""
+"""The progress that a body reports while it runs, and its log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_binary_output_does_no_harm(shared: Database) -> None:
     assert "\ufffd" in attempt["log_tail"]
 
 
-def test_of_a_long_log_the_end_is_kept(shared: Database) -> None:
+def test_the_end_of_a_long_log_is_kept(shared: Database) -> None:
     attempt = shared.attempted(shared.enqueue("printing", {"what": "much"}))
     assert attempt["log_tail"].endswith("line 99998\nline 99999\n")
     assert 60_000 < len(attempt["log_tail"]) <= 65_536
@@ -50,7 +50,7 @@ def test_each_job_gets_its_own_log(shared: Database) -> None:
     assert shared.attempted(shared.enqueue("noop"))["log_tail"] is None
 
 
-def test_marks_cut_a_log_wherever_reads_happen_to_end() -> None:
+def test_marks_split_a_log_wherever_reads_end() -> None:
     reader, writer = os.pipe()
     mark = bytes(range(16))
     log = LogPipe(reader, mark, 10)

@@ -1,4 +1,4 @@
-"""The page that parent and child share is read whole, whenever it is read."""
+"""The parent never reads a half-written entry of the page that it shares with a child."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import time
 from qwf_agent.child.scoreboard import Scoreboard
 
 
-def test_whoever_sees_a_ticket_sees_its_time() -> None:
-    """A child begins job after job as fast as it can; no ticket is seen with the time of another
-    that began a while ago."""
+def test_a_ticket_is_never_read_with_the_time_of_another() -> None:
+    """A child starts job after job as fast as it can; the parent never reads a ticket with the time
+    of a job that started earlier."""
     board, began = Scoreboard(), time.monotonic()
     pid = os.fork()
     if pid == 0:

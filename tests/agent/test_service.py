@@ -1,4 +1,4 @@
-"""As a service of a box: what systemd hears, what the file says, code that changes underneath."""
+"""The agent as a service: notifications to systemd, options in qwf.toml, code that changes."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from support.servers import Server
 
 @pytest.fixture
 def listener(tmp_path: Path) -> Iterator[socket.socket]:
-    """Where systemd would listen."""
+    """The socket that systemd would listen on."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind(str(tmp_path / "notify"))
         listener.settimeout(DEADLINE_S)
         yield listener
 
 
-def hear(listener: socket.socket, word: str) -> str:
+def receive(listener: socket.socket, word: str) -> str:
     while word not in (said := listener.recv(4096).decode()):
         pass
     return said
 
 
-def test_systemd_hears_that_it_is_up_alive_and_stopping(
+def test_systemd_is_told_that_the_agent_is_up_alive_and_stopping(
     base: Database, start: StartAgent, tmp_path: Path, listener: socket.socket
 ) -> None:
     agent = start("--app", "bodies", NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="300000")
-    assert "serving default" in hear(listener, "READY=1")
+    assert "serving default" in receive(listener, "READY=1")
     for _ in range(3):
-        hear(listener, "WATCHDOG=1")
+        receive(listener, "WATCHDOG=1")
     assert agent.stop() == 0
-    hear(listener, "STOPPING=1")
+    receive(listener, "STOPPING=1")
 
 
-def test_systemd_waits_while_it_waits_for_a_database(
+def test_systemd_waits_while_the_agent_waits_for_a_database(
     start: StartAgent, tmp_path: Path, listener: socket.socket
 ) -> None:
     agent = start(
@@ -48,11 +48,11 @@ def test_systemd_waits_while_it_waits_for_a_database(
         NOTIFY_SOCKET=str(tmp_path / "notify"), WATCHDOG_USEC="300000",
     )  # fmt: skip
     for _ in range(2):
-        assert "READY" not in hear(listener, "EXTEND_TIMEOUT_USEC=")
+        assert "READY" not in receive(listener, "EXTEND_TIMEOUT_USEC=")
     assert agent.stop() == 0
 
 
-def test_bodies_know_nothing_of_systemd(
+def test_bodies_do_not_see_systemd(
     base: Database, start: StartAgent, tmp_path: Path, listener: socket.socket
 ) -> None:
     (tmp_path / "telltale.py").write_text(
@@ -63,7 +63,7 @@ def test_bodies_know_nothing_of_systemd(
     assert base.ended(base.enqueue("tell"))["output"] == {"there": False}
 
 
-def test_the_file_takes_every_option(base: Database, start: StartAgent, tmp_path: Path) -> None:
+def test_qwf_toml_takes_every_option(base: Database, start: StartAgent, tmp_path: Path) -> None:
     (tmp_path / "qwf.toml").write_text(
         "[agent]\n"
         'queue = ["gpu"]\ngpu = "none"\napp = "modelling"\nmax-rss = "8G"\nvram_mb = 4096\n'
@@ -85,7 +85,7 @@ def test_the_file_takes_every_option(base: Database, start: StartAgent, tmp_path
 
 
 def write(file: Path, version: int) -> None:
-    """Code that says which version it is, with a time of its own."""
+    """Write code that returns its version; the version also sets the file's time."""
     file.write_text(f"def run():\n    return {{'version': {version}}}\n")
     os.utime(file, (version, version))
 
@@ -107,9 +107,7 @@ def test_changed_code_gets_new_children(
     assert base.ended(base.enqueue("work"))["output"] == {"version": 2}
 
 
-def test_a_task_that_comes_with_new_code_is_announced(
-    base: Database, start: StartAgent, tmp_path: Path
-) -> None:
+def test_a_new_task_is_registered(base: Database, start: StartAgent, tmp_path: Path) -> None:
     package = tmp_path / "mine"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -124,7 +122,7 @@ def test_a_task_that_comes_with_new_code_is_announced(
     assert base.one("select tasks from qwf.workers") == ["more", "work"]
 
 
-def test_what_new_code_brings_is_announced_when_the_database_is_back(
+def test_new_tasks_are_registered_when_the_database_is_back(
     dsn: str, server: Server, start: StartAgent, tmp_path: Path
 ) -> None:
     package = tmp_path / "mine"
@@ -142,7 +140,7 @@ def test_what_new_code_brings_is_announced_when_the_database_is_back(
         assert base.ended(base.enqueue("more"))["output"] == {"version": 3}
 
 
-def test_after_a_hangup_the_tasks_of_the_new_code_are_announced(
+def test_sighup_registers_the_tasks_of_new_code(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     code = "from qwf_agent import App\napp = App()\n"

@@ -1,4 +1,4 @@
-"""Settings that change are followed without a restart."""
+"""An agent applies changed settings without a restart."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def set_to(base: Database, agent: Agent, change: str) -> None:
     until(lambda: "settings of default have changed" in agent.said(), "the agent to know")
 
 
-def test_a_watchdog_goes_by_the_settings_of_now(
+def test_a_watchdog_uses_changed_settings(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     agent = start("--app", "bodies")
@@ -24,7 +24,7 @@ def test_a_watchdog_goes_by_the_settings_of_now(
     assert base.attempted(job_id)["reason"] == "stalled"
 
 
-def test_the_timeout_of_a_queue_counts_from_the_next_job_on(
+def test_a_changed_timeout_applies_from_the_next_job(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     agent = start("--app", "bodies")
@@ -34,7 +34,7 @@ def test_the_timeout_of_a_queue_counts_from_the_next_job_on(
     assert base.attempted(job_id)["reason"] == "timeout"
 
 
-def test_children_that_were_told_otherwise_make_way(base: Database, start: StartAgent) -> None:
+def test_children_with_old_settings_are_replaced(base: Database, start: StartAgent) -> None:
     agent = start("--app", "bodies")
     first = base.ended(base.enqueue("whoami"))["output"]["pid"]
     set_to(base, agent, "max_log_bytes = 100")
@@ -42,8 +42,8 @@ def test_children_that_were_told_otherwise_make_way(base: Database, start: Start
 
 
 @pytest.mark.parametrize("told", [True, False], ids=["told", "not told"])
-def test_the_pace_of_heartbeats_changes(base: Database, start: StartAgent, told: bool) -> None:
-    """Told by a NOTIFY, or, where that was missed, when it connects again."""
+def test_the_heartbeat_interval_changes(base: Database, start: StartAgent, told: bool) -> None:
+    """The agent learns it from a NOTIFY, or, if it missed that, when it reconnects."""
     start("--app", "bodies")
     before = base.one("select last_seen from qwf.workers")
     if not told:
@@ -60,7 +60,7 @@ def test_the_pace_of_heartbeats_changes(base: Database, start: StartAgent, told:
     assert (base.one("select clock_timestamp()") - base.one(query)).total_seconds() < 5
 
 
-def test_nothing_is_said_where_nothing_has_changed(base: Database) -> None:
+def test_there_is_no_notification_without_a_change(base: Database) -> None:
     with base.conn.cursor() as cursor:
         cursor.execute("listen worker_control")
         base.conn.execute("update qwf.settings set tick = tick")

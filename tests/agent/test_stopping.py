@@ -1,4 +1,4 @@
-"""Starting only where it makes sense, and leaving nothing behind."""
+"""An agent starts only with a valid configuration, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_end_of_the_grace_kills(base: Database, start: StartAgent, tmp_path:
     assert base.attempts(job_id)[0]["outcome"] == "released"
 
 
-def test_sighup_renews_the_children_and_loses_nothing(
+def test_sighup_replaces_the_children_and_loses_nothing(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     agent = start("--app", "bodies")
@@ -87,7 +87,7 @@ def test_sighup_renews_the_children_and_loses_nothing(
     assert base.ended(base.enqueue("whoami"))["output"]["pid"] != int(file.read_text())
 
 
-def test_children_are_replaced_after_so_many_jobs(base: Database, start: StartAgent) -> None:
+def test_children_are_replaced_after_recycle_jobs(base: Database, start: StartAgent) -> None:
     start("--app", "bodies", "--recycle-jobs", "2")
     ids = [base.enqueue("whoami") for _ in range(6)]
     pids = [base.ended(job_id)["output"]["pid"] for job_id in ids]
@@ -165,7 +165,7 @@ def test_a_schema_of_another_version_is_78(base: Database, tmp_path: Path) -> No
         ("1.0.0", "2.0.0", False),
     ],
 )
-def test_versions_that_understand_each_other(one: str, other: str, alike: bool) -> None:
+def test_which_versions_are_compatible(one: str, other: str, alike: bool) -> None:
     assert (compatible_part(one) == compatible_part(other)) is alike
 
 
@@ -183,7 +183,7 @@ def test_it_waits_for_the_schema(empty_dsn: str, start: StartAgent, tmp_path: Pa
     until(lambda: "serving" in agent.said(), "the agent")
 
 
-def test_asked_to_stop_while_it_waits_it_ends_with_0(start: StartAgent) -> None:
+def test_an_agent_stopped_while_it_waits_exits_with_0(start: StartAgent) -> None:
     agent = start("--app", "bodies", "--dsn", NOWHERE, "-v", ready=False)
     until(lambda: "waiting" in agent.said(), "the agent")
     assert agent.stop() == 0

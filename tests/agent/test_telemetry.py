@@ -1,4 +1,4 @@
-"""How busy a host is: one agent of it says so, in rows and on a channel."""
+"""One agent of each host reports how busy the host is, in rows and on a channel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from qwf_agent.system import gpu
 from support.harness import DRIVER, Database, StartAgent, until
 
 GIB = 1 << 30
-# What those who listen to the system this one follows expect of a sample.
+# The keys that existing listeners of hw_metrics expect.
 PAYLOAD = {
     "sampled_at", "host", "cpu_percent", "cpu_ours_percent", "ram_percent", "ram_used_mb",
     "ram_total_mb", "ram_ours_used_mb", "ram_ours_percent", "swap_used_mb", "gpus",
@@ -41,7 +41,7 @@ def heard(dsn: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.usefixtures("often")
-def test_a_host_says_how_busy_it_is(base: Database, start: StartAgent, tmp_path: Path) -> None:
+def test_a_host_reports_how_busy_it_is(base: Database, start: StartAgent, tmp_path: Path) -> None:
     cards = tmp_path / "cards.json"
     cards.write_text(json.dumps([[42, 3 * GIB, 16 * GIB], [0, 0, 8 * GIB]]))
     start("--app", "bodies", "--host", "box", FAKE_CARDS=str(cards), PYTHONPATH=DRIVER)
@@ -64,9 +64,7 @@ def test_a_host_says_how_busy_it_is(base: Database, start: StartAgent, tmp_path:
 
 
 @pytest.mark.usefixtures("often")
-def test_one_agent_of_a_host_speaks_and_another_takes_over(
-    base: Database, start: StartAgent
-) -> None:
+def test_one_agent_reports_a_host_and_another_takes_over(base: Database, start: StartAgent) -> None:
     agents = [start("--app", "bodies", "--host", "box") for _ in range(2)]
     until(lambda: base.one("select count(*) from qwf.host_metrics") >= 3, "samples")
     samplers = [agent.processes("qwf-sampler") for agent in agents]
@@ -91,10 +89,10 @@ def test_a_sampler_that_dies_is_replaced(base: Database, start: StartAgent) -> N
 
 
 @pytest.mark.usefixtures("often")
-def test_a_sampler_that_cannot_be_killed_keeps_nobody_from_leaving(
+def test_an_agent_exits_even_if_its_sampler_cannot_be_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A driver may hold it in the kernel, where no signal reaches it."""
+    """A driver may block it in the kernel, where no signal reaches it."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(telemetry, "EXIT_S", 0.05)
     selector = selectors.DefaultSelector()
@@ -111,7 +109,7 @@ def test_a_sampler_that_cannot_be_killed_keeps_nobody_from_leaving(
     pid.wait()
 
 
-def test_a_parked_host_still_says_how_busy_it_is(base: Database, start: StartAgent) -> None:
+def test_a_parked_host_still_reports_how_busy_it_is(base: Database, start: StartAgent) -> None:
     base.conn.execute("select qwf.worker_control('box', 'default', 'off')")
     agent = start("--app", "bodies", "--host", "box")
     until(lambda: "is off" in agent.said(), "the agent to know")
@@ -119,9 +117,7 @@ def test_a_parked_host_still_says_how_busy_it_is(base: Database, start: StartAge
     until(lambda: base.one("select max(sampled_at) > %s from qwf.host_metrics", before), "more")
 
 
-def test_heartbeats_say_what_the_slots_do(
-    base: Database, start: StartAgent, tmp_path: Path
-) -> None:
+def test_heartbeats_report_the_slots(base: Database, start: StartAgent, tmp_path: Path) -> None:
     base.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
     start("--app", "bodies", "--slots", "2")
     base.enqueue("telling", {"file": str(tmp_path / "pid"), "seconds": 60})
@@ -129,14 +125,14 @@ def test_heartbeats_say_what_the_slots_do(
     assert base.one("select stats ->> 'slots' from qwf.workers") == "2"
 
 
-def test_nvidia_smi_is_read_as_it_prints() -> None:
+def test_the_output_of_nvidia_smi_is_parsed() -> None:
     text = "0, 37, 1024, 24576\n1, [N/A], 0, 81920\n\nNo devices were found\n"
     assert gpu.read_nvidia_smi(text) == [
         gpu.Card(0, 37.0, GIB, 24 * GIB), gpu.Card(1, 0.0, 0, 80 * GIB),
     ]  # fmt: skip
 
 
-def test_rocm_smi_is_read_as_it_prints() -> None:
+def test_the_output_of_rocm_smi_is_parsed() -> None:
     card = {
         "GPU use (%)": "99",
         "VRAM Total Memory (B)": str(16 * GIB),

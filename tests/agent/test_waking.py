@@ -1,4 +1,4 @@
-"""An idle agent sleeps, and is woken; the poll is only a net below that."""
+"""An idle agent sleeps until it is woken; the poll is only a fallback."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def test_a_job_that_falls_due_wakes_it_too(base: Database, start: StartAgent) ->
     assert job["started_at"] >= when
 
 
-def test_the_poll_finds_what_woke_nobody(base: Database, start: StartAgent) -> None:
+def test_the_poll_finds_work_without_a_wake_up(base: Database, start: StartAgent) -> None:
     start("--app", "bodies", "--poll", "0.2")
     until(lambda: asleep(base) == 1)
     base.conn.execute("alter table qwf.jobs disable trigger user")
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
 
 
-def test_a_tick_finds_what_woke_nobody_before_the_poll_does(
+def test_a_tick_finds_work_without_a_wake_up_before_the_poll(
     base: Database, start: StartAgent
 ) -> None:
     start("--app", "bodies", "--poll", "600")
@@ -56,7 +56,7 @@ def test_another_agent_ticks_when_the_one_that_did_has_died(
     until(lambda: base.one("select status from qwf.jobs where id = %s", job) == "queued")
 
 
-def test_a_busy_agent_is_no_sleeper(base: Database, start: StartAgent, tmp_path: Path) -> None:
+def test_a_busy_agent_is_not_asleep(base: Database, start: StartAgent, tmp_path: Path) -> None:
     start("--app", "bodies", "--queue", "default", "--queue", "cpu")
     until(lambda: asleep(base) == 2, "both workers to fall asleep")
     file = tmp_path / "pid"

@@ -1,5 +1,4 @@
-"""Every watchdog trips on a body that misbehaves, whatever that body does, and leaves alone one
-that is only slow."""
+"""Every watchdog trips on a body that misbehaves in any way, and ignores one that is only slow."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ def pids_in(file: Path) -> list[int]:
 
 
 def tripped(base: Database, job_id: int, file: Path, reason: str) -> dict[str, Any]:
-    """The attempt, which was lost for that reason; nothing of its body runs any more."""
+    """The attempt, which was lost for this reason; all processes of its body have ended."""
     pids = pids_in(file)
     attempt = base.attempted(job_id)
     assert (attempt["outcome"], attempt["reason"]) == ("lost", reason)
@@ -44,7 +43,7 @@ def test_the_wall_clock_trips(base: Database, start: StartAgent, tmp_path: Path,
     assert attempt["signal"] in (None, int(signal.SIGKILL))
 
 
-def test_importing_the_code_of_a_task_is_not_its_time(base: Database, start: StartAgent) -> None:
+def test_importing_a_task_does_not_count_as_its_time(base: Database, start: StartAgent) -> None:
     start("--nodes", "steps")
     job_id = base.enqueue("slow_to_import", {}, timeout="1 s")
     assert base.ended(job_id)["status"] == "completed"
@@ -60,7 +59,7 @@ def test_no_progress_trips(base: Database, start: StartAgent, tmp_path: Path, ta
     assert "no progress" in attempt["error"]
 
 
-def test_no_progress_leaves_alone_who_never_reported_any(
+def test_no_progress_ignores_a_body_that_never_reported_any(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     base.conn.execute("update qwf.settings set stall_timeout = '0.2 s', stall_samples = 1")
@@ -71,7 +70,7 @@ def test_no_progress_leaves_alone_who_never_reported_any(
     assert len(base.attempts(job_id)) == 1
 
 
-def test_no_progress_leaves_alone_who_goes_on_reporting(base: Database, start: StartAgent) -> None:
+def test_no_progress_ignores_a_body_that_keeps_reporting(base: Database, start: StartAgent) -> None:
     base.conn.execute("update qwf.settings set stall_timeout = '2 s', stall_samples = 1")
     start("--app", "bodies")
     job_id = base.enqueue("slow_but_alive", {"steps": 10, "seconds": 0.4})
@@ -94,7 +93,7 @@ def on_card(start: StartAgent, card: Path, *options: str) -> Agent:
     )  # fmt: skip
 
 
-def test_a_card_that_computes_is_progress(
+def test_a_busy_card_counts_as_progress(
     base: Database, start: StartAgent, tmp_path: Path, card: Path
 ) -> None:
     base.conn.execute("update qwf.settings set stall_timeout = '0.5 s', stall_samples = 2")
@@ -138,7 +137,7 @@ def test_a_report_of_progress_ends_the_grace(
         ("gpu_health_window = '0.5 s'", 0),  # within the grace
     ],
 )
-def test_gpu_health_leaves_alone_who_computes_or_still_loads(
+def test_gpu_health_ignores_a_body_that_computes_or_loads(
     base: Database, start: StartAgent, tmp_path: Path, card: Path, settings: str, use: int
 ) -> None:
     base.conn.execute(f"update qwf.settings set {settings}")
@@ -149,19 +148,19 @@ def test_gpu_health_leaves_alone_who_computes_or_still_loads(
     assert len(base.attempts(job_id)) == 1
 
 
-def test_gpu_health_does_not_look_at_light_jobs_or_where_there_is_no_card(
+def test_gpu_health_ignores_light_jobs_and_jobs_without_a_card(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     base.conn.execute(
         "update qwf.settings set gpu_health_window = '0.5 s', model_load_grace = '1 s'"
-    )  # a grace of nothing kills a child that is seen while it imports its code
+    )  # without any grace, a child would be killed while it imports its code
     start("--app", "bodies", "--queue", "gpu", "--gpu", "none")
     job_id = base.enqueue("telling", {"file": str(tmp_path / "f"), "seconds": 3}, queue="gpu")
     assert base.ended(job_id)["status"] == "completed"
     assert len(base.attempts(job_id)) == 1
 
 
-def test_a_driver_that_hangs_keeps_no_watchdog_waiting(
+def test_a_hung_driver_delays_no_watchdog(
     base: Database, start: StartAgent, tmp_path: Path, card: Path
 ) -> None:
     base.conn.execute("update qwf.settings set stall_timeout = '1 s', stall_samples = 2")
@@ -173,7 +172,7 @@ def test_a_driver_that_hangs_keeps_no_watchdog_waiting(
     tripped(base, job_id, file, "stalled")
 
 
-def test_a_sampler_that_hangs_keeps_no_watchdog_waiting(
+def test_a_hung_sampler_delays_no_watchdog(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     base.conn.execute("update qwf.settings set stall_timeout = '1 s', stall_samples = 2")
@@ -196,7 +195,7 @@ def test_memory_beyond_the_limit_trips(
     assert "--max-rss is 200 MiB" in attempt["error"]
 
 
-def test_memory_within_the_limit_is_left_alone(
+def test_memory_within_the_limit_does_not_trip(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     start("--app", "bodies", "--max-rss", "1G")
@@ -205,9 +204,7 @@ def test_memory_within_the_limit_is_left_alone(
     assert len(base.attempts(job_id)) == 1
 
 
-def test_a_child_that_keeps_too_much_is_replaced_between_jobs(
-    base: Database, start: StartAgent
-) -> None:
+def test_a_child_that_keeps_too_much_memory_is_replaced(base: Database, start: StartAgent) -> None:
     start("--app", "bodies", "--max-rss", "200M")
     first = base.ended(base.enqueue("leaking", {"megabytes": 250}))
     second = base.ended(base.enqueue("leaking", {"megabytes": 1}))

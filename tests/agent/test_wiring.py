@@ -104,7 +104,7 @@ def test_a_missing_input_is_named() -> None:
         Body(body)(given(other=1))
 
 
-def test_inputs_nobody_asked_for_are_left_out() -> None:
+def test_unused_inputs_are_left_out() -> None:
     def body(a: int) -> int:
         return a
 

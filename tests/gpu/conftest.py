@@ -1,4 +1,4 @@
-"""What the tests on a real NVIDIA card need. Without one, or torch, they skip and say so."""
+"""Fixtures for the tests on a real NVIDIA card. Without a card or torch they are skipped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ USER = Path(__file__).resolve().parent / "user"
 def driver() -> gpu.Driver:
     found = gpu.find_driver()
     if found is None:
-        pytest.skip("no NVIDIA card here: neither nvidia-ml-py nor nvidia-smi answers with one")
+        pytest.skip("no NVIDIA card here: neither nvidia-ml-py nor nvidia-smi finds one")
     if importlib.util.find_spec("torch") is None:
         pytest.skip("torch is not installed here: pip install torch")
     return found

@@ -1,4 +1,4 @@
-"""The parts of the agent that only a real card can show. The figures they print (-s) belong into
+"""Tests of the agent that need a real card. The figures that they print (-s) belong in
 docs/gpu.md."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def freed(driver: gpu.Driver, baseline: int) -> float:
     return time.monotonic() - began
 
 
-def test_a_model_stays_warm_across_jobs_and_goes_when_idle(
+def test_a_model_stays_loaded_across_jobs_until_it_is_idle(
     base: Database, start: StartAgent, driver: gpu.Driver
 ) -> None:
     base.conn.execute("update qwf.settings set model_idle = '3 s'")
@@ -44,7 +44,7 @@ def test_a_model_stays_warm_across_jobs_and_goes_when_idle(
     took = [(a["finished_at"] - a["started_at"]).total_seconds() for a in (first, *rest)]
     print(f"cold {took[0]:.2f} s, warm {min(took[1:]):.4f} s")
     until(lambda: base.one("select current_model is null from qwf.workers"), "the unloading")
-    assert used(driver) < baseline + 2 * GIB, "only the context of the process is left"
+    assert used(driver) < baseline + 2 * GIB, "only the driver context of the process is left"
 
 
 def test_another_model_takes_its_place(
@@ -54,10 +54,10 @@ def test_another_model_takes_its_place(
     start()
     base.ended(base.enqueue("use", {}, queue="gpu", model="net"))
     base.ended(base.enqueue("use", {}, queue="gpu", model="second"))
-    assert used(driver) < baseline + 4 * GIB, "4 GiB went, 2 GiB came"
+    assert used(driver) < baseline + 4 * GIB, "4 GiB are freed, 2 GiB are in use"
 
 
-def test_a_hard_stop_gives_the_memory_back(
+def test_a_hard_stop_frees_the_memory(
     base: Database, start: StartAgent, driver: gpu.Driver
 ) -> None:
     baseline = used(driver)
@@ -97,7 +97,7 @@ def test_the_wall_clock_ends_a_kernel_that_spins(
     print(f"back at the baseline {freed(driver, baseline):.2f} s after the report")
 
 
-def test_a_card_that_idles_trips(base: Database, start: StartAgent, tmp_path: Path) -> None:
+def test_an_idle_card_trips(base: Database, start: StartAgent, tmp_path: Path) -> None:
     base.conn.execute("update qwf.settings set gpu_health_window = '4 s', model_load_grace = '2 s'")
     start()
     job_id = base.enqueue("idle", {"file": str(tmp_path / "pid")}, queue="gpu")

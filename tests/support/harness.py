@@ -27,16 +27,16 @@ DEADLINE_S = 40.0
 
 
 def until(look: Callable[[], T], what: str = "it") -> T:
-    """The first true value of `look`, asked again and again."""
+    """Call `look` until it returns a true value, and return that."""
     deadline = time.monotonic() + DEADLINE_S
     while not (found := look()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        assert time.monotonic() < deadline, f"timed out waiting for {what}"
         time.sleep(0.02)
     return found
 
 
 class Agent:
-    """An agent process, what it wrote, and its children."""
+    """An agent process, its log and its children."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
         self.process = process
@@ -47,11 +47,11 @@ class Agent:
         return self.process.pid
 
     def children(self) -> list[int]:
-        """Those that run bodies."""
+        """Pids of the children that run bodies."""
         return self.processes("qwf-child")
 
     def processes(self, name: str = "") -> list[int]:
-        """All that it has forked, or those of a kind."""
+        """Pids of all processes it has forked, or of those with this name."""
         path = Path(f"/proc/{self.pid}/task/{self.pid}/children")
         found = [int(pid) for pid in path.read_text().split()]
         return [pid for pid in found if name in ("", name_of(pid))]
@@ -63,7 +63,7 @@ class Agent:
         self.process.send_signal(number)
 
     def ended(self) -> int:
-        """Exit code, once it has ended."""
+        """Wait until it has ended; returns its exit code."""
         return self.process.wait(DEADLINE_S)
 
     def stop(self) -> int:
@@ -72,7 +72,7 @@ class Agent:
 
 
 class Database:
-    """What tests ask of the database of a test."""
+    """The database of a test, with the queries that tests need."""
 
     def __init__(self, dsn: str) -> None:
         self.dsn = dsn
@@ -102,20 +102,20 @@ class Database:
         return self.conn.execute(query, (job_id,)).fetchall()
 
     def ended(self, job_id: int) -> DictRow:
-        """The job, once it is terminal."""
+        """Wait until the job has ended, and return it."""
         return until(
             lambda: (job := self.job(job_id))["finished_at"] and job, f"the end of job {job_id}"
         )
 
     def attempted(self, job_id: int, attempt: int = 1) -> DictRow:
-        """An attempt at the job, once it has ended."""
+        """Wait until an attempt of the job has ended, and return it."""
         return until(
             lambda: next((a for a in self.attempts(job_id) if a["attempt"] == attempt), None),
             f"the end of attempt {attempt} of job {job_id}",
         )
 
     def running(self, job_id: int) -> DictRow:
-        """The job, once it runs."""
+        """Wait until the job runs, and return it."""
         return until(
             lambda: (job := self.job(job_id))["status"] == "running" and job,
             f"the start of job {job_id}",
@@ -130,7 +130,7 @@ StartAgent = Callable[..., Agent]
 
 @contextlib.contextmanager
 def agents(dsn: str, home: Path) -> Iterator[StartAgent]:
-    """Starts agents on the database; none of them outlives the test."""
+    """Start agents on the database; all of them are killed at the end of the test."""
     started: list[Agent] = []
 
     def start(
@@ -172,7 +172,7 @@ def run_agent(home: Path, *options: str, **environment: str) -> tuple[int, str]:
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """The environment without anything that says where a database is."""
+    """The environment without variables that name a database."""
     dropped = ("QWF_", "PG", "DATABASE_URL", "PYTHONPATH")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
     return {
@@ -191,7 +191,7 @@ def name_of(pid: int) -> str:
 
 
 def alive(pid: int) -> bool:
-    """Whether the process runs (a zombie does not)."""
+    """Whether the process runs; a zombie does not count."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
@@ -199,5 +199,5 @@ def alive(pid: int) -> bool:
 
 
 def lines(file: Path) -> list[str]:
-    """Lines of a file, none while it is not there."""
+    """The lines of a file; none if it does not exist."""
     return file.read_text().splitlines() if file.exists() else []

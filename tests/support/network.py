@@ -1,4 +1,4 @@
-"""Boxes with a network of their own: a namespace each, and a cable to this host that can be cut."""
+"""Boxes with their own networks: a namespace each, and a cable to this host that can be cut."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ NET = "10.213.{cable}.{end}"  # this host is end 1 of every cable
 
 @dataclass
 class Box:
-    """A namespace, and the address under which this host is reached from it. Without one it is
-    but a name, and cannot be cut off."""
+    """A network namespace, and the address of this host as seen from it. Without a namespace the
+    box is only a name and cannot be cut off."""
 
     name: str
     namespace: str | None = None
@@ -23,15 +23,15 @@ class Box:
 
     @property
     def inside(self) -> Sequence[str]:
-        """What a command starts with to run there: the same process, in another network."""
+        """The prefix of a command that runs it in this network, in the same process."""
         return () if self.namespace is None else ("nsenter", f"--net=/run/netns/{self.namespace}")
 
     def cut(self) -> None:
-        """From now on nothing gets through, and nobody is told."""
+        """Drop all packets from now on, without an error."""
         self._link("down")
 
     def mend(self) -> None:
-        """The cable is as before."""
+        """Reconnect the cable."""
         self._link("up")
 
     def _link(self, state: str) -> None:
@@ -40,7 +40,7 @@ class Box:
 
 @contextlib.contextmanager
 def boxes(names: Sequence[str]) -> Iterator[dict[str, Box]]:
-    """A box for each name; with networks of their own where this user may make some."""
+    """A box for each name, with its own network if this user may create one."""
     made = {name: Box(name) for name in names}
     try:
         with contextlib.suppress(OSError, subprocess.CalledProcessError):
@@ -53,9 +53,9 @@ def boxes(names: Sequence[str]) -> Iterator[dict[str, Box]]:
 
 
 def _free_cables() -> Iterator[int]:
-    """Numbers of networks that nobody uses, another run of these tests for one."""
+    """Numbers of networks that are not in use, for example by another run of these tests."""
     if os.getuid() != 0 or shutil.which("nsenter") is None:
-        raise OSError("namespaces are for root")
+        raise OSError("only root may create namespaces")
     used = _run("ip", "-oneline", "-4", "address")
     return (n for n in range(256) if NET.format(cable=n, end=1) not in used)
 

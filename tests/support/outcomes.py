@@ -1,4 +1,4 @@
-"""What became of the runs of a fleet, asked of a server that comes and goes."""
+"""The outcomes of the runs of a fleet, read from a server that restarts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RECOVERY_S = 60.0
 
 
 def ask(dsn: str, query: str) -> list[dict[str, Any]]:
-    """Rows of a query, over a connection of its own: the server comes and goes."""
+    """Rows of a query, over a new connection, retried while the server restarts."""
 
     def attempt() -> list[dict[str, Any]] | None:
         try:
@@ -37,7 +37,7 @@ def invariants(dsn: str) -> list[dict[str, Any]]:
 
 
 def outcomes_per_node(dsn: str) -> dict[int, int]:
-    """How many jobs have how many completed attempts."""
+    """By number of completed attempts: how many jobs have that many."""
     rows = ask(
         dsn,
         "select c.outcomes, count(*)::int as jobs"

@@ -1,4 +1,4 @@
-"""A TCP proxy to a Unix socket that can fall silent, as a network does that drops packets."""
+"""A TCP proxy to a Unix socket that can stop forwarding, like a network that drops packets."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 
 class Proxy:
-    """Passes on bytes both ways. Frozen, the connections it has pass nothing on, and nobody is
-    told; new ones work."""
+    """Forwards bytes both ways. `freeze` stops the current connections without an error; new ones
+    work."""
 
     def __init__(self, target: str) -> None:
         self._target = target
@@ -21,7 +21,7 @@ class Proxy:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def freeze(self) -> int:
-        """Fall silent on the connections there are; how many."""
+        """Stop forwarding on the current connections; returns how many."""
         frozen, self._silent = self._silent, []
         for silent in frozen:
             silent.set()

@@ -1,5 +1,5 @@
-"""Stands in for the NVIDIA driver's library: the cards are in the file FAKE_CARDS, a list of
-[percent, used bytes, total bytes], read anew at every question."""
+"""Replaces the NVIDIA driver's library: the cards are in the file FAKE_CARDS, a list of [percent,
+used bytes, total bytes], which is read at every call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks that end in every way a body can end."""
+"""Tasks that end in every possible way."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def sleeping(seconds: float) -> None:
 
 @app.task()
 def telling(file: Path, seconds: float) -> None:
-    """Say which process runs this, then take a while."""
+    """Writes its pid, then sleeps."""
     file.write_text(str(os.getpid()))
     time.sleep(seconds)
 
@@ -185,7 +185,7 @@ def whoami(cancel_event: Any) -> dict[str, Any]:
 
 @app.task()
 def attempts_file(file: Path, fail: int) -> dict[str, int]:
-    """Fails that many times, then completes."""
+    """Fails `fail` times, then completes."""
     with file.open("a") as lines:
         lines.write("x")
     if file.stat().st_size <= fail:
@@ -214,7 +214,7 @@ def silent(file: Path, status_callback: Any, beats: int = 1) -> None:
 
 @app.task()
 def holding_the_gil(file: Path, status_callback: Any) -> None:
-    """Hangs in C with the GIL held: no other thread and no signal handler gets a turn."""
+    """Hangs in C with the GIL held: no other thread and no signal handler runs."""
     file.write_text(str(os.getpid()))
     beat(status_callback)
     re.match(r"(a+)+$", "a" * 64 + "b")
@@ -239,7 +239,7 @@ def stopping_itself(file: Path, status_callback: Any) -> None:
 
 @app.task()
 def with_family(file: Path, status_callback: Any) -> None:
-    """Starts a program in a session of its own, and waits for it."""
+    """Starts a program in its own session, and waits for it."""
     program = subprocess.Popen(["sleep", "600"], start_new_session=True)
     file.write_text(f"{os.getpid()} {program.pid}")
     beat(status_callback)
@@ -256,7 +256,7 @@ def slow_but_alive(status_callback: Any, steps: int, seconds: float) -> dict[str
 
 @app.task()
 def growing(file: Path, megabytes: int, in_program: bool = False) -> None:
-    """Takes memory, itself or in a program that it starts, and keeps it."""
+    """Allocates memory, itself or in a program that it starts, and keeps it."""
     if in_program:
         code = f"import time; x = b'x' * ({megabytes} << 20); time.sleep(600)"
         program = subprocess.Popen([sys.executable, "-c", code])
@@ -293,7 +293,7 @@ def starting_a_program(file: Path) -> None:
 
 @app.task()
 def leaving_a_program(file: Path) -> None:
-    """Starts a program in a session of its own through another that ends, and runs on."""
+    """Starts a program in its own session through another one that ends, and keeps running."""
     start = "setsid sleep 600 < /dev/null > /dev/null 2>&1 & echo $!"
     said = subprocess.run(["sh", "-c", start], capture_output=True, check=True).stdout
     file.write_text(f"{os.getpid()} {int(said)}")
@@ -302,7 +302,7 @@ def leaving_a_program(file: Path) -> None:
 
 @app.task()
 def leaving_a_fork(file: Path) -> None:
-    """Has a copy of itself in a session of its own, whose parent has gone, and runs on."""
+    """Leaves a copy of itself in its own session whose parent has ended, and keeps running."""
     reader, writer = os.pipe()
     if os.fork() == 0:
         os.setsid()
@@ -317,7 +317,7 @@ def leaving_a_fork(file: Path) -> None:
 
 @app.task()
 def talking(gates: list[str]) -> None:
-    """Says a word at each gate that opens; ends at the last."""
+    """Prints a word when each gate opens; ends after the last one."""
     for number, gate in enumerate([*gates, str(Path(gates[0]).with_name("gate end"))]):
         while not Path(gate).exists():
             time.sleep(0.01)

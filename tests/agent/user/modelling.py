@@ -1,4 +1,4 @@
-"""Models that say when they are loaded and unloaded, and bodies that need them."""
+"""Models that write down when they are loaded and unloaded, and bodies that need them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def slow() -> Net:
 
 @app.task()
 def draw(model: Any, model_handle: Any) -> dict[str, Any]:
-    """Say which model this is, and how often it was used before."""
+    """Returns the name of the model and how often it was used."""
     if model is None:
         return {"model": None, "pid": os.getpid()}
     assert model is model_handle
@@ -75,7 +75,7 @@ def draw(model: Any, model_handle: Any) -> dict[str, Any]:
 
 @app.task()
 def together(folder: Path, name: str, seconds: float = 0.0, until: Path | None = None) -> None:
-    """Leave a file that names the card while this runs, and note which others are there."""
+    """Keeps a file with the name of the card while it runs, and notes which others run."""
     mine = folder / name
     mine.write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
     note(f"{name}: {','.join(sorted(entry.name for entry in folder.iterdir()))}")
@@ -118,7 +118,7 @@ def paint(n: int, model: Any, status_callback: Any) -> dict[str, Any]:
 
 @app.task()
 def caption(n: int) -> dict[str, int]:
-    """Has a program do it, in a session of its own."""
+    """Does its work in a program in its own session."""
     subprocess.run(["sleep", "0.05"], start_new_session=True, check=True)
     return {"n": n + 100}
 

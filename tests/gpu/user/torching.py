@@ -54,7 +54,7 @@ def compute(file: Path, seconds: float, status_callback: Any) -> None:
 
 @app.task(queue="gpu")
 def spin(file: Path, status_callback: Any) -> None:
-    """One kernel that takes for ever; the thread that waits for it cannot be interrupted."""
+    """Runs a kernel that never ends; the thread that waits for it cannot be interrupted."""
     file.write_text(str(os.getpid()))
     status_callback(0.1)
     torch.cuda._sleep(1 << 62)
@@ -63,7 +63,7 @@ def spin(file: Path, status_callback: Any) -> None:
 
 @app.task(queue="gpu")
 def idle(file: Path) -> None:
-    """Holds the card, and does nothing with it."""
+    """Holds the card without using it."""
     kept = torch.ones(GIB // 4, device="cuda")
     file.write_text(str(os.getpid()))
     time.sleep(600)

@@ -1,4 +1,4 @@
-"""A node that takes a moment and hands on a number."""
+"""A node that takes a moment and passes a number on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A module that takes its time, as those do that import torch."""
+"""A module that imports slowly, like one that imports torch."""
 
 import time
 

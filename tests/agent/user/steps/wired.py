@@ -1,4 +1,4 @@
-"""A node that shows what it was given."""
+"""A node that returns what it was given."""
 
 from __future__ import annotations
 
