@@ -46,10 +46,8 @@ START_TIMEOUT = 120.0  # seconds; recovery after a crash is part of a start
 STOP_TIMEOUT = 60.0
 LOG_LIMIT = 10 * 1024 * 1024  # bytes
 SOCKET_PATH_LIMIT = 103  # bytes: macOS; Linux allows 107
-ROOT_RUNS_AS = (
-    "postgres",
-    "nobody",
-)  # Postgres refuses to run as root: the first of these that exists
+# Postgres does not run as root: use the first of these accounts that exists.
+ROOT_RUNS_AS = ("postgres", "nobody")
 
 _logger = logging.getLogger(__name__)
 
@@ -150,8 +148,8 @@ class Cluster:
         seen = log.stat().st_size if log.exists() else 0
         done = self._run(account, self.data, "pg_ctl", *arguments)
         if done.returncode:
-            said = _tail(log, seen) or done.stdout.strip()
-            raise EmbeddedError(f"the embedded server did not start; {log} says: {said}")
+            output = _tail(log, seen) or done.stdout.strip()
+            raise EmbeddedError(f"the embedded server did not start; {log} says: {output}")
 
     def stop(self, sig: signal.Signals = signal.SIGINT) -> bool:
         """Stop the server: SIGINT ends the sessions and writes a checkpoint, SIGQUIT does neither.
@@ -292,8 +290,8 @@ def binaries(version: int | None = None) -> Path:
     for folder in Path(package.origin).parent.glob("pginstall*/bin"):
         with contextlib.suppress(OSError, subprocess.CalledProcessError):
             probe = [str(folder / "postgres"), "--version"]
-            said = subprocess.run(probe, capture_output=True, text=True, check=True).stdout
-            if match := re.search(r"\(PostgreSQL\) (\d+)", said):
+            output = subprocess.run(probe, capture_output=True, text=True, check=True).stdout
+            if match := re.search(r"\(PostgreSQL\) (\d+)", output):
                 offered[int(match[1])] = folder
     if not offered:
         raise EmbeddedError(

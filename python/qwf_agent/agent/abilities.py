@@ -39,7 +39,7 @@ def find_abilities(options: Options) -> Abilities:
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _tell(options, writer)
+        _write_abilities(options, writer)
     os.close(writer)
     answer = _read_all(reader, time.monotonic() + IMPORT_S)
     os.close(reader)
@@ -78,7 +78,7 @@ def registration(options: Options, abilities: Abilities) -> dict[str, Any]:
     }
 
 
-def _tell(options: Options, writer: int) -> NoReturn:
+def _write_abilities(options: Options, writer: int) -> NoReturn:
     """Write the abilities or the error to the pipe, and exit without running exit handlers."""
     try:
         os.dup2(2, 1)

@@ -15,9 +15,9 @@ class BatchSize:
     long one.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, max_batch: int) -> None:
         self.batch = 1
-        self._most = most
+        self._max_batch = max_batch
         self._mean = BATCH_S
         self._tasks: dict[str, float] = {}
         self._ended = 0
@@ -30,11 +30,11 @@ class BatchSize:
         self._ended += 1
         if self._ended < self.batch and self._mean * self.batch <= BATCH_S:
             return  # too early to grow, and no reason to shrink
-        wanted = max(1, min(self._most, int(BATCH_S / max(self._mean, 1e-6))))
-        if wanted < self.batch:
-            self.batch = wanted
+        target = max(1, min(self._max_batch, int(BATCH_S / max(self._mean, 1e-6))))
+        if target < self.batch:
+            self.batch = target
         elif self._ended >= self.batch:
-            self.batch = min(wanted, self.batch * 2)
+            self.batch = min(target, self.batch * 2)
             self._ended = 0
 
     @property

@@ -264,8 +264,8 @@ class Link:
             else:
                 self._take(result)
         while notification := conn.notifies():
-            said = Notification(notification.relname.decode(), notification.extra.decode())
-            self.notifications.append(said)
+            received = Notification(notification.relname.decode(), notification.extra.decode())
+            self.notifications.append(received)
 
     def _take(self, result: PGresult) -> None:
         """Take the result of one statement. The last one of those sent together is the call's."""

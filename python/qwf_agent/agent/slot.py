@@ -108,7 +108,7 @@ class Slot:
         self._discarded = False
         self._wait_s = WAIT_S[0]
         self._ready_by = 0.0
-        self._left = 0
+        self._jobs_left = 0
         self._ticket = 0
         self._first_since = 0.0
         self._model_changed = False
@@ -132,7 +132,7 @@ class Slot:
             self._wait_s = min(self._wait_s * 2, WAIT_S[1])
             self.process = ChildProcess(self._selector, self._setup, self._group)
             self._guardian.add(self.process.pid)
-            self._left = self._recycle_jobs
+            self._jobs_left = self._recycle_jobs
             self._ready_by = now + IMPORT_S
 
     def is_overdue(self, now: float) -> bool:
@@ -143,7 +143,12 @@ class Slot:
     def has_room(self, seconds: float, budget_s: float) -> bool:
         """Whether the child can take a job that is expected to run for `seconds`: yes if it is
         idle, else up to a budget of work."""
-        if not self.ready or self._left <= 0 or len(self.claims) >= MAX_JOBS or self.has_orders():
+        if (
+            not self.ready
+            or self._jobs_left <= 0
+            or len(self.claims) >= MAX_JOBS
+            or self.has_orders()
+        ):
             return False
         return not self.claims or self.work_s + seconds <= budget_s
 
@@ -152,7 +157,7 @@ class Slot:
         long = self.claims and self.running_for(now) > LONG_BODY_S
         if not self.ready or long or self.has_orders():
             return 0
-        return max(0, min(self._left, batch - len(self.claims)))
+        return max(0, min(self._jobs_left, batch - len(self.claims)))
 
     def can_start_soon(self, now: float) -> bool:
         """Whether a waiting job could start here soon."""
@@ -169,7 +174,7 @@ class Slot:
     def assign(self, claim: Claim, seconds: float) -> None:
         """Add a job for the child; `flush` sends it."""
         self._ticket += 1
-        self._left -= 1
+        self._jobs_left -= 1
         claim.ticket, claim.expected_s = self._ticket, seconds
         claim.given_at = time.monotonic()
         if not self.claims:
@@ -201,7 +206,7 @@ class Slot:
         back = [claim for claim in self.claims if claim.ticket in tickets]
         for claim in back:
             self._remove(claim)
-        self._left += len(back)
+        self._jobs_left += len(back)
         return back
 
     def running_for(self, now: float) -> float:
@@ -281,12 +286,12 @@ class Slot:
 
     def retire(self) -> None:
         """Give this child no more jobs: it exits after those it has."""
-        self._left = -MAX_JOBS  # stays negative even if jobs are taken back
+        self._jobs_left = -MAX_JOBS  # stays negative even if jobs are taken back
 
     def answers(self) -> list[JobAnswer]:
         """The new answers of the child; lets it exit if it has no job left and gets no more."""
         found = [] if self.process is None else self._read_answers(self.process)
-        if self.process is not None and self.ready and self._left <= 0 and not self.claims:
+        if self.process is not None and self.ready and self._jobs_left <= 0 and not self.claims:
             self.ready = False
             self._ready_by = float("inf")
             self.process.close_tickets()

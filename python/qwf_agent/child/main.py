@@ -83,9 +83,8 @@ class Child:
         self._module_count = 0
         self._models = Models({}, setup.model_idle, self._send)
         signal.signal(signal.SIGUSR1, self._on_cancel)
-        signal.signal(
-            signal.SIGTERM, _ignore
-        )  # a command told to stop shares its group with this process
+        # A command shares this process group: its SIGTERM must not end this process.
+        signal.signal(signal.SIGTERM, _ignore)
 
     def serve(self) -> None:
         """Import the user's app, then run jobs until the parent closes the ticket pipe."""
@@ -122,7 +121,7 @@ class Child:
                     return message
             data = self._channel.socket.recv(1 << 18)
             if not data:
-                raise EOFError("the agent is gone")
+                raise EOFError("the agent has ended")
             self._jobs.extend(self._unpacker.feed(data))
 
     def _run(self, work: Work) -> Outcome:

@@ -15,9 +15,8 @@ from typing import NamedTuple
 MESSAGE_BYTES = 2000
 TICKET = struct.Struct("<Q")  # of the job
 SINCE = struct.Struct("<d?")  # time on the monotonic clock; whether it is still loading
-PROGRESS = struct.Struct(
-    "<QQdI"
-)  # version (odd while being written), ticket, fraction, length of the message
+# Version (odd while being written), ticket, fraction, length of the message.
+PROGRESS = struct.Struct("<QQdI")
 PROGRESS_AT = 64
 
 
