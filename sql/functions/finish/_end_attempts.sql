@@ -2,9 +2,9 @@
 -- Purpose: Ends attempts: the one place where a running job stops running.
 -- Guarantees: The fence: only a report with the job's current token changes anything
 --   (_lock_attempts). All rows of one call end together.
--- Locks: the jobs (by id), then whatever _apply_where_free locks without waiting.
+-- Locks: the jobs (by id), then what _apply_where_free locks without waiting.
 -- Notifies: sleepers of the queues that got work back.
--- Called by: finish_many, reclaim, deregister_worker.
+-- Called by: _take_reports, reclaim, deregister_worker.
 
 begin;
 
@@ -36,7 +36,10 @@ begin
   end if;
   perform _qwf.record_attempts(v_ended, v_now, v_settings), _qwf.release_slots(v_ended);
   v_left := _qwf.apply_where_free(array(
-    select (e.run_id, e.id, _qwf.event_kind(e.status))::_qwf.event
+    select (e.run_id, e.id, case
+        when e.status in ('queued', 'scheduled') then 'requeued'
+        when e.status = 'awaiting_input' then 'asked'
+        else e.status::text end)::_qwf.event
     from unnest(v_ended) e where e.run_id is not null));
   return query select * from _qwf.answer_reports(p_reports, v_ended, v_left);
 end $$;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/finish/_raise_malformed_report
--- Purpose: Says which report of a list cannot be read.
+-- Purpose: Raises QW005 and shows the report of a list that is malformed.
 -- Raises: QW005, always.
--- Called by: _read_reports.
+-- Called by: _read_reports, _take_reports.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/finish/_record_attempts
--- Purpose: Writes the history of attempts that just ended: attempt rows and figures, and what not
---   every attempt has.
--- Guarantees: A number that a worker garbles becomes null rather than losing the report.
+-- Purpose: Writes the history of attempts that just ended: attempt rows, statistics, and what few
+--   attempts have.
+-- Guarantees: An invalid number from a worker becomes null; the report is not lost.
 -- Called by: _end_attempts.
 
 begin;

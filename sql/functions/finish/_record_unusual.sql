@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/finish/_record_unusual
--- Purpose: Writes what few of the attempts that just ended have: files, a loss or cancellation to
---   tell of, a request to cancel that is settled now.
--- Guarantees: A number that a worker garbles becomes null rather than losing the report.
--- Locks: cancel_requests of these jobs, those that are free.
+-- Purpose: Writes what few of the attempts that just ended have: files, an event for a loss or
+--   cancellation, and a cancel request that is settled now.
+-- Guarantees: An invalid number from a worker becomes null; the report is not lost.
+-- Locks: cancel_requests of these jobs that are free.
 -- Called by: _record_attempts.
 
 begin;
@@ -42,7 +42,7 @@ begin
   using (
     select r.job_id from qwf.cancel_requests r join unnest(p_ended) e on e.id = r.job_id
     where e.status in ('completed', 'failed', 'cancelled')
-    for update of r skip locked  -- what somebody looks at just now, tick() clears away
+    for update of r skip locked  -- tick() deletes those that are locked now
   ) free
   where c.job_id = free.job_id;
 end $$;

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/finish/_write_completed
 -- Purpose: Writes the end of attempts that completed.
--- Guarantees: Who completes is not asked whether somebody wanted him stopped. Rows are updated
---   where they were locked.
--- Locks: expects the jobs locked by the caller.
+-- Guarantees: Completion wins over a pending cancel request. Rows are updated in place, where they
+--   were locked.
+-- Locks: the caller has locked the jobs.
 -- Called by: _end_attempts.
 
 begin;

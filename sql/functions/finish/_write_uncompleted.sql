@@ -1,8 +1,10 @@
 -- Deploy qwf:functions/finish/_write_uncompleted
 -- Purpose: Writes the end of attempts that did not complete: the job goes back to the queue, waits,
 --   asks, fails or is cancelled.
--- Guarantees: Rows are updated where they were locked.
--- Locks: expects the jobs locked by the caller.
+-- Guarantees: Rows are updated in place, where they were locked. A job avoids its host for a while
+--   only after a loss, a failing accelerator or a full disk. The reason of a cancel request is read
+--   before _record_unusual deletes the request.
+-- Locks: the caller has locked the jobs.
 -- Called by: _end_attempts.
 
 begin;
@@ -27,7 +29,9 @@ begin
       finished_at = case when t.status in ('failed', 'cancelled') then p_now end,
       last_error = case
         when h.outcome = 'released' then coalesce(h.error, j.last_error)
-        when t.status = 'cancelled' then coalesce(_qwf.cancel_reason(h.id), h.error)
+        when t.status = 'cancelled' then coalesce((
+            select 'cancelled by ' || c.requested_by || coalesce(': ' || c.reason, '')
+            from qwf.cancel_requests c where c.job_id = h.id), h.error)
         else t.error || coalesce(h.error, h.detail ->> 'reason', h.outcome) end,
       last_exit_code = _qwf.as_number(h.detail -> 'exit_code', 65535)::int,
       input_spec = case
@@ -38,7 +42,9 @@ begin
         when a.host is null then j.avoid_until else p_now + p_settings.avoid_host end,
       token = null, lease_expires_at = null
     from unnest(p_held) h
-    cross join lateral (select _qwf.host_to_avoid(h.claimed_by, h.outcome, h.detail)) a (host)
+    cross join lateral (select case
+      when h.outcome = 'lost' or h.detail ->> 'reason' in ('accelerator', 'disk_full') then (
+        select w.host from qwf.workers w where w.id = h.claimed_by) end) a (host)
     cross join lateral _qwf.transition(
       h.outcome, _qwf.should_stop(h.id, h.run_id, h.run_if, h.parent_id),
       h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, h.on_failure, p_settings) t

@@ -1,7 +1,9 @@
 -- Deploy qwf:functions/finish/finish
--- Purpose: Takes the report of a worker about one attempt that ended.
--- Guarantees: finish_many of one.
--- Raises: QW005 for an outcome that is none.
+-- Purpose: Takes a worker's report about one attempt that ended.
+-- Guarantees: As finish_many with one report.
+-- Locks: as finish_many.
+-- Notifies: as finish_many.
+-- Raises: QW005 for an invalid outcome, job or detail.
 -- Called by: workers.
 
 begin;
@@ -12,14 +14,16 @@ create function qwf.finish(
 returns text
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin
   return (
     select v.verdict
-    from qwf.finish_many(jsonb_build_array(jsonb_build_object(
-      'job_id', finish.job_id, 'token', finish.token, 'outcome', finish.outcome,
-      'output', finish.output, 'error', finish.error, 'detail', finish.detail))) v);
+    from _qwf.take_reports(array[(finish.job_id, finish.token, finish.outcome, finish.output,
+      finish.error, finish.detail)::_qwf.report]) v);
 end $$;
 comment on function qwf.finish is
   'Reports the end of an attempt: completed, error, fatal, tempfail, lost, released or cancelled. '

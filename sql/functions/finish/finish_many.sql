@@ -1,11 +1,11 @@
 -- Deploy qwf:functions/finish/finish_many
--- Purpose: Takes the reports of a worker about attempts that ended.
--- Guarantees: Terminal state or requeue, the attempt row and the event are one transaction. A token
---   that is not the current one changes nothing and is answered lost; the very same report again is
---   answered ok. An error while fanning out never undoes the end of the job: the event waits in the
---   outbox.
--- Locks: the jobs reported (by id), then the runs that are free (by id), then jobs of those runs.
--- Notifies: sleepers, for work that became queued; workers of siblings that have to stop.
+-- Purpose: Takes a worker's reports about attempts that ended.
+-- Guarantees: The new state of the job, the attempt row and the event are written in one
+--   transaction. A report with a stale token changes nothing and is answered lost; the same report
+--   again is answered ok. An error while fanning out never undoes the end of the job: the event
+--   waits in the outbox.
+-- Locks: the reported jobs (by id), then the runs that are free (by id), then jobs of those runs.
+-- Notifies: sleepers of queues that got work; workers whose bodies have to stop.
 -- Raises: QW005 for a malformed report; nothing is written then.
 -- Called by: workers.
 
@@ -20,7 +20,7 @@ set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin
-  return query select * from _qwf.end_attempts(_qwf.read_reports(finish_many.reports));
+  return query select * from _qwf.take_reports(_qwf.read_reports(finish_many.reports));
 end $$;
 comment on function qwf.finish_many is
   'Takes a JSON list of reports {job_id, token, outcome, output, error, detail} and answers ok or '

@@ -1,9 +1,8 @@
 -- Deploy qwf:functions/finish/reclaim
--- Purpose: Takes back running jobs whose lease lapsed: the one recovery path for a worker that
---   vanished.
--- Guarantees: Counts a loss; the job goes to the front of its band, or fails when its losses are
---   spent. The old token is dead.
--- Locks: lapsed jobs (by id), those that are free; then as _end_attempts.
+-- Purpose: Takes back running jobs whose lease lapsed: the only recovery path for a lost worker.
+-- Guarantees: Counts a loss; the job goes to the front of its band, or fails if it has no
+--   losses left. The old token is no longer valid.
+-- Locks: lapsed jobs (by id) that are free; then as _end_attempts.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick.
 
