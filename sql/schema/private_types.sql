@@ -58,17 +58,21 @@ comment on type _qwf.ended is
 
 create type _qwf.event as (run_id bigint, job_id bigint, kind text);
 comment on type _qwf.event is
-  'Something to apply to a run; the kinds are those of the outbox, and what a person decides: '
-  'answered, retried, passed, expired.';
-
-create type _qwf.opened as (id bigint, run_id bigint, status qwf.job_status);
-comment on type _qwf.opened is
-  'A node whose dependencies are all satisfied, and its new state; blocked: still to be opened.';
+  'Something to apply to a run. The kinds are those of the outbox, what a person or an expiry '
+  'decides (answered, retried, passed, aborted), and how a node that did not run was cancelled '
+  '(withdrawn, cut).';
 
 create type _qwf.node_count as (
   run_id bigint, closed int, active int, waiting int, failed int, started boolean);
 comment on type _qwf.node_count is
   'Change of a run''s counters: nodes that became terminal, active, waiting, or failed '
   'without failing the run; started: one of its nodes has run.';
+
+create type _qwf.opened as (
+  id bigint, run_id bigint, status qwf.job_status, elements _qwf.node_count);
+comment on type _qwf.opened is
+  'A node whose dependencies are all satisfied, and its status now; blocked: a guarded node still '
+  'to be opened, or a map that runs. elements: what the elements of a map that was expanded just '
+  'now add to the counters of the run.';
 
 commit;

@@ -1,7 +1,9 @@
 -- Deploy qwf:functions/change/_reopen_run
 -- Purpose: Makes a run that was over live again, and opens its nodes that depend on nothing
 --   unsatisfied.
--- Guarantees: The counters are counted afresh, under the run's lock.
+-- Guarantees: The counters are counted anew, under the run's lock: the reset of nodes and maps is
+--   no event, so no change of counters could be added up.
+-- Locks: the caller has locked the run.
 -- Raises: QW008 where another live run has taken its key meanwhile.
 -- Called by: retry_run.
 

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/finish/_answer_reports
 -- Purpose: Answers each report of a batch.
--- Guarantees: One row per report, in order. A report that was taken before is answered ok again.
---   If every report ended an attempt, which is the normal case, nothing is looked up. The hash join
---   is allowed again here: both sides are small and have no index.
+-- Guarantees: One row per report, in order. A report that was taken before is answered ok again. If
+--   every report ended an attempt, which is the normal case, nothing is looked up. The hash join is
+--   allowed again here: both sides are small and have no index.
 -- Called by: _end_attempts.
 
 begin;

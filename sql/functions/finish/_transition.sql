@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/finish/_transition
 -- Purpose: Decides the next state of a job whose attempt ended without completing: the state
 --   machine of an attempt, in one place.
--- Guarantees: Errors and transient failures count against max_attempts, losses against
---   max_losses; a release counts against neither. A job that should stop never goes back to the
---   queue, and nobody is asked about it. Inlined into its caller's query.
+-- Guarantees: Errors and transient failures count against max_attempts, losses against max_losses;
+--   a release counts against neither. A job that should stop never goes back to the queue, and
+--   nobody is asked about it. Inlined into its caller's query.
 -- Called by: _write_uncompleted.
 
 begin;

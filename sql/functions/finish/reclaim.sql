@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/finish/reclaim
 -- Purpose: Takes back running jobs whose lease lapsed: the only recovery path for a lost worker.
--- Guarantees: Counts a loss; the job goes to the front of its band, or fails if it has no
---   losses left. The old token is no longer valid.
+-- Guarantees: Counts a loss; the job goes to the front of its band, or fails if it has no losses
+--   left. The old token is no longer valid.
 -- Locks: lapsed jobs (by id) that are free; then as _end_attempts.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick.

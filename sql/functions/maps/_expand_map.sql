@@ -1,16 +1,16 @@
 -- Deploy qwf:functions/maps/_expand_map
--- Purpose: Turns an opened map into its elements, or ends it where there is nothing to run.
--- Guarantees: What the inputs say apart from the element is worked out once, so that the cost grows
---   with the elements, not with elements times outputs. The counters of the run grow by the
---   elements here.
--- Locks: expects the run locked by the caller.
+-- Purpose: Turns an opened map into its elements, or ends it if there is nothing to run.
+-- Guarantees: The inputs that do not depend on the element are resolved once, so the cost grows
+--   with the elements, not with elements times outputs. Returns what the elements add to the
+--   counters of the run; _write_run_counters writes it.
+-- Locks: the caller has locked the run.
 -- Notifies: sleepers of the queue.
 -- Called by: _open_guarded.
 
 begin;
 
 create function _qwf.expand_map(p_job bigint, p_list jsonb, p_scope jsonb)
-returns qwf.job_status
+returns _qwf.opened
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -19,7 +19,7 @@ as $$
 declare
   v_inputs jsonb;
   v_problem text;
-  v_status qwf.job_status;
+  v_opened _qwf.opened;
   v_count _qwf.node_count;
 begin
   select _qwf.fold(n.inputs, p_scope) into v_inputs
@@ -38,19 +38,15 @@ begin
         when 'ask' then 'awaiting_input' else 'failed' end::qwf.job_status as status
       from qwf.jobs f where f.id = p_job) k
     where j.id = k.id
-    returning j.status into v_status;
-    return v_status;
+    returning j.id, j.run_id, j.status into v_opened.id, v_opened.run_id, v_opened.status;
+    return v_opened;
   end if;
   v_count := _qwf.insert_elements(p_job, p_list, v_inputs);
   update qwf.jobs j set
     elements = jsonb_array_length(p_list), remaining_deps = -v_count.closed,
     failed_elements = jsonb_array_length(p_list) + v_count.closed, progress = 0
   where j.id = p_job;
-  update qwf.runs r set
-    open_nodes = r.open_nodes - v_count.closed, active_nodes = r.active_nodes + v_count.active,
-    waiting_nodes = r.waiting_nodes + v_count.waiting
-  where r.id = v_count.run_id;
-  return _qwf.map_verdict(p_job);
+  return (p_job, v_count.run_id, _qwf.map_verdict(p_job), v_count)::_qwf.opened;
 end $$;
 
 commit;

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/maps/_insert_elements
--- Purpose: Writes the jobs of a map, one for each element of its list.
--- Guarantees: Inputs are stored resolved. An element whose references cannot be resolved has failed
---   from the start, or asks; it takes no place under max_parallel. Those beyond that are blocked,
---   and opened in order as others end.
--- Locks: expects the run locked by the caller.
--- Notifies: sleepers of the queue; qwf_events, for those that have failed or ask.
+-- Purpose: Inserts the jobs of a map, one for each element of its list.
+-- Guarantees: Inputs are stored resolved. An element whose references cannot be resolved fails at
+--   once, or asks; it takes no slot of max_parallel. Elements that max_parallel holds back are
+--   blocked, and opened in order as others end.
+-- Locks: the caller has locked the run.
+-- Notifies: sleepers of the queue; qwf_events, for elements that failed or ask.
 -- Called by: _expand_map.
 
 begin;
@@ -57,7 +57,7 @@ begin
   )
   select j.run_id, -count(i) filter (where i.status <> 'failed'),
     count(i) filter (where i.status = 'queued'),
-    count(i) filter (where i.status = 'awaiting_input'), 0, true
+    count(i) filter (where i.status = 'awaiting_input'), 0, false
     into v_count
   from qwf.jobs j left join inserted i on true
   where j.id = p_map

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/maps/_list_problem
--- Purpose: Why a map cannot run over what it was given.
--- Guarantees: Bounds what is written for one map: the number of elements, and the copies of what
---   they all share.
+-- Purpose: Returns why a map cannot run over the given list, or null.
+-- Guarantees: Bounds what is written for one map: the number of elements, and the copies of the
+--   inputs they share.
 -- Called by: _expand_map.
 
 begin;
@@ -25,8 +25,8 @@ begin
       format('QW004: map is a list of %s, at most %s fit (max_elements of qwf.settings)',
         v_count, v_settings.max_elements)
     when v_count * v_size > 64 * v_settings.max_value_bytes::bigint then
-      format('QW005: the inputs that %s elements share have %s bytes each, which is too much '
-        'together: give them a file or an id, and what is their own through item', v_count, v_size)
+      format('QW005: %s elements share inputs of %s bytes each, which is too much together: '
+        'pass a file or an id, and what differs through item', v_count, v_size)
   end;
 end $$;
 

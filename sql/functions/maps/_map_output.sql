@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/maps/_map_output
--- Purpose: The outputs of the elements of a map as one list.
--- Guarantees: In the order of the list; null for an element that failed or was skipped. Bounded, as
---   whoever reads the list loads all of it.
+-- Purpose: Returns the outputs of the elements of a map as one list.
+-- Guarantees: In the order of the list; null for an element that failed or was skipped. Bounded,
+--   because a reader of the list loads all of it.
 -- Called by: _map_verdict.
 
 begin;
@@ -21,7 +21,7 @@ begin
   from qwf.jobs j where j.parent_id = p_map;
   if v_size > v_max then
     v_output.error := format('QW005: the outputs of the elements have %s bytes together, at most '
-      '%s fit: write files and return where they are', v_size, v_max);
+      '%s fit: write files and return their paths', v_size, v_max);
   else
     select coalesce(jsonb_agg(j.output order by j.element), '[]') into v_output.value
     from qwf.jobs j where j.parent_id = p_map;

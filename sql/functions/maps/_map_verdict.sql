@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/maps/_map_verdict
--- Purpose: Ends a map that has nothing left to wait for, or can no longer succeed.
--- Guarantees: It fails as soon as min_success is out of reach, and says with the error of which
+-- Purpose: Ends a map if nothing of it is left to wait for, or if it can no longer succeed.
+-- Guarantees: It fails as soon as min_success cannot be reached, with the error of the first failed
 --   element; it completes when every element has ended, with their outputs in the order of the
 --   list.
 -- Locks: the map, of a run the caller has locked.

@@ -28,7 +28,7 @@ begin
     limit p_count
   ) next
   where j.id = next.id
-  returning j.id, j.run_id, j.status;
+  returning j.id, j.run_id, j.status, null::_qwf.node_count;
   if found then
     select m.queue into v_queue from qwf.jobs m where m.id = p_map;
     perform _qwf.wake(v_queue, p_count);

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/maps/_settle_maps
--- Purpose: Counts ended elements off their maps; ends a map, or opens its next elements.
--- Guarantees: One update of a map, whatever the number of elements that ended. An element that was
---   never queued had no place under max_parallel to give back. A map that ended early is returned
---   once more, as cancelled, when its last element has ended: only then what depends on it goes on.
+-- Purpose: Subtracts ended elements from their maps, and ends each map or opens its next elements.
+-- Guarantees: One update per map, however many of its elements ended. An element that was never
+--   queued had no slot of max_parallel to give back. A map that ended early is returned once more,
+--   as cancelled, when its last element has ended: only then its dependants go on.
 -- Locks: maps and blocked elements of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _apply_events.
@@ -33,7 +33,7 @@ begin
         (count(*) filter (where j.status in ('failed', 'cancelled')))::int as failed,
         (count(*) filter (where j.queued_at is not null))::int as freed
       from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
-      where coalesce(j.parent_id, 0) > 0  -- said so that no partial index can answer it
+      where coalesce(j.parent_id, 0) > 0  -- written so that no partial index can answer it
       group by j.parent_id
     ) e
     where m.id = e.parent_id
@@ -44,7 +44,7 @@ begin
     if v_status = 'blocked' then
       return query select * from _qwf.open_elements(v_map.id, v_map.freed);
     elsif v_status is not null then
-      return next (v_map.id, v_map.run_id, v_status)::_qwf.opened;
+      return next (v_map.id, v_map.run_id, v_status, null)::_qwf.opened;
     end if;
   end loop;
 end $$;

@@ -1,13 +1,13 @@
 -- Deploy qwf:functions/runs/_apply_events
--- Purpose: Applies events to runs: ends runs, opens what became ready, cascades skips, counts. The
---   heart of fan-out.
+-- Purpose: Applies events to runs: ends runs, opens nodes that became ready, cascades skips,
+--   counts. The heart of fan-out.
 -- Guarantees: Set-based: cost grows with the events and the nodes they open, not with the runs. It
---   goes round until nothing new has ended: a skip, a failure at opening and the end of a map have
---   consequences of their own. What has to stop is stopped before anything is opened.
--- Locks: expects the runs locked by the caller; takes jobs of those runs: blocked ones, which
---   nobody else touches, and queued ones where they are free.
+--   repeats until no further node has ended: a skip, a failure at opening and the end of a map have
+--   consequences of their own. Obsolete nodes are cancelled before any node is opened.
+-- Locks: the caller has locked the runs; takes jobs of those runs: blocked ones, which no other
+--   transaction touches, and queued ones that are free.
 -- Notifies: sleepers of the queues that got work; workers that have to stop.
--- Called by: whatever ends, opens or stops nodes of a run.
+-- Called by: every function that ends, opens or stops nodes of a run.
 
 begin;
 

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/runs/_apply_where_free
 -- Purpose: Applies events to the runs whose lock is free, and leaves the others in the outbox.
--- Guarantees: Waits for nobody, as its caller holds jobs. Every event is applied or in the outbox
---   when the transaction commits: an error while applying rolls back to before the run locks, and
---   the events wait for drain_outbox.
--- Locks: runs (by id, those that are free), their outbox events, jobs of those runs.
+-- Guarantees: Never waits, as its caller holds jobs. Every event is applied or in the outbox when
+--   the transaction commits: an error while applying rolls back to before the run locks, and the
+--   events wait for drain_outbox.
+-- Locks: runs (by id) that are free, their outbox events, jobs of those runs.
 -- Called by: _end_attempts.
 
 begin;
@@ -31,7 +31,7 @@ begin
       select (e.run_id, e.job_id, e.kind)::_qwf.event from unnest(p_events) e
       where e.run_id <> all (v_locked));
   exception
-    -- a statement timeout, too, is an error of the fan-out alone
+    -- a statement timeout is also an error of the fan-out only
     when others or query_canceled then
       v_error := sqlstate || ' ' || sqlerrm;
   end;

@@ -1,11 +1,10 @@
 -- Deploy qwf:functions/runs/_cancel_obsolete
--- Purpose: Cancels what has nothing left to do it for, and tells the workers of running bodies.
--- Guarantees: Waits for nobody, as its caller may hold jobs. A node that somebody has locked just
---   now (a claim, a promotion) is looked at again: a stop event stays in the outbox until nothing
---   is left.
--- Locks: jobs of the runs (by id), where they are free.
+-- Purpose: Cancels obsolete nodes, and notifies the workers of running ones.
+-- Guarantees: Never waits, as its caller may hold jobs. A node that is locked at this moment (by a
+--   claim or a promotion) is tried again: a stop event stays in the outbox until nothing is left.
+-- Locks: jobs of the runs (by id) that are free.
 -- Notifies: workers that run a node of these runs: cancel.
--- Called by: _apply_events, _fail_poisoned.
+-- Called by: _apply_events, _retry_or_poison_events.
 
 begin;
 
@@ -27,7 +26,7 @@ begin
   where j.id = was.id
   returning j.run_id, j.id, case was.status
     when 'blocked' then 'cut' when 'awaiting_input' then 'withdrawn' else 'cancelled' end;
-  -- one that came to ask since its run's events were taken is withdrawn with its question
+  -- a node that began to ask after its run's events were taken: its question is withdrawn too
   return query
   delete from qwf.outbox o
   where o.run_id = any (p_runs) and o.kind = 'asked' and o.job_id = any (v_free)
@@ -38,7 +37,7 @@ begin
   from qwf.jobs j
   where j.run_id = any (p_runs)
     and (j.status in ('blocked', 'scheduled', 'queued', 'awaiting_input')
-      -- an older snapshot may show a node running that has been given back since
+      -- an older snapshot may show a node as running that has been requeued since
       or (j.status = 'running' and current_setting('transaction_isolation') <> 'read committed'))
     and _qwf.is_obsolete(j.run_id, j.run_if, j.parent_id)
     and not exists (

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/runs/_counter_changes
--- Purpose: What events, and nodes that were opened, change in the counters of their runs.
--- Guarantees: The one table of what each kind of event counts. A node that is opened was blocked,
---   and counted neither as active nor as waiting.
+-- Purpose: Returns what events and opened nodes change in the counters of their runs.
+-- Guarantees: The only table of what each kind of event counts. An opened node was blocked, and
+--   counted neither as active nor as waiting. A map that was expanded adds its elements.
 -- Called by: _apply_events.
 
 begin;
@@ -11,7 +11,7 @@ returns setof _qwf.node_count
 language sql stable
 as $$
   select e.run_id,
-    (e.kind not in ('requeued', 'asked', 'ready', 'retried', 'stop'))::int,  -- others: terminal now
+    (e.kind not in ('requeued', 'asked', 'ready', 'retried', 'stop'))::int,  -- the rest: terminal
     case
       when e.kind in ('completed', 'failed', 'cancelled', 'asked', 'ready') then -1  -- was active
       when e.kind = 'retried' then 1
@@ -25,13 +25,15 @@ as $$
     case when e.kind = 'failed' then (
       select (j.on_failure = 'continue' and j.parent_id is null)::int
       from qwf.jobs j where j.id = e.job_id) else 0 end,
-    case when e.kind = 'cancelled' then (  -- what was queued, an element say, may never have run
+    case when e.kind = 'cancelled' then (  -- a queued node, such as an element, may never have run
       select j.attempt > 0 from qwf.jobs j where j.id = e.job_id)
       else e.kind not in ('ready', 'cut', 'stop') end
   from unnest(p_events) e
   union all
-  select o.run_id, (o.status in ('completed', 'failed', 'skipped'))::int,
-    (o.status = 'queued')::int, (o.status = 'awaiting_input')::int,
+  select o.run_id,
+    (o.status in ('completed', 'failed', 'skipped'))::int + coalesce((o.elements).closed, 0),
+    (o.status = 'queued')::int + coalesce((o.elements).active, 0),
+    (o.status = 'awaiting_input')::int + coalesce((o.elements).waiting, 0),
     case when o.status = 'failed' then (
       select (j.on_failure = 'continue' and j.parent_id is null)::int
       from qwf.jobs j where j.id = o.id) else 0 end,

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/runs/_end_failed_runs
--- Purpose: Ends the runs of which a node failed or was cancelled.
--- Guarantees: The first node says why. Elements are the affair of their map, and a node with
---   on_failure continue lets its run go on. Runs that are over or ending stay as they are.
--- Locks: expects the runs locked by the caller.
+-- Purpose: Ends the runs in which a node failed or was cancelled.
+-- Guarantees: The first such node gives the reason. Elements are left to their map, and a node with
+--   on_failure continue does not end its run. Runs that are over or ending do not change.
+-- Locks: the caller has locked the runs.
 -- Called by: _apply_events.
 
 begin;
@@ -34,7 +34,7 @@ begin
       v_runs := v_runs || v_cause.run_id;
     end if;
   end loop;
-  return v_runs || array(  -- of a map that ended early, the other elements stop
+  return v_runs || array(  -- a map that ended early: its other elements stop
     select distinct j.run_id
     from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
     where j.elements is not null and j.status in ('failed', 'cancelled'));

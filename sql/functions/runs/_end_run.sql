@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/runs/_end_run
--- Purpose: Decides how a live run ends when it does not complete: it failed, or was cancelled.
--- Guarantees: The first decision stands. A run with clean-up nodes that have not ended stays
---   running until they have, unless nothing of it ever began; with p_at_once it ends without them.
--- Locks: expects the run locked by the caller.
--- Called by: _end_failed_runs, cancel_run, _fail_overdue_runs, _fail_poisoned.
+-- Purpose: Decides how a live run ends if it does not complete: failed or cancelled.
+-- Guarantees: The first decision stands. A run with clean-up nodes that have not ended keeps
+--   running until they have, unless none of its nodes ever started; with p_at_once it ends without
+--   them.
+-- Locks: the caller has locked the run.
+-- Called by: _end_failed_runs, cancel_run, _fail_overdue_runs, _retry_or_poison_events.
 
 begin;
 
@@ -18,7 +19,7 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_clean_up boolean := not p_at_once
-    and exists (  -- a claim notes the start of a run only where nobody holds it
+    and exists (  -- not r.started_at: a claim sets it only if the run is not locked
       select from qwf.jobs j where j.run_id = p_run and j.attempt > 0)
     and exists (
       select from qwf.jobs j

@@ -1,10 +1,9 @@
 -- Deploy qwf:functions/runs/_fail_overdue_runs
 -- Purpose: Fails runs that passed their deadline.
--- Guarantees: What is left of them stops as after a failed node, and clean-up nodes run: an event
---   says so, which the drain of the same tick applies. A run that is hard to stop holds up no
---   other.
---   Bounded; a run that somebody holds is left for the next call.
--- Locks: overdue runs (by id), those that are free.
+-- Guarantees: The remaining nodes stop as after a failed node, and clean-up nodes run: the drain of
+--   the same tick applies the stop event written here. A run that is hard to stop delays no other.
+--   Bounded; a locked run is left for the next call.
+-- Locks: overdue runs (by id) that are free.
 -- Called by: _tick_part.
 
 begin;

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/runs/_is_obsolete
--- Purpose: Whether a node or element has nothing left to do it for.
--- Guarantees: Reads committed state; takes no lock. A clean-up node outlives the end of the others,
---   not that of its run; an element does not outlive its map.
+-- Purpose: True when a job's result no longer matters: its run is over or ending, or its map has
+--   ended.
+-- Guarantees: Reads committed state; takes no lock. A clean-up node matters while its run is
+--   ending, not after its end; an element does not matter after the end of its map.
 -- Called by: _take_answer, _should_stop, _lock_obsolete, _cancel_obsolete, _apply_events.
 
 begin;

@@ -1,11 +1,11 @@
 -- Deploy qwf:functions/runs/_lock_obsolete
--- Purpose: Locks what has nothing left to do it for and does not run, and nothing that runs.
--- Guarantees: Never waits. Blocked rows change under the lock of their run alone: all are locked. A
---   row that a claim makes running between the look and the lock would come out unmatched but
---   locked, and its worker would wait for the caller's open transaction: then the locks are dropped
---   with the subtransaction, and it looks again. What it does not get in five rounds, the stop
---   event does.
--- Locks: jobs of the runs that do not run (by id), where they are free.
+-- Purpose: Locks obsolete jobs that are not running. Never locks a running one.
+-- Guarantees: Never waits. Blocked rows change under the lock of their run alone: all are locked.
+--   If a claim makes a row running between the read and the lock, the row is locked without
+--   matching, and its worker would wait for the caller's open transaction. Then the subtransaction
+--   is rolled back, which drops the locks, and the search starts again. After five rounds the stop
+--   event does the rest.
+-- Locks: jobs of the runs that are not running (by id), if they are free.
 -- Called by: _cancel_obsolete.
 
 begin;

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/runs/_lock_runs
--- Purpose: Locks runs, first thing of whatever changes them.
--- Guarantees: In the order of their ids. Whoever already holds jobs must not wait (p_wait false):
---   runs held by others are left out.
+-- Purpose: Locks runs. A function that changes runs calls it first.
+-- Guarantees: Locks in the order of ids. A caller that already holds jobs must not wait (p_wait
+--   false): locked runs are left out.
 -- Locks: runs, by id.
--- Called by: whatever changes runs.
+-- Called by: every function that changes runs.
 
 begin;
 

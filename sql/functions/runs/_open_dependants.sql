@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/runs/_open_dependants
--- Purpose: Counts satisfied dependencies off and queues the nodes that have none left.
--- Guarantees: Reads only the edges that leave the ended nodes. A guarded node whose turn has come
---   stays blocked and is returned for _open_guarded. Where a node failed and its run did not let it
---   go, whatever is still blocked is a clean-up node: to those every end counts.
+-- Purpose: Subtracts satisfied dependencies and queues the nodes that have none left.
+-- Guarantees: Reads only the edges that leave the ended nodes. A guarded node without open
+--   dependencies stays blocked and is returned for _open_guarded. If a node failed without
+--   on_failure continue, all nodes still blocked are clean-up nodes: for those every end counts.
 -- Locks: blocked jobs of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _apply_events.
@@ -28,8 +28,8 @@ begin
     from (select distinct u.id from unnest(p_jobs) u (id)) d
     join qwf.jobs j on j.id = d.id
     where (select r.finished_at from qwf.runs r where r.id = j.run_id) is null
-      -- a map that ended early counts when its last element has ended: _settle_maps says so, after
-      -- this, and what it says counts in the next round
+      -- a map that ended early counts when its last element has ended: _settle_maps returns it,
+      -- after this, and it counts in the next round
       and (j.elements is null or j.remaining_deps = 0)
   ), dependant as materialized (
     select s.run_id, e.to_idx, count(*)::int as satisfied
@@ -45,7 +45,7 @@ begin
         when j.remaining_deps = d.satisfied and not j.guarded then _qwf.next_position() end,
       queued_at = case when j.remaining_deps = d.satisfied and not j.guarded then v_now end
     from dependant d
-    cross join lateral (  -- offset: by the index; nobody else changes a blocked row
+    cross join lateral (  -- offset 0 forces the index; nothing else changes a blocked row
       select b.ctid as row from qwf.jobs b
       where b.run_id = d.run_id and b.node_idx = d.to_idx and b.status = 'blocked' offset 0) b
     where j.ctid = b.row
@@ -55,10 +55,10 @@ begin
     where c.status = 'queued'
     group by c.queue
   )
-  select array_agg((c.id, c.run_id, c.status)::_qwf.opened) into v_opened
+  select array_agg((c.id, c.run_id, c.status, null)::_qwf.opened) into v_opened
   from counted c
   where c.remaining_deps = 0
-    and (select count(*) from woken) >= 0;  -- an unread CTE would not be run
+    and (select count(*) from woken) >= 0;  -- a CTE that is not read does not run
   return query select * from unnest(v_opened);
 end $$;
 

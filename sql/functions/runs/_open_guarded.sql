@@ -1,8 +1,7 @@
 -- Deploy qwf:functions/runs/_open_guarded
--- Purpose: Opens nodes that need a look first: skip_if is evaluated, an input is asked, a map is
---   expanded, the others are queued.
--- Guarantees: A reference that cannot be resolved fails that node with QW004, and nothing else;
---   with on_failure ask a person decides.
+-- Purpose: Opens guarded nodes: evaluates skip_if, asks an input, expands a map, queues the others.
+-- Guarantees: A reference that cannot be resolved fails only that node, with QW004; with on_failure
+--   ask a person decides.
 -- Locks: the jobs, of runs the caller has locked.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _apply_events.
@@ -31,8 +30,8 @@ begin
     where j.id = any (p_jobs) and j.status = 'blocked' and j.remaining_deps = 0
     order by j.id
   loop
-    if v_node.elements is not null then  -- a map that is retried, with nothing left to run
-      return next (v_node.id, v_node.run_id, _qwf.map_verdict(v_node.id))::_qwf.opened;
+    if v_node.elements is not null then  -- a retried map with nothing left to run
+      return next (v_node.id, v_node.run_id, _qwf.map_verdict(v_node.id), null)::_qwf.opened;
       continue;
     end if;
     select s.scope into v_scope
@@ -42,8 +41,7 @@ begin
     if v_skip.error is null and not _qwf.is_true(v_skip.value) then
       v_asked := _qwf.resolve(coalesce(v_node.input_spec, v_node.map, 'null'), v_scope);
       if v_node.map is not null and v_asked.error is null then
-        return next (v_node.id, v_node.run_id,
-          _qwf.expand_map(v_node.id, v_asked.value, v_scope))::_qwf.opened;
+        return next _qwf.expand_map(v_node.id, v_asked.value, v_scope);
         continue;
       end if;
     end if;
@@ -71,7 +69,7 @@ begin
     if v_status = 'queued' then
       perform _qwf.wake(v_node.queue, 1);
     end if;
-    return next (v_node.id, v_node.run_id, v_status)::_qwf.opened;
+    return next (v_node.id, v_node.run_id, v_status, null)::_qwf.opened;
   end loop;
 end $$;
 

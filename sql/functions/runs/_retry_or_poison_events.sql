@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/runs/_retry_or_poison_events
--- Purpose: Notes that the events of a run could not be applied, and gives them up in the end.
--- Guarantees: Tried again after 1, 2, 4, 8 seconds; the fifth failure poisons them and fails the
---   run.
--- Locks: expects the run locked by the caller.
--- Called by: _drain_run, _split_late_batch.
+-- Purpose: Schedules the next try of a run's events that could not be applied, and after the last
+--   try poisons them and fails the run.
+-- Guarantees: Tries again after 1, 2, 4, 8 seconds; the fifth failure is the last. The run ends
+--   with the reason even if its nodes cannot be stopped now: a stop event tries that again.
+-- Locks: the caller has locked the run.
+-- Called by: drain_outbox, _split_late_batch.
 
 begin;
 
@@ -17,8 +18,8 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_error text := p_sqlstate || ' ' || p_error;
-  -- a deadlock, a serialization failure, a lock that is held and a full disk are none of the run's
-  -- doing: not counted
+  -- not counted, as the run did not cause them: deadlock, serialization failure, lock not
+  -- available, disk full
   v_counted boolean := left(p_sqlstate, 2) <> '40' and p_sqlstate not in ('53100', '55P03');
 begin
   update qwf.outbox o set
@@ -28,7 +29,16 @@ begin
   from qwf.settings s
   where o.run_id = p_run and o.poisoned_at is null;
   if exists (select from qwf.outbox o where o.run_id = p_run and o.poisoned_at = v_now) then
-    perform _qwf.fail_poisoned(p_run, v_error);
+    insert into qwf.job_events (at, run_id, type, actor, detail)
+    values (v_now, p_run, 'poisoned', session_user, jsonb_build_object('error', v_error));
+    if _qwf.end_run(p_run, 'failed', 'an event could not be applied: ' || v_error, true) then
+      begin
+        perform _qwf.cancel_obsolete(array[p_run]);
+      exception
+        when others then
+          insert into qwf.outbox (run_id, kind, error) values (p_run, 'stop', sqlerrm);
+      end;
+    end if;
   end if;
 end $$;
 

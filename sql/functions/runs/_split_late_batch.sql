@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/runs/_split_late_batch
--- Purpose: Halves a batch of runs whose events together outlast a statement timeout.
--- Guarantees: Only a run that outlasts it alone counts a try; no run waits behind another for ever:
---   the later half waits as long again as its oldest event has, which in the end is longer than the
---   time from one drain to the next, however rarely they come.
--- Locks: expects the runs locked by the caller.
+-- Purpose: Halves a batch of runs whose events together exceed a statement timeout.
+-- Guarantees: Only a run that exceeds it alone counts a try. No run waits behind another for ever:
+--   the later half waits for as long as its oldest event has waited so far, which in the end is
+--   longer than the time from one drain to the next, even if drains are rare.
+-- Locks: the caller has locked the runs.
 -- Called by: drain_outbox.
 
 begin;

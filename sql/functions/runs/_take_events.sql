@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/runs/_take_events
--- Purpose: Takes what waits in the outbox for runs the caller has locked.
--- Guarantees: Deleted in the caller's transaction: applied once, or still there. Poisoned events
---   stay.
+-- Purpose: Deletes and returns the outbox events of runs the caller has locked.
+-- Guarantees: Deleted in the caller's transaction: an event is applied once, or is still there.
+--   Poisoned events stay.
 -- Locks: the events; only the holder of a run's lock deletes its events.
--- Called by: whoever is about to apply events to runs it has locked.
+-- Called by: every function that applies events to runs it has locked.
 
 begin;
 
@@ -20,7 +20,7 @@ begin
   with taken as (
     delete from qwf.outbox o
     where o.run_id = any (p_runs)
-      and coalesce(o.poisoned_at, 'infinity') = 'infinity'  -- so that outbox_due cannot answer it
+      and coalesce(o.poisoned_at, 'infinity') = 'infinity'  -- written so as not to use outbox_due
     returning o.id, (o.run_id, o.job_id, o.kind)::_qwf.event as event
   )
   select coalesce(array_agg(t.event order by t.id), '{}') into v_events from taken t;

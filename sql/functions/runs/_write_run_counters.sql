@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/runs/_write_run_counters
--- Purpose: Writes the counters of runs, and what follows from them: running, awaiting_input,
---   completed.
--- Guarantees: One update per run, whatever the number of events. A run that is over stays as it is;
---   one that is ending ends as was decided.
--- Locks: expects the runs locked by the caller.
+-- Purpose: Writes the counters of runs, and the status that follows from them: running,
+--   awaiting_input, completed.
+-- Guarantees: The only writer of the counters of a live run; _reopen_run counts anew after a retry.
+--   One update per run, however many events. A run that is over does not change; a run that is
+--   ending ends as was decided.
+-- Locks: the caller has locked the runs.
 -- Called by: _apply_events.
 
 begin;
@@ -32,7 +33,7 @@ begin
     from unnest(p_counts) u
     group by u.run_id
   ) d
-  cross join lateral (  -- offset: each by its id, whatever the statistics say
+  cross join lateral (  -- offset 0: each by its id, whatever the statistics say
     select b.ctid as row, case
         when b.open_nodes = d.closed then coalesce(b.ending, 'completed')
         when b.active_nodes + d.active = 0 and b.waiting_nodes + d.waiting > 0

@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/runs/drain_outbox
 -- Purpose: Applies the events that wait in the outbox.
--- Guarantees: An event is deleted in the transaction that applies it. A run that somebody holds is
---   left to the next call and holds up no other, however many events wait for it. When a batch
---   fails, its runs are tried one by one.
--- Locks: runs (by id, those that are free), their events, jobs of those runs.
+-- Guarantees: An event is deleted in the transaction that applies it. A locked run is left to the
+--   next call and delays no other, however many events wait for it. If a batch fails, each of its
+--   runs is tried by itself.
+-- Locks: runs (by id) that are free, their events, jobs of those runs.
 -- Notifies: as _apply_events.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick, agents whose report was answered pending.
@@ -46,19 +46,26 @@ begin
     perform _qwf.apply_events(v_events);
     return cardinality(v_events);
   exception
-    when query_canceled then  -- more than one statement can do: in turn, each run in its own
+    when query_canceled then  -- too much for one statement: halve it
       perform _qwf.split_late_batch(v_runs);
       return 0;
-    when others then  -- one of them is bad: find out which
+    when others then  -- one run fails: apply each by itself
       foreach v_run in array v_runs loop
-        v_count := v_count + _qwf.drain_run(v_run);
+        begin
+          v_events := _qwf.take_events(array[v_run]);
+          perform _qwf.apply_events(v_events);
+          v_count := v_count + cardinality(v_events);
+        exception
+          when others or query_canceled then
+            perform _qwf.retry_or_poison_events(v_run, sqlstate, sqlerrm);
+        end;
       end loop;
       return v_count;
   end;
 end $$;
 comment on function qwf.drain_outbox is
-  'Applies the pending events of at most max_events runs and returns how many; safe to call from '
-  'anywhere, at once.';
+  'Applies the pending events of at most max_events runs and returns how many events it applied; '
+  'safe to call from any session, at the same time as others.';
 call _qwf.allow('qwf.drain_outbox', 'qwf_worker');
 
 commit;

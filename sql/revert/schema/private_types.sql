@@ -2,8 +2,8 @@
 
 begin;
 
-drop type _qwf.node_count;
 drop type _qwf.opened;
+drop type _qwf.node_count;
 drop type _qwf.event;
 drop type _qwf.ended;
 drop type _qwf.held;
