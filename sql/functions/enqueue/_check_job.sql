@@ -1,7 +1,6 @@
 -- Deploy qwf:functions/enqueue/_check_job
 -- Purpose: Refuses a standalone job that could not run.
--- Guarantees: Everything that can be wrong with the arguments of enqueue is found before a row is
---   written.
+-- Guarantees: Finds every invalid argument of enqueue before a row is written.
 -- Raises: QW005 for a bad value, QW001 for an unknown limit.
 -- Called by: enqueue, _read_jobs.
 
@@ -18,14 +17,14 @@ declare
     when p_job.args is null or jsonb_typeof(p_job.args) <> 'object' then 'args: a JSON object'
     when jsonb_typeof(p_job.requires) <> 'object' then 'requires: a JSON object of labels'
     when jsonb_typeof(p_job.labels) <> 'object' then 'labels: a JSON object'
-    when octet_length(p_job.key) > 500 then 'key: at most 500 bytes; a digest of a long one will do'
+    when octet_length(p_job.key) > 500 then 'key: at most 500 bytes; use a digest of a longer one'
     when octet_length(p_job.project) > 500 then 'project: at most 500 bytes'
     when p_job.max_attempts < 1 then 'max_attempts: at least 1'
     when p_job.timeout <= '0 s' or p_job.timeout > '366 days'
       then 'timeout: positive, at most a year'
     when p_job.vram_mb < 0 then 'vram_mb: not negative'
     when p_job.on_failure not in ('fail', 'ask')
-      then 'on_failure: fail or ask; nothing hangs on a standalone job that could continue'
+      then 'on_failure: fail or ask; continue is for nodes, a standalone job has no dependants'
     when p_job.run_at >= '10000-01-01' and isfinite(p_job.run_at)
       then 'run_at: before the year 10000, or infinity'
     when p_job.expires <= '0 s' or p_job.expires > '1000 years'
@@ -45,7 +44,7 @@ begin
     raise exception using errcode = 'QW005', message = 'args too large',
       detail = format('%s%s bytes, at most %s', p_where, octet_length(p_job.args::text),
         p_max_bytes),
-      hint = 'put large data in a file or table and pass where it is';
+      hint = 'put large data in a file or table and pass its path or id';
   end if;
 end $$;
 

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/enqueue/_check_run
--- Purpose: Refuses a context, labels or a time to begin that no run could have.
+-- Purpose: Refuses an invalid context, labels or run_at of a run.
 -- Raises: QW005.
 -- Called by: enqueue_run.
 
@@ -15,7 +15,7 @@ declare
 begin
   if jsonb_typeof(p_context) is distinct from 'object'
     or jsonb_typeof(coalesce(p_labels, '{}')) <> 'object' then
-    raise exception using errcode = 'QW005', message = 'context and labels are JSON objects',
+    raise exception using errcode = 'QW005', message = 'context and labels must be JSON objects',
       detail = format('context: %s, labels: %s',
         coalesce(jsonb_typeof(p_context), 'null'), jsonb_typeof(p_labels)),
       hint = 'for example: select qwf.enqueue_run(''greet'', context => ''{"who": "Ada"}'')';
@@ -29,7 +29,7 @@ begin
   if octet_length(p_context::text) > v_max then
     raise exception using errcode = 'QW005', message = 'context too large',
       detail = format('%s bytes, at most %s', octet_length(p_context::text), v_max),
-      hint = 'put large data in a file or table and pass where it is';
+      hint = 'put large data in a file or table and pass its path or id';
   end if;
 end $$;
 

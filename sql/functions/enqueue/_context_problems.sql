@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/enqueue/_context_problems
--- Purpose: What is wrong with the context of a run, as far as the step inputs can tell that hang on
---   it alone.
--- Guarantees: Steps with a skip_if are not judged here: they may never run. Never raises.
+-- Purpose: Returns what is wrong with the context of a run, as far as step inputs that depend on
+--   the context alone can show it.
+-- Guarantees: Skips steps with a skip_if: they may never run. Never raises.
 -- Called by: enqueue_run, _schedule_problems.
 
 begin;

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/enqueue/_insert_jobs
--- Purpose: Writes standalone jobs, and finds those that are there already.
--- Guarantees: Ids in the order of the jobs. Where a key is taken, in the table or by a job before
---   it in the list, the id of the job that has it; one that is given free just then is inserted
---   after all. Keys are inserted in sorted order: two callers of the same cannot deadlock.
--- Locks: those of the keys: two transactions that enqueue the same wait for each other.
+-- Purpose: Inserts standalone jobs, and finds the jobs that hold their keys already.
+-- Guarantees: Returns ids in the order of the jobs. If a key is taken, in the table or by an
+--   earlier job of the list, it returns the id of the job that holds it; if the key becomes free
+--   meanwhile, the job is inserted after all. Keys are inserted in sorted order, so two callers
+--   with the same keys cannot deadlock.
+-- Locks: the keys: two transactions that enqueue the same key wait for each other.
 -- Notifies: sleepers of the queues, once.
 -- Called by: enqueue, enqueue_many.
 
@@ -21,7 +22,7 @@ begin
     with item as materialized (
       select
         i.*, nextval('qwf.jobs_id_seq') as job_id, coalesce(i.run_at > v_now, false) as later,
-        _qwf.next_position() as place
+        _qwf.next_position() as new_position
       from unnest(p_jobs) with ordinality i
     ), inserted as (
       insert into qwf.jobs as j (
@@ -32,9 +33,10 @@ begin
       select
         i.job_id, i.task, i.args, i.queue, i.priority,
         case when i.later then 'scheduled' else 'queued' end::qwf.job_status, i.run_at,
-        case when not i.later then i.place end, case when not i.later then v_now end, i.key,
-        i.once, i.max_attempts, i.backoff, i.timeout, i.model, i.vram_mb, i.requires, i.limit_by,
-        i.on_failure, greatest(i.run_at, v_now) + i.expires, i.project, i.labels, v_now
+        case when not i.later then i.new_position end,
+        case when not i.later then v_now end, i.key, i.once, i.max_attempts, i.backoff, i.timeout,
+        i.model, i.vram_mb, i.requires, i.limit_by, i.on_failure,
+        greatest(i.run_at, v_now) + i.expires, i.project, i.labels, v_now
       from item i
       where v_ids[i.ordinality] is null
       order by i.project, i.task, i.key, i.ordinality
@@ -52,11 +54,14 @@ begin
     group by i.queue;
     exit when array_position(v_ids, null) is null;
     v_ids := array(
-      select coalesce(v_ids[i.ordinality], _qwf.job_with_key(i.project, i.task, i.key))
+      select coalesce(v_ids[i.ordinality], (  -- from the index jobs_key
+        select j.id from qwf.jobs j
+        where j.project = i.project and j.task = i.task and j.key = i.key and j.key is not null
+          and (j.once or j.status in ('scheduled', 'queued', 'running', 'awaiting_input'))))
       from unnest(p_jobs) with ordinality i
       order by i.ordinality);
     exit when array_position(v_ids, null) is null;
-    -- else one ended between the two statements: its key is free, insert again
+    -- else a job ended between the two statements: its key is free, insert again
   end loop;
   return v_ids;
 end $$;

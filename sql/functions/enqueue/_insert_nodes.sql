@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/enqueue/_insert_nodes
--- Purpose: Writes the jobs of a new run, one for each node of its graph.
--- Guarantees: Nodes without dependencies are queued, or scheduled for run_at; a guarded one is
---   looked at now, or when due.
+-- Purpose: Inserts the jobs of a new run, one for each node of its graph.
+-- Guarantees: Nodes without dependencies are queued, or scheduled for run_at; a guarded node is
+--   opened now, or when it is due.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: enqueue_run.
 

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/enqueue/_look_up_queue
--- Purpose: What a producer has to know of a queue, in one look.
+-- Purpose: Returns what enqueue needs to know about a queue: the size limit of values, whether a
+--   live worker serves it, and whether a worker sleeps on it.
 -- Raises: QW006 for an unknown queue.
 -- Called by: enqueue, enqueue_many, _read_jobs.
 

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/enqueue/_notice_unserved
--- Purpose: Tells a producer that nobody would run the work.
--- Guarantees: A notice only: the work waits until a worker comes.
+-- Purpose: Tells a producer that no live worker serves the queue.
+-- Guarantees: Only a notice: the job waits until a worker comes.
 -- Called by: enqueue, enqueue_many.
 
 begin;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/enqueue/_read_jobs
--- Purpose: Reads and checks the list that enqueue_many is given.
--- Guarantees: Every item has its defaults and passes the checks of enqueue; a queue is looked up
---   once for all its items in a row.
+-- Purpose: Reads and checks the JSON list of jobs given to enqueue_many.
+-- Guarantees: Every item gets its defaults and passes the checks of enqueue; a queue is looked up
+--   once for consecutive items.
 -- Raises: QW001, QW005, QW006, naming the item.
 -- Called by: enqueue_many.
 
@@ -15,14 +15,14 @@ declare
   v_item record;
   v_job _qwf.new_job;
   v_where text;
-  v_name text;  -- of the queue that was looked up last
+  v_name text;  -- of the last queue looked up
   v_queue record;
   v_jobs _qwf.new_job[] := array[]::_qwf.new_job[];
   v_known text[] := ('{task,args,queue,priority,run_at,key,max_attempts,backoff,timeout,model,'
     'vram_mb,requires,limit_by,on_failure,expires,project,labels,once}')::text[];
 begin
   if jsonb_typeof(p_jobs) is distinct from 'array' then
-    raise exception using errcode = 'QW005', message = 'jobs is not a list',
+    raise exception using errcode = 'QW005', message = 'jobs must be a list',
       hint = 'pass a JSON list of objects: [{"task": "greet", "args": {"who": "Ada"}}]';
   end if;
   for v_item in
@@ -60,9 +60,9 @@ begin
   end loop;
   return v_jobs;
 exception
-  when data_exception then  -- a text that is no number, time or interval
+  when data_exception then  -- text that is not a valid number, time or interval
     raise exception using errcode = 'QW005', message = 'invalid job', detail = sqlerrm,
-      hint = 'times as 2026-01-31T12:00Z, intervals as 10 min, numbers as numbers; '
+      hint = 'write times as 2026-01-31T12:00Z, intervals as 10 min, numbers as JSON numbers; '
         'nothing was written';
 end $$;
 

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/enqueue/enqueue
 -- Purpose: Enqueues one standalone job in the caller's transaction.
--- Guarantees: The job exists exactly when that transaction commits. With a key that is taken,
---   returns the job that has it.
--- Locks: none but the key's; two transactions that enqueue the same key wait for each other.
+-- Guarantees: The job exists exactly when that transaction commits. If the key is taken, returns
+--   the job that holds it.
+-- Locks: only the key: two transactions that enqueue the same key wait for each other.
 -- Notifies: one sleeper of the queue.
 -- Raises: QW001 unknown limit, QW005 invalid value, QW006 unknown queue.
 -- Called by: producers.
@@ -39,7 +39,7 @@ begin
   perform _qwf.check_job(v_job, '', v_queue.max_value_bytes);
   if v_job.key is not null then
     v_id := (_qwf.insert_jobs(array[v_job]))[1];
-  else  -- what needs no look for its key is spared that
+  else  -- without a key, one insert is enough
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
       backoff, timeout, required_model, vram_mb, requires, limit_by, on_failure, expires_at,

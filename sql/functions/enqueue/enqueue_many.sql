@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/enqueue/enqueue_many
 -- Purpose: Enqueues any number of standalone jobs in one statement.
--- Guarantees: All or none; ids in input order. An item whose key is taken, in the table or by an
---   earlier item, gives the id of the job that has it. Keys are inserted in sorted order, so that
---   two callers with the same keys cannot deadlock.
+-- Guarantees: All or none; ids in input order. If the key of an item is taken, in the table or by
+--   an earlier item, its id is that of the job that holds the key. Keys are inserted in sorted
+--   order, so two callers with the same keys cannot deadlock.
 -- Notifies: sleepers of the queues, once.
 -- Raises: QW001, QW005, QW006 as enqueue does, naming the item: [3].queue.
 -- Called by: producers.

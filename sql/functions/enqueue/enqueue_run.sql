@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/enqueue/enqueue_run
 -- Purpose: Enqueues a run of a workflow in the caller's transaction.
--- Guarantees: The run and all its nodes exist exactly when that transaction commits, as the
---   definitions are now. With a key that is taken, returns the run that has it. Touches no row that
---   others share.
+-- Guarantees: The run and all its nodes exist exactly when that transaction commits, with the
+--   definitions of this moment. If the key is taken, returns the run that holds it. Touches no
+--   shared row.
 -- Notifies: sleepers of the queues of the first nodes.
 -- Raises: QW001 unknown workflow or limit, QW003 a definition that does not compile, QW005 a
 --   context that does not fit.
@@ -56,12 +56,15 @@ begin
       do nothing
     returning r.id into v_id;
     exit when v_id is not null;
-    v_id := _qwf.run_with_key(
-      coalesce(enqueue_run.project, ''), split_part(enqueue_run.workflow, '@', 1),
-      enqueue_run.key);
-    if v_id is not null then
+    select r.id into v_id  -- from the index runs_key
+    from qwf.runs r
+    where r.project = coalesce(enqueue_run.project, '')
+      and r.workflow = split_part(enqueue_run.workflow, '@', 1)
+      and r.key = enqueue_run.key and r.key is not null
+      and (r.once or r.status in ('queued', 'running', 'awaiting_input'));
+    if found then
       return v_id;
-    end if;  -- else it ended between the two statements: the key is free, insert again
+    end if;  -- else that run ended between the two statements: the key is free, insert again
   end loop;
   perform _qwf.insert_nodes(v_id, v_now);
   return v_id;
@@ -69,7 +72,6 @@ end $$;
 comment on function qwf.enqueue_run is
   'Enqueues a run of a workflow (name or name@version) and returns its id, or the id of the run '
   'that holds the key; QW001, QW003 or QW005 say what is wrong.';
-call _qwf.allow('qwf.enqueue_run',
-  'qwf_producer');
+call _qwf.allow('qwf.enqueue_run', 'qwf_producer');
 
 commit;

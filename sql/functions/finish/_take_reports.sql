@@ -37,7 +37,7 @@ begin
     when jsonb_typeof(r.output) not in ('object', 'null') then
       format('QW005: the output is %s, not an object', jsonb_typeof(r.output))
     when octet_length(r.output::text) > v_settings.max_value_bytes then
-      format('QW005: the output has %s bytes, at most %s fit: write a file and return where it is',
+      format('QW005: the output has %s bytes, at most %s fit: write a file and return its path',
         octet_length(r.output::text), v_settings.max_value_bytes)
   end) k (problem);
   if not v_valid then
