@@ -1,8 +1,7 @@
 -- Deploy qwf:functions/change/_cancel_waiting
--- Purpose: Cancels a job that does not run.
--- Guarantees: Never waits: a row that somebody has locked just now (a claim, most likely) is not
---   taken.
--- Locks: the job, if it is free and does not run.
+-- Purpose: Cancels a job that is not running, and returns the kind of its event, or null.
+-- Guarantees: Never waits: a locked row (most likely one being claimed) is left alone.
+-- Locks: the job, if it is free and not running.
 -- Called by: cancel_job, _settle_cancel_requests.
 
 begin;
@@ -32,7 +31,7 @@ begin
       raise exception using errcode = 'QW002', message = 'not waiting';
     end if;
   exception
-    when sqlstate 'QW002' then  -- drops a lock on a row that was claimed between look and lock
+    when sqlstate 'QW002' then  -- drops the lock on a row claimed between read and lock
       return null;
   end;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)

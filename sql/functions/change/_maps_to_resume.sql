@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/change/_maps_to_resume
--- Purpose: Which of the maps to retry keep the elements that completed.
--- Guarantees: Those that failed themselves and whose list cannot have changed, as nothing upstream
---   runs again; a map that was named runs again whole.
+-- Purpose: Returns the maps among the nodes to retry that keep their completed elements.
+-- Guarantees: Those that failed themselves and whose list cannot have changed, because no node
+--   upstream runs again; a named map runs again as a whole.
 -- Called by: retry_run.
 
 begin;
@@ -12,7 +12,7 @@ as $$
   select coalesce(array_agg(m.id), '{}')
   from qwf.jobs m
   where m.id = any (p_jobs) and m.elements is not null and m.node_id is distinct from p_from_node
-    and not exists (  -- never had inputs: what the list says has to be looked at again
+    and not exists (  -- elements that never had inputs: read the list again
       select from qwf.jobs j
       where j.parent_id = m.id and j.attempt = 0
         and (j.status = 'failed' or j.input_spec is not null))

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/change/_nodes_to_retry
--- Purpose: Which nodes of a run that is over have to run again.
--- Guarantees: Failed and cancelled nodes are always among them, as the run could not end otherwise,
---   and so is everything downstream. An element stands for its map.
+-- Purpose: Returns the nodes of a run that is over which have to run again.
+-- Guarantees: Failed and cancelled nodes are always among them, as the run could not complete
+--   otherwise, and all nodes downstream. An element stands for its map.
 -- Raises: QW001 no such node.
 -- Called by: retry_run.
 

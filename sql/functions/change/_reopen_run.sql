@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/change/_reopen_run
--- Purpose: Makes a run that was over live again, and opens its nodes that depend on nothing
---   unsatisfied.
+-- Purpose: Makes a run that was over live again, and opens its nodes that have no unsatisfied
+--   dependencies.
 -- Guarantees: The counters are counted anew, under the run's lock: the reset of nodes and maps is
---   no event, so no change of counters could be added up.
+--   no event, so there are no changes to add up.
 -- Locks: the caller has locked the run.
--- Raises: QW008 where another live run has taken its key meanwhile.
+-- Raises: QW008 if another live run has taken its key meanwhile.
 -- Called by: retry_run.
 
 begin;

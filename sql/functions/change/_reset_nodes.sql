@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/change/_reset_nodes
--- Purpose: Takes nodes of a run back to where they began.
--- Guarantees: The history of their attempts stays; elements of a map that runs again whole go, as
---   its list may be another one.
--- Locks: expects the run locked by the caller, and over.
+-- Purpose: Resets nodes of a run to their initial state.
+-- Guarantees: The history of their attempts stays; the elements of a map that runs again as a whole
+--   are deleted, as its list may differ.
+-- Locks: the caller has locked the run, which is over.
 -- Called by: retry_run.
 
 begin;

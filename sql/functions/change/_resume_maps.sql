@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/change/_resume_maps
--- Purpose: Makes maps go on with the elements that did not complete.
--- Guarantees: What completed is kept; max_parallel holds. A map of which nothing is left to run is
---   judged again when it is opened.
--- Locks: expects the run locked by the caller, and over.
+-- Purpose: Resumes maps with the elements that did not complete.
+-- Guarantees: Completed elements are kept; max_parallel holds. A map with nothing left to run gets
+--   its verdict again when it is opened.
+-- Locks: the caller has locked the run, which is over.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: retry_run.
 

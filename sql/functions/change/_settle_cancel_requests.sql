@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/change/_settle_cancel_requests
--- Purpose: Settles requests to cancel a job that does not run any more.
--- Guarantees: A request that committed while the job was being given back, or had just ended, is
---   neither lost nor kept for ever. One that cannot be settled does not stop the others.
--- Locks: requests, runs and jobs, those that are free.
+-- Purpose: Settles requests to cancel jobs that are no longer running.
+-- Guarantees: A request that committed while its job was requeued or ended is neither lost nor kept
+--   for ever. A request that cannot be settled does not stop the others.
+-- Locks: requests, runs and jobs that are free.
 -- Called by: _tick_part.
 
 begin;
@@ -25,7 +25,7 @@ begin
   loop
     begin
       if v_request.finished_at is null then
-        -- a node is changed under the lock of its run alone
+        -- a node changes only under the lock of its run
         continue when v_request.run_id is not null
           and cardinality(_qwf.lock_runs(array[v_request.run_id], false)) = 0;
         v_kind := _qwf.cancel_waiting(v_request.job_id, v_request.reason);

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/change/_waiting_job
--- Purpose: Locks a job that is queued or scheduled, to change it.
--- Guarantees: Never waits: a job that is just being claimed does not wait any more.
+-- Purpose: Locks a queued or scheduled job so that the caller can change it.
+-- Guarantees: Never waits: a job that is being claimed counts as no longer waiting.
 -- Locks: the job, if it is free.
--- Raises: QW001 no such job, QW002 it does not wait.
+-- Raises: QW001 no such job, QW002 it is not waiting.
 -- Called by: run_next, change_job.
 
 begin;
@@ -26,11 +26,11 @@ begin
   if not found then
     perform _qwf.raise_no_such_job(p_job_id);
   end if;
-  raise exception using errcode = 'QW002', message = 'the job does not wait in a queue',
+  raise exception using errcode = 'QW002', message = 'the job is not waiting in a queue',
     detail = format('job %s is %s', p_job_id,
       case when v_status in ('queued', 'scheduled') then 'being claimed or changed'
         else v_status::text end),
-    hint = 'only queued and scheduled jobs can be moved';
+    hint = 'only queued and scheduled jobs can be changed';
 end $$;
 
 commit;

@@ -1,11 +1,11 @@
 -- Deploy qwf:functions/change/cancel_job
 -- Purpose: Cancels a job; cancelling a node cancels its run.
--- Guarantees: Waiting work is cancelled in the caller's transaction. A running job gets a request
---   in a table of its own: its row is never locked here, so that its worker can finish it
---   meanwhile; whoever ends it first wins. Asking again changes nothing, and is not told twice.
--- Locks: the run, for a node; the job, if it is free and does not run.
+-- Guarantees: A waiting job is cancelled in the caller's transaction. A running job gets a request
+--   in a separate table: its row is never locked here, so its worker can finish it meanwhile, and
+--   the first to end it wins. A second call changes nothing and notifies no one.
+-- Locks: the run, for a node; the job, if it is free and not running.
 -- Notifies: the worker, for a running job.
--- Raises: QW001 for no such job, QW002 for a job that has ended otherwise.
+-- Raises: QW001 no such job, QW002 it is completed, failed or skipped.
 -- Called by: producers, operators.
 
 begin;
@@ -36,19 +36,20 @@ begin
     end if;
     return 'cancelled';
   end if;
-  select j.* into v_job from qwf.jobs j where j.id = cancel_job.job_id;  -- as it is after the locks
-  if not found then  -- a retry of its map deleted it meanwhile
+  select j.* into v_job from qwf.jobs j where j.id = cancel_job.job_id;  -- again, after the locks
+  if not found then  -- a retry of its map has deleted it
     perform _qwf.raise_no_such_job(cancel_job.job_id);
   elsif v_job.status = 'cancelled' then
     return 'cancelled';
   elsif v_job.finished_at is not null then
     raise exception using errcode = 'QW002', message = 'the job is over',
-      detail = format('job %s is %s', v_job.id, v_job.status), hint = 'nothing is left to cancel';
+      detail = format('job %s is %s', v_job.id, v_job.status),
+      hint = 'there is nothing left to cancel';
   end if;
   insert into qwf.cancel_requests (job_id, requested_by, reason, requested_at)
   values (v_job.id, session_user, cancel_job.reason, qwf.now())
   on conflict do nothing;
-  if found then  -- not where somebody has asked already
+  if found then  -- not if there is a request already
     insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
     values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested', session_user,
       jsonb_build_object('reason', cancel_job.reason));
@@ -58,8 +59,8 @@ begin
   return 'requested';
 end $$;
 comment on function qwf.cancel_job is
-  'Cancels a job: cancelled, or requested where its worker has to stop the body first; QW001 no '
-  'such job, QW002 it has ended.';
+  'Cancels a job. Returns cancelled, or requested if its worker has to stop the body first; QW001 '
+  'no such job, QW002 it has ended.';
 call _qwf.allow('qwf.cancel_job', 'qwf_producer');
 
 commit;

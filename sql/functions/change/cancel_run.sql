@@ -1,12 +1,12 @@
 -- Deploy qwf:functions/change/cancel_run
 -- Purpose: Cancels a run.
--- Guarantees: What is not running is cancelled in the caller's transaction; running bodies are told
---   once it commits, and killed after a grace period. No running job's row is locked, however long
---   the transaction stays open. Clean-up nodes (run_if all_done) of a run that has begun
---   still run; cancel_job stops one. Cancelling twice is no error.
--- Locks: the run, its waiting events; its nodes that do not run, where they are free.
+-- Guarantees: Nodes that are not running are cancelled in the caller's transaction; running bodies
+--   are told once it commits, and killed after a grace period. The row of a running job is never
+--   locked, however long the transaction stays open. Clean-up nodes (run_if all_done) of a run that
+--   has started still run; cancel_job stops one. A second call changes nothing.
+-- Locks: the run, its waiting events; its nodes that are free and not running.
 -- Notifies: workers that run a node of it.
--- Raises: QW001 for no such run, QW002 for a run that is completed or failed.
+-- Raises: QW001 no such run, QW002 it is completed or failed.
 -- Called by: producers, operators.
 
 begin;
@@ -31,7 +31,8 @@ begin
     return false;
   elsif v_run.finished_at is not null then
     raise exception using errcode = 'QW002', message = 'the run is over',
-      detail = format('run %s is %s', v_run.id, v_run.status), hint = 'nothing is left to cancel';
+      detail = format('run %s is %s', v_run.id, v_run.status),
+      hint = 'there is nothing left to cancel';
   end if;
   perform _qwf.end_run(
     v_run.id, 'cancelled',
@@ -44,8 +45,8 @@ begin
   return true;
 end $$;
 comment on function qwf.cancel_run is
-  'Cancels a run, all but its clean-up nodes; true, or false where it is cancelled or ending '
-  'already. QW001 no such run, QW002 it has ended otherwise.';
+  'Cancels a run except its clean-up nodes. Returns true, or false if it is cancelled or ending '
+  'already; QW001 no such run, QW002 it is completed or failed.';
 call _qwf.allow('qwf.cancel_run', 'qwf_producer');
 
 commit;

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/change/change_job
--- Purpose: Changes priority, queue or time of a job that waits.
--- Guarantees: What is null stays. A run_at in the future makes it scheduled, one that has passed
---   makes it queued.
+-- Purpose: Changes priority, queue or time of a waiting job.
+-- Guarantees: A null argument changes nothing. A run_at in the future makes the job scheduled, one
+--   in the past makes it queued.
 -- Locks: the job, if it is free.
 -- Notifies: a sleeper of the queue.
--- Raises: QW001 no such job, QW002 it does not wait, QW006 unknown queue.
+-- Raises: QW001 no such job, QW002 it is not waiting, QW006 unknown queue.
 -- Called by: producers, operators.
 
 begin;
@@ -36,7 +36,7 @@ begin
     status = case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
     position = case when v_later then null when j.status = 'queued' then j.position
       else _qwf.next_position() end,
-    -- kept where it is later now: an element that had a place under max_parallel keeps it
+    -- kept if the job is moved to later: an element that had a slot of max_parallel keeps it
     queued_at = case when not v_later and j.status = 'scheduled' then v_now
       when v_later then j.queued_at else coalesce(j.queued_at, v_now) end
   where j.id = v_job.id;
@@ -50,7 +50,7 @@ begin
 end $$;
 comment on function qwf.change_job is
   'Changes priority, queue or run_at of a queued or scheduled job; QW001 no such job, QW002 it '
-  'does not wait, QW006 unknown queue.';
+  'is not waiting, QW006 unknown queue.';
 call _qwf.allow('qwf.change_job', 'qwf_producer');
 
 commit;

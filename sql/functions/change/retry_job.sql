@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/change/retry_job
--- Purpose: Runs a job that failed or was cancelled again.
--- Guarantees: Budgets start anew, the history stays. For a node, its run is retried from there.
+-- Purpose: Runs a failed or cancelled job again.
+-- Guarantees: Its budgets start again, its history stays. A node is retried through its run.
 -- Locks: the job; for a node as retry_run.
 -- Notifies: a sleeper of the queue.
 -- Raises: QW001 no such job, QW002 it has not failed or been cancelled, QW008 another live job has

@@ -1,12 +1,12 @@
 -- Deploy qwf:functions/change/retry_run
--- Purpose: Runs the failed and cancelled nodes of a run again, and everything downstream of them.
--- Guarantees: Completed nodes are kept, with their outputs, unless from_node or something it leads
---   to. The definitions are those of the run. Budgets start anew; the history of attempts stays,
---   but for the elements of a map that runs again whole, as its list may be another one.
+-- Purpose: Runs the failed and cancelled nodes of a run again, and all nodes downstream of them.
+-- Guarantees: Completed nodes keep their outputs, except from_node and all nodes downstream of it.
+--   The definitions are those of the run. Budgets start again; the history of attempts stays,
+--   except for the elements of a map that runs again as a whole, as its list may differ.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW001 no such run or node, QW002 still going or nothing to retry, QW008 another live run
---   has taken its key.
+-- Raises: QW001 no such run or node, QW002 it is not over or has nothing to retry, QW008 another
+--   live run has taken its key.
 -- Called by: producers, operators, retry_job.
 
 begin;
@@ -26,13 +26,13 @@ begin
   if not found then
     perform _qwf.raise_no_such_run(retry_run.run_id);
   elsif v_run.finished_at is null then
-    raise exception using errcode = 'QW002', message = 'the run is still going',
+    raise exception using errcode = 'QW002', message = 'the run is not over',
       detail = format('run %s is %s', v_run.id, v_run.status),
       hint = 'wait for its end, or cancel it first';
   elsif exists (select from qwf.jobs j where j.run_id = v_run.id and j.finished_at is null) then
-    raise exception using errcode = 'QW002', message = 'a body of the run has not stopped yet',
+    raise exception using errcode = 'QW002', message = 'a body of the run is still running',
       detail = format('run %s is %s', v_run.id, v_run.status),
-      hint = 'it was told to stop; try again in a moment, at the latest when its lease has lapsed';
+      hint = 'it was told to stop; try again soon, at the latest when its lease has lapsed';
   end if;
   perform _qwf.check_limits(v_run.graph_id);
   v_jobs := _qwf.nodes_to_retry(v_run, retry_run.from_node);
@@ -42,7 +42,7 @@ begin
         v_run.id, v_run.status),
       hint = 'name a node to run again from there: select qwf.retry_run(run, ''step/node'')';
   end if;
-  -- about a run that is over: they change nothing any more, those that were given up neither
+  -- the run is over: its events, poisoned ones included, no longer matter
   delete from qwf.outbox o where o.run_id = v_run.id;
   v_resumed := _qwf.maps_to_resume(v_jobs, retry_run.from_node);
   perform _qwf.resume_maps(v_resumed, retry_run.from_node);
@@ -54,9 +54,9 @@ begin
   return cardinality(v_jobs);
 end $$;
 comment on function qwf.retry_run is
-  'Re-runs failed and cancelled nodes, from_node if given, and what is downstream; returns how '
-  'many. Of a failed map only the elements that did not complete run again, unless it is named. '
-  'QW001 no such run or node, QW002 still going or nothing to retry, QW008 its key is taken.';
+  'Runs failed and cancelled nodes, from_node if given, and all nodes downstream again; returns '
+  'how many. Of a failed map only the elements that did not complete run again, unless it is named. '
+  'QW001 no such run or node, QW002 not over or nothing to retry, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_run', 'qwf_producer');
 
 commit;

@@ -1,10 +1,10 @@
 -- Deploy qwf:functions/change/run_next
--- Purpose: Puts a job before everything else in its queue.
--- Guarantees: Its priority is not rewritten; the flag goes when it is claimed. A scheduled job is
---   due now.
+-- Purpose: Puts a job before all others in its queue.
+-- Guarantees: Its priority does not change; the flag is cleared when it is claimed. A scheduled job
+--   becomes due now.
 -- Locks: the job, if it is free.
 -- Notifies: a sleeper of the queue.
--- Raises: QW001 no such job, QW002 it does not wait.
+-- Raises: QW001 no such job, QW002 it is not waiting.
 -- Called by: operators.
 
 begin;
@@ -22,7 +22,7 @@ begin
     run_at = case when j.guarded and j.attempt = 0 and j.status = 'scheduled'
       then qwf.now() else j.run_at end,
     status = case when j.guarded and j.attempt = 0 then j.status else 'queued' end,
-    -- what waits to be tried again has no place any more, nor one at the front
+    -- a job that waits for its next attempt has lost its position, one at the front too
     position = case when j.status = 'queued' then j.position else _qwf.next_position() end,
     queued_at = case when j.status = 'scheduled' then qwf.now() else j.queued_at end
   where j.id = v_job.id;
@@ -31,8 +31,8 @@ begin
   perform _qwf.wake(v_job.queue, 1);
 end $$;
 comment on function qwf.run_next is
-  'Makes a queued or scheduled job the next of its queue; QW001 no such job, QW002 it does not '
-  'wait.';
+  'Makes a queued or scheduled job the next of its queue; QW001 no such job, QW002 it is not '
+  'waiting.';
 call _qwf.allow('qwf.run_next', 'qwf_producer');
 
 commit;

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/invariants/_job_invariants
--- Purpose: The invariants of jobs and what belongs to them, as one query over one snapshot.
+-- Purpose: Returns violated invariants of jobs, their attempts and dependencies, from one snapshot.
 -- Called by: check_invariants.
 
 begin;
@@ -34,13 +34,13 @@ as $$
     from qwf.jobs j join _qwf.unsatisfied() d on d.job_id = j.id
     where j.remaining_deps <> d.count
     union all
-    select 'a node that depends on nothing open is opened', j.id, 'blocked with no dependency left'
+    select 'a node without open dependencies is opened', j.id, 'blocked with no dependency left'
     from qwf.jobs j join qwf.runs r on r.id = j.run_id and r.finished_at is null
     where j.status = 'blocked' and j.remaining_deps = 0 and j.parent_id is null
       and not exists (select from qwf.outbox o where o.job_id = j.id and o.kind = 'ready'
           and o.poisoned_at is null)
     union all
-    select 'an outcome is one that a worker can report', a.job_id, a.outcome
+    select 'an outcome is one a worker can report', a.job_id, a.outcome
     from qwf.job_attempts a
     where a.outcome not in (
       'completed', 'error', 'fatal', 'tempfail', 'lost', 'released', 'cancelled')

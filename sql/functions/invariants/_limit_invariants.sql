@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/invariants/_limit_invariants
--- Purpose: The invariants of limits and their slots.
--- Guarantees: One snapshot, no lock. A job that was claimed while its queue was being limited for
---   the first time may run without a slot of it; a named limit has no such gap.
+-- Purpose: Returns violated invariants of limits and their slots, from one snapshot.
+-- Guarantees: Takes no lock. A job claimed while its queue got its first limit may run without a
+--   slot of that limit; a named limit has no such gap.
 -- Called by: check_invariants.
 
 begin;
@@ -43,8 +43,8 @@ as $$
   group by l.name
   having count(s.slot) <> l.max_running
   union all
-  select 'the limit of a queue says what the queue says', format('queue %s', q.name),
-    format('%s, the limit %s', q.max_running, l.max_running)
+  select 'the limit of a queue agrees with the queue', format('queue %s', q.name),
+    format('queue %s, limit %s', q.max_running, l.max_running)
   from qwf.queues q left join qwf.limits l on l.name = 'queue:' || q.name
   where q.max_running is distinct from l.max_running
 $$;

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/invariants/_row_invariants
--- Purpose: The invariants of single rows of jobs and runs. They are no CHECKs, for every claim and
---   finish would pay for these.
+-- Purpose: Returns violated invariants of single rows of jobs and runs.
+-- Guarantees: They are not CHECK constraints, because every claim and finish would pay for those.
 -- Called by: check_invariants.
 
 begin;
@@ -30,7 +30,7 @@ as $$
       when 'awaiting_input' then j.input_spec is null
       else false end
   union all
-  select 'the terms of a job make sense', 'job ' || j.id, format(
+  select 'the terms of a job are valid', 'job ' || j.id, format(
     'max_attempts %s, max_losses %s, timeout %s, stall_timeout %s, vram_mb %s, on_failure %s, '
     'run_if %s', j.max_attempts, j.max_losses, j.timeout, j.stall_timeout, j.vram_mb,
     j.on_failure, j.run_if)

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/invariants/_run_invariants
--- Purpose: The invariants of runs and their nodes, as one query over one snapshot.
--- Guarantees: Counters lag behind their nodes by exactly the events that wait in the outbox; that
---   is what is checked.
+-- Purpose: Returns violated invariants of runs and their nodes, from one snapshot.
+-- Guarantees: Counters lag behind their nodes by exactly the events that wait in the outbox, and
+--   this is what it checks.
 -- Called by: check_invariants.
 
 begin;
@@ -41,28 +41,28 @@ as $$
       format('%s of %s', r.nodes, r.node_count) as detail
     from run r where r.nodes <> r.node_count
     union all
-    select 'open_nodes counts what is not terminal', r.id,
+    select 'open_nodes counts nodes that are not terminal', r.id,
       format('%s, counted %s + %s', r.open_nodes, r.open, r.ended)
     from run r where r.finished_at is null and r.open_nodes <> r.open + r.ended
     union all
-    select 'active_nodes counts what can go on', r.id,
+    select 'active_nodes counts nodes that can go on', r.id,
       format('%s, counted %s + %s', r.active_nodes, r.active, r.ended + r.ready + r.asked)
     from run r
     where r.finished_at is null and r.active_nodes <> r.active + r.ended + r.ready + r.asked
     union all
-    select 'waiting_nodes counts what is asked', r.id,
+    select 'waiting_nodes counts nodes that ask', r.id,
       format('%s, counted %s - %s', r.waiting_nodes, r.waiting, r.asked)
     from run r where r.finished_at is null and r.waiting_nodes <> r.waiting - r.asked
     union all
     select 'a live run can go on', r.id, format('%s open, none active, waiting or pending', r.open)
     from run r where r.finished_at is null and r.active + r.waiting + r.pending = 0
     union all
-    select 'awaiting_input means only people are waited for', r.id, r.status::text
+    select 'awaiting_input means that only people can go on', r.id, r.status::text
     from run r
     where r.finished_at is null
       and (r.status = 'awaiting_input') <> (r.active_nodes = 0 and r.waiting_nodes > 0)
     union all
-    select 'a run that is over has nothing waiting', r.id, format('%s nodes', r.stoppable)
+    select 'a run that is over has no waiting nodes', r.id, format('%s nodes', r.stoppable)
     from run r where r.finished_at is not null and r.stoppable > 0 and r.pending = 0
   )
   select v.invariant, 'run ' || v.id, v.detail from violation v

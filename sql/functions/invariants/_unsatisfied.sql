@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/invariants/_unsatisfied
--- Purpose: What blocked nodes wait for, counted afresh: dependencies, or elements once a map is
+-- Purpose: Counts again what each blocked node waits for: dependencies, or elements once a map is
 --   expanded.
--- Guarantees: What has ended while its event waits in the outbox is not satisfied yet.
+-- Guarantees: A node that has ended counts as open while its event waits in the outbox.
 -- Called by: _job_invariants.
 
 begin;

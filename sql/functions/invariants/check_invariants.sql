@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/invariants/check_invariants
--- Purpose: Looks whether the database is healthy.
--- Guarantees: No row at any moment, under any load: it is one statement, so it sees one snapshot.
---   Reads everything: not for a loop.
+-- Purpose: Returns the violated invariants of the database.
+-- Guarantees: No row at any moment, under any load: one statement, so one snapshot. Reads all
+--   tables: do not call it in a loop.
 -- Called by: tests, operators.
 
 begin;
@@ -20,8 +20,8 @@ as $$
   select * from _qwf.limit_invariants()
 $$;
 comment on function qwf.check_invariants is
-  'Violated invariants: which, for what, and the figures. No row on a healthy database, at any '
-  'moment.';
+  'Violated invariants: which, of which job, run or limit, and the numbers. A healthy database has '
+  'none at any moment.';
 call _qwf.allow('qwf.check_invariants', 'qwf_viewer');
 
 commit;

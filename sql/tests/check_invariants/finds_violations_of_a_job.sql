@@ -26,7 +26,7 @@ select is(pg_temp.finds('s/c', $$ update qwf.jobs set remaining_deps = 2 where n
   'remaining_deps counts unsatisfied dependencies', 'a node that would wait for ever');
 select alike(pg_temp.finds('s/c', $$ update qwf.jobs set remaining_deps = 0
 where node_id = 's/c' $$),
-  '%a node that depends on nothing open is opened%', 'a node that nobody opens');
+  '%a node without open dependencies is opened%', 'a node that nobody opens');
 select is(pg_temp.finds('s/b', $$ update qwf.jobs set losses = 2, max_losses = 1
 where node_id = 's/b' $$),
   'budgets hold', 'a budget that is overdrawn');
@@ -44,11 +44,11 @@ where node_id = 's/b' $$),
 select is(pg_temp.finds('s/a', $$ update qwf.jobs set finished_at = null where node_id = 's/a' $$),
   'the columns of a job agree with its state', 'completed at no time');
 select is(pg_temp.finds('s/b', $$ update qwf.jobs set timeout = '-1 s' where node_id = 's/b' $$),
-  'the terms of a job make sense', 'a time limit before it starts');
+  'the terms of a job are valid', 'a time limit before it starts');
 select is(pg_temp.finds('s/b', $$ update qwf.jobs set element = 1 where node_id = 's/b' $$),
   'a job is standalone, a node, or an element', 'an element of nothing');
 select is(pg_temp.finds('s/a', $$ update qwf.job_attempts set outcome = 'fine' $$),
-  'an outcome is one that a worker can report, an outcome is written once',
+  'an outcome is one a worker can report, an outcome is written once',
   'an outcome nobody knows');
 select alike(pg_temp.finds('s/b', 'delete from qwf.runs'), '%a node has its run%',
   'a run that is gone');

@@ -21,18 +21,18 @@ select alike(pg_temp.finds($$ delete from qwf.jobs where node_id = 's/b' $$),
   '%a run has all nodes of its graph%',
   'a node that is gone');
 select is(pg_temp.finds('update qwf.runs set open_nodes = 1'),
-  'open_nodes counts what is not terminal', 'open_nodes');
+  'open_nodes counts nodes that are not terminal', 'open_nodes');
 select is(pg_temp.finds('update qwf.runs set active_nodes = 2'),
-  'active_nodes counts what can go on', 'active_nodes');
+  'active_nodes counts nodes that can go on', 'active_nodes');
 select is(pg_temp.finds('update qwf.runs set waiting_nodes = 1'),
-  'waiting_nodes counts what is asked', 'waiting_nodes');
+  'waiting_nodes counts nodes that ask', 'waiting_nodes');
 select alike(pg_temp.finds($$
   update qwf.jobs set status = 'blocked', remaining_deps = 1 where node_id = 's/a'
 $$), '%a live run can go on%', 'a run that hangs');
 select is(pg_temp.finds($$ update qwf.runs set status = 'awaiting_input' $$),
-  'awaiting_input means only people are waited for', 'a state that is not so');
+  'awaiting_input means that only people can go on', 'a state that is not so');
 select is(pg_temp.finds($$ update qwf.runs set status = 'cancelled', finished_at = qwf.now() $$),
-  'a run that is over has nothing waiting', 'work that nobody wants');
+  'a run that is over has no waiting nodes', 'work that nobody wants');
 select is(pg_temp.finds('select 1'), null, 'nothing else');
 
 select * from finish();
