@@ -1,4 +1,4 @@
-"""The documents are true: their programs run, their SQL works, generated ones are up to date."""
+"""The documents are correct: programs run, SQL works, generated parts are up to date."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Environment = dict[str, str]
 Starter = Callable[..., "subprocess.Popen[str]"]
 
 
-# What is written by a program --------------------------------------------------------------------
+# Generated parts ---------------------------------------------------------------------------------
 
 
 def test_the_clients_document_holds_the_examples_as_they_are() -> None:
@@ -69,7 +69,7 @@ def test_a_function_without_a_place_in_the_api_document_is_named() -> None:
         list(api.chapters([SimpleNamespace(name="nowhere")]))
 
 
-# What a reader pastes ----------------------------------------------------------------------------
+# SQL to paste ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def as_role(environment: Environment, role: str) -> Environment:
 
 
 def psql(environment: Environment, text: str) -> str:
-    """What psql prints for a script; it stops at the first error, and the test with it."""
+    """The output of psql for a script; an error fails the test."""
     done = subprocess.run(
         ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1"],
         input=text,
@@ -147,7 +147,7 @@ def node() -> Path:
 
 @pytest.fixture
 def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], list[str]]:
-    """How to start a worker: a copy of it with one more body, `slow`, which ends when told to."""
+    """Commands that start a copy of each worker, with one more body, `slow`, which ends on request."""
 
     def command(kind: str) -> list[str]:
         if kind == "bash":
@@ -189,7 +189,7 @@ def with_body(target: Path, source: Path, head: str, body: str) -> None:
 
 @pytest.fixture
 def start() -> Iterator[Starter]:
-    """Starts programs; none outlives the test."""
+    """Starts programs, and stops them after the test."""
     started: list[subprocess.Popen[str]] = []
 
     def starter(command: list[str], environment: Environment, **how: Any) -> subprocess.Popen[str]:
@@ -207,7 +207,7 @@ def start() -> Iterator[Starter]:
 
 
 def eventually(db: psycopg.Connection[Any], condition: str, process: subprocess.Popen[str]) -> None:
-    """Wait until the query returns true, for as long as the program runs."""
+    """Wait until the query returns true; fail if the program ends first."""
     deadline = time.monotonic() + PATIENCE_S
     while db.execute(condition).fetchone() != (True,):
         assert process.poll() is None, f"the program ended with {process.returncode}"
@@ -242,7 +242,7 @@ def post(url: str, body: object, secret: str = SECRET) -> tuple[int, dict[str, A
         return error.code, json.load(error)
 
 
-NODE = pytest.param("node", marks=pytest.mark.xdist_group("node"))  # one process installs for all
+NODE = pytest.param("node", marks=pytest.mark.xdist_group("node"))  # so that one process installs for all
 WORKERS = pytest.mark.parametrize("kind", ["bash", NODE, "ruby"])
 
 
@@ -258,7 +258,7 @@ def test_a_worker_completes_a_workflow_that_came_over_http(
     psql(environment, (CLIENTS / "psql" / "greet.sql").read_text(encoding="utf-8"))
     worker = start(programs(kind), as_role(environment, "qwf_worker"))
     eventually(db, "select exists (select from qwf.workers where 'shout' = any (tasks))", worker)
-    if kind != "bash":  # psql cannot wait for a notification, so that worker does not sleep
+    if kind != "bash":  # psql cannot wait for a notification, so the bash worker does not sleep
         eventually(db, "select exists (select from qwf.sleepers)", worker)
     status, answer = post(f"{shim}/runs", {"workflow": "greet", "context": {"who": "Ada"}})
     assert status == 201
@@ -314,7 +314,7 @@ def test_a_worker_told_twice_to_stop_gives_the_job_back(
     psql(environment, "select qwf.enqueue('slow', queue => 'cpu')")
     eventually(db, "select status = 'running' from qwf.jobs", worker)
     deadline = time.monotonic() + PATIENCE_S
-    while worker.poll() is None:  # two signals at once may be one, to a shell
+    while worker.poll() is None:  # a shell may merge two signals into one
         worker.terminate()
         assert time.monotonic() < deadline
         time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""docs/lessons.md is true: what it names exists, and every lesson has an answer."""
+"""Every lesson of docs/lessons.md names a test, and the test exists."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_lesson_is_answered() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])
 def test_what_answers_a_lesson_exists(row: list[str]) -> None:
     names = NAME.findall(row[2])
-    assert names, "it names a test"
+    assert names, "it names no test"
     for name in names:
         file, _, test = name.partition("::")
         if test:
@@ -36,7 +36,7 @@ def test_what_answers_a_lesson_exists(row: list[str]) -> None:
             assert (ROOT / "sql" / "tests" / f"{file}.sql").is_file(), name
 
 
-# What a lesson asks for, and nothing else tests ---------------------------------------------------
+# Tests that only a lesson asks for ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

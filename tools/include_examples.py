@@ -1,6 +1,6 @@
-"""Puts the files of examples/clients into docs/clients.md, where a fence follows a link to one.
+"""Copies the files of examples/clients into docs/clients.md, into the fence after each link.
 
-A reader can paste from the document, and the tests run the files.
+So a reader can paste from the document, and the tests run the files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INCLUDE = re.compile(
 
 
 def included(text: str) -> str:
-    """The document, with the files as they are now."""
+    """The document with the current files."""
     return INCLUDE.sub(lambda m: f"{m['link']}{m['fence']}{code(m['path'])}```", text)
 
 

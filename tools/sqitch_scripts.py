@@ -1,7 +1,7 @@
 """Writes a tree that stock sqitch can deploy, verify and revert: build/sqitch.
 
-The revert and verify scripts of a function hold nothing but its name, so they are not kept in the
-repository: `qwf migrate` derives them, and sqitch, which needs files, gets them here.
+The revert and verify scripts of a function hold only its name, so they are not in the repository:
+`qwf migrate` derives them. sqitch needs them as files, which this script writes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command line as tests drive it: in process, on a database of the test's own."""
+"""Runs the command line inside the test process, on a database of its own."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ WHERE = ("QWF_DSN", "DATABASE_URL", "PGSERVICE", "PGHOST", "PGHOSTADDR", "PGPORT
 
 
 @pytest.fixture(autouse=True)
-def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No database but the one a test names, and an empty home; processes find the package."""
+def no_database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No database except the one a test names, an empty home; processes find the package."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
     for variable in (*WHERE, "QWF_CONFIG"):
         monkeypatch.delenv(variable, raising=False)
@@ -66,7 +66,7 @@ def applied(on_db: Cli, folder: Path) -> Cli:
 
 @pytest.fixture
 def work(db: psycopg.Connection[Any]) -> Callable[..., list[str]]:
-    """Does what is queued, as an agent would, until nothing is; returns the nodes it did."""
+    """Does queued jobs like an agent until there are none; returns the nodes it did."""
 
     def run(outcome: str = "completed", error: str | None = None) -> list[str]:
         done: list[str] = []

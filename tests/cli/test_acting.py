@@ -1,4 +1,4 @@
-"""Cancelling and retrying, one or many; schedules; queues and workers."""
+"""Commands that change things: cancel, retry, change; schedules, queues, workers, limits."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from support.welcome import Cli
 Db = psycopg.Connection[Any]
 
 
-def fails(db: Db, queue: str = "default") -> None:
-    """Whatever waits in the queue fails."""
+def fail_queued(db: Db, queue: str = "default") -> None:
+    """Fail all queued jobs of the queue."""
     db.execute(
         "select qwf.finish(job_id, token, 'fatal', null, 'broken') from qwf.claim(%s, 'box', 100)",
         (queue,),
@@ -34,7 +34,7 @@ def three(on_db: Cli, db: Db) -> Cli:
     """A database with three failed jobs, of tasks a, b and c, c of project shop."""
     for task, project in (("a", ""), ("b", ""), ("c", "shop")):
         db.execute("select qwf.enqueue(%s, project => %s)", (task, project))
-    fails(db)
+    fail_queued(db)
     return on_db
 
 
@@ -45,7 +45,7 @@ def test_retry_by_id(three: Cli, db: Db) -> None:
     assert states(db) == {"a": "queued", "b": "queued", "c": "failed"}
 
 
-def test_retry_of_what_failed_in_bulk_asks_first(three: Cli, db: Db) -> None:
+def test_a_bulk_retry_asks_first(three: Cli, db: Db) -> None:
     assert three("retry", "job", "--failed", "--task", "a").exit_code == 2
     assert three("retry", "job", "--task", "a", "--yes").exit_code == 2
     assert states(db)["a"] == "failed"
@@ -55,12 +55,12 @@ def test_retry_of_what_failed_in_bulk_asks_first(three: Cli, db: Db) -> None:
 
 
 def test_a_dry_run_changes_nothing(three: Cli, db: Db) -> None:
-    said = three("retry", "job", "--failed", "--project", "shop", "--dry-run").stdout
-    assert said.startswith("1 job\n  job ")
+    printed = three("retry", "job", "--failed", "--project", "shop", "--dry-run").stdout
+    assert printed.startswith("1 job\n  job ")
     assert "queued" not in states(db).values()
 
 
-def test_retry_since_looks_at_when_it_ended(three: Cli, db: Db) -> None:
+def test_retry_since_compares_the_end_time(three: Cli, db: Db) -> None:
     db.execute(
         "update qwf.jobs set created_at = created_at - interval '3 days',"
         " finished_at = finished_at - interval '1 day' where task = 'a'"
@@ -69,7 +69,7 @@ def test_retry_since_looks_at_when_it_ended(three: Cli, db: Db) -> None:
     assert states(db) == {"a": "failed", "b": "queued", "c": "queued"}
 
 
-def test_one_that_is_refused_does_not_stop_the_others(three: Cli, db: Db) -> None:
+def test_a_refusal_does_not_stop_the_others(three: Cli, db: Db) -> None:
     db.execute("update qwf.jobs set key = 'k' where task = 'a'")
     db.execute("select qwf.enqueue('a', key => 'k')")
     result = three("retry", "job", "--failed", "--yes")
@@ -81,13 +81,13 @@ def test_one_that_is_refused_does_not_stop_the_others(three: Cli, db: Db) -> Non
 
 def test_failed_nodes_are_retried_through_their_run(applied: Cli, db: Db) -> None:
     run = applied("run", "welcome").stdout.strip()
-    fails(db, "cpu")
+    fail_queued(db, "cpu")
     assert applied("wait", "run", run).exit_code == 1
     assert applied("retry", "job", "--failed", "--yes").stdout == "retry: 1 run\n"
-    fails(db, "cpu")
+    fail_queued(db, "cpu")
     assert applied("retry", "run", "--failed", "--workflow", "welcome", "--yes").exit_code == 0
-    fails(db, "cpu")
-    assert "nodes to do again" in applied("retry", "run", run).stdout
+    fail_queued(db, "cpu")
+    assert "nodes to rerun" in applied("retry", "run", run).stdout
     assert applied("retry", "run", run).exit_code == 1
 
 
@@ -115,15 +115,15 @@ def test_cancel_runs_in_bulk(applied: Cli) -> None:
 def test_ids_and_filters_exclude_each_other(on_db: Cli, verb: str, what: str) -> None:
     assert on_db(verb, what).exit_code == 2
     assert on_db(verb, what, "1", "--since", "1d").exit_code == 2
-    told = on_db(verb, "1").stderr
-    assert f"qwf {verb} run 1" in told
-    assert f"qwf {verb} job 1" in told
+    error = on_db(verb, "1").stderr
+    assert f"qwf {verb} run 1" in error
+    assert f"qwf {verb} job 1" in error
 
 
-def test_prune_deletes_what_is_old_at_once(on_db: Cli, db: Db) -> None:
+def test_prune_deletes_everything_old_at_once(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.enqueue('t') from generate_series(1, 300)")
-    fails(db)
-    fails(db)
+    fail_queued(db)
+    fail_queued(db)
     old = (
         "update qwf.jobs set created_at = created_at - interval '60 days',"
         " finished_at = finished_at - interval '60 days'"
@@ -211,7 +211,7 @@ def test_workers_are_switched(on_db: Cli, db: Db) -> None:
     assert db.execute("select qwf.desired_state('box-a', 'gpu')").fetchone() == ("on",)
 
 
-def test_a_switch_for_a_box_not_seen_yet_says_so(on_db: Cli) -> None:
+def test_switching_an_unknown_box_prints_a_note(on_db: Cli) -> None:
     assert "has been seen" in on_db("worker", "off", "box-z", "cpu").stderr
     assert on_db("worker", "off", "box-z", "nowhere").exit_code == 1
     assert on_db("worker", "off", "box-z", "--all").exit_code == 1
@@ -238,7 +238,7 @@ def test_models_are_loaded_and_unloaded(on_db: Cli, db: Db) -> None:
 
 
 @pytest.mark.parametrize(("error", "code"), [(None, 0), ("out of memory", 1)])
-def test_loading_is_waited_for(
+def test_load_waits_until_it_is_done(
     on_db: Cli, db: Db, connect: Callable[[], Db], error: str | None, code: int
 ) -> None:
     model_box(db)
@@ -257,8 +257,8 @@ def test_loading_is_waited_for(
     assert ("out of memory" in result.stderr) == bool(error)
 
 
-@pytest.mark.parametrize("late", ["nobody took it up", "who took it up has died"])
-def test_loading_is_not_waited_for_in_vain(
+@pytest.mark.parametrize("late", ["no worker took it", "the worker that took it died"])
+def test_load_stops_waiting_if_no_worker_will_do_it(
     on_db: Cli, db: Db, connect: Callable[[], Db], late: str
 ) -> None:
     model_box(db)
@@ -280,7 +280,7 @@ def test_loading_is_not_waited_for_in_vain(
 
 def test_a_failed_job_that_asks_is_answered(on_db: Cli, db: Db) -> None:
     jobs = [on_db("enqueue", "send", "--on-failure", "ask").stdout.strip() for _ in range(3)]
-    fails(db)
+    fail_queued(db)
     asked = on_db("inputs").stdout
     assert f"qwf answer --job {jobs[0]} '#1'" in asked
     assert "#1 retry" in asked
@@ -315,7 +315,7 @@ def test_limits_are_created_listed_and_dropped(on_db: Cli, db: Db) -> None:
     assert on_db("enqueue", "send", "--limit-by", "nowhere").exit_code == 1
 
 
-def test_jobs_that_wait_are_changed_together(on_db: Cli, db: Db) -> None:
+def test_waiting_jobs_are_changed_all_or_none(on_db: Cli, db: Db) -> None:
     ids = [on_db("enqueue", "t").stdout.strip() for _ in range(2)]
     assert on_db("change", *ids, "--priority", "7", "--queue", "gpu").exit_code == 0
     query = "select priority, queue from qwf.jobs"
@@ -331,7 +331,7 @@ def test_jobs_that_wait_are_changed_together(on_db: Cli, db: Db) -> None:
     assert on_db("change", ids[0]).exit_code == 2
 
 
-def test_a_job_is_put_before_all_others(on_db: Cli, db: Db) -> None:
+def test_run_next_puts_a_job_before_all_others(on_db: Cli, db: Db) -> None:
     on_db("enqueue", "first", "--priority", "1")
     job = on_db("enqueue", "second").stdout.strip()
     assert on_db("run-next", job).stdout == f"job {job} is next\n"

@@ -1,4 +1,4 @@
-"""qwf apply: definitions from files, all of them or none."""
+"""`qwf apply`: registers definitions from files, all or none."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ def test_a_changed_definition_is_a_new_version_and_the_old_one_can_be_restored(
     assert (back["version"], back["change"]) == (1, "restored")
 
 
-def test_reads_yaml_and_folders_below(
-    on_db: Cli, tmp_path: Path, db: psycopg.Connection[Any]
-) -> None:
+def test_reads_yaml_and_subfolders(on_db: Cli, tmp_path: Path, db: psycopg.Connection[Any]) -> None:
     place = tmp_path / "deep" / "below"
     place.mkdir(parents=True)
     (place / "b.yaml").write_text("name: one\nnodes:\n- id: a\n  node: a\n")
@@ -92,7 +90,7 @@ def test_a_workflow_is_not_blamed_for_its_broken_pipeline(on_db: Cli, folder: Pa
     ("name", "text", "says"),
     [
         ("broken.json", "{", "broken.json"),
-        ("twice.json", '{"name": "a", "name": "b", "nodes": []}', "stands twice"),
+        ("twice.json", '{"name": "a", "name": "b", "nodes": []}', "is twice in"),
         ("nan.json", '{"name": "a", "nodes": [NaN]}', "NaN"),
         ("broken.yaml", "a: [", "broken.yaml"),
         ("date.yaml", "name: a\nnodes: []\nday: 2026-01-01\n", "quote it"),
@@ -101,7 +99,7 @@ def test_a_workflow_is_not_blamed_for_its_broken_pipeline(on_db: Cli, folder: Pa
         ("latin.json", b'{"name": "caf\xe9"}', "latin.json"),
     ],
 )
-def test_names_the_file_that_is_no_definition(
+def test_names_the_file_that_is_not_a_definition(
     on_db: Cli,
     folder: Path,
     db: psycopg.Connection[Any],
@@ -127,4 +125,4 @@ def test_refuses_the_same_name_twice(on_db: Cli, folder: Path) -> None:
     (folder / "other.json").write_text(json.dumps(WORKFLOW))
     result = on_db("apply", folder)
     assert result.exit_code == 1
-    assert "welcome stands in" in result.stderr
+    assert "welcome is also in" in result.stderr

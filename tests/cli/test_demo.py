@@ -107,7 +107,7 @@ def test_an_agent_that_dies_is_reported_with_its_log(dsn: str, home: Path, tmp_p
     shutil.copytree(ROOT / "examples" / "streetview" / "definitions", broken / "definitions")
     result = demo("--dsn", dsn, "--example", str(broken))  # a package without any node
     assert result.returncode == 1
-    assert "agent ended" in result.stderr
+    assert "agent exited" in result.stderr
     assert "demo-" in result.stderr
     assert agents_of(home) == []
 
@@ -127,7 +127,7 @@ def test_refuses_a_folder_without_photographs(qwf: Cli, tmp_path: Path) -> None:
     assert "no photographs" in result.stderr
 
 
-def test_waits_for_no_answer_longer_than_it_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stops_waiting_for_an_answer_at_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     from qwf_agent.cli.demo import following
 
     reading, writing = os.pipe()
@@ -138,7 +138,7 @@ def test_waits_for_no_answer_longer_than_it_was_told(monkeypatch: pytest.MonkeyP
         assert time.monotonic() - started >= 0.05
         typed.write("7\n")
         typed.flush()
-        assert following._number(3, 0.05) == 1  # 7 is refused, then nobody answers
+        assert following._number(3, 0.05) == 1  # 7 is refused, then there is no answer
         typed.write("2\n")
         typed.flush()
         assert following._number(3, 5) == 2

@@ -22,7 +22,7 @@ OF_THE_TEST_SERVER = "fsync is off"
 
 
 def found(result: Result, level: str = "problem") -> dict[str, list[str]]:
-    """What was found, by check; without what the servers of the tests are on purpose."""
+    """Findings by check, without those that the test servers cause on purpose."""
     by_check = {
         one["check"]: [
             f["what"]
@@ -46,7 +46,7 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
     "a function was replaced": (
         ["create or replace function qwf.wake_channel(worker text) returns text language sql"
          " immutable as $$ select 'other' $$"],
-        "drift", "function qwf.wake_channel does something else",
+        "drift", "function qwf.wake_channel differs from the shipped one",
         "qwf migrate verify",
     ),
     "a function was added": (
@@ -72,12 +72,12 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         ["alter table qwf.jobs disable trigger tg_jobs__trouble"], "drift", "is disabled",
         "qwf migrate verify",
     ),
-    "a grant was taken": (
+    "a grant is missing": (
         ["revoke execute on function qwf.tick(interval) from qwf_worker"],
         "roles", "qwf_worker may not execute qwf.tick(interval)",
         "grant execute on function qwf.tick(interval) to qwf_worker;",
     ),
-    "everybody was let in": (
+    "everybody has a grant": (
         ["grant execute on function qwf.reclaim(int) to public"], "roles", "everybody may execute",
         "from public;",
     ),
@@ -90,7 +90,7 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "roles", "qwf_viewer may read the tokens",
         "qwf migrate grants | psql",
     ),
-    "a heartbeat as long as a worker may be silent": (
+    "a heartbeat too long for worker_stale": (
         ["update qwf.settings set heartbeat = '30 s'"], "settings", "shorter than two heartbeats",
         "update qwf.settings set worker_stale",
     ),
@@ -106,15 +106,15 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "vacuum", "qwf.sleepers has 25000 dead rows",
         "vacuum (verbose, analyze) qwf.sleepers;",
     ),
-    "nobody ticks": (
+    "no ticks": (
         ["select setval('qwf.last_tick', (extract(epoch from now()) * 1000)::bigint - 600000)"],
         "tick", "the last tick was 10 min 00 s ago",
         "qwf tick --loop",
     ),
-    "a lease that lapsed": (
+    "an expired lease": (
         [CALL, "select from qwf.claim('cpu', 'w')",
          "update qwf.jobs set lease_expires_at = now() - interval '5 min'"],
-        "tick", "1 job lost the lease",
+        "tick", "leases that expired but were not taken back: 1 job",
         "qwf tick --loop",
     ),
     "a schedule that was missed": (
@@ -133,21 +133,21 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         ["insert into qwf.outbox (run_id, kind, created_at)"
          " values (7, 'stop', now() - interval '1 h')"],
         "runs", "1 events wait to be applied",
-        "qwf tick says",
+        "qwf tick prints",
     ),
-    "a rule that is broken": (
+    "a broken invariant": (
         [CALL, "update qwf.jobs set run_id = 99, graph_id = 1, node_idx = 0, node_id = 'x'"],
         "runs", "99",
         "report it",
     ),
     "work without a worker": (
-        [CALL], "queues", "queue cpu: 1 job waits and no live worker",
+        [CALL], "queues", "queue cpu: 1 job waits, the oldest for",
         "qwf agent --queue cpu",
     ),
-    "work that suits nobody": (
+    "a job that no worker can take": (
         ["select qwf.register_worker('a', 'cpu', '{\"models\": []}')",
          "select qwf.enqueue('t', queue => 'cpu', model => 'flux')"],
-        "queues", "suits no live worker",
+        "queues", "no live worker can take job",
         "qwf why",
     ),
     "a worker gone silent": (
@@ -167,13 +167,13 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_is_found(on_db: Cli, db: Db, fault: str) -> None:
-    """With the next step named, which heals it where it is a statement."""
+    """The finding names the next step; if that is a SQL statement, it removes the fault."""
     statements, check, says, step = FAULTS[fault]
     for statement in statements:
         db.execute(statement)
     result = on_db("doctor", "--json", "--only", check)
     assert result.exit_code == 1, result.output
-    said = [one for looked in json.loads(result.stdout) for one in looked["findings"]]
+    said = [one for check in json.loads(result.stdout) for one in check["findings"]]
     advice = next((one["advice"] for one in said if says in one["what"]), None)
     assert advice is not None, said
     assert step in advice
@@ -184,7 +184,7 @@ def test_a_planted_fault_is_found(on_db: Cli, db: Db, fault: str) -> None:
 
 @pytest.fixture
 def slot(db: Db) -> Iterator[str]:
-    """A replication slot that nobody reads."""
+    """A replication slot without a reader."""
     name = "qwf_forgotten"
     db.execute("select pg_create_physical_replication_slot(%s, true)", (name,))
     yield name
@@ -207,11 +207,11 @@ def test_an_old_transaction_is_found(
         assert any(str(forgotten.info.backend_pid) in what for what in said)
 
 
-def test_clocks_apart_are_found(on_db: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_clock_is_found(on_db: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     here = server_checks.time.time
     monkeypatch.setattr(server_checks.time, "time", lambda: here() - 3600)
     said = found(on_db("doctor", "--json", "--only", "clock"))
-    assert said["clock"][0].startswith("the clock of this box")
+    assert said["clock"][0].startswith("the clocks of this box")
 
 
 def test_a_pending_upgrade_is_found(qwf: Cli, empty_dsn: str) -> None:
@@ -237,7 +237,7 @@ def test_a_database_without_the_schema(qwf: Cli, empty_dsn: str) -> None:
     assert "qwf migrate deploy" in result.stdout
 
 
-def test_what_is_normal_is_a_note(on_db: Cli, db: Db) -> None:
+def test_a_normal_state_is_a_note(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.enqueue('t', queue => 'cpu'), qwf.pause_queue('cpu')")
     db.execute("select qwf.worker_control('box-a', 'gpu', 'off', reason => 'new card')")
     result = on_db("doctor", "--json", "--only", "queues", "--only", "workers")
@@ -258,7 +258,7 @@ def test_work_for_a_box_that_is_off_is_a_note(on_db: Cli, db: Db) -> None:
     ]
 
 
-def test_what_may_not_be_read_stops_nothing(on_db: Cli, db: Db, server: Any) -> None:
+def test_a_check_without_rights_does_not_stop_the_others(on_db: Cli, db: Db, server: Any) -> None:
     db.execute("drop role if exists qwf_nobody")
     db.execute("create role qwf_nobody login")
     dsn = f"{server.dsn(db.info.dbname)} user=qwf_nobody"
@@ -267,19 +267,19 @@ def test_what_may_not_be_read_stops_nothing(on_db: Cli, db: Db, server: Any) -> 
     finally:
         db.execute("drop role qwf_nobody")
     assert "Traceback" not in result.output
-    assert any("could not be looked at" in what for what in found(result, "note")["queues"])
+    assert any("could not be checked" in what for what in found(result, "note")["queues"])
 
 
 def test_the_text_is_for_people(on_db: Cli) -> None:
     on_db("enqueue", "t")
-    told = on_db("doctor").stdout
-    assert "✓ drift" in told
-    assert "queue default: 1 job waits" in told
-    assert "→ qwf agent --queue default" in told
-    assert max(map(len, told.splitlines())) <= 200
+    text = on_db("doctor").stdout
+    assert "✓ drift" in text
+    assert "queue default: 1 job waits" in text
+    assert "→ qwf agent --queue default" in text
+    assert max(map(len, text.splitlines())) <= 200
 
 
-def test_what_is_read_of_the_scripts_is_what_they_make(db: Db) -> None:
+def test_the_objects_read_from_the_scripts_match_a_deployed_schema(db: Db) -> None:
     wanted = shipped.read()
     functions = db.execute(
         "select p.pronamespace::regnamespace || '.' || p.proname from pg_proc p"

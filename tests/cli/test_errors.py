@@ -1,4 +1,4 @@
-"""Bad input of every kind: a message and a way out, never a traceback."""
+"""Bad input of every kind gives a message that says what to do, never a traceback."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
         (["run", "w", "--context", "[]"], 2, "JSON object"),
         (["run", "w", "--context", "@missing.json"], 2, "cannot read"),
         (["run", "w", "--set", "novalue"], 2, "key=value"),
-        (["run", "w", "--context", '{"a": 1}', "--set", "a.b=2"], 2, "no object"),
-        (["run", "w", "--in", "soon"], 2, "no duration"),
+        (["run", "w", "--context", '{"a": 1}', "--set", "a.b=2"], 2, "not an object"),
+        (["run", "w", "--in", "soon"], 2, "not a duration"),
         (["run", "w", "--in", "1h", "--at", "2030-01-01 00:00"], 2, "not both"),
         (["run", "w", "--at", "tomorrow"], 2, "--at"),
         (["enqueue", "t", "--queue", "nowhere"], 1, "nowhere"),
@@ -57,7 +57,7 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
         (["retry", "run", "999"], 1, "999"),
         (["retry", "job", "999"], 1, "999"),
         (["answer", "999", "pick"], 2, "RUN NODE VALUE"),
-        (["jobs", "--since", "soon"], 2, "no time"),
+        (["jobs", "--since", "soon"], 2, "not a time"),
         (["submit"], 2, "ARGV"),
         (["enqueue", "t", "--backoff", "["], 2, "JSON"),
         (["cancel", "run", "999"], 1, "999"),
@@ -83,7 +83,7 @@ READS = [
 
 
 @pytest.mark.parametrize("words", [*READS, ["enqueue", "t"], ["migrate", "status"]])
-def test_no_database_named_says_what_to_do(qwf: Cli, words: list[str]) -> None:
+def test_without_an_address_it_says_what_to_do(qwf: Cli, words: list[str]) -> None:
     result = qwf(*words)
     assert result.exit_code == 78
     assert "qwf up" in result.stderr
@@ -107,7 +107,7 @@ def test_a_nonsense_address_exits_78(qwf: Cli) -> None:
     assert qwf("runs", "--dsn", "nonsense").exit_code == 78
 
 
-def test_a_defect_is_one_line_too(qwf: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_prints_one_line(qwf: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("qwf_agent.config.find_dsn", lambda flag: 1 / 0)
     result = qwf("runs")
     assert result.exit_code == 1
@@ -115,7 +115,7 @@ def test_a_defect_is_one_line_too(qwf: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     assert "QWF_DEBUG" in result.stderr
 
 
-def test_a_reader_that_goes_away_is_no_error(dsn: str, db: psycopg.Connection[Any]) -> None:
+def test_a_closed_pipe_is_not_an_error(dsn: str, db: psycopg.Connection[Any]) -> None:
     db.execute("select qwf.enqueue('t') from generate_series(1, 300)")
     command = subprocess.Popen(
         [*ENTRY, "jobs", "--json", "--dsn", dsn], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -142,7 +142,7 @@ def test_ctrl_c_while_waiting_exits_130(applied: Cli, dsn: str) -> None:
     os.kill(watching.pid, 2)
     _, said = watching.communicate(timeout=30)
     assert watching.returncode == 130
-    assert f"run {int(run) + 1} goes on" in said.decode()
+    assert f"run {int(run) + 1} continues" in said.decode()
 
 
 def test_colours_are_for_terminals(applied: Cli) -> None:
@@ -151,7 +151,9 @@ def test_colours_are_for_terminals(applied: Cli) -> None:
     assert "\x1b" not in applied("runs").stdout
 
 
-def test_texts_of_others_do_not_steer_the_terminal(on_db: Cli, db: psycopg.Connection[Any]) -> None:
+def test_control_characters_do_not_reach_the_terminal(
+    on_db: Cli, db: psycopg.Connection[Any]
+) -> None:
     evil = "a\x1b]0;owned\x07\x1b[2J\x9b\u202eb"
     call = "select qwf.enqueue(%s, queue => 'cpu', model => %s)"
     ((job,),) = db.execute(call, [evil, evil]).fetchall()
@@ -166,7 +168,7 @@ def test_texts_of_others_do_not_steer_the_terminal(on_db: Cli, db: psycopg.Conne
     assert drawn.get().startswith("\x1b[31ma\u241b")
 
 
-def test_no_color_is_heeded(on_db: Cli, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_is_respected(on_db: Cli, dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def said() -> str:
         return CliRunner().invoke(command, ["show", "999", "--dsn", dsn], color=True).stderr
 
@@ -201,7 +203,7 @@ def test_every_command_has_help_with_an_example(qwf: Cli) -> None:
 
 
 def helps(of: click.Command, words: list[str]) -> Iterator[tuple[str, str]]:
-    """Every line of the help of a command and those below it."""
+    """Every line of the help of a command and its subcommands."""
     said = CliRunner().invoke(command, [*words, "--help"], terminal_width=80).stdout
     yield from ((" ".join(words), line) for line in said.splitlines())
     if isinstance(of, click.Group):
@@ -249,7 +251,7 @@ ADMIN = [
 
 
 def test_administration_imports_no_user_code(dsn: str, tmp_path: Path) -> None:
-    """Whatever the box is configured to run: a broken app must not stop its operator."""
+    """A broken app in the configuration must not stop the operator."""
     (tmp_path / "boom.py").write_text("raise SystemExit('imported')")
     (tmp_path / "qwf.toml").write_text('[agent]\napp = "boom:app"\nnodes = "boom"\n')
     script = (
@@ -274,7 +276,7 @@ def test_the_agent_refuses_to_start_without_anything_to_run(on_db: Cli) -> None:
     assert "--nodes" in result.stderr
 
 
-def test_errors_are_broken_between_words(dsn: str) -> None:
+def test_errors_wrap_between_words(dsn: str) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}

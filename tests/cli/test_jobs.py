@@ -1,4 +1,4 @@
-"""Jobs: listing, one in full, its log, waiting for it, commands."""
+"""Commands about jobs: listing, details, logs, waiting, submitting commands."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Db = psycopg.Connection[Any]
 TRACEBACK = 'Traceback (most recent call last):\n  File "mail.py"\nValueError: no such address'
 
 
-def ends(db: Db, outcome: str, error: str | None = None, **detail: Any) -> None:
-    """One attempt at the next job of queue default ends so."""
+def finish_next(db: Db, outcome: str, error: str | None = None, **detail: Any) -> None:
+    """Claim the next job of queue default and finish it with this outcome."""
     db.execute(
         "select qwf.finish(job_id, token, %s, '{}', %s, %s) from qwf.claim('default', 'box-a', 1)",
         (outcome, error, Jsonb(detail)),
@@ -33,27 +33,27 @@ def ends(db: Db, outcome: str, error: str | None = None, **detail: Any) -> None:
 
 @pytest.fixture
 def failed(on_db: Cli, db: Db) -> str:
-    """A job that was lost once, failed, and left its words and a file."""
+    """A job that was lost once and failed twice, with logs."""
     job = on_db("enqueue", "send", "--max-attempts", "2", "--backoff", "[0]").stdout.strip()
-    ends(db, "lost", "killed", reason="oom", signal=9)
-    ends(db, "error", "first failure", log_tail="one\n")
+    finish_next(db, "lost", "killed", reason="oom", signal=9)
+    finish_next(db, "error", "first failure", log_tail="one\n")
     db.execute("select qwf.tick()")
-    ends(db, "error", TRACEBACK, log_tail="".join(f"line {n}\n" for n in range(1, 31)), exit_code=3)
+    finish_next(db, "error", TRACEBACK, log_tail="".join(f"line {n}\n" for n in range(1, 31)), exit_code=3)
     return job
 
 
-def test_a_job_tells_its_whole_story(on_db: Cli, failed: str) -> None:
-    told = on_db("job", failed).stdout
+def test_a_job_shows_its_whole_history(on_db: Cli, failed: str) -> None:
+    shown = on_db("job", failed).stdout
     for part in (
         *("send  ✗ failed", "2 failures, 1 loss", "enqueued (api)", "lost  oom", "signal 9"),
         *("attempt 2  error", "attempt 3  error", "exit code 3", "ValueError: no such address"),
         *("last 20 of 30 lines", "line 30", "line 11"),
     ):
-        assert part in told, told
-    assert "line 10\n" not in told
-    assert "first failure" not in told
-    assert told.index("attempt 1  lost") < told.index("attempt 2  error")
-    assert told.index("attempt 2  error") < told.index("attempt 3  error")
+        assert part in shown, shown
+    assert "line 10\n" not in shown
+    assert "first failure" not in shown
+    assert shown.index("attempt 1  lost") < shown.index("attempt 2  error")
+    assert shown.index("attempt 2  error") < shown.index("attempt 3  error")
 
 
 def test_an_earlier_attempt_is_shown_whole(on_db: Cli, failed: str) -> None:
@@ -64,12 +64,12 @@ def test_an_earlier_attempt_is_shown_whole(on_db: Cli, failed: str) -> None:
 
 def test_a_job_as_json_has_attempts_events_and_files(on_db: Cli, db: Db) -> None:
     job = on_db("enqueue", "draw").stdout.strip()
-    ends(db, "completed", files=[{"rel_path": "a.png", "kind": "image", "size_bytes": 2048}])
-    told = json.loads(on_db("job", job, "--json").stdout)
-    assert told["job"]["status"] == "completed"
-    assert [row["outcome"] for row in told["attempts"]] == ["completed"]
-    assert [row["rel_path"] for row in told["files"]] == ["a.png"]
-    assert told["events"] == []
+    finish_next(db, "completed", files=[{"rel_path": "a.png", "kind": "image", "size_bytes": 2048}])
+    shown = json.loads(on_db("job", job, "--json").stdout)
+    assert shown["job"]["status"] == "completed"
+    assert [row["outcome"] for row in shown["attempts"]] == ["completed"]
+    assert [row["rel_path"] for row in shown["files"]] == ["a.png"]
+    assert shown["events"] == []
     assert "a.png" in (said := on_db("job", job).stdout)
     assert "2.0 KiB" in said
 
@@ -89,7 +89,7 @@ def test_the_log_is_printed_as_it_was(on_db: Cli, db: Db, failed: str) -> None:
     assert "has not started" in on_db("logs", waiting).stderr
 
 
-def test_a_job_that_waits_for_ever_is_shown(on_db: Cli, db: Db) -> None:
+def test_a_job_that_waits_forever_is_shown(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.enqueue('later', run_at => 'infinity')")
     shown = on_db("job", 1)
     assert shown.exit_code == 0, shown.stderr
@@ -159,10 +159,10 @@ def test_submit_and_wait_exits_by_the_outcome(
     assert result.stdout == "done\n"
 
 
-def test_wait_takes_several_and_exits_by_the_worst(on_db: Cli, db: Db) -> None:
+def test_wait_takes_several_and_exits_by_the_worst_outcome(on_db: Cli, db: Db) -> None:
     jobs = [on_db("enqueue", "t").stdout.strip() for _ in range(3)]
     for outcome in ("completed", "fatal", "completed"):
-        ends(db, outcome)
+        finish_next(db, outcome)
     assert on_db("wait", "job", jobs[0], jobs[2]).exit_code == 0
     assert on_db("wait", "job", *jobs).exit_code == 1
 
@@ -221,10 +221,8 @@ PART = st.text(st.sampled_from("ab\nü"), max_size=8)
 
 
 @given(st.lists(PART, max_size=8), PART, st.integers(8, 40))
-def test_a_log_is_printed_once_whatever_was_seen_of_it(
-    parts: list[str], last: str, kept: int
-) -> None:
-    """Each look shows the end of what is there; what comes out is all of it, in order."""
+def test_a_followed_log_is_printed_exactly_once(parts: list[str], last: str, kept: int) -> None:
+    """Each read shows only the end of the log; the output is the whole log, in order."""
     out: list[str] = []
 
     def echo(text: str = "", nl: bool = True, err: bool = False) -> None:
@@ -234,6 +232,6 @@ def test_a_log_is_printed_once_whatever_was_seen_of_it(
     with mock.patch.object(follow.click, "echo", echo):
         for part in parts:
             log += part
-            printed.live(1, len(log.encode()), log[-kept:])
-        printed.rest(1, log + last)
+            printed.print_live(1, len(log.encode()), log[-kept:])
+        printed.print_rest(1, log + last)
     assert "".join(out).rstrip("\n") == (log + last).rstrip("\n")

@@ -38,7 +38,7 @@ def samples(text: str) -> dict[tuple[str, ...], float]:
     }
 
 
-def test_the_figures_are_those_of_the_database(on_db: Cli, db: Db) -> None:
+def test_the_metrics_match_the_database(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 3)")
     db.execute("select qwf.register_worker('box-a', 'cpu', '{\"slots\": 4}')")
     db.execute("select qwf.finish(job_id, token, 'completed') from qwf.claim('cpu', 'box-a', 1)")
@@ -65,7 +65,7 @@ def test_the_figures_are_those_of_the_database(on_db: Cli, db: Db) -> None:
     assert ("qwf_dead_rows", "jobs") in found
 
 
-def test_names_and_units_follow_the_custom_of_prometheus(on_db: Cli) -> None:
+def test_names_and_units_follow_the_conventions_of_prometheus(on_db: Cli) -> None:
     families = list(text_string_to_metric_families(on_db("metrics").stdout))
     for family in families:
         assert re.fullmatch(r"qwf(_[a-z]+)+", family.name)
@@ -75,7 +75,7 @@ def test_names_and_units_follow_the_custom_of_prometheus(on_db: Cli) -> None:
 
 @pytest.fixture
 def served(dsn: str) -> Any:
-    """The address of a server of metrics, a process of its own."""
+    """The address of a metrics server, and its process."""
     process = subprocess.Popen(
         [*ENTRY, "metrics", "--listen", "127.0.0.1:0"],
         env={**os.environ, "QWF_DSN": dsn},
@@ -93,7 +93,7 @@ def scraped(address: str) -> dict[tuple[str, ...], float]:
         return samples(answer.read().decode())
 
 
-def test_they_are_served_until_interrupted_and_outlive_a_lost_connection(
+def test_the_server_runs_until_interrupted_and_survives_a_lost_connection(
     served: tuple[str, subprocess.Popen[str]], db: Db
 ) -> None:
     address, process = served

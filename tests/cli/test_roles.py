@@ -1,4 +1,4 @@
-"""Commands as the roles they are for, by logins that have no more."""
+"""Commands run by logins that have one role only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.welcome import Cli
 Db = psycopg.Connection[Any]
 As = Callable[..., Result]
 
-LOOKS = [
+READS = [
     *(["runs"], ["show", "1"], ["jobs"], ["job", "1"], ["why", "1"], ["logs", "1"], ["inputs"]),
     *(["queues"], ["workers"], ["schedules"], ["limits"], ["metrics"], ["wait", "run", "1"]),
     *(["wait", "job", "1"], ["doctor", "--json"]),
@@ -36,7 +36,7 @@ WORDS = {
 
 @pytest.fixture
 def ended(applied: Cli, db: Db) -> Cli:
-    """Run 1, whose first node failed after it had printed something, and a login for each role."""
+    """A database with run 1, whose first node printed something and failed."""
     applied("run", "welcome")
     db.execute(
         "select qwf.finish(job_id, token, 'fatal', null, 'broken', '{\"log_tail\": \"said\"}')"
@@ -47,7 +47,7 @@ def ended(applied: Cli, db: Db) -> Cli:
 
 @pytest.fixture
 def logins(db: Db, server: Server) -> Iterator[Callable[[str], str]]:
-    """Addresses by which one connects as a login that is in one role alone."""
+    """Makes a login that has one role only; returns its address."""
     made: list[str] = []
 
     def login(role: str) -> str:
@@ -62,9 +62,9 @@ def logins(db: Db, server: Server) -> Iterator[Callable[[str], str]]:
         db.execute(f"drop role {name}")
 
 
-def test_a_viewer_may_look_at_everything(ended: Cli, logins: Callable[[str], str]) -> None:
+def test_a_viewer_may_read_everything(ended: Cli, logins: Callable[[str], str]) -> None:
     dsn = logins("qwf_viewer")
-    for words in LOOKS:
+    for words in READS:
         result = ended(*words, "--dsn", dsn)
         allowed = {0, 1} if words[0] in ("wait", "doctor") else {0}
         assert result.exit_code in allowed, f"{words}: {result.output}"
@@ -74,7 +74,9 @@ def test_a_viewer_may_look_at_everything(ended: Cli, logins: Callable[[str], str
 
 
 @pytest.mark.parametrize("role", WORDS)
-def test_each_role_may_do_its_part(ended: Cli, logins: Callable[[str], str], role: str) -> None:
+def test_each_role_may_run_its_commands(
+    ended: Cli, logins: Callable[[str], str], role: str
+) -> None:
     dsn = logins(role)
     for words in WORDS[role]:
         before = words.index("--") if "--" in words else len(words)
@@ -82,7 +84,9 @@ def test_each_role_may_do_its_part(ended: Cli, logins: Callable[[str], str], rol
         assert "permission denied" not in result.output, f"{words}: {result.output}"
 
 
-def test_what_a_role_may_not_do_is_said(ended: Cli, logins: Callable[[str], str]) -> None:
+def test_a_missing_right_is_reported_with_the_role_that_has_it(
+    ended: Cli, logins: Callable[[str], str]
+) -> None:
     result = ended("cancel", "run", "1", "--dsn", logins("qwf_viewer"))
     assert result.exit_code == 1
     assert "permission denied" in result.stderr

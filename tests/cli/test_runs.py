@@ -1,4 +1,4 @@
-"""Starting, looking at, answering and cancelling runs and jobs."""
+"""Commands that start, show, answer, wait for and cancel runs and jobs."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_enqueue_at_a_time_is_scheduled(on_db: Cli, db: psycopg.Connection[Any])
     )
 
 
-def test_enqueue_says_that_nobody_serves_the_queue(on_db: Cli) -> None:
+def test_enqueue_warns_if_no_worker_serves_the_queue(on_db: Cli) -> None:
     assert "no live worker" in on_db("enqueue", "t").stderr
 
 
@@ -203,5 +203,5 @@ def test_tick_prints_what_it_did(on_db: Cli) -> None:
 def test_empty_lists_say_what_to_do(on_db: Cli) -> None:
     assert "qwf run NAME" in on_db("runs").stdout
     assert on_db("runs", "--json").stdout.strip() == "[]"
-    assert "nobody is asked" in on_db("inputs").stdout
-    assert "no such jobs" in on_db("jobs").stdout
+    assert "no open questions" in on_db("inputs").stdout
+    assert "no jobs match" in on_db("jobs").stdout

@@ -1,4 +1,4 @@
-"""Drawing runs and lists from plain rows."""
+"""draw: runs and lists from plain rows."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ EVERY_STATE = status(
 
 
 @pytest.mark.parametrize("width", [80, 120, 160, 200])
-def test_a_run_fits_the_width_and_tells_everything(width: int) -> None:
+def test_a_run_fits_the_width_and_shows_everything(width: int) -> None:
     text = drawn(draw.run(EVERY_STATE), width)
     assert all(len(line) <= width for line in text.splitlines())
     for part in (
@@ -81,11 +81,11 @@ def test_a_live_run_fits_the_height(width: int, height: int) -> None:
     assert "999 blocked" in text
 
 
-def test_an_error_keeps_its_last_line_only() -> None:
+def test_only_the_last_line_of_an_error_is_shown() -> None:
     assert "Traceback" not in drawn(draw.run(EVERY_STATE), 160)
 
 
-def test_an_error_of_blanks_is_drawn_as_well() -> None:
+def test_a_blank_error_is_drawn() -> None:
     assert "✗ a" in drawn(draw.run(status([node("a", "failed", error=" \n")])), 80)
 
 
@@ -109,7 +109,7 @@ def test_markup_in_data_is_plain_text() -> None:
     assert "[red]" in drawn(draw.rows(["id", "error"], [{"id": 1, "error": "[red]"}], ""), 80)
 
 
-def test_colours_only_where_asked() -> None:
+def test_colours_only_if_asked_for() -> None:
     assert "\x1b[" in drawn(draw.run(EVERY_STATE), 80, colour=True)
     assert "\x1b[" not in drawn(draw.run(EVERY_STATE), 80)
 
@@ -178,7 +178,7 @@ def test_a_question_shows_its_options() -> None:
         assert part in text
 
 
-def test_a_map_shows_how_far_its_elements_are() -> None:
+def test_a_map_shows_the_progress_of_its_elements() -> None:
     counts = {"completed": 5, "failed": 1, "running": 2, "blocked": 2}
     text = drawn(draw.run(status([node("a/each", "blocked", elements=counts)])), 160)
     assert "● each  running" in text
@@ -187,13 +187,13 @@ def test_a_map_shows_how_far_its_elements_are() -> None:
     assert "10 elements: 10 completed" in drawn(draw.run(over), 160)
 
 
-def test_a_run_says_what_failed_and_that_it_cleans_up() -> None:
+def test_a_run_shows_failures_and_that_it_cleans_up() -> None:
     ending = status([node("a/b", "failed")])
     ending["run"] |= {"ending": "failed", "failed_nodes": 1}
     assert "1 failed  failed, cleaning up" in drawn(draw.run(ending), 160)
 
 
-def test_attempts_break_between_what_belongs_together() -> None:
+def test_attempt_lines_break_only_between_their_parts() -> None:
     now = datetime.now(timezone.utc)
     row = {
         "attempt": 2, "outcome": "lost", "reason": "oom",
@@ -210,12 +210,12 @@ def test_attempts_break_between_what_belongs_together() -> None:
     assert all(line.startswith("    x") for line in lines if "x x" in line)
 
 
-def test_a_step_that_is_waited_for_is_named_once() -> None:
+def test_a_step_that_a_node_waits_for_is_named_once() -> None:
     after = node("choose", "blocked", depends_on=["detect/a", "detect/b", "ask"])
     assert "after detect, ask" in drawn(draw.run(status([after])), 80)
 
 
-def test_the_worker_goes_before_the_host_is_cut() -> None:
+def test_the_worker_column_is_dropped_before_the_host_is_cut() -> None:
     row = {"host": "h" * 40, "queue": "q" * 20, "worker": "w" * 60}
     text = drawn(draw.rows(["host", "queue", "worker"], [row], ""), 80)
     assert "h" * 40 in text

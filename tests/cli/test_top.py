@@ -1,4 +1,4 @@
-"""`qwf top`, driven as a person would, on a real database."""
+"""`qwf top`, driven by key presses, on a real database."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def fleet(dsn: str, db: Db) -> Iterator[Fleet]:
         yield found
 
 
-def test_texts_of_others_do_not_steer_the_terminal(fleet: Fleet, db: Db) -> None:
+def test_control_characters_do_not_reach_the_terminal(fleet: Fleet, db: Db) -> None:
     db.execute("update qwf.jobs set task = E'a\\x1b[2Jb', last_error = E'\\x07'")
     seen = fleet.look()
     assert {row["task"] for row in [*seen.running, *seen.failed]} == {"a\u241b[2Jb"}
@@ -77,7 +77,7 @@ def drive(fleet: Fleet, size: tuple[int, int], script: Screen) -> None:
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], Any]) -> None:
-    """Wait, with a deadline, for what a thread brings about."""
+    """Wait, with a deadline, until a thread makes the condition true."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
@@ -88,16 +88,16 @@ def table(pilot: Pilot[None], name: str) -> DataTable[Any]:
     return pilot.app.query_one(f"#{name}", DataTable)
 
 
-def told(pilot: Pilot[None], name: str) -> str:
+def shown(pilot: Pilot[None], name: str) -> str:
     """The rows of a list as text."""
-    shown = table(pilot, name)
+    rows = table(pilot, name)
     return "\n".join(
-        " ".join(str(cell) for cell in shown.get_row_at(n)) for n in range(shown.row_count)
+        " ".join(str(cell) for cell in rows.get_row_at(n)) for n in range(rows.row_count)
     )
 
 
 def screen(pilot: Pilot[None]) -> list[str]:
-    """The lines of the screen as they are drawn."""
+    """The lines of the screen as drawn."""
     strips = pilot.app.screen._compositor.render_strips()
     return ["".join(segment.text for segment in strip) for strip in strips]
 
@@ -120,7 +120,7 @@ def test_everything_is_on_one_screen(fleet: Fleet, size: tuple[int, int]) -> Non
     drive(fleet, size, look)
 
 
-def test_keys_are_offered_where_they_make_sense(fleet: Fleet) -> None:
+def test_each_list_offers_its_own_keys(fleet: Fleet) -> None:
     async def look(pilot: Pilot[None]) -> None:
         await until(pilot, lambda: "c cancel" in screen(pilot)[-1])
         assert "drain" not in screen(pilot)[-1]
@@ -156,7 +156,7 @@ def test_a_failed_job_is_retried(fleet: Fleet, db: Db) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         await pilot.press("y")
         await until(pilot, lambda: db.execute(failed).fetchone() == (0,))
-        await until(pilot, lambda: "ValueError" not in told(pilot, "failed"))
+        await until(pilot, lambda: "ValueError" not in shown(pilot, "failed"))
 
     drive(fleet, SIZES[0], retry)
 
@@ -169,11 +169,11 @@ def test_a_worker_is_switched_off_and_on(fleet: Fleet, db: Db) -> None:
         await until(pilot, lambda: table(pilot, "workers").cursor_row == 1)
         await pilot.press("d")
         await until(pilot, lambda: db.execute(state).fetchone() == ("off",))
-        await until(pilot, lambda: "drain" in told(pilot, "workers"))
+        await until(pilot, lambda: "drain" in shown(pilot, "workers"))
         await pilot.press("x")
         await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmDialog))
         await pilot.press("y")
-        await until(pilot, lambda: "off" in told(pilot, "workers"))
+        await until(pilot, lambda: "off" in shown(pilot, "workers"))
         await pilot.press("o")
         await until(pilot, lambda: db.execute(state).fetchone() == ("on",))
 
@@ -188,7 +188,7 @@ def test_a_question_is_answered(
 
     async def answer(pilot: Pilot[None]) -> None:
         await pilot.press("3")
-        await until(pilot, lambda: "Which one?" in told(pilot, "asked"))
+        await until(pilot, lambda: "Which one?" in shown(pilot, "questions"))
         await pilot.press("a")
         await until(pilot, lambda: isinstance(pilot.app.screen, AnswerDialog))
         assert "#2 bye" in "\n".join(screen(pilot))
@@ -219,7 +219,7 @@ def test_a_job_is_shown_in_full(fleet: Fleet) -> None:
     drive(fleet, SIZES[0], look)
 
 
-def test_what_lies_deep_in_a_job_does_not_steer_the_terminal(fleet: Fleet, db: Db) -> None:
+def test_control_characters_inside_a_job_do_not_reach_the_terminal(fleet: Fleet, db: Db) -> None:
     label = Jsonb({"id": 1, "label": "a\x1b[2Jb\x9bc"})
     db.execute("update qwf.jobs set output = %s where status = 'failed'", (label,))
 
@@ -230,7 +230,7 @@ def test_what_lies_deep_in_a_job_does_not_steer_the_terminal(fleet: Fleet, db: D
     drive(fleet, SIZES[1], look)
 
 
-def test_the_selected_row_stays_selected_while_others_come_and_go(fleet: Fleet, db: Db) -> None:
+def test_the_selected_row_stays_selected_when_other_rows_change(fleet: Fleet, db: Db) -> None:
     async def look(pilot: Pilot[None]) -> None:
         db.execute("select from qwf.claim('cpu', 'psql', 1)")
         await until(pilot, lambda: table(pilot, "running").row_count == 2)
@@ -238,13 +238,15 @@ def test_the_selected_row_stays_selected_while_others_come_and_go(fleet: Fleet, 
         await until(pilot, lambda: table(pilot, "running").cursor_row == 1)
         db.execute("select qwf.finish(id, token, 'completed') from qwf.jobs where task = 'resize'")
         await until(pilot, lambda: table(pilot, "running").row_count == 1)
-        assert "blur" in told(pilot, "running")
+        assert "blur" in shown(pilot, "running")
         assert table(pilot, "running").cursor_row == 0
 
     drive(fleet, SIZES[0], look)
 
 
-def test_a_lost_database_is_said_and_found_again(fleet: Fleet, dsn: str, server: Server) -> None:
+def test_a_lost_database_is_reported_until_it_is_back(
+    fleet: Fleet, dsn: str, server: Server
+) -> None:
     def head(pilot: Pilot[None]) -> str:
         return str(pilot.app.query_one("#headline", Static).render())
 
@@ -268,7 +270,7 @@ def test_it_needs_a_terminal(on_db: Cli) -> None:
     assert "terminal" in result.stderr
 
 
-def test_it_runs_in_a_real_terminal_and_leaves_it_as_it_was(fleet: Fleet, dsn: str) -> None:
+def test_it_runs_in_a_real_terminal_and_restores_it(fleet: Fleet, dsn: str) -> None:
     child, terminal = pty.fork()
     if child == 0:
         os.environ |= {"QWF_DSN": dsn, "TERM": "xterm-256color"}
@@ -284,7 +286,7 @@ def test_it_runs_in_a_real_terminal_and_leaves_it_as_it_was(fleet: Fleet, dsn: s
     while True:
         try:
             drawn += os.read(terminal, 65536)
-        except OSError:  # it has gone
+        except OSError:  # it has exited
             break
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert b"\x1b[?1049l" in drawn  # the alternate screen was left

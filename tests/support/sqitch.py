@@ -47,5 +47,5 @@ def dump(server: Server, dsn: str) -> str:
         text=True,
         check=True,
     )
-    # Since 2025 pg_dump guards its output with a random word.
+    # Since 2025 pg_dump writes a random key into its output.
     return "".join(line for line in done.stdout.splitlines(True) if "restrict " not in line)

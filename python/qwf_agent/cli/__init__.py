@@ -1,4 +1,4 @@
-"""The command line: `qwf`. Reads and administers; only `qwf agent` runs anybody's code."""
+"""The command line, `qwf`. Only `qwf agent` runs user code; the others read and administer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from qwf_agent.cli import (
     upkeep,
 )
 
-LATE = {
+LAZY = {
     "agent": "qwf_agent.__main__:command",
     "demo": "qwf_agent.cli.demo:demo",
     "doctor": "qwf_agent.cli.doctor:doctor",
@@ -29,32 +29,32 @@ LATE = {
 
 
 SECTIONS = {
-    "First steps": ("demo", "up", "down", "agent", "migrate", "unit"),
+    "Get started": ("demo", "up", "down", "agent", "migrate", "unit"),
     "Work": ("apply", "run", "enqueue", "submit", "schedule", "tick", "prune"),
-    "Look": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
+    "Inspect": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "schedules", "limits"),
-    "Act": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit"),
-    "Watch over it": ("top", "doctor", "metrics", "version"),
+    "Change": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit"),
+    "Monitor": ("top", "doctor", "metrics", "version"),
 }  # fmt: skip
 
 
 class Qwf(commands.Commands):
-    """The top of the command line; what is heavy to import is imported when it is asked for."""
+    """The top level of the command line. Commands with heavy imports are imported when used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in order of use."""
+        """Command names in the order of SECTIONS."""
         return [name for names in SECTIONS.values() for name in names]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command called `name`."""
-        if name not in LATE:
+        """The command named `name`, or None."""
+        if name not in LAZY:
             return super().get_command(ctx, name)
-        module, attribute = LATE[name].split(":")
+        module, attribute = LAZY[name].split(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands by what they are for."""
+        """Write the commands by section."""
         for title, names in SECTIONS.items():
             found = [(name, self.get_command(ctx, name)) for name in names]
             rows = [(name, command.get_short_help_str(62)) for name, command in found if command]
@@ -69,18 +69,18 @@ def qwf() -> None:
     \b
     First steps:
       qwf demo                            see it work, on real photographs
-      qwf up                              a Postgres of your own, under ~/.qwf
+      qwf up                              start your own Postgres, under ~/.qwf
       qwf apply DIR                       register pipelines and workflows
       qwf agent --queue cpu --nodes PKG   run node bodies
       qwf run NAME --watch                start a run and follow it
 
-    The database is --dsn, QWF_DSN, DATABASE_URL, PG*, or what `qwf up` started.
+    The database is --dsn, else QWF_DSN, DATABASE_URL, PG*, or the server `qwf up` started.
 
     \b
-    Exit codes: 0 fine · 1 refused or failed · 2 wrong usage · 69 no database
-                78 configuration or schema · 130 interrupted
+    Exit codes: 0 success · 1 refused or failed · 2 wrong usage · 69 no database
+                78 bad configuration or schema · 130 interrupted
     run --watch, submit --wait, logs -f and wait:
-                0 completed · 1 failed · 2 cancelled · 124 out of time
+                0 completed · 1 failed · 2 cancelled · 124 timed out
     Completion: eval "$(_QWF_COMPLETE=bash_source qwf)"  (zsh_source, fish_source)
     """
 

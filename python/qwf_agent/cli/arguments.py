@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and how they are read."""
+"""Arguments and options shared by several commands, and their parsers."""
 
 from __future__ import annotations
 
@@ -33,17 +33,19 @@ ID = click.IntRange(1, 2**63 - 1)
 
 
 def duration(text: str) -> timedelta:
-    """A length of time: 90 or 90s, 10min, 2h, 1d."""
+    """Parse a length of time: 90 or 90s, 10min, 2h, 1d."""
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz ").strip()
     unit = text[len(number) :].strip() or "s"
     try:
         return timedelta(**{UNITS[unit]: float(number)})
     except (KeyError, ValueError, OverflowError):
-        raise click.BadParameter(f"{text!r} is no duration: write 90s, 10min, 2h or 1d") from None
+        raise click.BadParameter(
+            f"{text!r} is not a duration: write 90s, 10min, 2h or 1d"
+        ) from None
 
 
 def moment(text: str) -> timedelta | datetime:
-    """A time: so long ago or from now (2h), or a date; without a zone it is the reader's."""
+    """Parse a time: a duration before or after now (2h), or a date, local unless it has a zone."""
     for form in FORMATS:
         try:
             when = datetime.strptime(text, form)
@@ -54,7 +56,7 @@ def moment(text: str) -> timedelta | datetime:
         return duration(text)
     except click.BadParameter:
         raise click.BadParameter(
-            f"{text!r} is no time: write 90s, 10min, 2h, 1d, '2030-01-31' or '2030-01-31 06:00'"
+            f"{text!r} is not a time: write 90s, 10min, 2h, 1d, '2030-01-31' or '2030-01-31 06:00'"
         ) from None
 
 
@@ -69,7 +71,7 @@ def ahead(conn: Connection, when: timedelta | datetime | None) -> datetime | Non
 
 
 def pair(text: str) -> tuple[str, str]:
-    """key=value."""
+    """Parse key=value."""
     key, sign, value = text.partition("=")
     if not key or not sign:
         raise click.BadParameter(f"{text!r}: write key=value")
@@ -91,15 +93,15 @@ def _now(conn: Connection) -> datetime:
 
 
 def parse_json(text: str, what: str) -> Any:
-    """A JSON argument: the text itself, @file, or - for standard input."""
-    source = what
+    """Parse a JSON argument: the text itself, @file, or - for standard input."""
+    source = "the text"
     try:
         if text == "-":
             source, text = "standard input", sys.stdin.read()
         elif text.startswith("@"):
             source = text[1:]
             text = Path(source).expanduser().read_text(encoding="utf-8")
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_refuse_constant)
     except (OSError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{what}: cannot read {source}: {error}") from None
     except ValueError as error:
@@ -107,51 +109,51 @@ def parse_json(text: str, what: str) -> Any:
 
 
 def parse_object(text: str, what: str) -> dict[str, Any]:
-    """A JSON argument that has to be an object."""
+    """Parse a JSON argument that must be an object."""
     value = parse_json(text, what)
     if not isinstance(value, dict):
-        raise click.UsageError(f'{what}: a JSON object is wanted, like \'{{"who": "Ada"}}\'')
+        raise click.UsageError(f'{what}: it must be a JSON object, like \'{{"who": "Ada"}}\'')
     return value
 
 
 def parse_value(text: str) -> Any:
-    """JSON where the text is JSON, else the text itself."""
+    """The JSON value if the text is JSON, else the text itself."""
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return json.loads(text, parse_constant=_refuse_constant)
     except ValueError:
         return text
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON value")
 
 
-def me() -> str:
-    """Who is at the keyboard."""
+def login_name() -> str:
+    """The name of the user at the terminal."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):
         return "qwf"
 
 
-priority = click.option("--priority", type=int, metavar="N", help="Lower is sooner. Default 100.")
+priority = click.option("--priority", type=int, metavar="N", help="Lower runs first. Default: 100.")
 key = click.option(
     "--key",
-    help="Idempotency key: while one with this key is not over, its id is returned instead.",
+    help="Idempotency key: while another one with this key is unfinished, its id is returned.",
 )
 once = click.option(
-    "--once", is_flag=True, default=None, help="The key stays taken when it is over."
+    "--once", is_flag=True, default=None, help="The key stays taken after it has ended."
 )
 delay = click.option(
     "--in",
     "delay",
     type=duration,
     metavar="TIME",
-    help="Not before this much later: 90s, 10min, 2h.",
+    help="Start this much later at the earliest: 90s, 10min, 2h.",
 )
 at = click.option(
     "--at", type=click.DateTime(FORMATS), metavar="TIME",
-    help="Not before this time, yours unless it names a zone: '2030-01-31 06:00'.",
+    help="Earliest start: '2030-01-31 06:00', in local time unless it has a zone.",
 )  # fmt: skip
 labels = click.option(
     "--label",
@@ -163,7 +165,7 @@ labels = click.option(
 )
 project = click.option("--project", help="Tenant tag.")
 timeout = click.option(
-    "--timeout", type=duration, metavar="TIME", help="Limit of one attempt: 90s, 10min, 2h."
+    "--timeout", type=duration, metavar="TIME", help="Time limit of one attempt: 90s, 10min, 2h."
 )
 of_task = click.option("--task", metavar="TASK", help="Only jobs of this task.")
 of_queue = click.option("--queue", metavar="QUEUE", help="Only jobs of this queue.")
@@ -171,10 +173,10 @@ of_project = click.option("--project", metavar="TAG", help="Only those with this
 of_workflow = click.option("--workflow", metavar="NAME", help="Only runs of this workflow.")
 since = click.option(
     "--since", type=moment, metavar="TIME",
-    help="Only those made since: 2h, 1d, or '2030-01-31 06:00'.",
+    help="Only those created since: 2h, 1d, or '2030-01-31 06:00'.",
 )  # fmt: skip
-yes = click.option("--yes", is_flag=True, help="Do not ask.")
-dry_run = click.option("--dry-run", is_flag=True, help="Only say which ones.")
+yes = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+dry_run = click.option("--dry-run", is_flag=True, help="Only list what would be changed.")
 
 
 def of_status(what: str, states: Sequence[str]) -> Callable[[F], F]:
@@ -193,14 +195,14 @@ def limit(default: int) -> Callable[[F], F]:
         default=default,
         show_default=True,
         metavar="N",
-        help="How many, newest first.",
+        help="How many to list, newest first.",
     )
 
 
 def confirm(question: str, yes: bool) -> None:
-    """Ask before something large; without a terminal, --yes has to be said."""
+    """Ask before a bulk change; without a terminal, --yes is required."""
     if yes:
         return
     if not sys.stdin.isatty():
-        raise click.UsageError(f"{question} Say --yes: there is nobody to ask.")
+        raise click.UsageError(f"{question} Add --yes: there is no terminal to ask on.")
     click.confirm(question, abort=True, err=True)

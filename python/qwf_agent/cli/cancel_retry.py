@@ -1,4 +1,4 @@
-"""Cancelling and retrying, one or many; changing what waits."""
+"""Commands that cancel or retry jobs and runs, one or many, and change waiting jobs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from qwf_agent.cli import arguments, commands, connection, draw, errors
 from qwf_agent.cli.connection import Connection
 
 OPEN = ("blocked", "scheduled", "queued", "running", "awaiting_input")
-MOST_SHOWN = 5  # refusals that are told one by one
+MAX_SHOWN = 5  # refusals printed one by one
 
 MATCHING_JOBS = """
 select j.id, j.run_id
@@ -37,8 +37,8 @@ order by r.id
 Since = timedelta | datetime | None
 Subject = tuple[str, int]  # ("run" or "job", id)
 
-reason = click.option("--reason", help="Why; kept with it.")
-failed = click.option("--failed", is_flag=True, help="Those that failed.")
+reason = click.option("--reason", help="Why; it is recorded.")
+failed = click.option("--failed", is_flag=True, help="Those that failed; required without ids.")
 ended_since = click.option(
     "--since", type=arguments.moment, metavar="TIME",
     help="Only those that ended since: 2h, 1d, or '2030-01-31 06:00'.",
@@ -49,7 +49,7 @@ ended_since = click.option(
 def cancel() -> None:
     """Cancel runs or jobs.
 
-    What waits is cancelled at once, what runs is told to stop.
+    Waiting ones are cancelled at once, running ones are told to stop.
 
     \b
     Example:  qwf cancel run 12 13 --reason 'wrong photo'
@@ -70,7 +70,7 @@ def cancel_run(
     conn: Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
     **wanted: Any,
 ) -> None:  # fmt: skip
-    """Cancel whole runs: those named, or all open ones that match."""
+    """Cancel whole runs: those given, or all unfinished ones that match."""
     if _by_id(ids, wanted):
         _cancel_named(conn, "run", ids, reason)
         return
@@ -94,9 +94,9 @@ def cancel_job(
     conn: Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
     **wanted: Any,
 ) -> None:  # fmt: skip
-    """Cancel jobs: those named, or all open ones that match.
+    """Cancel jobs: those given, or all unfinished ones that match.
 
-    A node that is cancelled cancels its run.
+    Cancelling a node cancels its run.
     """
     if _by_id(ids, wanted):
         _cancel_named(conn, "job", ids, reason)
@@ -109,9 +109,9 @@ def cancel_job(
 
 @click.group(cls=commands.RunOrJob)
 def retry() -> None:
-    """Run again what failed or was cancelled.
+    """Retry runs or jobs that failed or were cancelled.
 
-    Budgets start anew, the history stays; completed nodes of a run are kept.
+    Their retry budgets start over and their history stays. Completed nodes of a run are kept.
 
     \b
     Example:  qwf retry run 12
@@ -122,7 +122,12 @@ def retry() -> None:
 
 @retry.command("run")
 @click.argument("ids", type=arguments.ID, nargs=-1, metavar="[RUN...]")
-@click.option("--from", "from_node", metavar="NODE", help="Again from this node on, completed too.")
+@click.option(
+    "--from",
+    "from_node",
+    metavar="NODE",
+    help="Rerun this node and all after it, completed or not.",
+)
 @failed
 @arguments.of_workflow
 @arguments.of_project
@@ -134,15 +139,15 @@ def retry_run(
     conn: Connection, ids: tuple[int, ...], from_node: str | None, dry_run: bool, yes: bool,
     **wanted: Any,
 ) -> None:  # fmt: skip
-    """Retry runs: those named, or all failed ones that match."""
+    """Retry runs: those given, or all failed ones that match."""
     if _by_id(ids, wanted):
         for run in ids:
             nodes = connection.call(conn, "retry_run", run_id=run, from_node=from_node)
-            click.echo(f"run {run}: {nodes} nodes to do again")
+            click.echo(f"run {run}: {nodes} nodes to rerun")
         return
     if from_node:
-        raise click.UsageError("--from goes with the ids of runs")
-    _need_failed(wanted)
+        raise click.UsageError("--from needs the ids of runs")
+    _require_failed(wanted)
     found = connection.many(conn, MATCHING_RUNS, _filters(conn, wanted) | {"states": ["failed"]})
     _each(conn, "retry", [("run", row["id"]) for row in found], dry_run, yes)
 
@@ -160,16 +165,16 @@ def retry_run(
 def retry_job(
     conn: Connection, ids: tuple[int, ...], dry_run: bool, yes: bool, **wanted: Any
 ) -> None:
-    """Retry jobs: those named, or all failed ones that match.
+    """Retry jobs: those given, or all failed ones that match.
 
-    A node is retried through its run, with what is downstream of it.
+    A node is retried through its run, with everything downstream of it.
     """
     if _by_id(ids, wanted):
         for job in ids:
             connection.call(conn, "retry_job", job_id=job)
             click.echo(f"job {job} is queued again")
         return
-    _need_failed(wanted)
+    _require_failed(wanted)
     found = connection.many(conn, MATCHING_JOBS, _filters(conn, wanted) | {"states": ["failed"]})
     _each(conn, "retry", _subjects(found), dry_run, yes)
 
@@ -177,7 +182,7 @@ def retry_job(
 @click.command()
 @click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="JOB...")
 @arguments.priority
-@click.option("--queue", metavar="QUEUE", help="Another queue.")
+@click.option("--queue", metavar="QUEUE", help="The new queue.")
 @arguments.delay
 @arguments.at
 @connection.database
@@ -185,16 +190,16 @@ def change(
     conn: Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
     delay: timedelta | None, at: datetime | None,
 ) -> None:  # fmt: skip
-    """Change priority, queue or time of jobs that wait.
+    """Change the priority, queue or time of waiting jobs.
 
-    All of them, or none if one is refused.
+    Changes all of them, or none if one is refused.
 
     \b
     Example:  qwf change 345 --priority 10
               qwf change 345 346 --queue cpu --at '2030-01-31 06:00'
     """
     if priority is None and queue is None and delay is None and at is None:
-        raise click.UsageError("what is to change? --priority, --queue, --in or --at")
+        raise click.UsageError("nothing to change: give --priority, --queue, --in or --at")
     run_at = arguments.run_at(conn, delay, at)
     with conn.transaction():
         for job in ids:
@@ -208,7 +213,7 @@ def change(
 @click.argument("job", type=arguments.ID)
 @connection.database
 def run_next(conn: Connection, job: int) -> None:
-    """Put a JOB that waits before all others of its queue.
+    """Put a waiting JOB ahead of all others in its queue.
 
     \b
     Example:  qwf run-next 345
@@ -219,18 +224,18 @@ def run_next(conn: Connection, job: int) -> None:
 
 
 def _by_id(ids: Sequence[int], wanted: dict[str, Any]) -> bool:
-    """Whether ids are given rather than filters; both, or neither, is no order."""
+    """True if ids are given, False if filters. Raises UsageError for both or neither."""
     given = [name for name, value in wanted.items() if value]
     if ids and given:
-        raise click.UsageError(f"give ids, or --{given[0]} and the like, not both")
+        raise click.UsageError(f"give ids or filters like --{given[0]}, not both")
     if not ids and not given:
         raise click.UsageError("which ones? Give ids, or filters: see --help")
     return bool(ids)
 
 
-def _need_failed(wanted: dict[str, Any]) -> None:
+def _require_failed(wanted: dict[str, Any]) -> None:
     if not wanted.pop("failed"):
-        raise click.UsageError("say --failed: only what failed is retried in bulk")
+        raise click.UsageError("add --failed: without ids, only failed ones are retried")
 
 
 def _filters(conn: Connection, wanted: dict[str, Any]) -> dict[str, Any]:
@@ -238,7 +243,7 @@ def _filters(conn: Connection, wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def _subjects(jobs: Sequence[draw.Row]) -> list[Subject]:
-    """Standalone jobs as they are, nodes as their runs, each once."""
+    """Standalone jobs as jobs, nodes as their runs, each once."""
     runs = dict.fromkeys(row["run_id"] for row in jobs if row["run_id"] is not None)
     alone = [("job", row["id"]) for row in jobs if row["run_id"] is None]
     return [*alone, *(("run", run) for run in runs)]
@@ -259,7 +264,7 @@ def _each(
     yes: bool,
     **more: Any,
 ) -> None:
-    """Do it to each by itself: one that is refused does not stop the others. Exit 1 if one was."""
+    """Cancel or retry each on its own; a refusal does not stop the rest, but exits with 1."""
     if dry_run or not subjects:
         click.echo(_counted(subjects) if subjects else f"nothing to {verb}")
         for what, number in subjects:
@@ -279,9 +284,9 @@ def _each(
         f"{verb}: {done} of {_counted(subjects)}" if refused else f"{verb}: {_counted(subjects)}"
     )
     if refused:
-        rest = len(refused) - MOST_SHOWN
+        rest = len(refused) - MAX_SHOWN
         more_lines = [f"and {rest} more"] if rest > 0 else []
-        errors.fail(f"{len(refused)} were refused", details=[*refused[:MOST_SHOWN], *more_lines])
+        errors.fail(f"{len(refused)} were refused", details=[*refused[:MAX_SHOWN], *more_lines])
 
 
 def _one(conn: Connection, verb: str, subject: Subject, **more: Any) -> None:

@@ -14,7 +14,7 @@ class Commands(click.Group):
     """A group that lists its commands in the order they were added and never shows a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in order of use, not of the alphabet."""
+        """Names in the order they were added, not alphabetical."""
         return list(self.commands)
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
@@ -24,12 +24,12 @@ class Commands(click.Group):
 
 
 class RunOrJob(Commands):
-    """A verb for runs and for jobs; their ids are numbers of the same kind, so one says which."""
+    """A verb for runs or jobs. Both have numbers as ids, so the user must say which is meant."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command named; a bare number is refused with the way out."""
+        """The named command. A bare number is refused, with the two commands to choose from."""
         if args[0].isdecimal():
             verb, number = ctx.command_path, args[0]
             ctx.fail(f"a run or a job? Write: {verb} run {number}, or: {verb} job {number}")

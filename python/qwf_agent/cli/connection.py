@@ -16,7 +16,7 @@ from psycopg.types.datetime import TimestamptzLoader
 from psycopg.types.json import Jsonb
 
 from qwf_agent import config
-from qwf_agent.cli.draw.words import ENDLESS
+from qwf_agent.cli.draw.words import INFINITE
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -26,29 +26,29 @@ Connection = psycopg.Connection[DictRow]
 dsn_option = click.option(
     "--dsn",
     metavar="URL",
-    help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or what `qwf up` started.",
+    help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or the server `qwf up` started.",
 )
 
 
-class Moments(TimestamptzLoader):
-    """Times, infinity among them: that of a job that waits for ever."""
+class InfiniteTimeLoader(TimestamptzLoader):
+    """Loads times, also infinity: the start time of a job that waits forever."""
 
     def load(self, data: Buffer) -> datetime:
-        """The time that the server has sent."""
-        return ENDLESS.get(bytes(data).decode()) or super().load(data)
+        """The time that the server sent."""
+        return INFINITE.get(bytes(data).decode()) or super().load(data)
 
 
 def connect(dsn: str | None, *, notices: bool = True) -> Connection:
-    """A connection in autocommit; what the server notes goes to standard error."""
+    """Connect in autocommit; print the server's notices to standard error."""
     conn = psycopg.connect(
         config.find_dsn(dsn),
         autocommit=True,
         row_factory=dict_row,
         application_name="qwf",
         connect_timeout=10,
-        prepare_threshold=None,  # a prepared statement belongs to one server behind PgBouncer
+        prepare_threshold=None,  # behind PgBouncer, the next call may be on another session
     )
-    conn.adapters.register_loader("timestamptz", Moments)
+    conn.adapters.register_loader("timestamptz", InfiniteTimeLoader)
     if notices:
         conn.add_notice_handler(_notice)
     return conn
@@ -67,7 +67,7 @@ def database(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def call(conn: Connection, function: str, **arguments: Any) -> Any:
-    """The value of qwf.function(...); None leaves an argument to its default, dicts go as JSON."""
+    """Call qwf.function(...) and return its value. None means the default; dicts go as JSON."""
     given = {name: value for name, value in arguments.items() if value is not None}
     named = sql.SQL(", ").join(
         sql.SQL("{} => {}").format(sql.Identifier(n), sql.Placeholder()) for n in given

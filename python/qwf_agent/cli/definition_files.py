@@ -27,7 +27,7 @@ class DefinitionError(Exception):
 
 @dataclass(frozen=True)
 class Definition:
-    """One definition as it stands in its file; kind is pipeline or workflow."""
+    """One definition as written in its file; kind is pipeline or workflow."""
 
     path: Path
     kind: str
@@ -35,13 +35,13 @@ class Definition:
 
     @property
     def name(self) -> str:
-        """Its name, as far as it has one; the database judges it."""
+        """Its name, if it has one; the database checks it."""
         return str(self.content.get("name"))
 
 
 @dataclass(frozen=True)
 class Registered:
-    """What became of a definition: new, unchanged, or restored (an older version is current)."""
+    """One registered definition: new, unchanged, or restored (an older version is current)."""
 
     kind: str
     name: str
@@ -50,22 +50,22 @@ class Registered:
     path: Path
 
 
-def load(place: Path) -> list[Definition]:
-    """Every definition in a folder and those below it (or in one file), pipelines first.
+def load(folder: Path) -> list[Definition]:
+    """All definitions in a folder and its subfolders (or in one file), pipelines first.
 
-    Raises DefinitionError naming every file that is no definition, or where there is none at all.
+    Raises DefinitionError naming every file that is not a definition, or if there is no file.
     """
-    if place.is_dir():
+    if folder.is_dir():
         inside = (
-            path for path in sorted(place.rglob("*")) if path.suffix in SUFFIXES and path.is_file()
+            path for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES and path.is_file()
         )
         paths = [
             path
             for path in inside
-            if not any(part[0] == "." for part in path.relative_to(place).parts)
+            if not any(part[0] == "." for part in path.relative_to(folder).parts)
         ]
     else:
-        paths = [place]
+        paths = [folder]
     found: list[Definition] = []
     problems: list[str] = []
     for path in paths:
@@ -79,9 +79,9 @@ def load(place: Path) -> list[Definition]:
             None,
         )
         if twin:
-            problems.append(f"{one.path}: {one.kind} {one.name} stands in {twin.path} as well")
+            problems.append(f"{one.path}: {one.kind} {one.name} is also in {twin.path}")
     if not paths:
-        problems.append(f"{place}: no .json, .yaml or .yml file in it")
+        problems.append(f"{folder}: no .json, .yaml or .yml file in it")
     if problems:
         raise DefinitionError(problems)
     return sorted(found, key=lambda one: one.kind)
@@ -90,8 +90,8 @@ def load(place: Path) -> list[Definition]:
 def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -> list[Registered]:
     """Register all of them in one transaction, or none.
 
-    Raises DefinitionError with the problems of every file. A workflow is judged only when its
-    pipelines are right.
+    Raises DefinitionError with the problems of every file. A workflow is checked only if its
+    pipelines are valid.
     """
     registered: list[Registered] = []
     problems: list[str] = []
@@ -122,13 +122,13 @@ def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -
 def _read(path: Path) -> Definition:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".json":
-        content = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        content = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
     else:
         content = yaml.safe_load(text)
         try:
             json.dumps(content, allow_nan=False)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"no JSON value: {error}; quote it") from None
+            raise ValueError(f"not a JSON value: {error}; quote it") from None
     kinds = [kind for key, kind in KINDS.items() if isinstance(content, dict) and key in content]
     if len(kinds) != 1:
         raise ValueError(
@@ -141,12 +141,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     twice = sorted({key for key in keys if keys.count(key) > 1})
     if twice:
-        raise ValueError(f"key {twice[0]!r} stands twice in one object")
+        raise ValueError(f"key {twice[0]!r} is twice in one object")
     return dict(pairs)
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON value")
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def _pipelines(workflow: Definition) -> set[str]:

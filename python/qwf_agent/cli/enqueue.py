@@ -1,4 +1,4 @@
-"""Commands that put something in: definitions, jobs, runs."""
+"""Commands that add definitions, jobs and runs."""
 
 from __future__ import annotations
 
@@ -19,29 +19,30 @@ class _Json(click.ParamType[Any]):
     name = "json"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        return arguments.parse_json(value, "it") if isinstance(value, str) else value
+        what = param.opts[0] if param else "value"
+        return arguments.parse_json(value, what) if isinstance(value, str) else value
 
 
 JSON = _Json()
 
 
 @click.command()
-@click.argument("place", type=click.Path(exists=True, path_type=Path), metavar="DIR")
+@click.argument("folder", type=click.Path(exists=True, path_type=Path), metavar="DIR")
 @output.json_option
 @connection.database
-def apply(conn: Connection, place: Path, as_json: bool) -> None:
+def apply(conn: Connection, folder: Path, as_json: bool) -> None:
     """Register the pipelines and workflows in DIR.
 
     Reads its JSON and YAML files. A file with "nodes" is a pipeline, one with "steps" a workflow.
-    All problems of all files are reported, and nothing is registered if there is one. What has not
-    changed keeps its version; runs that are going on keep theirs.
+    If there are problems, all of them in all files are reported and nothing is registered.
+    Unchanged definitions keep their version; runs in progress keep theirs.
 
     \b
     Example:  qwf apply examples/streetview/definitions
     Then:     qwf run NAME --context '{...}' --watch
     """
     try:
-        registered = definition_files.register(conn, definition_files.load(place))
+        registered = definition_files.register(conn, definition_files.load(folder))
     except definition_files.DefinitionError as error:
         errors.fail(str(error), details=error.problems)
     rows = [
@@ -63,7 +64,7 @@ def apply(conn: Connection, place: Path, as_json: bool) -> None:
     metavar="JSON",
     help="Arguments: a JSON object, @file, or - for stdin.",
 )
-@click.option("--queue", help="Queue that serves it. Default: default.")
+@click.option("--queue", help="Queue of the job. Default: default.")
 @arguments.priority
 @arguments.delay
 @arguments.at
@@ -73,20 +74,20 @@ def apply(conn: Connection, place: Path, as_json: bool) -> None:
     "--max-attempts",
     type=click.IntRange(1),
     metavar="N",
-    help="Tries. Default 1; 4 for transient failures.",
+    help="Maximum number of attempts. Default: 1, or 4 for transient failures.",
 )
 @arguments.timeout
 @click.option("--backoff", type=JSON, metavar="JSON",
-              help='Seconds between tries: [5,30,120], or {"base":1,"factor":2,"max":600}.')
-@click.option("--model", metavar="NAME", help="Model a worker must know.")
+              help='Seconds between attempts: [5,30,120], or {"base":1,"factor":2,"max":600}.')
+@click.option("--model", metavar="NAME", help="Model that it needs.")
 @click.option("--vram-mb", type=click.IntRange(0), metavar="MIB", help="GPU memory it needs.")
 @click.option("--requires", type=arguments.pair, multiple=True, metavar="LABEL=VALUE",
-              help="A label a worker must carry; may be repeated.")
+              help="Label the worker must have; may be repeated.")
 @click.option("--limit-by", metavar="NAME", help="Limit it counts against: see qwf limits.")
 @click.option("--on-failure", type=click.Choice(["fail", "ask"]),
-              help="When it fails for good: fail (default), or ask a person.")
+              help="After its last attempt fails: fail (default), or ask a person.")
 @click.option("--expires", type=arguments.duration, metavar="TIME",
-              help="Cancelled unless it has started by then.")
+              help="Cancel it unless it has started within this time.")
 @arguments.project
 @arguments.labels
 @output.json_option
@@ -124,14 +125,14 @@ def enqueue(
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED, metavar="ARGV...")
-@click.option("--queue", help="Queue that serves it. Default: default.")
+@click.option("--queue", help="Queue of the job. Default: default.")
 @click.option(
     "--inputs",
     default="{}",
     metavar="JSON",
-    help="What it reads on stdin: a JSON object, @file, or -.",
+    help="Its standard input: a JSON object, @file, or -.",
 )
-@click.option("--wait", is_flag=True, help="Wait for its end and print what it printed.")
+@click.option("--wait", is_flag=True, help="Wait until it ends and print its log.")
 @arguments.priority
 @arguments.delay
 @arguments.at
@@ -154,8 +155,9 @@ def submit(
 ) -> None:
     """Enqueue a command and print the id of its job.
 
-    An agent started with --allow-commands DIR runs it, as an argument list, never through a shell;
-    ARGV begins with a program in that folder. With --wait, exit 0 completed, 1 failed, 2 cancelled.
+    An agent started with --allow-commands DIR runs it as an argument list, never through a shell.
+    ARGV begins with a program in that folder. With --wait, exit 0 if it completed, 1 if it failed,
+    2 if it was cancelled.
 
     \b
     Example:  qwf submit --queue cpu --wait -- convert.sh --size 800 a.jpg
@@ -170,7 +172,7 @@ def submit(
         **options,
     )
     if wait:
-        raise SystemExit(follow.job_to_its_end(conn, job, as_json))
+        raise SystemExit(follow.wait_and_print(conn, job, as_json))
     output.show_json({"job_id": job}) if as_json else click.echo(job)
 
 
@@ -189,15 +191,13 @@ def submit(
 @arguments.at
 @arguments.key
 @arguments.once
-@click.option(
-    "--out-dir", metavar="DIR", help="Folder its files go under. Default: the agent's own."
-)
+@click.option("--out-dir", metavar="DIR", help="Folder for its files. Default: the agent's.")
 @arguments.project
 @arguments.labels
 @click.option(
     "--watch",
     is_flag=True,
-    help="Show progress until it is over; exit 1 if it failed, 2 if cancelled.",
+    help="Show progress until it has ended; exit 1 if it failed, 2 if cancelled.",
 )
 @output.json_option
 @connection.database
@@ -215,7 +215,7 @@ def run(
 ) -> None:
     """Start a run of workflow NAME and print its id.
 
-    NAME@VERSION is a version that is not the newest.
+    NAME@VERSION picks a version other than the current one.
 
     \b
     Example:  qwf run streetview_inspect --set photo.path=/data/street.jpg --watch
@@ -246,10 +246,10 @@ def _with_settings(
 ) -> dict[str, Any]:
     for path, value in settings:
         *parents, last = path.split(".")
-        place = context
+        target = context
         for parent in parents:
-            place = place.setdefault(parent, {})
-            if not isinstance(place, dict):
-                raise click.UsageError(f"--set {path}: {parent} is no object")
-        place[last] = arguments.parse_value(value)
+            target = target.setdefault(parent, {})
+            if not isinstance(target, dict):
+                raise click.UsageError(f"--set {path}: {parent} is not an object")
+        target[last] = arguments.parse_value(value)
     return context

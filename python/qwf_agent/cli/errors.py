@@ -1,4 +1,4 @@
-"""Exit codes, and errors that say what to do about them."""
+"""Exit codes, and error messages that say what to do."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from qwf_agent.exit_codes import FAILED, INTERRUPTED, MISCONFIGURED, NO_DATABASE
 
 NOT_ALLOWED = "42501"
 ROLES = (
-    "this login may not; grant it a role: qwf_viewer looks, qwf_producer enqueues, cancels, retries"
-    " and answers, qwf_worker works, qwf_admin does everything"
+    "this login may not do that; grant it a role: qwf_viewer reads, qwf_producer enqueues, cancels,"
+    " retries and answers, qwf_worker runs jobs, qwf_admin does everything"
 )
 
 
 def fail(
     message: str, hint: str | None = None, code: int = FAILED, details: Sequence[str] = ()
 ) -> NoReturn:
-    """Say what is wrong and what to do about it, and leave."""
-    _complain(message, details, hint)
+    """Print what is wrong and what to do about it, and exit."""
+    _print_error(message, details, hint)
     sys.exit(code)
 
 
 def guarded(run: Callable[[], Any]) -> int:
-    """Run it and return the exit code; an error is printed with what to do about it."""
+    """Call `run` and return the exit code; an error is printed with what to do about it."""
     try:
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(errors="replace")
@@ -45,10 +45,10 @@ def guarded(run: Callable[[], Any]) -> int:
         error.show()
         return error.exit_code
     except config.ConfigError as error:
-        _complain(str(error))
+        _print_error(str(error))
         return MISCONFIGURED
     except embedded.EmbeddedError as error:
-        _complain(str(error))
+        _print_error(str(error))
         return NO_DATABASE
     except psycopg.Error as error:
         return _database_error(error)
@@ -57,28 +57,28 @@ def guarded(run: Callable[[], Any]) -> int:
             raise
         if isinstance(error.__context__, psycopg.OperationalError):
             return _database_error(error.__context__)
-        own = type(error).__module__.startswith("qwf_agent.")  # its message is meant for people
-        hint = None if own else "this is a defect of qwf; QWF_DEBUG=1 shows where"
-        _complain(str(error) if own else f"{type(error).__name__}: {error}", hint=hint)
+        own = type(error).__module__.startswith("qwf_agent.")  # its message is written for people
+        hint = None if own else "this is a bug in qwf; QWF_DEBUG=1 shows where"
+        _print_error(str(error) if own else f"{type(error).__name__}: {error}", hint=hint)
         return FAILED
 
 
 def _database_error(error: psycopg.Error) -> int:
     if error.sqlstate in NO_SCHEMA and "qwf" in str(error):
-        _complain(
+        _print_error(
             "this database has no qwf schema, or an older one",
             [_first(error)],
             "run: qwf migrate deploy",
         )
         return MISCONFIGURED
     if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
-        _complain(
+        _print_error(
             f"no database: {_first(error)}",
-            hint="is it running? `qwf up` starts one of your own; --dsn or QWF_DSN names another",
+            hint="is it running? `qwf up` starts your own; --dsn or QWF_DSN names another",
         )
         return NO_DATABASE
     hint = error.diag.message_hint or (ROLES if error.sqlstate == NOT_ALLOWED else None)
-    _complain(_first(error), (error.diag.message_detail or "").splitlines(), hint)
+    _print_error(_first(error), (error.diag.message_detail or "").splitlines(), hint)
     return FAILED
 
 
@@ -88,20 +88,22 @@ def _first(error: psycopg.Error) -> str:
     )
 
 
-def _complain(message: str, details: Sequence[str] = (), hint: str | None = None) -> None:
-    colours = False if os.environ.get("NO_COLOR") else None  # None: where there is a terminal
+def _print_error(message: str, details: Sequence[str] = (), hint: str | None = None) -> None:
+    colours = False if os.environ.get("NO_COLOR") else None  # None: only on a terminal
     click.secho("error: ", fg="red", bold=True, err=True, nl=False, color=colours)
-    click.echo(_broken(message, "error: "), err=True)
+    click.echo(_wrapped(message, "error: "), err=True)
     for line in details:
-        click.echo(f"  {_broken(line, '  ')}", err=True)
+        click.echo(f"  {_wrapped(line, '  ')}", err=True)
     if hint:
         click.secho("hint: ", fg="cyan", err=True, nl=False, color=colours)
-        click.echo(_broken(hint, "hint: "), err=True)
+        click.echo(_wrapped(hint, "hint: "), err=True)
 
 
-def _broken(text: str, before: str) -> str:
-    """A text in lines that fit the terminal, where there is one, below each other after what
-    stands `before` it; no word is broken, for it may be a command to copy."""
+def _wrapped(text: str, before: str) -> str:
+    """The text in lines that fit the terminal, if there is one, indented by the width of `before`.
+
+    No word is broken, because it may be a command to copy.
+    """
     text = visible(text)
     if not sys.stderr.isatty() or "\n" in text:
         return text

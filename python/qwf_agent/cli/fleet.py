@@ -38,7 +38,7 @@ from qwf.limits l left join qwf.limit_slots s on s.limit_name = l.name
 group by l.name
 order by l.name
 """
-# Open while somebody may still take it up, or has and lives.
+# Open while a worker may still take the request, or the worker that took it is alive.
 REQUEST = """
 select r.answered_at, r.error, r.answered_at is null and case
   when r.taken_by is null then r.requested_at > qwf.now() - interval '5 min'
@@ -54,7 +54,7 @@ where r.id = %s
 @output.json_option
 @connection.database
 def queues(conn: Connection, as_json: bool) -> None:
-    """List the queues: what waits and runs, who serves them.
+    """List the queues with their jobs and workers.
 
     \b
     Example:  qwf queues
@@ -87,38 +87,41 @@ def queue() -> None:
     "--retention", type=arguments.duration, metavar="TIME", help="How long ended jobs are kept."
 )
 @click.option(
-    "--max-running", type=click.IntRange(1), metavar="N", help="Most of its jobs that run at once."
+    "--max-running",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Maximum number of its jobs that run at once.",
 )
 @connection.database
 def create_queue(conn: Connection, name: str, **given: Any) -> None:
-    """Create a queue, or change what is given of one that exists."""
+    """Create a queue, or change the given settings of an existing one."""
     connection.call(conn, "create_queue", name=name, **given)
-    click.echo(f"queue {name}")
+    click.echo(f"queue {name} is set up")
 
 
 @queue.command()
 @click.argument("name")
 @connection.database
 def pause(conn: Connection, name: str) -> None:
-    """Hand out nothing more; what runs goes on."""
+    """Hand out no more jobs; running ones continue."""
     connection.call(conn, "pause_queue", name=name)
-    click.echo(f"queue {name} is paused; go on: qwf queue resume {name}")
+    click.echo(f"queue {name} is paused; to resume it: qwf queue resume {name}")
 
 
 @queue.command()
 @click.argument("name")
 @connection.database
 def resume(conn: Connection, name: str) -> None:
-    """Hand out work again."""
+    """Hand out jobs again."""
     connection.call(conn, "resume_queue", name=name)
-    click.echo(f"queue {name} goes on")
+    click.echo(f"queue {name} is resumed")
 
 
 @click.command()
-@click.option("--all", "everyone", is_flag=True, help="Those too that stopped within a day.")
-@click.option("--host", metavar="HOST", help="Only those of this box.")
+@click.option("--all", "everyone", is_flag=True, help="Include those that stopped in the last day.")
+@click.option("--host", metavar="HOST", help="Only those on this box.")
 @click.option(
-    "--check", is_flag=True, help="Say nothing; exit 1 unless one lives (of HOST, or this box)."
+    "--check", is_flag=True, help="Print nothing; exit 1 unless one is alive on HOST, or this box."
 )
 @output.json_option
 @connection.database
@@ -146,8 +149,8 @@ def workers(conn: Connection, everyone: bool, host: str | None, check: bool, as_
 def worker() -> None:
     """Switch workers on and off, load and unload models.
 
-    It holds across restarts, and takes effect in under a second. HOST is this box where none is
-    given; --all means every queue the box serves.
+    A switch survives restarts and takes effect in under a second. HOST defaults to this box; --all
+    means every queue the box serves.
 
     \b
     Example:  qwf worker drain box-a gpu --reason 'new card' --until 2h
@@ -156,11 +159,11 @@ def worker() -> None:
     """
 
 
-def switch(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What all the switches take."""
+def switch_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the arguments and options that all switches take."""
     for option in (
         connection.database,
-        click.option("--reason", help="Why; kept with it."),
+        click.option("--reason", help="Why; it is recorded."),
         click.option("--all", "everywhere", is_flag=True, help="Every queue the box serves."),
         click.argument("words", nargs=-1, metavar="[HOST] QUEUE"),
     ):
@@ -170,39 +173,47 @@ def switch(command: Callable[..., Any]) -> Callable[..., Any]:
 
 until = click.option(
     "--until", type=arguments.moment, metavar="TIME",
-    help="On again by itself then: 2h, or '2030-01-31 06:00'.",
+    help="Switch on again at this time: 2h, or '2030-01-31 06:00'.",
 )  # fmt: skip
 
 
 @worker.command("on")
-@switch
+@switch_options
 def on(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
     """Serve the queue again."""
-    _order(conn, words, everywhere, "on", "hard", "on again", **more)
+    _switch(conn, words, everywhere, "on", "hard", "on again", **more)
 
 
 @worker.command("off")
 @until
-@switch
+@switch_options
 def off(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
-    """Stop at once: kill bodies, and hand their jobs to others."""
-    _order(conn, words, everywhere, "off", "hard", "off: bodies are killed and handed back", **more)
+    """Stop at once: kill bodies and release their jobs."""
+    _switch(
+        conn,
+        words,
+        everywhere,
+        "off",
+        "hard",
+        "off: bodies are killed, their jobs handed back",
+        **more,
+    )
 
 
 @worker.command("drain")
 @until
-@switch
+@switch_options
 def drain(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
-    """Finish what runs, then stop."""
-    _order(conn, words, everywhere, "off", "drain", "off when what runs is done", **more)
+    """Finish the running jobs, then stop."""
+    _switch(conn, words, everywhere, "off", "drain", "off when the running jobs are done", **more)
 
 
 @worker.command("pause")
 @until
-@switch
-def hold(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
-    """Claim nothing more; keep the model loaded."""
-    _order(conn, words, everywhere, "off", "pause", "paused, its model stays", **more)
+@switch_options
+def pause_worker(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+    """Claim no more jobs, but keep the model loaded."""
+    _switch(conn, words, everywhere, "off", "pause", "paused, its model stays loaded", **more)
 
 
 of_host = click.option("--host", metavar="HOST", help="The box. Default: this one.")
@@ -217,7 +228,7 @@ wait = click.option("--wait", is_flag=True, help="Wait until it is done; exit 1 
 @wait
 @connection.database
 def load(conn: Connection, model: str, **more: Any) -> None:
-    """Load MODEL on a box, between two jobs, in place of the one it has."""
+    """Load MODEL on a box, between two jobs, replacing the one it has."""
     _request(conn, "load", model, **more)
 
 
@@ -228,7 +239,7 @@ def load(conn: Connection, model: str, **more: Any) -> None:
 @wait
 @connection.database
 def unload(conn: Connection, model: str | None, **more: Any) -> None:
-    """Unload MODEL on a box, or whatever it has loaded."""
+    """Unload MODEL on a box, or the one it has loaded."""
     _request(conn, "unload", model, **more)
 
 
@@ -240,20 +251,20 @@ def _request(
     queue: str,
     wait: bool,
 ) -> None:
-    place = host or socket.gethostname()
+    box = host or socket.gethostname()
     query = "select qwf.request_model(%s, %s, %s, %s, %s) as id"
-    (row,) = connection.many(conn, query, (place, queue, model, action, arguments.me()))
-    what = f"{place} {queue}: {action} {model or 'what is loaded'}"
+    (row,) = connection.many(conn, query, (box, queue, model, action, arguments.login_name()))
+    what = f"{box} {queue}: {action} {model or 'the loaded model'}"
     if not wait:
-        click.echo(f"{what}, asked")
+        click.echo(f"{what}, requested")
         return
     try:
         while (found := connection.many(conn, REQUEST, (row["id"],))[0])["open"]:
-            time.sleep(follow.EVERY)
+            time.sleep(follow.POLL_S)
     except KeyboardInterrupt:
         errors.fail("interrupted; the request stands", "qwf workers", INTERRUPTED)
     if found["answered_at"] is None:
-        errors.fail(f"{what}: no worker has done it", "does it live, and is it on? qwf workers")
+        errors.fail(f"{what}: no worker has done it", "is one alive and switched on? qwf workers")
     if found["error"]:
         errors.fail(f"{what} failed", details=found["error"].splitlines())
     click.echo(f"{what}, done")
@@ -263,7 +274,7 @@ def _request(
 @output.json_option
 @connection.database
 def limits(conn: Connection, as_json: bool) -> None:
-    """List the named limits, and what holds their places.
+    """List the named limits, and the jobs that hold their slots.
 
     \b
     Example:  qwf limits
@@ -277,9 +288,9 @@ def limits(conn: Connection, as_json: bool) -> None:
 
 @click.group(cls=commands.Commands)
 def limit() -> None:
-    """Named limits on how many jobs run at once, in the whole fleet.
+    """Limit how many jobs run at once in the whole fleet.
 
-    Jobs name theirs with limit_by. A queue as a whole: qwf queue create gpu --max-running 2
+    A job names its limit in limit_by. To limit a queue: qwf queue create gpu --max-running 2
 
     \b
     Example:  qwf limit create mail 2
@@ -294,7 +305,7 @@ def limit() -> None:
 def create_limit(conn: Connection, name: str, max_running: int) -> None:
     """Create limit NAME of N jobs at once, or change it.
 
-    What runs goes on.
+    Running jobs continue.
     """
     connection.call(conn, "create_limit", name=name, max_running=max_running)
     click.echo(f"limit {name}: {max_running} at once")
@@ -306,49 +317,51 @@ def create_limit(conn: Connection, name: str, max_running: int) -> None:
 def drop_limit(conn: Connection, name: str) -> None:
     """Remove a limit that no unfinished job names.
 
-    queue:NAME lifts that of a queue.
+    queue:NAME is the limit of a queue.
     """
     connection.call(conn, "drop_limit", name=name)
-    click.echo(f"limit {name} is gone")
+    click.echo(f"limit {name} is dropped")
 
 
-def _order(
+def _switch(
     conn: Connection,
     words: tuple[str, ...],
     everywhere: bool,
     state: str,
     policy: str,
-    said: str,
+    outcome: str,
     reason: str | None = None,
     until: timedelta | datetime | None = None,
 ) -> None:
-    host, queues = _places(conn, words, everywhere)
+    host, queues = _host_and_queues(conn, words, everywhere)
     when = arguments.ahead(conn, until)
     with conn.transaction():
         for name in queues:
             connection.call(
                 conn, "worker_control", host=host, queue=name, state=state, policy=policy,
-                by=arguments.me(), reason=reason, until=when,
+                by=arguments.login_name(), reason=reason, until=when,
             )  # fmt: skip
     for name in queues:
-        click.echo(f"{host} {name}: {said}")
+        click.echo(f"{host} {name}: {outcome}")
         if not connection.many(
             conn, "select 1 from qwf.workers where host = %s and queue = %s limit 1", (host, name)
         ):
             click.echo(f"note: no worker of {host} on {name} has been seen yet", err=True)
 
 
-def _places(conn: Connection, words: tuple[str, ...], everywhere: bool) -> tuple[str, list[str]]:
+def _host_and_queues(
+    conn: Connection, words: tuple[str, ...], everywhere: bool
+) -> tuple[str, list[str]]:
     """The host and the queues that the words mean."""
     if everywhere:
         if len(words) > 1:
-            raise click.UsageError("--all goes with a host alone")
+            raise click.UsageError("--all takes only a HOST")
         host = words[0] if words else socket.gethostname()
         rows = connection.many(
             conn, "select distinct queue from qwf.workers where host = %s order by queue", (host,)
         )
         if not rows:
-            errors.fail(f"no worker of {host} has been seen", "qwf workers lists those that were")
+            errors.fail(f"no worker of {host} has been seen", "qwf workers lists the known ones")
         return host, [row["queue"] for row in rows]
     if not 1 <= len(words) <= 2:
         raise click.UsageError("write [HOST] QUEUE, or [HOST] --all")

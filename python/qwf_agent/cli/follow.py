@@ -15,10 +15,10 @@ from qwf_agent.cli import arguments, commands, connection, draw, errors, output
 from qwf_agent.cli.connection import Connection
 from qwf_agent.exit_codes import INTERRUPTED
 
-EVERY = 0.25  # seconds between looks
-EXITS = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
+POLL_S = 0.25
+EXIT_CODES = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
 TIMED_OUT = 124
-COMPARED = 4096  # letters by which the end of a log is found again
+COMPARED = 4096  # characters of the printed end, to find it again in the whole log
 
 give_up = click.option(
     "--timeout", type=arguments.duration, metavar="TIME",
@@ -30,7 +30,7 @@ give_up = click.option(
 def wait() -> None:
     """Wait until runs or jobs are over.
 
-    Exit 0 when all completed, 1 when one failed, 2 when one was cancelled, 124 out of time.
+    Exit 0 if all completed, 1 if one failed, 2 if one was cancelled, 124 on timeout.
 
     \b
     Example:  qwf wait run 12 && echo done
@@ -66,14 +66,16 @@ def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
 
 @click.command()
 @click.argument("job", type=arguments.ID)
-@click.option("-f", "--follow", is_flag=True, help="Go on until the job is over.")
-@click.option("--attempt", type=click.IntRange(1), metavar="N", help="Default: the newest.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing until the job is over.")
+@click.option(
+    "--attempt", type=click.IntRange(1), metavar="N", help="Which attempt. Default: the newest."
+)
 @connection.database
 def logs(conn: Connection, job: int, follow: bool, attempt: int | None) -> None:
     """Print the log of a JOB: the end of what its body printed.
 
-    With -f, what it prints now, as it comes, until the job is over; exit 0 completed, 1 failed,
-    2 cancelled. State and progress go to standard error.
+    With -f, print output as it comes, until the job is over; exit 0 if it completed, 1 if it
+    failed, 2 if it was cancelled. State and progress go to standard error.
 
     \b
     Example:  qwf logs 345
@@ -88,13 +90,13 @@ def logs(conn: Connection, job: int, follow: bool, attempt: int | None) -> None:
     printed = _log(conn, job, number)
     if printed is None:
         running = row["status"] == "running" and number == row["attempt"]
-        hint = f"it runs: qwf logs -f {job}" if running else f"see: qwf job {job}"
+        hint = f"it is running: qwf logs -f {job}" if running else f"see: qwf job {job}"
         errors.fail(f"no log of attempt {number} of job {job}", hint)
     click.echo(printed, nl=not printed.endswith("\n"))
 
 
 def watch(conn: Connection, run_id: int, as_json: bool = False) -> int:
-    """Show progress until the run is over: a live tree, or lines where there is no terminal."""
+    """Show progress until the run is over, as a tree on a terminal, else as lines; exit code."""
     try:
         if as_json:
             status = _follow(conn, run_id, lambda status: None)
@@ -105,26 +107,26 @@ def watch(conn: Connection, run_id: int, as_json: bool = False) -> int:
             status = _lines(conn, run_id)
     except KeyboardInterrupt:
         _interrupted("run", run_id, f"qwf show {run_id}, or: qwf cancel run {run_id}")
-    return EXITS[status["run"]["status"]]
+    return EXIT_CODES[status["run"]["status"]]
 
 
-def job_to_its_end(conn: Connection, job: int, as_json: bool) -> int:
-    """Wait for the end of a job and print what it printed, or its result; the exit code."""
+def wait_and_print(conn: Connection, job: int, as_json: bool) -> int:
+    """Wait until a job is over, print its log or its result as JSON; exit code."""
     try:
-        while (result := connection.call(conn, "result", job_id=job))["state"] not in EXITS:
-            time.sleep(EVERY)
+        while (result := connection.call(conn, "result", job_id=job))["state"] not in EXIT_CODES:
+            time.sleep(POLL_S)
     except KeyboardInterrupt:
         _interrupted("job", job, f"qwf job {job}, or: qwf cancel job {job}")
     if as_json:
         output.show_json(result)
-        return EXITS[result["state"]]
+        return EXIT_CODES[result["state"]]
     printed = _log(conn, job, None)
     if printed:
         click.echo(printed, nl=not printed.endswith("\n"))
     if result["state"] != "completed":
         reason = draw.visible(result["error"] or "no reason given")
         click.echo(f"job {job} {result['state']}: {reason}", err=True)
-    return EXITS[result["state"]]
+    return EXIT_CODES[result["state"]]
 
 
 def _wait(
@@ -134,19 +136,19 @@ def _wait(
     code = 0
     for number in ids:
         try:
-            while (state := look(number)) not in EXITS:
+            while (state := look(number)) not in EXIT_CODES:
                 if deadline is not None and time.monotonic() >= deadline:
                     hint = f"qwf {'show' if what == 'run' else 'why'} {number}"
                     errors.fail(f"{what} {number} is not over yet", hint, TIMED_OUT)
-                time.sleep(EVERY)
+                time.sleep(POLL_S)
         except KeyboardInterrupt:
             _interrupted(what, number)
-        code = max(code, EXITS[state])
+        code = max(code, EXIT_CODES[state])
     return code
 
 
 def _interrupted(what: str, number: int, hint: str | None = None) -> Any:
-    errors.fail(f"interrupted; {what} {number} goes on", hint, INTERRUPTED)
+    errors.fail(f"interrupted; {what} {number} continues", hint, INTERRUPTED)
 
 
 def _follow(
@@ -155,9 +157,9 @@ def _follow(
     while True:
         status: dict[str, Any] = connection.call(conn, "run_status", run_id=run_id)
         tell(status)
-        if status["run"]["status"] in EXITS:
+        if status["run"]["status"] in EXIT_CODES:
             return status
-        time.sleep(EVERY)
+        time.sleep(POLL_S)
 
 
 def _live(conn: Connection, run_id: int) -> dict[str, Any]:
@@ -185,56 +187,56 @@ def _lines(conn: Connection, run_id: int) -> dict[str, Any]:
 
 
 def _follow_log(conn: Connection, job: int) -> int:
-    """Print what the body prints, as it comes, until the job is over; state on standard error."""
+    """Print the body's output as it comes until the job is over; state to standard error."""
     printed = Printed()
-    told: tuple[Any, ...] = ()
+    shown: tuple[Any, ...] = ()
     try:
         while True:
             live = connection.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
             row = _one_job(conn, job)
             _print_ended(conn, job, printed)
             if live["tail"] is not None and live["attempt"] > printed.ended:
-                printed.live(live["attempt"], live["end_offset"], live["tail"])
-            if (news := _news(row)) != told:
+                printed.print_live(live["attempt"], live["end_offset"], live["tail"])
+            if (state := _visible_state(row)) != shown:
                 click.echo(draw.visible(_state_line(row)), err=True)
-                told = news
-            if row["status"] in EXITS:
-                return EXITS[row["status"]]
-            time.sleep(EVERY)
+                shown = state
+            if row["status"] in EXIT_CODES:
+                return EXIT_CODES[row["status"]]
+            time.sleep(POLL_S)
     except KeyboardInterrupt:
         _interrupted("job", job)
     return 0
 
 
 class Printed:
-    """What of a job's log stands on the terminal.
+    """How much of a job's log has been printed.
 
-    Invariant: `bytes` of attempt `attempt` were printed, `end` being the last of them; nothing
-    more comes of attempts up to `ended`.
+    Invariant: of attempt `attempt`, the first `bytes` bytes are printed and `end` is their last
+    part; attempts up to `ended` are printed completely.
     """
 
     def __init__(self) -> None:
         self.attempt = self.ended = self.bytes = 0
         self.end = ""
 
-    def live(self, attempt: int, offset: int, tail: str) -> None:
-        """Print what is new in the end of a log that has `offset` bytes so far."""
+    def print_live(self, attempt: int, offset: int, tail: str) -> None:
+        """Print what is new in `tail`, the end of a log that has `offset` bytes so far."""
         self._turn_to(attempt)
         new = offset - self.bytes
         data = tail.encode()
         if new > len(data):
-            click.echo(f"... {new - len(data)} bytes left out ...", err=True)
+            click.echo(f"... {new - len(data)} bytes skipped ...", err=True)
             self.end = ""
         if new > 0:
             self._print(data[-new:].decode(errors="ignore"))
             self.bytes = offset
 
-    def rest(self, attempt: int, log: str) -> None:
-        """Print what is missing of the log of an attempt that has ended."""
+    def print_rest(self, attempt: int, log: str) -> None:
+        """Print the rest of the log of an attempt that has ended."""
         self._turn_to(attempt)
         self.ended = attempt
         data = log.encode()
-        if data[: self.bytes].endswith(self.end.encode()):  # all of the log is there
+        if data[: self.bytes].endswith(self.end.encode()):  # the log is complete
             missing = data[self.bytes :].decode(errors="ignore")
         else:
             missing = log.rpartition(self.end)[2] if self.end else log
@@ -253,14 +255,14 @@ class Printed:
 
 
 def _print_ended(conn: Connection, job: int, printed: Printed) -> None:
-    """Print what is missing of the logs of attempts that have ended meanwhile."""
+    """Print the rest of the logs of attempts that have ended."""
     query = "select attempt, log_tail from qwf.job_attempts where job_id = %s and attempt > %s"
     for row in connection.many(conn, query + " order by attempt", (job, printed.ended)):
-        printed.rest(row["attempt"], row["log_tail"] or "")
+        printed.print_rest(row["attempt"], row["log_tail"] or "")
 
 
-def _news(row: dict[str, Any]) -> tuple[Any, ...]:
-    """What is worth a line when it changes; of progress every tenth."""
+def _visible_state(row: dict[str, Any]) -> tuple[Any, ...]:
+    """A state line is printed when this changes; progress counts in steps of 10 %."""
     return row["status"], row["attempt"], int((row["progress"] or 0) * 10)
 
 

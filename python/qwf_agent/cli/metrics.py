@@ -1,4 +1,4 @@
-"""`qwf metrics`: figures of the whole fleet for Prometheus, read from the database when asked."""
+"""`qwf metrics`: metrics of the whole fleet for Prometheus, read from the database on scrape."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from qwf_agent import config
 from qwf_agent.cli import connection, errors
 from qwf_agent.cli.connection import Connection
 
-PATIENCE = "10s"  # for each statement; a scrape must not pile up on the next
+STATEMENT_TIMEOUT = "10s"  # so that slow scrapes do not pile up
 
 
 @dataclass(frozen=True)
-class Figure:
+class ColumnMetric:
     """A metric and the column that holds it; a counter's name gets _total."""
 
     name: str
@@ -32,11 +32,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class MetricGroup:
-    """Figures that one query gives, a sample for each row."""
+    """Metrics that one query returns, with one sample per row."""
 
     query: Any
     labels: tuple[str, ...]
-    figures: tuple[Figure, ...]
+    metrics: tuple[ColumnMetric, ...]
 
 
 GROUPS = (
@@ -45,28 +45,36 @@ GROUPS = (
         " coalesce(date_part('epoch', oldest_wait), 0) as oldest from qwf.queue_depth",
         ("queue",),
         (
-            Figure("qwf_queued_jobs", "queued", "Jobs a worker could take now."),
-            Figure("qwf_scheduled_jobs", "scheduled", "Jobs whose time has not come."),
-            Figure("qwf_running_jobs", "running", "Jobs that run."),
-            Figure("qwf_queue_oldest_wait_seconds", "oldest", "Wait of the oldest queued job."),
-            Figure("qwf_queue_paused", "paused", "1 while the queue hands out nothing."),
-            Figure("qwf_queue_slots", "slots", "Bodies its live workers run at once."),
+            ColumnMetric("qwf_queued_jobs", "queued", "Jobs a worker could take now."),
+            ColumnMetric(
+                "qwf_scheduled_jobs", "scheduled", "Jobs whose start time is still to come."
+            ),
+            ColumnMetric("qwf_running_jobs", "running", "Jobs that are running."),
+            ColumnMetric(
+                "qwf_queue_oldest_wait_seconds",
+                "oldest",
+                "How long the oldest queued job has waited.",
+            ),
+            ColumnMetric("qwf_queue_paused", "paused", "1 while the queue is paused."),
+            ColumnMetric("qwf_queue_slots", "slots", "Bodies its live workers can run at once."),
         ),
     ),
     MetricGroup(
         "select host, queue, state, count(*) as count from qwf.fleet where state <> 'stopped'"
         " group by host, queue, state",
         ("host", "queue", "state"),
-        (Figure("qwf_workers", "count", "Workers seen within a day, by state."),),
+        (ColumnMetric("qwf_workers", "count", "Workers seen in the last day, by state."),),
     ),
     MetricGroup(
         "select queue, task, outcome, sum(count) as count, sum(wait_seconds) as wait,"
         " sum(run_seconds) as run from qwf.hourly_counts group by queue, task, outcome",
         ("queue", "task", "outcome"),
         (
-            Figure("qwf_attempts", "count", "Attempts that ended, by outcome.", counter=True),
-            Figure("qwf_attempt_wait_seconds", "wait", "Their waits, summed up.", counter=True),
-            Figure("qwf_attempt_run_seconds", "run", "Their run times, summed up.", counter=True),
+            ColumnMetric("qwf_attempts", "count", "Attempts that ended, by outcome.", counter=True),
+            ColumnMetric(
+                "qwf_attempt_wait_seconds", "wait", "Sum of their waiting times.", counter=True
+            ),
+            ColumnMetric("qwf_attempt_run_seconds", "run", "Sum of their run times.", counter=True),
         ),
     ),
     MetricGroup(
@@ -74,15 +82,17 @@ GROUPS = (
         " from unnest(enum_range(null::qwf.run_status)) s(status)"
         " left join qwf.runs r on r.status = s.status group by s.status",
         ("status",),
-        (Figure("qwf_runs", "count", "Runs that are kept, by status."),),
+        (ColumnMetric("qwf_runs", "count", "Runs in the database, by status."),),
     ),
     MetricGroup(
         "select count(*) as count, coalesce(max(date_part('epoch', age)), 0) as oldest"
         " from qwf.pending_inputs",
         (),
         (
-            Figure("qwf_pending_inputs", "count", "Questions that wait for a person."),
-            Figure("qwf_pending_input_oldest_seconds", "oldest", "Age of the oldest question."),
+            ColumnMetric("qwf_pending_inputs", "count", "Questions that wait for a person."),
+            ColumnMetric(
+                "qwf_pending_input_oldest_seconds", "oldest", "Age of the oldest question."
+            ),
         ),
     ),
     MetricGroup(
@@ -92,29 +102,37 @@ GROUPS = (
         " filter (where poisoned_at is null)), 0) as oldest from qwf.outbox",
         (),
         (
-            Figure("qwf_outbox_events", "waiting", "Events still to be applied."),
-            Figure("qwf_outbox_oldest_seconds", "oldest", "Age of the oldest of them."),
-            Figure("qwf_outbox_poisoned", "poisoned", "Events given up."),
+            ColumnMetric("qwf_outbox_events", "waiting", "Events not applied yet."),
+            ColumnMetric("qwf_outbox_oldest_seconds", "oldest", "Age of the oldest of them."),
+            ColumnMetric("qwf_outbox_poisoned", "poisoned", "Events given up on."),
         ),
     ),
     MetricGroup(
         "select coalesce(date_part('epoch', qwf.now()) - nullif(last_value, 0) / 1000.0, -1)"
         "::float8 as silent from qwf.last_tick",
         (),
-        (Figure("qwf_tick_age_seconds", "silent", "Since the last tick; -1: there was none."),),
+        (
+            ColumnMetric(
+                "qwf_tick_age_seconds", "silent", "Time since the last tick; -1 if there was none."
+            ),
+        ),
     ),
     MetricGroup(
         "select count(*) as late from qwf.schedules where next_at < qwf.now() - interval '1 min'",
         (),
-        (Figure("qwf_schedules_late", "late", "Schedules due for more than a minute."),),
+        (
+            ColumnMetric(
+                "qwf_schedules_late", "late", "Schedules that are more than a minute late."
+            ),
+        ),
     ),
     MetricGroup(
         'select l.name as "limit", l.max_running as max, count(s.job_id) as held from qwf.limits l'
         " left join qwf.limit_slots s on s.limit_name = l.name group by l.name",
         ("limit",),
         (
-            Figure("qwf_limit_max_running", "max", "Jobs of the limit that may run at once."),
-            Figure("qwf_limit_running", "held", "Jobs of the limit that run."),
+            ColumnMetric("qwf_limit_max_running", "max", "Jobs of the limit that may run at once."),
+            ColumnMetric("qwf_limit_running", "held", "Running jobs of the limit."),
         ),
     ),
     MetricGroup(
@@ -123,9 +141,9 @@ GROUPS = (
         " from pg_stat_user_tables where schemaname = 'qwf'",
         ("table",),
         (
-            Figure("qwf_dead_rows", "dead", "Rows that vacuum has still to remove."),
-            Figure("qwf_live_rows", "live", "Rows, as the statistics have it."),
-            Figure("qwf_table_bytes", "bytes", "Size on disk, with indexes."),
+            ColumnMetric("qwf_dead_rows", "dead", "Rows that vacuum has not removed yet."),
+            ColumnMetric("qwf_live_rows", "live", "Rows, by the server's statistics."),
+            ColumnMetric("qwf_table_bytes", "bytes", "Size on disk, with indexes."),
         ),
     ),
     MetricGroup(
@@ -133,7 +151,11 @@ GROUPS = (
         " from pg_stat_activity where backend_xmin is not null and backend_type = 'client backend'"
         " and pid <> pg_backend_pid()",
         (),
-        (Figure("qwf_oldest_snapshot_seconds", "age", "Age of the oldest open transaction."),),
+        (
+            ColumnMetric(
+                "qwf_oldest_snapshot_seconds", "age", "Age of the oldest open transaction."
+            ),
+        ),
     ),
     MetricGroup(
         "select distinct on (host) host, cpu_percent / 100 as cpu,"
@@ -142,10 +164,10 @@ GROUPS = (
         " where sampled_at > qwf.now() - interval '1 min' order by host, sampled_at desc",
         ("host",),
         (
-            Figure("qwf_host_cpu_ratio", "cpu", "Use of all processors of the box, 0 to 1."),
-            Figure("qwf_host_memory_used_bytes", "used", "Memory in use."),
-            Figure("qwf_host_memory_bytes", "total", "Memory of the box."),
-            Figure("qwf_host_swap_used_bytes", "swap", "Swap in use."),
+            ColumnMetric("qwf_host_cpu_ratio", "cpu", "CPU use of the box, 0 to 1."),
+            ColumnMetric("qwf_host_memory_used_bytes", "used", "Memory in use."),
+            ColumnMetric("qwf_host_memory_bytes", "total", "Memory of the box."),
+            ColumnMetric("qwf_host_swap_used_bytes", "swap", "Swap in use."),
         ),
     ),
     MetricGroup(
@@ -157,16 +179,16 @@ GROUPS = (
         " cross join lateral jsonb_array_elements(h.gpus) g",
         ("host", "gpu"),
         (
-            Figure("qwf_gpu_ratio", "use", "Use of the card, 0 to 1."),
-            Figure("qwf_gpu_memory_used_bytes", "used", "Memory of the card in use."),
-            Figure("qwf_gpu_memory_bytes", "total", "Memory of the card."),
+            ColumnMetric("qwf_gpu_ratio", "use", "Use of the card, 0 to 1."),
+            ColumnMetric("qwf_gpu_memory_used_bytes", "used", "Memory of the card in use."),
+            ColumnMetric("qwf_gpu_memory_bytes", "total", "Memory of the card."),
         ),
     ),
 )
 
 
 class FleetCollector(Collector):
-    """Asks the database at every scrape, one scrape at a time; without a database, qwf_up is 0."""
+    """Queries the database at every scrape, one at a time. Without a database, qwf_up is 0."""
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
@@ -174,12 +196,12 @@ class FleetCollector(Collector):
         self._one_at_a_time = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
-        """Every figure; those of a query that fails are left out, and counted."""
+        """Every metric. A query that fails is counted, and its metrics are left out."""
         with self._one_at_a_time:
             return list(self._read())
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing beforehand: registering must not ask the database."""
+        """Nothing, so that registering does not query the database."""
         return []
 
     def _read(self) -> Iterator[Metric]:
@@ -202,26 +224,26 @@ class FleetCollector(Collector):
 
 
 def _metrics(group: MetricGroup, rows: Sequence[dict[str, Any]]) -> Iterator[Metric]:
-    for figure in group.figures:
-        family = (CounterMetricFamily if figure.counter else GaugeMetricFamily)(
-            figure.name, figure.about, labels=group.labels
+    for metric in group.metrics:
+        family = (CounterMetricFamily if metric.counter else GaugeMetricFamily)(
+            metric.name, metric.about, labels=group.labels
         )
         for row in rows:
-            if row[figure.column] is not None:
+            if row[metric.column] is not None:
                 labels = [str(row[label]) for label in group.labels]
-                family.add_metric(labels, float(row[figure.column]))
+                family.add_metric(labels, float(row[metric.column]))
         yield family
 
 
 @click.command()
 @click.option(
-    "--listen", metavar="[ADDRESS]:PORT", help="Serve them over HTTP until interrupted: :9187."
+    "--listen", metavar="[ADDRESS]:PORT", help="Serve over HTTP until interrupted: :9187."
 )
 @connection.dsn_option
 def metrics(listen: str | None, dsn: str | None) -> None:
-    """Print or serve figures of the fleet for Prometheus.
+    """Print or serve metrics of the fleet for Prometheus.
 
-    One for the whole fleet is enough: everything is read from the database.
+    One server is enough for the whole fleet: everything is read from the database.
 
     \b
     Example:  qwf metrics | grep qwf_queue
@@ -231,13 +253,13 @@ def metrics(listen: str | None, dsn: str | None) -> None:
 
     def connect() -> Connection:
         conn = connection.connect(address)
-        conn.execute("select set_config('statement_timeout', %s, false)", (PATIENCE,))
+        conn.execute("select set_config('statement_timeout', %s, false)", (STATEMENT_TIMEOUT,))
         return conn
 
     registry = CollectorRegistry()
     registry.register(FleetCollector(connect))
     if listen is None:
-        connect().close()  # where there is no database, say so as every command does
+        connect().close()  # without a database, fail as every command does
         click.echo(generate_latest(registry).decode(), nl=False)
         return
     host, port = _split(listen)

@@ -13,14 +13,14 @@ import click
 from rich.console import Console, RenderableType
 
 from qwf_agent.cli.draw.visible import Terminal
-from qwf_agent.cli.draw.words import ENDLESS
+from qwf_agent.cli.draw.words import INFINITE
 
 WIDE = 200
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 
 
 def console(stderr: bool = False) -> Console:
-    """The terminal as it is; wide where there is none, so that pipes get whole lines."""
+    """The terminal; if there is none, a wide one, so that pipes get whole lines."""
     to_terminal = (sys.stderr if stderr else sys.stdout).isatty()
     width = None if to_terminal or os.environ.get("COLUMNS") else WIDE
     return Terminal(stderr=stderr, highlight=False, width=width)
@@ -43,9 +43,9 @@ def show_json(value: Any) -> None:
 
 
 def _json(value: object) -> object:
-    """Times as ISO texts, lengths of time as seconds, numerics as numbers."""
+    """Times as ISO texts, durations as seconds, decimals as numbers."""
     if isinstance(value, datetime):
-        return next((name for name, when in ENDLESS.items() if when == value), value.isoformat())
+        return next((name for name, when in INFINITE.items() if when == value), value.isoformat())
     if isinstance(value, timedelta):
         return value.total_seconds()
     return float(value) if isinstance(value, Decimal) else str(value)

@@ -31,7 +31,7 @@ JOB_FACTS = (
 )
 RUN_COLUMNS = ("id", "workflow", "status", "nodes", "took", "created", "error")
 JOB_COLUMNS = ("id", "run", "what", "queue", "status", "tries", "took", "error")
-LOG_LINES = 20  # of the last attempt, in `qwf job`
+LOG_LINES = 20  # of the last attempt, printed by `qwf job`
 
 JOBS = """
 select
@@ -94,7 +94,7 @@ def runs(
 def show(conn: Connection, run: int, as_json: bool) -> None:
     """Show the steps and nodes of a RUN.
 
-    States, times, how far running nodes are, errors.
+    Prints their states, times, progress and errors.
 
     \b
     Example:  qwf show 12
@@ -136,18 +136,21 @@ def jobs(
     for row in [] if as_json else found:
         row |= {"run": row["run_id"], "what": row["node_id"] or row["task"]}
         row |= {"tries": row["attempt"] or None, "took": row["seconds"]}
-    show_list(JOB_COLUMNS, found, as_json, "no such jobs")
+    show_list(JOB_COLUMNS, found, as_json, "no jobs match")
 
 
 @click.command()
 @click.argument("job", type=arguments.ID)
 @click.option(
-    "--attempt", type=click.IntRange(1), metavar="N", help="Error and log of this attempt, whole."
+    "--attempt",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Print the whole error and log of this attempt.",
 )
 @output.json_option
 @connection.database
 def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
-    """Show a JOB: what happened to it, errors, log, files.
+    """Show a JOB: its history, errors, log and files.
 
     \b
     Example:  qwf job 345
@@ -178,7 +181,7 @@ def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
 @output.json_option
 @connection.database
 def why(conn: Connection, job: int, as_json: bool) -> None:
-    """Say why a JOB is not running.
+    """Explain why a JOB is not running.
 
     \b
     Example:  qwf why 345
@@ -205,7 +208,7 @@ def inputs(conn: Connection, project: str | None, as_json: bool) -> None:
         {"project": project},
     )
     if as_json or not found:
-        show_list([], found, as_json, "nobody is asked anything")
+        show_list([], found, as_json, "no open questions")
         return
     for row in found:
         output.show(drawing.question(row))
@@ -226,7 +229,7 @@ def _show_job(
         one["inputs"] = one["resolved_inputs"]
     if one["status"] not in {*drawing.OVER, "skipped", "running"}:
         one["why"] = "\n".join(_reasons(conn, one["id"]))
-    output.show(drawing.facts({**one, **_told_elsewhere(one, attempts)}, JOB_FACTS))
+    output.show(drawing.facts({**one, **_redundant(one, attempts)}, JOB_FACTS))
     output.show(Text("\ntimeline", "bright_black"))
     output.show(drawing.timeline(one, attempts, past["events"]))
     shown = [row for row in attempts if row["attempt"] == number] if number else attempts[-1:]
@@ -248,8 +251,8 @@ def _reasons(conn: Connection, job: int) -> list[str]:
     return [row["reason"] for row in rows]
 
 
-def _told_elsewhere(job: Row, attempts: Sequence[Row]) -> dict[str, None]:
-    """Facts that say nothing, or nothing more, blanked."""
+def _redundant(job: Row, attempts: Sequence[Row]) -> dict[str, None]:
+    """Blanks for the facts that have their default, or are printed elsewhere."""
     usual = {"on_failure": "fail", "priority": 100, "run_next": False, "light": False}
     gone = [name for name, value in usual.items() if job[name] == value]
     gone += [] if job["status"] == "running" else ["claimed_by"]

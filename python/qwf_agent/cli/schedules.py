@@ -23,7 +23,7 @@ COLUMNS = ("name", "what", "when", "state", "next", "last", "error")
 @output.json_option
 @connection.database
 def schedules(conn: Connection, as_json: bool) -> None:
-    """List the schedules, the next due first.
+    """List the schedules, next due first.
 
     \b
     Example:  qwf schedules
@@ -48,7 +48,7 @@ def _when(row: draw.Row) -> str:
 
 @click.group(cls=commands.Commands)
 def schedule() -> None:
-    """Make tasks and workflows recur.
+    """Run tasks and workflows on a schedule.
 
     \b
     Example:  qwf schedule add nightly --workflow report --cron '0 3 * * *'
@@ -62,23 +62,25 @@ def schedule() -> None:
 @click.option("--workflow", metavar="NAME", help="Enqueue a run of this workflow.")
 @click.option("--cron", metavar="TEXT", help="When: five fields, or @daily and the like.")
 @click.option("--minute", type=click.IntRange(0, 59), metavar="N", help="When: at this minute...")
-@click.option("--hours", metavar="H,H", help="...of these hours. Default: of every hour.")
-@click.option("--every", type=arguments.duration, metavar="TIME", help="When: so often; 37min, 1d.")
+@click.option("--hours", metavar="H,H", help="...of these hours. Default: every hour.")
 @click.option(
-    "--anchor", type=arguments.moment, metavar="TIME", help="A time that --every goes through."
+    "--every", type=arguments.duration, metavar="TIME", help="When: at this interval: 37min, 1d."
 )
-@click.option("--timezone", metavar="ZONE", help="Of cron and minute. Default: UTC.")
-@click.option("--args", metavar="JSON", help="Args of the job, context of the run.")
+@click.option(
+    "--anchor", type=arguments.moment, metavar="TIME", help="A time that --every counts from."
+)
+@click.option("--timezone", metavar="ZONE", help="Of --cron and --minute. Default: UTC.")
+@click.option("--args", metavar="JSON", help="Args of the job, or context of the run.")
 @click.option("--queue", help="Queue of the job. Default: default.")
 @click.option(
     "--catch-up",
     type=click.Choice(["one", "none", "all"]),
-    help="What is done about times that were missed. Default: one.",
+    help="How many missed times to make up for. Default: one.",
 )
 @click.option(
     "--overlap",
     type=click.Choice(["skip", "allow"]),
-    help="While the one before is not over. Default: skip.",
+    help="What to do if the previous one is not over. Default: skip.",
 )
 @click.option("--disabled", is_flag=True, help="Do not fire until it is enabled.")
 @arguments.priority
@@ -88,7 +90,7 @@ def add(
     conn: Connection, name: str, hours: str | None, anchor: timedelta | datetime | None,
     args: str | None, disabled: bool, **given: Any,
 ) -> None:  # fmt: skip
-    """Add a schedule, or replace the one of that name."""
+    """Add a schedule, or replace the one with that name."""
     next_at = connection.call(
         conn,
         "create_schedule",
@@ -106,16 +108,19 @@ def add(
 @click.argument("name")
 @connection.database
 def drop(conn: Connection, name: str) -> None:
-    """Remove a schedule; what it enqueued stays."""
+    """Remove a schedule; the jobs and runs it enqueued stay."""
     connection.call(conn, "drop_schedule", name=name)
-    click.echo(f"schedule {name} is gone")
+    click.echo(f"schedule {name} is dropped")
 
 
 @schedule.command()
 @click.argument("name")
 @connection.database
 def enable(conn: Connection, name: str) -> None:
-    """Let a schedule fire again; what passed meanwhile is over."""
+    """Let a schedule fire again.
+
+    Times missed while it was disabled do not fire.
+    """
     _enable(conn, name, True)
 
 
@@ -123,7 +128,7 @@ def enable(conn: Connection, name: str) -> None:
 @click.argument("name")
 @connection.database
 def disable(conn: Connection, name: str) -> None:
-    """Keep a schedule from firing."""
+    """Stop a schedule from firing."""
     _enable(conn, name, False)
 
 

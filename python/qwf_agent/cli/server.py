@@ -12,16 +12,16 @@ from qwf_agent.cli import commands, connection, draw, output
 
 plan_option = click.option(
     "--plan", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
-    help="A sqitch plan of your own, deployed beside the engine's. Default: the engine's.",
+    help="Your own sqitch plan, deployed beside the engine's. Default: the engine's.",
 )  # fmt: skip
 
 
 @click.command()
 def up() -> None:
-    """Start a Postgres of your own, schema included.
+    """Start your own Postgres, with the schema deployed.
 
-    Prints its address. It lives under ~/.qwf (or QWF_HOME) and runs until `qwf down`; every qwf
-    command of yours finds it by itself. Does nothing where it runs already.
+    Prints its address. Its files are under ~/.qwf (or QWF_HOME), and it runs until `qwf down`. Your
+    qwf commands find it without --dsn. Does nothing if it is already running.
 
     \b
     Example:  qwf up && qwf agent --queue cpu --nodes mypackage.nodes
@@ -36,7 +36,7 @@ def up() -> None:
 
 @click.command()
 def down() -> None:
-    """Stop the Postgres that `qwf up` started; its data stay.
+    """Stop the Postgres that `qwf up` started; its data is kept.
 
     \b
     Example:  qwf down
@@ -46,11 +46,11 @@ def down() -> None:
 
 
 @click.command()
-@click.option("--user", default="qwf", show_default=True, help="Who runs the agents.")
+@click.option("--user", default="qwf", show_default=True, help="User that runs the agents.")
 def unit(user: str) -> None:
     """Print the systemd unit for agents on this box.
 
-    A template: qwf-agent@NAME reads /etc/qwf/NAME.toml. docs/operations.md goes through it.
+    It is a template: qwf-agent@NAME reads /etc/qwf/NAME.toml. docs/operations.md explains it.
 
     \b
     Example:  qwf unit | sudo tee /etc/systemd/system/qwf-agent@.service
@@ -73,9 +73,10 @@ def migrate() -> None:
     """Deploy, inspect and revert the schema.
 
     \b
-    Example:  qwf migrate deploy --dsn postgresql://user@host/database
-    Without qwf:  qwf migrate sql | psql DATABASE
-                  sqitch deploy, in the folder that `qwf migrate path` prints
+    Example:      qwf migrate deploy --dsn postgresql://user@host/database
+    With psql:    qwf migrate sql | psql DATABASE
+    With sqitch:  in a checkout: make sqitch-scripts && cd build/sqitch
+                  sqitch deploy db:pg:DATABASE
     """
 
 
@@ -84,7 +85,7 @@ def migrate() -> None:
 @plan_option
 @click.option("--to", metavar="CHANGE", help="Last change to deploy. Default: all of them.")
 def deploy(dsn: str | None, plan: Path | None, to: str | None) -> None:
-    """Deploy every change that is missing; as often as you like.
+    """Deploy all missing changes; it is safe to repeat.
 
     \b
     Example:  qwf migrate deploy
@@ -100,7 +101,7 @@ def deploy(dsn: str | None, plan: Path | None, to: str | None) -> None:
 @plan_option
 @output.json_option
 def status(dsn: str | None, plan: Path | None, as_json: bool) -> None:
-    """List the changes, and which are deployed. Exit 1 when some are not.
+    """List the changes, and which are deployed. Exit 1 if some are not.
 
     \b
     Example:  qwf migrate status
@@ -124,7 +125,7 @@ def status(dsn: str | None, plan: Path | None, as_json: bool) -> None:
 @connection.dsn_option
 @plan_option
 def verify(dsn: str | None, plan: Path | None) -> None:
-    """Check that what is deployed is still as it was deployed.
+    """Run the verify script of every deployed change.
 
     \b
     Example:  qwf migrate verify
@@ -137,13 +138,15 @@ def verify(dsn: str | None, plan: Path | None) -> None:
 @migrate.command()
 @connection.dsn_option
 @plan_option
-@click.option("--to", metavar="CHANGE", help="Last change to keep. Default: none; everything goes.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--to", metavar="CHANGE", help="Last change to keep. Default: none, revert everything."
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def revert(dsn: str | None, plan: Path | None, to: str | None, yes: bool) -> None:
-    """Take changes back, the last first. Data in their tables are lost.
+    """Revert changes, the last one first. The data in their tables is lost.
 
     \b
-    Example:  qwf migrate revert --to functions/claim
+    Example:  qwf migrate revert --to functions/claim/claim
     """
     from qwf_agent import migrate
 
@@ -174,9 +177,9 @@ def sql(plan: Path | None) -> None:
 
 @migrate.command("grants")
 def grants() -> None:
-    """Print what gives the four roles their rights.
+    """Print the SQL that gives the four roles their rights.
 
-    For a database that was there before them.
+    For a database that was deployed before the roles existed.
 
     \b
     Example:  qwf migrate grants | psql mydatabase
@@ -188,10 +191,13 @@ def grants() -> None:
 
 @migrate.command("path")
 def path() -> None:
-    """Print the folder of the sqitch plan.
+    """Print the folder of the sqitch plan and the deploy scripts.
+
+    Stock sqitch cannot run there: most revert and verify scripts are derived, not files. In a
+    checkout, `make sqitch-scripts` writes a whole tree to build/sqitch; run sqitch there.
 
     \b
-    Example:  cd "$(qwf migrate path)" && sqitch status
+    Example:  ls "$(qwf migrate path)"
     """
     from qwf_agent import migrate
 

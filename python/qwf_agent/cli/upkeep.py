@@ -1,4 +1,4 @@
-"""Housekeeping by hand: what agents do all the time."""
+"""Housekeeping by hand; agents do it all the time."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import click
 from qwf_agent.cli import connection, draw, output
 from qwf_agent.cli.connection import Connection
 
-WINDOW = 10_000  # rows that one prune() looks at
+WINDOW = 10_000  # rows that one prune() scans
 
 
 @click.command()
-@click.option("--loop", is_flag=True, help="Again and again, until interrupted.")
+@click.option("--loop", is_flag=True, help="Repeat until interrupted.")
 @output.json_option
 @connection.database
 def tick(conn: Connection, loop: bool, as_json: bool) -> None:
     """Do the housekeeping once, as agents do all the time.
 
-    It queues jobs that are due, takes back lapsed leases and applies leftover events.
+    It queues due jobs, takes back jobs whose lease has expired and applies leftover events.
 
     \b
     Example:  qwf tick --loop      (on a box where no agent runs)
@@ -40,10 +40,10 @@ def tick(conn: Connection, loop: bool, as_json: bool) -> None:
 @output.json_option
 @connection.database
 def prune(conn: Connection, as_json: bool) -> None:
-    """Delete all that is older than the retention, at once.
+    """Delete everything older than its retention at once.
 
-    Ticks do it bit by bit, so there is seldom a need. How long things are kept: qwf.settings, and
-    the queue.
+    Ticks do it bit by bit, so this is rarely needed. The retention is set in qwf.settings and for
+    each queue.
 
     \b
     Example:  qwf prune
@@ -53,7 +53,7 @@ def prune(conn: Connection, as_json: bool) -> None:
         "select (select count(*) from qwf.jobs) as jobs, (select count(*) from qwf.runs) as runs",
     )
     gone: dict[str, int] = {}
-    # prune() goes round, from where it stopped the last time
+    # each prune() continues where the last one stopped, and wraps around
     for _ in range(max(rows[0].values()) // WINDOW + 2):
         done: dict[str, int] = connection.call(conn, "prune", max_rows=WINDOW)
         gone = {what: gone.get(what, 0) + count for what, count in done.items()}

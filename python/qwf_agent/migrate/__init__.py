@@ -1,9 +1,9 @@
 """Deploys the sqitch plan with yoyo: the same scripts, the same change ids, no Perl.
 
-sqitch's plan (`sql/sqitch.plan`) says what is deployed in which order, and yoyo keeps the registry,
-the lock and the order of applying and rolling back. A change is known by its sqitch id, which does
-not change when its script is reworked. One database is deployed by one tool: a database that sqitch
-deployed is refused here.
+sqitch's plan (`sql/sqitch.plan`) says what is deployed and in which order; yoyo keeps the registry
+and the lock, and applies and rolls back in order. A change is identified by its sqitch id, which
+stays the same when its script is reworked. One database is deployed by one tool: a database that
+sqitch deployed is refused here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Status:
-    """One change of the plan, or of the database where the plan does not know it."""
+    """One change of the plan, or a deployed change that is not in the plan."""
 
     change: str
     id: str
@@ -58,11 +58,11 @@ def deploy(
     say: Say | None = None,
     **connection: Any,
 ) -> list[str]:
-    """Deploy what is missing, up to `to`, and return the names of the changes that were deployed.
+    """Deploy the missing changes up to `to`, and return the names of those it deployed.
 
-    `connection` are libpq keywords over those of `dsn` (test runners pass host, port, user, dbname
-    and password). Raises MigrateError; what was deployed before the error stays, and the next
-    deploy goes on from there.
+    `connection` holds libpq keywords that override those of `dsn` (test runners pass host, port,
+    user, dbname and password). Raises MigrateError; what was deployed before the error stays, and
+    the next deploy continues from there.
     """
     chain = read_plan(plan)
     say = say or _nothing
@@ -87,7 +87,7 @@ def revert(
     say: Say | None = None,
     **connection: Any,
 ) -> list[str]:
-    """Revert the changes after `to`, all of them where it is None.
+    """Revert the changes after `to`, or all if it is None.
 
     Returns their names, the last change first. Raises MigrateError.
     """
@@ -104,7 +104,7 @@ def revert(
 
 
 def status(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) -> list[Status]:
-    """Every change of the plan and whether it is deployed, then what the plan does not know."""
+    """Every change of the plan with its state, then the deployed changes not in the plan."""
     chain = read_plan(plan)
     with database.connect(database.conninfo(dsn, connection)) as conn:
         database.refuse_sqitch(conn, chain)
@@ -123,8 +123,8 @@ def status(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
 def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) -> list[str]:
     """Run the verify script of every deployed change and return their names.
 
-    Raises MigrateError naming all that fail. A change that was reworked later is passed over, as
-    sqitch does: what it made has been replaced.
+    Raises MigrateError naming all that fail. Skips changes that were reworked later, as sqitch
+    does: what they made has been replaced.
     """
     chain = read_plan(plan)
     done, failed = [], []
@@ -144,9 +144,9 @@ def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
 
 
 def grants() -> str:
-    """The statements that give the four roles their rights, as one script that can be run again.
+    """The statements that give the four roles their rights, as one repeatable script.
 
-    For a database that was deployed before the roles were there. Raises MigrateError.
+    For a database that was deployed before the roles existed. Raises MigrateError.
     """
     texts = [c.deploy.read() for c in read_plan().changes]
     return "\n".join(
@@ -154,7 +154,7 @@ def grants() -> str:
     )
 
 
-# What gives rights: the calls of _qwf.allow beside the functions, and the blocks of whole files.
+# What gives rights: the calls of _qwf.allow beside the functions, and blocks that are whole files.
 _GIVEN = re.compile(
     r"^(?:call _qwf\.allow\(.*?\);|revoke .*?;|do \$\$.*?^end \$\$;)$", re.MULTILINE | re.DOTALL
 )

@@ -1,4 +1,4 @@
-"""Connections of a migration: what it refuses, its lock, and how a script is sent."""
+"""Connections of a migration: databases it refuses, its lock, and sending scripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from qwf_agent.migrate.plan import PROJECT, MigrateError, Plan, Script
 
-LOCK = 75474063  # sqitch's own advisory lock, so that the two tools exclude each other too
+LOCK = 75474063  # sqitch's own advisory lock, so that the two tools also exclude each other
 LOCK_TIMEOUT = "10min"
 OLDEST_SERVER = 15
 
@@ -21,10 +21,10 @@ Say = Callable[[str], None]
 
 
 def refuse_shared_sessions(conn: psycopg.Connection[Any], conninfo: str) -> None:
-    """Raise behind a pooler that gives every transaction another session: the lock belongs to one.
+    """Raise MigrateError behind a pooler that shares sessions, because the lock belongs to one.
 
-    Such a pooler hands the session that was used last to whoever comes next; somebody comes, and
-    keeps it.
+    Such a pooler hands the session used last to the next transaction of any client. A second client
+    starts one and keeps it open, so `conn` gets another session.
     """
     query = "select pg_backend_pid()"
     before = conn.execute(query).fetchone()
@@ -42,7 +42,7 @@ def take_lock(conn: psycopg.Connection[Any], say: Say) -> None:
     row = conn.execute("select pg_try_advisory_lock(%s)", [LOCK]).fetchone()
     if row and row[0]:
         return
-    say("another process is migrating this database: waiting until it ends")
+    say("another process is migrating this database: waiting for it to finish")
     try:
         conn.execute(sql.SQL("set lock_timeout = {}").format(sql.Literal(LOCK_TIMEOUT)))
         conn.execute("select pg_advisory_lock(%s)", [LOCK])
@@ -72,7 +72,7 @@ def refuse_unknown(conn: psycopg.Connection[Any], chain: Plan) -> None:
         raise MigrateError(
             f"{len(unknown)} deployed changes are not in {chain.path}:"
             " another version deployed this database. Use that version or a newer one;"
-            " a database from before the first release has to be made anew"
+            " a database from before the first release must be created again"
         )
 
 
@@ -87,7 +87,7 @@ def refuse_sqitch(conn: psycopg.Connection[Any], chain: Plan) -> None:
     if row and row[0]:
         raise MigrateError(
             "sqitch deployed this database, and one database is deployed by one tool:"
-            " go on with sqitch deploy, sqitch status and sqitch revert"
+            " continue with sqitch deploy, sqitch status and sqitch revert"
         )
 
 
@@ -95,7 +95,7 @@ def refuse_foreign_schema(conn: psycopg.Connection[Any], chain: Plan, applied: s
     row = conn.execute("select to_regnamespace('qwf') is not null").fetchone()
     if chain.project == PROJECT and not applied and row and row[0]:
         raise MigrateError(
-            "schema qwf is there already, but was not made by qwf migrate:"
+            "schema qwf exists already, but qwf migrate did not make it:"
             " drop it, or deploy to another database"
         )
 
@@ -123,13 +123,13 @@ def hint(diag: psycopg.errors.Diagnostic) -> str:
 
 @contextlib.contextmanager
 def errors_as_advice() -> Iterator[None]:
-    """Turn what the database says outside of scripts into a MigrateError."""
+    """Turn database errors outside of scripts into a MigrateError."""
     try:
         yield
     except psycopg.Error as error:
         if isinstance(error.__context__, MigrateError):  # cleaning up after it failed as well
             raise error.__context__ from None
-        raise MigrateError(f"{str(error).strip()}; put that right, then deploy again") from error
+        raise MigrateError(f"{str(error).strip()}; fix that, then deploy again") from error
 
 
 def conninfo(dsn: str, connection: dict[str, Any]) -> str:
@@ -139,7 +139,7 @@ def conninfo(dsn: str, connection: dict[str, Any]) -> str:
     try:
         return make_conninfo(dsn, **given)
     except psycopg.ProgrammingError as error:
-        raise MigrateError(f"not an address of a database: {str(error).strip()}") from None
+        raise MigrateError(f"not a database address: {str(error).strip()}") from None
 
 
 def connect(conninfo: str) -> psycopg.Connection[Any]:

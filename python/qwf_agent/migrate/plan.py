@@ -1,4 +1,4 @@
-"""sqitch's plan: what is deployed in which order, and the scripts of each change."""
+"""sqitch's plan: the changes in order, and the scripts of each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MigrateError(Exception):
 
 @dataclass(frozen=True)
 class Script:
-    """One script of a change: the file at `path`, or `derived` where there is no such file."""
+    """One script of a change: the file at `path`, or `derived` if there is no such file."""
 
     path: Path
     derived: str | None = None
@@ -61,7 +61,7 @@ class Plan:
         return f"{self.project}_migrations"
 
     def until(self, target: str | None) -> int:
-        """How many changes are deployed once `target` is: a change, change@tag, @tag or id."""
+        """The number of changes up to `target`, which is a change, change@tag, @tag or id."""
         if target is None:
             return len(self.changes)
         name, _, tag = target.partition("@")
@@ -78,9 +78,7 @@ class Plan:
                 0,
             )
         if not end:
-            raise MigrateError(
-                f"the plan has no {target}: see qwf migrate status for the changes there are"
-            )
+            raise MigrateError(f"the plan has no {target}: qwf migrate status lists its changes")
         return end
 
 
@@ -94,9 +92,9 @@ def plan_path() -> Path:
 
 
 def read_plan(path: Path | str | None = None) -> Plan:
-    """Read a sqitch plan, that of this installation where `path` is None.
+    """Read a sqitch plan; that of this installation if `path` is None.
 
-    Raises MigrateError with the line at fault.
+    Raises MigrateError with the wrong line.
     """
     file = Path(path) if path is not None else plan_path()
     try:
@@ -166,7 +164,7 @@ def _changes(
 
 
 def _check_requires(file: Path, line: dict[str, Any], earlier: set[str]) -> None:
-    """Raise unless what a change requires of its own project stands before it."""
+    """Raise MigrateError unless the changes it requires of its own project come before it."""
     for dependency in (line["dependencies"] or "").split():
         name = dependency.partition("@")[0]
         if name and name not in earlier and not re.match(r"!|[^@]*:|[0-9a-f]{40}$", dependency):
@@ -174,7 +172,7 @@ def _check_requires(file: Path, line: dict[str, Any], earlier: set[str]) -> None
 
 
 def _change_id(pragmas: dict[str, str], line: dict[str, Any], note: str, parent: str | None) -> str:
-    """sqitch's id of a change: SHA-1 of its plan line and its place, as git hashes an object."""
+    """sqitch's id of a change: SHA-1 of its plan line and its parent, as git hashes an object."""
     named = list(dict.fromkeys((line["dependencies"] or "").split()))
     named = [d.removeprefix(f"{pragmas['project']}:") for d in named]
     requires = [d for d in named if not d.startswith("!")]
@@ -194,7 +192,7 @@ def _change_id(pragmas: dict[str, str], line: dict[str, Any], note: str, parent:
 
 
 def _script(plan: Path, kind: str, project: str, name: str, tags: list[str]) -> Script:
-    """A script of a change. Deploy scripts lie beside the plan, or in deploy/ as sqitch has it."""
+    """A script of a change. Deploy scripts are beside the plan, or in deploy/, sqitch's default."""
     base = plan.parent
     if tags:
         places = [base / "reworked" / kind / f"{name}@{tag}.sql" for tag in tags]
@@ -207,7 +205,7 @@ def _script(plan: Path, kind: str, project: str, name: str, tags: list[str]) -> 
 
 
 def _derived(kind: str, project: str, name: str) -> str | None:
-    """The revert or verify script of a function of the engine, which says nothing but its name.
+    """The revert or verify script of a function of the engine, which holds only its name.
 
     The name is unique, so neither needs the arguments. `functions/claim/_pick.sql` makes
     `_qwf.pick`, `functions/claim/claim.sql` makes `qwf.claim`.

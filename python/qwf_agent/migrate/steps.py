@@ -1,10 +1,11 @@
-"""A plan as yoyo sees it: one step a change, whose scripts run whole.
+"""A plan as yoyo sees it: one step for each change, whose scripts run whole.
 
-A change and the mark that it is deployed commit together. Scripts carry their own `begin` and
-`commit`, and a `begin` that follows other statements of one simple-protocol message takes these
-into its transaction; so the mark is sent in front of the script, in the same message. Whatever
-dies, the next deploy finds a change either marked or not there. The mark gets its time when the
-verify has passed: one without was interrupted, and the next deploy verifies it first.
+A change and the mark that it is deployed commit together. Scripts have their own `begin` and
+`commit`, and a `begin` that follows other statements in one simple-protocol message takes these
+into its transaction; so the mark is sent in front of the script, in the same message. Whichever
+process dies, the next deploy finds a change either marked or not there. The mark gets its time
+when the verify script has passed: a mark without a time was interrupted, and the next deploy
+verifies that change first.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _UNMARK = "delete from {table} where migration_hash = {hash};"
 
 
 class Backend(PostgresqlPsycopgBackend):  # type: ignore[misc]
-    """yoyo on psycopg. Its log names the database user; yoyo would ask the DNS and /etc/passwd."""
+    """yoyo on psycopg. Its log names the database user; yoyo would read DNS and /etc/passwd."""
 
     def get_log_data(self, migration: Any = None, operation: str = "apply") -> dict[str, Any]:
         return {
@@ -69,7 +70,7 @@ class Step(Migration):  # type: ignore[misc]
 
     def process_steps(self, backend: Backend, direction: str, force: bool = False) -> None:
         conn = backend.connection
-        conn.add_notice_handler(self._pass_on)
+        conn.add_notice_handler(self._print_notice)
         self._set_path(conn)
         if direction == "rollback":
             database.execute(conn, self.change.revert, self._sql(_UNMARK, conn))
@@ -80,19 +81,19 @@ class Step(Migration):  # type: ignore[misc]
         conn.execute(self._sql(_CONFIRM, conn))
 
     def resume(self, conn: psycopg.Connection[Any]) -> None:
-        """Finish what was interrupted between the change and its verify."""
+        """Finish a change that was interrupted before its verify script."""
         self._set_path(conn)
         self._check(conn)
         conn.execute(self._sql(_CONFIRM, conn))
 
     def _set_path(self, conn: psycopg.Connection[Any]) -> None:
-        """The engine's scripts name every schema; those of another project find what they did."""
-        conn.execute("reset search_path")  # yoyo's own tables are none of a script's business
+        """Fix the search path for the engine, whose scripts name every schema; else the default."""
+        conn.execute("reset search_path")  # no script should see yoyo's own tables
         if self.chain.project == PROJECT:
             conn.execute("set search_path = pg_catalog, pg_temp")
 
     def _check(self, conn: psycopg.Connection[Any]) -> None:
-        """Run the verify script; where it fails, revert the change and raise."""
+        """Run the verify script; if it fails, revert the change and raise MigrateError."""
         try:
             database.execute(conn, self.change.verify)
         except MigrateError as error:
@@ -100,11 +101,11 @@ class Step(Migration):  # type: ignore[misc]
                 database.execute(conn, self.change.revert, self._sql(_UNMARK, conn))
             except MigrateError as second:
                 raise MigrateError(
-                    f"{self.change.name} is deployed, but its verify fails and so does its revert;"
+                    f"{self.change.name} is deployed, but its verify and its revert scripts fail;"
                     f" repair the database by hand, then deploy again\n{error}\n{second}"
                 ) from None
             raise MigrateError(
-                f"{self.change.name} was reverted, because its verify fails\n{error}"
+                f"{self.change.name} was reverted, because its verify script fails\n{error}"
             ) from None
 
     def _sql(self, template: str, conn: psycopg.Connection[Any]) -> str:
@@ -112,7 +113,7 @@ class Step(Migration):  # type: ignore[misc]
         table = sql.Identifier(self.chain.registry, "_yoyo_migration")
         return sql.SQL(template).format(table=table, **values).as_string(conn)
 
-    def _pass_on(self, notice: psycopg.errors.Diagnostic) -> None:
+    def _print_notice(self, notice: psycopg.errors.Diagnostic) -> None:
         if notice.severity_nonlocalized == "NOTICE":
             self.say(f"  {self.change.name}: {notice.message_primary}" + database.hint(notice))
 
@@ -126,7 +127,7 @@ def steps_of(chain: Plan, say: Say, *, verify: bool = True) -> list[Step]:
 
 @contextlib.contextmanager
 def registry(conninfo: str, chain: Plan, say: Say) -> Iterator[Backend]:
-    """yoyo's backend on the registry of a plan, alone on the database for as long as it is held."""
+    """yoyo's backend on the registry of a plan; holds the lock on the database."""
     with database.errors_as_advice(), database.connect(conninfo) as conn:
         database.refuse_shared_sessions(conn, conninfo)
         database.take_lock(conn, say)
@@ -136,7 +137,7 @@ def registry(conninfo: str, chain: Plan, say: Say) -> Iterator[Backend]:
         )
         with Backend(_uri(conn, conninfo, chain), "_yoyo_migration") as backend:
             backend.init_database()
-            # yoyo's lock is a row that outlives a killed process; here, alone, it is stale.
+            # yoyo's lock is a row that outlives a killed process; as we hold our lock, it is stale.
             backend.break_lock()
             with backend.lock():
                 database.refuse_unknown(conn, chain)
@@ -144,7 +145,7 @@ def registry(conninfo: str, chain: Plan, say: Say) -> Iterator[Backend]:
 
 
 def finish_interrupted(backend: Backend, steps: list[Step], say: Say) -> None:
-    """Verify what was killed between its commit and its verify."""
+    """Verify changes that were interrupted between their commit and their verify script."""
     backend.ensure_internal_schema_updated()
     rows = backend.execute(
         "select migration_id from _yoyo_migration where applied_at_utc is null"
@@ -157,6 +158,6 @@ def finish_interrupted(backend: Backend, steps: list[Step], say: Say) -> None:
 
 
 def _uri(conn: psycopg.Connection[Any], conninfo: str, chain: Plan) -> DatabaseURI:
-    """yoyo's form of an address: parts, so that sockets and odd characters come through."""
+    """yoyo's form of an address, in parts, so that sockets and odd characters survive."""
     parts = {**conninfo_to_dict(conninfo), "schema": sql.Identifier(chain.registry).as_string(conn)}
     return DatabaseURI("postgresql+psycopg", None, None, None, None, conn.info.dbname, parts)

@@ -1,4 +1,4 @@
-"""`qwf demo`: the whole path on one machine, from photographs through a question to pictures."""
+"""`qwf demo`: the example on one machine: photographs in, a question each, pictures out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ folder = click.Path(exists=True, file_okay=False, path_type=Path)
     "own",
     type=folder,
     metavar="DIR",
-    help="Your own photographs, not scikit-image's; x_left and x_right are a stereo pair.",
+    help="Use these photographs, not scikit-image's; x_left and x_right are a stereo pair.",
 )
 @click.option(
     "--limit",
@@ -38,10 +38,12 @@ folder = click.Path(exists=True, file_okay=False, path_type=Path)
     default=12,
     show_default=True,
     metavar="N",
-    help="At most so many photographs.",
+    help="Use at most N photographs.",
 )
 @click.option(
-    "--yes", is_flag=True, help="Do not ask, take the best detection. So it is without a terminal."
+    "--yes",
+    is_flag=True,
+    help="Do not ask, take the best detection. The default without a terminal.",
 )
 @click.option(
     "--answer-after",
@@ -49,7 +51,7 @@ folder = click.Path(exists=True, file_okay=False, path_type=Path)
     default=60,
     show_default=True,
     metavar="SECONDS",
-    help="Take the best detection when nobody answers for so long.",
+    help="Take the best detection if nobody answers within this time.",
 )
 @click.option(
     "--out",
@@ -57,33 +59,35 @@ folder = click.Path(exists=True, file_okay=False, path_type=Path)
     metavar="DIR",
     help="Folder for the results. Default: ~/.qwf/demo (or $QWF_HOME/demo).",
 )
-@click.option("--example", type=folder, metavar="DIR", help="Folder of the example, if not found.")
+@click.option(
+    "--example", type=folder, metavar="DIR", help="Folder of the example, if it is not found."
+)
 @click.option("--dsn", metavar="URL", help="Use this database instead of one under ~/.qwf.")
 def demo(
     own: Path | None, limit: int, yes: bool, answer_after: float,
     out: Path | None, example: Path | None, dsn: str | None,
 ) -> None:  # fmt: skip
-    """See it all work, on real photographs.
+    """See qwf work on real photographs.
 
-    Finds things in photographs, asks you which one is worth it, and makes a relief of that.
+    Finds objects in photographs, asks you to choose one, and makes a relief of it.
 
-    Starts a Postgres of your own (as `qwf up`), a cpu and a gpu agent, and one run for each
-    photograph. The server goes on afterwards: look around with `qwf runs` and `qwf show`, stop it
-    with `qwf down`.
+    Starts your own Postgres (like `qwf up`), a cpu and a gpu agent, and one run for each
+    photograph. The server keeps running afterwards: look around with `qwf runs` and `qwf show`,
+    stop it with `qwf down`.
 
     \b
     Example:  qwf demo --photos ~/Pictures
     """
     started = time.monotonic()
     chosen = _chosen(own, limit)
-    place = _example(example)
+    source = _example(example)
     target = (out or config.home() / "demo").expanduser().absolute()
     target.mkdir(parents=True, exist_ok=True)
     address = config.find_dsn(dsn) if dsn else _server()
     asking = sys.stdin.isatty() and sys.stdout.isatty() and not yes
     with _interrupted_by_signals(), connection.connect(address) as conn:
-        definition_files.register(conn, definition_files.load(place / "definitions"))
-        with Agents(address, place, config.home() / "logs") as agents:
+        definition_files.register(conn, definition_files.load(source / "definitions"))
+        with Agents(address, source, config.home() / "logs") as agents:
             click.echo(f"agents for cpu and gpu, logs in {agents.logs}")
             with conn.transaction():
                 names = {_enqueue(conn, photo, target): photo.name for photo in chosen}
@@ -93,8 +97,10 @@ def demo(
                 _cancel(conn, names)
                 raise
         complete = results.report(conn, statuses, names, target)
-    click.echo(f"\n{draw.duration(time.monotonic() - started)}. The server goes on. Look around: "
-               f"qwf runs, qwf show {max(names)}. Stop it: qwf down")  # fmt: skip
+    click.echo(
+        f"\nIt took {draw.duration(time.monotonic() - started)}. The server keeps running. "
+        f"Look around: qwf runs, qwf show {max(names)}. Stop it: qwf down"
+    )
     raise SystemExit(0 if complete else 1)
 
 
@@ -109,10 +115,10 @@ def _example(given: Path | None) -> Path:
     """Folder of the street-view example: as given, in the checkout, or in the wheel."""
     package = Path(__file__).resolve().parents[2]
     roots = (package.parents[1], package)
-    places = [given] if given else [root / "examples" / "streetview" for root in roots]
-    found = next((place for place in places if (place / "definitions").is_dir()), None)
+    folders = [given] if given else [root / "examples" / "streetview" for root in roots]
+    found = next((folder for folder in folders if (folder / "definitions").is_dir()), None)
     if found is None:
-        errors.fail("the example is not here", "run the demo from a checkout, or give --example")
+        errors.fail("the example was not found", "run the demo from a checkout, or give --example")
     return found.absolute()
 
 
@@ -136,7 +142,7 @@ def _enqueue(conn: Connection, photo: photos.Photo, target: Path) -> int:
 
 
 def _cancel(conn: Connection, names: dict[int, str]) -> None:
-    """Cancel what is not over; the agents are stopped next, so nothing is waited for."""
+    """Cancel unfinished runs. The agents are stopped next, so it does not wait."""
     with contextlib.suppress(Exception):
         for run in names:
             status = connection.call(conn, "run_status", run_id=run)["run"]["status"]
@@ -146,7 +152,7 @@ def _cancel(conn: Connection, names: dict[int, str]) -> None:
 
 @contextlib.contextmanager
 def _interrupted_by_signals() -> Iterator[None]:
-    """SIGTERM and a closed terminal end the demo as Ctrl-C does: its agents never outlive it."""
+    """SIGTERM and a closed terminal end the demo like Ctrl-C, so its agents never outlive it."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt

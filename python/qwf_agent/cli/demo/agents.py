@@ -1,4 +1,4 @@
-"""The demo's own agents: started, watched, and stopped on the way out, whatever way that is."""
+"""The demo's own agents: started, watched, and stopped however the demo ends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STOP_WITHIN = 20.0  # seconds
 
 
 class AgentDied(Exception):
-    """An agent ended by itself. The message holds the end of its log."""
+    """An agent exited by itself. The message holds the end of its log."""
 
 
 class Agents:
@@ -29,8 +29,8 @@ class Agents:
 
     def __enter__(self) -> Agents:
         self.logs.mkdir(parents=True, exist_ok=True)
-        places = [str(self._example.parent), os.environ.get("PYTHONPATH", "")]
-        search_path = os.pathsep.join(filter(None, places))
+        folders = [str(self._example.parent), os.environ.get("PYTHONPATH", "")]
+        search_path = os.pathsep.join(filter(None, folders))
         environ = {name: value for name, value in os.environ.items() if not _is_option(name)}
         environ |= {"QWF_DSN": self._dsn, "QWF_CONFIG": os.devnull, "PYTHONPATH": search_path}
         for queue, options in QUEUES.items():
@@ -43,7 +43,7 @@ class Agents:
                     stdout=log,
                     stderr=log,
                     env=environ,
-                    start_new_session=True,  # Ctrl-C is for the demo, which stops them
+                    start_new_session=True,  # Ctrl-C goes to the demo, which stops them
                 )
         return self
 
@@ -60,18 +60,20 @@ class Agents:
             for agent in self._running.values():
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     agent.wait(max(0.1, deadline - time.monotonic()))
-        finally:  # a second Ctrl-C ends the patience
+        finally:  # even after a second Ctrl-C
             for agent in self._running.values():
                 agent.kill()
                 agent.wait()
 
     def check(self) -> None:
-        """Raise AgentDied if one is no longer there."""
+        """Raise AgentDied if one has exited."""
         for queue, agent in self._running.items():
             if agent.poll() is not None:
                 log = self._log(queue)
                 end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-15:]
-                message = f"the {queue} agent ended with exit code {agent.returncode}; {log} says:"
+                message = (
+                    f"the {queue} agent exited with code {agent.returncode}; the end of {log}:"
+                )
                 raise AgentDied("\n  ".join([message, *end]))
 
     def _log(self, queue: str) -> Path:
@@ -79,5 +81,5 @@ class Agents:
 
 
 def _is_option(name: str) -> bool:
-    """Whether a variable would change what an agent does, which is for the demo to say."""
+    """True for a variable that configures agents; the demo sets its own."""
     return name.startswith("QWF_") and name != "QWF_HOME"

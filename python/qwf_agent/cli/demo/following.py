@@ -1,4 +1,4 @@
-"""Follows the runs of the demo: shows how far they are and puts their questions to a person."""
+"""Follows the runs of the demo: shows their progress and asks the user their questions."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from rich.live import Live
 from rich.text import Text
 
 from qwf_agent.cli import connection, draw, output
-from qwf_agent.cli.answer import submit
+from qwf_agent.cli.answer import answer_node
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.demo.agents import Agents
 
-EVERY = 0.2  # seconds between looks
+POLL_S = 0.2
 ENDS = {"completed", "failed", "cancelled", "skipped"}
-STUCK_AFTER = 300.0  # seconds without any change
+STUCK_AFTER_S = 300.0  # without any progress
 
 Status = dict[str, Any]
 
 
 class Stuck(Exception):
-    """Nothing moves any more. The message says where to look."""
+    """There is no progress any more. The message says where to look."""
 
 
 class Board:
-    """What is shown meanwhile: a live line for each run, or plain lines where no terminal is."""
+    """Shows progress: a live line for each run, or plain lines without a terminal."""
 
     def __init__(self, names: dict[int, str]) -> None:
         self.console = output.console()
@@ -40,9 +40,9 @@ class Board:
         self._known: dict[int, Status] = {}
 
     def show(self, statuses: list[Status]) -> None:
-        """Bring it up to date."""
+        """Show the new statuses."""
         if not self.console.is_terminal:
-            self._tell(statuses)
+            self._print_changes(statuses)
             return
         if self._live is None:
             self._live = Live(console=self.console, auto_refresh=False, transient=True)
@@ -50,12 +50,12 @@ class Board:
         self._live.update(draw.board(statuses, self._names), refresh=True)
 
     def clear(self) -> None:
-        """Make room for something else."""
+        """Remove the live lines, to make room for a question."""
         if self._live is not None:
             self._live.stop()
             self._live = None
 
-    def _tell(self, statuses: list[Status]) -> None:
+    def _print_changes(self, statuses: list[Status]) -> None:
         for status in statuses:
             run = status["run"]["id"]
             for line in draw.changes(self._known.get(run), status, ENDS):
@@ -66,10 +66,10 @@ class Board:
 def follow(
     conn: Connection, names: dict[int, str], agents: Agents, answer_after: float | None
 ) -> list[Status]:
-    """Show progress and get questions answered until all runs are over; returns how they ended.
+    """Show progress and ask questions until all runs are over; returns their last statuses.
 
-    A question that nobody answers for answer_after seconds takes its first option; None does not
-    ask at all. Raises AgentDied and Stuck.
+    If nobody answers a question within answer_after seconds, its first option is taken; with None,
+    nobody is asked. Raises AgentDied and Stuck.
     """
     board = Board(names)
     before: list[tuple[Any, ...]] = []
@@ -81,17 +81,17 @@ def follow(
             if all(status["run"]["status"] in draw.OVER for status in statuses):
                 return statuses
             agents.check()
-            after = _standing(statuses)
+            after = _progress(statuses)
             if after != before or _answer_all(conn, names, board, answer_after):
                 before, changed = after, time.monotonic()
-            elif time.monotonic() - changed > STUCK_AFTER:
-                raise Stuck(f"nothing has moved for {STUCK_AFTER:.0f} s; logs: {agents.logs}")
-            time.sleep(EVERY)
+            elif time.monotonic() - changed > STUCK_AFTER_S:
+                raise Stuck(f"no progress for {STUCK_AFTER_S:.0f} s; logs: {agents.logs}")
+            time.sleep(POLL_S)
     finally:
         board.clear()
 
 
-def _standing(statuses: list[Status]) -> list[tuple[Any, ...]]:
+def _progress(statuses: list[Status]) -> list[tuple[Any, ...]]:
     nodes = [node for status in statuses for node in status["nodes"]]
     return [(node["job_id"], node["status"], node["progress"]) for node in nodes]
 
@@ -99,16 +99,16 @@ def _standing(statuses: list[Status]) -> list[tuple[Any, ...]]:
 def _answer_all(
     conn: Connection, names: dict[int, str], board: Board, answer_after: float | None
 ) -> bool:
-    """Get all the questions answered that wait; False where there were none."""
+    """Have all open questions answered; False if there were none."""
     query = "select * from qwf.pending_inputs where run_id = any(%s) order by run_id"
     questions = connection.many(conn, query, (list(names),))
     for asked in questions:
         board.clear()
         chosen = _choose(names[asked["run_id"]], asked, board.console, answer_after)
         try:
-            submit(conn, asked["run_id"], asked["node_id"], chosen, "demo")
+            answer_node(conn, asked["run_id"], asked["node_id"], chosen, "demo")
         except psycopg.DatabaseError as error:
-            if error.sqlstate != "QW002":  # QW002: somebody else answered meanwhile
+            if error.sqlstate != "QW002":  # QW002: someone else has answered it
                 raise
     return bool(questions)
 
@@ -119,7 +119,7 @@ def _choose(name: str, asked: dict[str, Any], console: Console, answer_after: fl
         click.echo(f"{name}: not asking, taking the best: {options[0][1]}")
         return options[0][0]
     question = Text.assemble((f"\n{name}  ", "bold"), (asked["prompt"], "magenta"))
-    console.print(question, soft_wrap=True)  # a path in it stays whole
+    console.print(question, soft_wrap=True)  # do not break a path in it
     for number, (_, text) in enumerate(options, start=1):
         console.print(Text.assemble((f"  {number}  ", "cyan"), text))
     return options[_number(len(options), answer_after) - 1][0]

@@ -1,4 +1,4 @@
-"""The photographs of the demo: those that scikit-image carries, or a folder of somebody's own."""
+"""The photographs of the demo: those that scikit-image ships, or those in a given folder."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ SUFFIXES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
 
 
 class NoPhotos(Exception):
-    """There is nothing to look at. The message says what to do."""
+    """There are no photographs. The message says what to do."""
 
 
 @dataclass(frozen=True)
 class Photo:
-    """A photograph, and its right-hand partner where it is the left one of a stereo pair."""
+    """A photograph, and its right-hand partner if it is the left one of a stereo pair."""
 
     path: Path
     right: Path | None
 
     @property
     def name(self) -> str:
-        """What the display calls it."""
+        """Its name in the display."""
         return self.path.stem.removesuffix("_left") if self.right else self.path.stem
 
 
 def shipped() -> list[Photo]:
-    """Those in scikit-image's package, which is looked up but not imported."""
+    """Those in scikit-image's package, which is located but not imported."""
     package = importlib.util.find_spec("skimage")
     if package is None or package.origin is None:
         raise NoPhotos("the demo needs photographs and libraries: pip install 'qwf-agent[demo]'")

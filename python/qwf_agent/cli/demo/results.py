@@ -1,4 +1,4 @@
-"""What the demo made: where it is, and one page that shows it."""
+"""The results of the demo: prints where they are, and writes one page that shows them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STYLE = "body{background:#16181d;color:#e6e6e6;font-family:sans-serif;margin:2em
 def report(
     conn: Connection, statuses: list[dict[str, Any]], names: dict[int, str], folder: Path
 ) -> bool:
-    """Say where the results are; True when every run completed and left its files."""
+    """Print where the results are; True if every run completed and left its files."""
     made: dict[str, list[Path]] = {}
     for status in statuses:
         files = _files(conn, status)
@@ -30,13 +30,13 @@ def report(
     if made:
         page = folder / "index.html"
         page.write_text(_gallery(made), encoding="utf-8")
-        click.echo(f"\n{len(made)} of {len(statuses)} runs completed. All of it on one page:")
+        click.echo(f"\n{len(made)} of {len(statuses)} runs completed. All results on one page:")
         click.echo(page.as_uri())
     return len(made) == len(statuses)
 
 
 def _files(conn: Connection, status: dict[str, Any]) -> list[Path]:
-    """The files the last node of a completed run names, if all of them are there."""
+    """The files that the last node of a completed run names, if all of them exist."""
     if status["run"]["status"] != "completed":
         return []
     result = connection.call(conn, "result", job_id=status["nodes"][-1]["job_id"])["output"]

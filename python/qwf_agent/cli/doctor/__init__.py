@@ -1,4 +1,4 @@
-"""`qwf doctor`: looks at everything that is known to go wrong, and says what to do about it."""
+"""`qwf doctor`: checks everything that is known to go wrong, and says what to do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.doctor import checks
 from qwf_agent.cli.doctor.findings import Finding, note
 
-PATIENCE = "15s"  # for each statement: a doctor must not become part of the illness
+STATEMENT_TIMEOUT = "15s"  # so that the checks do not burden a slow server
 SIGNS = {"fine": ("✓", "green"), "note": ("i", "cyan"), "problem": ("✗", "red")}
 
 
@@ -24,13 +24,13 @@ SIGNS = {"fine": ("✓", "green"), "note": ("i", "cyan"), "problem": ("✗", "re
 @connection.dsn_option
 @click.option(
     "--only", type=click.Choice(list(checks.CHECKS)), multiple=True, metavar="CHECK",
-    help=f"Only these checks, of {', '.join(checks.CHECKS)}.",
+    help=f"Only this check; may be repeated. One of {', '.join(checks.CHECKS)}.",
 )  # fmt: skip
 @output.json_option
 def doctor(dsn: str | None, only: tuple[str, ...], as_json: bool) -> None:
-    """Look for all that is known to go wrong; say what to do.
+    """Check for known problems, and say what to do.
 
-    It changes nothing. Exit 0 when there is no problem (notes do not count), 1 when there is.
+    It changes nothing. Exit 0 if there is no problem (notes do not count), else 1.
 
     \b
     Example:  qwf doctor
@@ -39,14 +39,14 @@ def doctor(dsn: str | None, only: tuple[str, ...], as_json: bool) -> None:
     address = config.find_dsn(dsn)
     results: dict[str, list[Finding]] = {}
     with connection.connect(address) as conn:
-        conn.execute("select set_config('statement_timeout', %s, false)", (PATIENCE,))
+        conn.execute("select set_config('statement_timeout', %s, false)", (STATEMENT_TIMEOUT,))
         names = only or tuple(checks.CHECKS)
         if conn.execute("select to_regnamespace('qwf') is null as missing").fetchone() == {
             "missing": True
         }:
             names = checks.WITHOUT_SCHEMA
         for name in names:
-            results[name] = list(_look(conn, address, name))
+            results[name] = list(_run_check(conn, address, name))
             if not as_json:
                 output.show(_drawn(name, results[name]))
     if as_json:
@@ -59,19 +59,19 @@ def doctor(dsn: str | None, only: tuple[str, ...], as_json: bool) -> None:
     problems = sum(one.level == "problem" for found in results.values() for one in found)
     if not as_json:
         output.show(Text(f"{problems} problems" if problems != 1 else "1 problem", "bold red")
-                     if problems else Text("nothing is wrong", "bold green"))  # fmt: skip
+                     if problems else Text("no problems", "bold green"))  # fmt: skip
     raise SystemExit(1 if problems else 0)
 
 
-def _look(conn: Connection, address: str, name: str) -> Iterator[Finding]:
-    """One check; what it may not read is no reason to stop the others."""
+def _run_check(conn: Connection, address: str, name: str) -> Iterator[Finding]:
+    """Run one check. If it may not read something, the other checks still run."""
     try:
         yield from checks.CHECKS[name](conn, address)
     except psycopg.Error as error:
         if conn.closed:
             raise
         reason = (error.diag.message_primary or str(error)).strip()
-        yield note(f"this could not be looked at: {reason}", "ask as the owner of the schema")
+        yield note(f"this could not be checked: {reason}", "run it as the owner of the schema")
 
 
 def _state(findings: list[Finding]) -> str:

@@ -1,5 +1,7 @@
-"""The checks of `qwf doctor`, in the order they are printed. Each looks at one thing and yields
-what it finds; it changes nothing."""
+"""The checks of `qwf doctor`, in the order they are printed.
+
+Each looks at one thing, yields its findings, and changes nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares what is in the database with what this version ships, object by object."""
+"""Compares the objects in the database with those that this version ships."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from qwf_agent.cli.doctor import shipped
 from qwf_agent.cli.doctor.findings import Finding, problem
 
 ADVICE = (
-    "nobody should change the schemas qwf and _qwf by hand; compare with `qwf migrate sql`, "
-    "put it back, then: qwf migrate verify"
+    "do not change the schemas qwf and _qwf by hand; compare with `qwf migrate sql`, restore it, "
+    "then: qwf migrate verify"
 )
 FUNCTIONS = """
 select p.pronamespace::regnamespace || '.' || p.proname as name, p.prosrc as body,
@@ -42,7 +42,7 @@ where c.relnamespace = 'qwf'::regnamespace and not t.tgisinternal
 
 
 def find(conn: Connection) -> Iterator[Finding]:
-    """Everything that differs from what is shipped."""
+    """All differences from the shipped schema."""
     wanted = shipped.read()
     for what in (
         *_functions(conn, wanted),
@@ -54,36 +54,36 @@ def find(conn: Connection) -> Iterator[Finding]:
 
 
 def _functions(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
-    there: dict[str, list[shipped.Function]] = {}
+    existing: dict[str, list[shipped.Function]] = {}
     for row in many(conn, FUNCTIONS):
         one = shipped.Function(row["body"], row["definer"], row["volatility"])
-        there.setdefault(row["name"], []).append(one)
+        existing.setdefault(row["name"], []).append(one)
     for name, function in wanted.functions.items():
-        found = there.pop(name, [])
+        found = existing.pop(name, [])
         if not found:
             yield f"function {name} is missing"
         elif len(found) > 1:
-            yield f"function {name} is there {len(found)} times, with different arguments"
+            yield f"function {name} exists {len(found)} times, with different arguments"
         elif function.body is not None and found[0].body != function.body:
-            yield f"function {name} does something else than the one shipped"
+            yield f"function {name} differs from the shipped one"
         elif found[0].definer != function.definer:
-            yield f"function {name}: security definer was switched {_switch(found[0].definer)}"
+            yield f"function {name}: security definer was switched {_on_or_off(found[0].definer)}"
         elif found[0].volatility != function.volatility:
-            yield f"function {name}: volatile, stable or immutable was changed"
-    for name in there:
+            yield f"function {name}: its volatility was changed"
+    for name in existing:
         yield f"function {name} is not shipped with this version"
 
 
 def _relations(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
-    there: dict[str, dict[str, str]] = {}
+    existing: dict[str, dict[str, str]] = {}
     kinds: dict[str, str] = {}
     for row in many(conn, COLUMNS):
-        there.setdefault(row["relation"], {})[row["column"]] = row["type"]
+        existing.setdefault(row["relation"], {})[row["column"]] = row["type"]
         kinds[row["relation"]] = row["kind"]
     for name, columns in wanted.tables.items():
-        yield from _columns(conn, f"table {name}", columns, there.get(name))
+        yield from _columns(conn, f"table {name}", columns, existing.get(name))
     for name, names in wanted.views.items():
-        yield from _names(f"view {name}", names, there.get(name))
+        yield from _names(f"view {name}", names, existing.get(name))
     for name, kind in kinds.items():
         if kind == "r" and name not in wanted.tables:
             yield f"table {name} is not shipped with this version"
@@ -102,10 +102,10 @@ def _columns(
         " from unnest(%s::text[]) n(name)",
         (names,),
     )
-    spelled = {row["name"]: row["type"] for row in rows}
+    canonical = {row["name"]: row["type"] for row in rows}
     for column, kind in wanted.items():
-        if found and column in found and found[column] != spelled[kind]:
-            yield f"{what}: column {column} is {found[column]}, shipped as {spelled[kind]}"
+        if found and column in found and found[column] != canonical[kind]:
+            yield f"{what}: column {column} is {found[column]}, shipped as {canonical[kind]}"
 
 
 def _names(what: str, wanted: list[str], found: dict[str, str] | list[str] | None) -> Iterator[str]:
@@ -121,14 +121,14 @@ def _names(what: str, wanted: list[str], found: dict[str, str] | list[str] | Non
 
 
 def _types(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
-    there: dict[str, list[str]] = {}
+    existing: dict[str, list[str]] = {}
     for row in many(conn, LABELS):
-        there.setdefault(row["name"], []).append(row["label"])
+        existing.setdefault(row["name"], []).append(row["label"])
     for row in many(conn, COLUMNS):
         if row["kind"] == "c":
-            there.setdefault(row["relation"], []).append(row["column"])
+            existing.setdefault(row["relation"], []).append(row["column"])
     for name, parts in wanted.types.items():
-        yield from _names(f"type {name}", parts, there.get(name))
+        yield from _names(f"type {name}", parts, existing.get(name))
 
 
 def _indexes_and_triggers(conn: Connection, wanted: shipped.Shipped) -> Iterator[str]:
@@ -146,5 +146,5 @@ def _indexes_and_triggers(conn: Connection, wanted: shipped.Shipped) -> Iterator
             yield f"trigger {name} is disabled"
 
 
-def _switch(on: bool) -> str:
+def _on_or_off(on: bool) -> str:
     return "on" if on else "off"

@@ -1,4 +1,4 @@
-"""Checks of what goes on: ticks, runs, queues, workers, schedules."""
+"""Checks of the engine: ticks, runs, queues, workers, schedules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from datetime import timedelta
 
 from qwf_agent.cli import draw
 from qwf_agent.cli.connection import Connection, call, many
-from qwf_agent.cli.doctor.findings import MOST_SHOWN, Finding, jobs, long, note, one, problem, some
+from qwf_agent.cli.doctor.findings import (
+    MAX_SHOWN,
+    Finding,
+    duration,
+    first_few,
+    jobs,
+    note,
+    problem,
+    query_value,
+)
 
 OLD_EVENT = timedelta(minutes=1)
 LATE = timedelta(minutes=1)  # for what a tick should have done
@@ -15,45 +24,45 @@ OLD_QUESTION = timedelta(days=1)
 
 
 def ticking(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Somebody calls tick(), and what is due happens."""
-    last = one(
+    """tick() is called, and due work is done."""
+    last = query_value(
         conn, "select to_timestamp(last_value / 1000.0) from qwf.last_tick where last_value > 0"
     )
-    way = "start an agent; or on a box without one: qwf tick --loop"
+    advice = "start an agent; or on a box without one: qwf tick --loop"
     silent = None if last is None else call(conn, "now") - last
     if silent is not None and silent > LATE:
-        yield problem(f"the last tick was {long(silent)} ago: nothing that is due happens", way)
-    lapsed = one(
+        yield problem(f"the last tick was {duration(silent)} ago: no due work is done", advice)
+    lapsed = query_value(
         conn,
         "select count(*) from qwf.jobs"
         " where status = 'running' and lease_expires_at < qwf.now() - %s",
         (LATE,),
     )
     if lapsed:
-        yield problem(f"{jobs(lapsed)} lost the lease and were not taken back", way)
-    due = one(
+        yield problem(f"leases that expired but were not taken back: {jobs(lapsed)}", advice)
+    due = query_value(
         conn,
         "select count(*) from qwf.jobs where status = 'scheduled' and run_at < qwf.now() - %s",
         (LATE,),
     )
     if due:
-        yield problem(f"{jobs(due)} came due and stayed where they were", way)
+        yield problem(f"due but not queued: {jobs(due)}", advice)
     for row in many(
         conn, "select name, next_at from qwf.schedules where next_at < qwf.now() - %s", (LATE,)
     ):
-        yield problem(f"schedule {row['name']} was due at {draw.moment(row['next_at'])}", way)
+        yield problem(f"schedule {row['name']} was due at {draw.moment(row['next_at'])}", advice)
 
 
 def runs(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Events are applied, and check_invariants() is empty."""
+    """Events are applied, and check_invariants() finds nothing."""
     for row in many(
         conn,
         "select run_id, error from qwf.outbox where poisoned_at is not null order by id limit %s",
-        (MOST_SHOWN,),
+        (MAX_SHOWN,),
     ):
         yield problem(
             f"run {row['run_id']}: an event could not be applied: {draw.brief(row['error'])}",
-            f"read the reason, put it right, then: qwf retry run {row['run_id']}",
+            f"read the reason, fix it, then: qwf retry run {row['run_id']}",
         )
     old = many(
         conn,
@@ -64,21 +73,21 @@ def runs(conn: Connection, dsn: str) -> Iterator[Finding]:
     )[0]
     if old["count"]:
         yield problem(
-            f"{old['count']} events wait to be applied, the oldest for {long(old['age'])} "
+            f"{old['count']} events wait to be applied, the oldest for {duration(old['age'])} "
             f"(run {old['run']})",
-            "does anybody tick? Is a transaction open that holds the run? qwf tick says what fails",
+            "does an agent tick? Does an open transaction hold the run? qwf tick prints what fails",
         )
-    yield from some(
+    yield from first_few(
         problem(
             f"{row['invariant']}: {row['subject']}, {draw.brief(row['detail'])}",
-            "this is a defect of qwf, or somebody wrote to its tables: report it",
+            "this is a bug in qwf, or someone wrote to its tables: report it",
         )
         for row in many(conn, "select * from qwf.check_invariants()")
     )
 
 
 def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Work has somebody to take it."""
+    """Queued work has workers that can take it."""
     for row in many(conn, "select * from qwf.queue_depth where queued > 0 order by queue"):
         name, waits = row["queue"], jobs(row["queued"], "wait")
         if row["paused"]:
@@ -97,14 +106,14 @@ def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
                 )
                 continue
             yield problem(
-                f"queue {name}: {waits} and no live worker serves it, the oldest for "
-                f"{long(row['oldest_wait'])}",
+                f"queue {name}: {waits}, the oldest for {duration(row['oldest_wait'])}, and no "
+                "live worker serves it",
                 f"qwf agent --queue {name} --nodes PACKAGE (or --app); or: qwf workers --all",
             )
     served = "select queue from qwf.queue_depth where workers > 0 and not paused"
-    yield from some(
+    yield from first_few(
         problem(
-            f"job {row['id']} ({row['task']}, queue {row['queue']}) suits no live worker",
+            f"no live worker can take job {row['id']} ({row['task']}, queue {row['queue']})",
             f"qwf why {row['id']}",
         )
         for row in many(
@@ -116,13 +125,13 @@ def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
 
 
 def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Workers live, are on, and of the version of the schema."""
-    yield from some(
+    """Workers are alive, switched on, and of the schema's version."""
+    yield from first_few(
         problem(
-            f"worker {row['worker']} has been silent for {long(row['silent'])}"
+            f"worker {row['worker']} has been silent for {duration(row['silent'])}"
             + (f" and holds {jobs(row['running'])}" if row["running"] else ""),
-            f"look at box {row['host']}: systemctl status 'qwf-agent@*'; gone for good: it is "
-            "forgotten after a day",
+            f"look at box {row['host']}: systemctl status 'qwf-agent@*'; if it is gone for good, "
+            "it is forgotten after a day",
         )
         for row in many(
             conn,
@@ -141,27 +150,27 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
             f"{row['host_label']} {row['queue']} is switched off by {row['requested_by']}{why}",
             f"qwf worker on {row['host_label']} {row['queue']}",
         )
-    there = call(conn, "version")
+    deployed = call(conn, "version")
     for row in many(
         conn,
         "select version, array_agg(distinct host order by host) as hosts from qwf.fleet"
         " where state not in ('dead', 'stopped') and version <> %s group by version",
-        (there,),
+        (deployed,),
     ):
         yield note(
-            f"version {row['version']} runs on {', '.join(row['hosts'])}; the schema is {there}",
+            f"version {row['version']} runs on {', '.join(row['hosts'])}; the schema is {deployed}",
             "upgrade them one box at a time: docs/operations.md, Upgrade",
         )
 
 
 def schedules(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Schedules fire, questions get answers."""
+    """Schedules fire, and questions are answered."""
     for row in many(
         conn, "select name, last_error from qwf.schedules where enabled and last_error is not null"
     ):
         yield problem(
             f"schedule {row['name']} could not enqueue: {draw.brief(row['last_error'])}",
-            "add it again as it should be: qwf schedule add",
+            "correct it: qwf schedule add",
         )
     old = many(
         conn,
@@ -170,5 +179,5 @@ def schedules(conn: Connection, dsn: str) -> Iterator[Finding]:
     )[0]
     if old["count"]:
         yield note(
-            f"{old['count']} questions wait, the oldest for {long(old['age'])}", "qwf inputs"
+            f"{old['count']} questions wait, the oldest for {duration(old['age'])}", "qwf inputs"
         )

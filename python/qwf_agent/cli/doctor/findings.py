@@ -1,4 +1,4 @@
-"""What a check can find, and what all checks use."""
+"""Findings of a check, and helpers that the checks share."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, Literal
 from qwf_agent.cli import draw
 from qwf_agent.cli.connection import Connection
 
-MOST_SHOWN = 5  # of the same kind one by one
+MAX_SHOWN = 5  # findings of one kind
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something worth saying: a problem (the exit code tells), or a note; and what to do."""
+    """A problem, which makes the exit code 1, or a note; and what to do."""
 
     level: Literal["problem", "note"]
     what: str
@@ -28,30 +28,31 @@ def problem(what: str, advice: str = "") -> Finding:
 
 
 def note(what: str, advice: str = "") -> Finding:
-    """Something to know; nothing is wrong."""
+    """Worth knowing, but nothing is wrong."""
     return Finding("note", what, advice)
 
 
-def some(found: Iterable[Finding]) -> Iterator[Finding]:
-    """The first of many of a kind, and how many more there are."""
+def first_few(found: Iterable[Finding]) -> Iterator[Finding]:
+    """The first findings of a kind, and how many more there are."""
     all_of_them = list(found)
-    yield from all_of_them[:MOST_SHOWN]
-    if len(all_of_them) > MOST_SHOWN:
-        yield problem(f"and {len(all_of_them) - MOST_SHOWN} more of that kind")
+    yield from all_of_them[:MAX_SHOWN]
+    if len(all_of_them) > MAX_SHOWN:
+        yield problem(f"and {len(all_of_them) - MAX_SHOWN} more of that kind")
 
 
-def one(conn: Connection, query: Any, parameters: tuple[Any, ...] = ()) -> Any:
-    """The only value a query returns; None for none."""
+def query_value(conn: Connection, query: Any, parameters: tuple[Any, ...] = ()) -> Any:
+    """The only value that a query returns; None if it returns no row."""
     row = conn.execute(query, parameters).fetchone()
     return None if row is None else next(iter(row.values()))
 
 
-def long(length: timedelta) -> str:
+def duration(length: timedelta) -> str:
     """A length of time as a person writes it."""
     return draw.duration(length.total_seconds())
 
 
 def jobs(count: int, verb: str = "") -> str:
-    """So many jobs, with what they do."""
-    alone = count == 1
-    return f"{count} job{'' if alone else 's'}" + (f" {verb}{'s' if alone else ''}" if verb else "")
+    """The number of jobs, with a verb if one is given: `1 job waits`."""
+    single = count == 1
+    words = f"{count} job{'' if single else 's'}"
+    return f"{words} {verb}{'s' if single else ''}" if verb else words

@@ -1,4 +1,4 @@
-"""Checks of the schema: is it whole, as shipped, and open to whom it should be?"""
+"""Checks of the schema: complete, as shipped, and with the right grants."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 from qwf_agent import __version__, migrate
 from qwf_agent.cli.connection import Connection, call, many
 from qwf_agent.cli.doctor import drift, shipped
-from qwf_agent.cli.doctor.findings import Finding, long, note, one, problem, some
+from qwf_agent.cli.doctor.findings import Finding, duration, first_few, note, problem, query_value
 from qwf_agent.versions import compatible_part
 
 ROLES = ("qwf_admin", "qwf_producer", "qwf_worker", "qwf_viewer")
@@ -16,18 +16,18 @@ GRANTS_AGAIN = "as the owner of the schema: qwf migrate grants | psql"
 
 
 def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """What is deployed is what this version has."""
-    if one(conn, "select to_regnamespace('qwf')") is None:
+    """The deployed schema is that of this version."""
+    if query_value(conn, "select to_regnamespace('qwf')") is None:
         yield problem("this database has no qwf schema", "qwf migrate deploy")
         return
-    there = call(conn, "version")
-    if compatible_part(there) != compatible_part(__version__):
+    deployed = call(conn, "version")
+    if compatible_part(deployed) != compatible_part(__version__):
         yield problem(
-            f"the schema is {there}, this qwf is {__version__}: they do not speak to each other",
-            "one of them is to be upgraded: docs/operations.md, Upgrade",
+            f"the schema is {deployed}, this qwf is {__version__}: they are not compatible",
+            "upgrade one of them: docs/operations.md, Upgrade",
         )
-    elif there != __version__:
-        yield note(f"the schema is {there}, this qwf is {__version__}", "qwf migrate deploy")
+    elif deployed != __version__:
+        yield note(f"the schema is {deployed}, this qwf is {__version__}", "qwf migrate deploy")
     try:
         changes = migrate.status(dsn)
     except migrate.MigrateError as error:
@@ -36,8 +36,8 @@ def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
     by_state = {state: [c for c in changes if c.state == state] for state in ("pending", "unknown")}
     if all(change.state == "pending" for change in changes):
         yield note(
-            "qwf migrate did not deploy this schema, so whether it is whole is not known here",
-            "deployed with sqitch: sqitch status; what is missing shows as drift below",
+            "qwf migrate did not deploy this schema, so it cannot tell whether it is complete",
+            "if sqitch deployed it: sqitch status; missing objects are listed as drift below",
         )
     elif by_state["pending"]:
         first = by_state["pending"][0].change
@@ -47,39 +47,42 @@ def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
         )
     if by_state["unknown"]:
         yield problem(
-            f"{len(by_state['unknown'])} deployed changes are unknown here: a newer qwf did it",
+            f"{len(by_state['unknown'])} deployed changes are unknown here: "
+            "a newer qwf deployed them",
             "install that version of qwf on this box",
         )
 
 
 def changed_by_hand(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Functions, tables and indexes are as they were shipped."""
-    yield from some(drift.find(conn))
+    """Functions, tables and indexes are as shipped."""
+    yield from first_few(drift.find(conn))
 
 
 def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """The four roles, and who may execute and read what."""
+    """The four roles exist and have their grants."""
     rows = many(conn, "select rolname from pg_roles where rolname = any (%s)", (list(ROLES),))
-    there = {row["rolname"] for row in rows}
+    existing = {row["rolname"] for row in rows}
     for role in ROLES:
-        if role not in there:
+        if role not in existing:
             yield problem(
                 f"role {role} is missing", f"create role {role} nologin;  then, {GRANTS_AGAIN}"
             )
-    yield from some(_missing_grants(conn, there))
-    yield from some(_open_to_everybody(conn))
-    if "qwf_viewer" in there:
-        yield from some(_hidden_from_viewers(conn))
-        if one(conn, "select has_column_privilege('qwf_viewer', 'qwf.jobs', 'token', 'select')"):
+    yield from first_few(_missing_grants(conn, existing))
+    yield from first_few(_open_to_everybody(conn))
+    if "qwf_viewer" in existing:
+        yield from first_few(_hidden_from_viewers(conn))
+        if query_value(
+            conn, "select has_column_privilege('qwf_viewer', 'qwf.jobs', 'token', 'select')"
+        ):
             yield problem(
-                "qwf_viewer may read the tokens of running jobs, and so could end them",
+                "qwf_viewer may read the tokens of running jobs, and could finish them",
                 GRANTS_AGAIN,
             )
 
 
-def _missing_grants(conn: Connection, there: set[str]) -> Iterator[Finding]:
+def _missing_grants(conn: Connection, existing: set[str]) -> Iterator[Finding]:
     grants = [
-        (role, name) for name, names in shipped.read().grants.items() for role in names & there
+        (role, name) for name, names in shipped.read().grants.items() for role in names & existing
     ]
     for row in many(
         conn,
@@ -120,20 +123,24 @@ def _hidden_from_viewers(conn: Connection) -> Iterator[Finding]:
 
 
 def settings(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Times fit each other; heartbeats shorten themselves to a third of a lease."""
+    """The intervals in qwf.settings fit each other.
+
+    A heartbeat needs no check: agents keep it to a third of the lease at most.
+    """
     row = many(conn, "select * from qwf.settings")[0]
     change = "update qwf.settings set {} = '...';"
     if row["worker_stale"] < row["heartbeat"] * 2:
         yield problem(
-            f"worker_stale {long(row['worker_stale'])} is shorter than two heartbeats: living "
+            f"worker_stale {duration(row['worker_stale'])} is shorter than two heartbeats: live "
             "workers are taken for dead",
             change.format("worker_stale"),
         )
     if row["tick"] > row["lease"]:
         yield problem(
-            "tick is longer than the lease: lost work waits for it", change.format("tick")
+            "tick is longer than the lease: lost jobs wait for the next tick", change.format("tick")
         )
     if row["poll"] > timedelta(minutes=1):
         yield note(
-            f"poll is {long(row['poll'])}: a lost wake-up costs that long", change.format("poll")
+            f"poll is {duration(row['poll'])}: a lost wake-up delays work that long",
+            change.format("poll"),
         )

@@ -1,4 +1,4 @@
-"""Checks of the server: what it is, the time it has, dead rows and what keeps them."""
+"""Checks of the server: version and settings, clock, dead rows and what keeps them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from datetime import datetime, timedelta, timezone
 from qwf_agent import migrate
 from qwf_agent.cli import draw
 from qwf_agent.cli.connection import Connection, many
-from qwf_agent.cli.doctor.findings import Finding, long, one, problem
+from qwf_agent.cli.doctor.findings import Finding, duration, problem, query_value
 
 OLD_SNAPSHOT = timedelta(minutes=5)
 SKEW = timedelta(seconds=2)
-DEAD_ROWS = 20_000  # and half of what is alive
+DEAD_ROWS = 20_000  # and half as many as live rows
 WRAPAROUND = 1_500_000_000  # transactions, of 2 ^ 31
 
 
 def server(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Version, durability, room for connections."""
+    """Version, durability, free connections."""
     if conn.info.server_version < migrate.OLDEST_SERVER * 10_000:
         yield problem(
             f"PostgreSQL {conn.info.parameter_status('server_version')} is too old",
@@ -33,10 +33,12 @@ def server(conn: Connection, dsn: str) -> Iterator[Finding]:
             )
     if settings["synchronous_commit"] == "off":
         yield problem(
-            "synchronous_commit is off for everybody: finished work may be forgotten in a crash",
-            "set it on; agents switch it off by themselves where nothing is lost by it",
+            "synchronous_commit is off for all sessions: a crash may lose finished work",
+            "set it on; agents switch it off themselves where that loses nothing",
         )
-    used = one(conn, "select count(*) from pg_stat_activity where backend_type = 'client backend'")
+    used = query_value(
+        conn, "select count(*) from pg_stat_activity where backend_type = 'client backend'"
+    )
     if used > 0.9 * int(settings["max_connections"]):
         yield problem(
             f"{used} of {settings['max_connections']} connections are in use",
@@ -47,14 +49,14 @@ def server(conn: Connection, dsn: str) -> Iterator[Finding]:
 def clock(conn: Connection, dsn: str) -> Iterator[Finding]:
     """This box and the server agree on the time."""
     before = time.time()
-    there: datetime = one(conn, "select clock_timestamp()")
-    here = datetime.fromtimestamp((before + time.time()) / 2, timezone.utc)
-    apart = abs(there - here)
+    remote: datetime = query_value(conn, "select clock_timestamp()")
+    local = datetime.fromtimestamp((before + time.time()) / 2, timezone.utc)
+    apart = abs(remote - local)
     if apart > SKEW:
         yield problem(
-            f"the clock of this box and that of the server are {long(apart)} apart",
-            "let both follow NTP: timedatectl set-ntp true. Leases go by the server's clock alone, "
-            "but times in logs and schedules read wrong",
+            f"the clocks of this box and of the server are {duration(apart)} apart",
+            "synchronize both with NTP: timedatectl set-ntp true. Leases use only the server's "
+            "clock, but times in logs and schedules will look wrong",
         )
 
 
@@ -64,7 +66,7 @@ def vacuum(conn: Connection, dsn: str) -> Iterator[Finding]:
     for name, value in values.items():
         if value == "off":
             yield problem(
-                f"{name} is off: dead rows pile up and every claim walks over them",
+                f"{name} is off: dead rows pile up, and every claim reads them",
                 f"alter system set {name} = on; select pg_reload_conf();",
             )
     for row in many(
@@ -92,19 +94,19 @@ def vacuum(conn: Connection, dsn: str) -> Iterator[Finding]:
             f"({draw.size(row['size'])}, {last})",
             f"see snapshots below; then: vacuum (verbose, analyze) qwf.{row['relname']};",
         )
-    age = one(
+    age = query_value(
         conn,
         "select max(age(relfrozenxid)) from pg_class"
         " where relnamespace = 'qwf'::regnamespace and relkind = 'r'",
     )
     if age and age > WRAPAROUND:
         yield problem(
-            f"transaction ids run out: {age} of 2147483647 are used", "vacuum freeze; soon"
+            f"transaction ids are running out: {age} of 2147483647 are used", "soon: vacuum freeze;"
         )
 
 
 def snapshots(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Nothing old keeps dead rows from being removed."""
+    """No old transaction or slot keeps dead rows."""
     for row in many(
         conn,
         "select pid, usename, application_name, state, clock_timestamp() - xact_start as age"
@@ -113,10 +115,10 @@ def snapshots(conn: Connection, dsn: str) -> Iterator[Finding]:
         " and clock_timestamp() - xact_start > %s order by xact_start",
         (OLD_SNAPSHOT,),
     ):
-        who = row["application_name"] or "psql or the like"
+        who = row["application_name"] or "no application_name"
         yield problem(
             f"{row['usename']} ({who}, pid {row['pid']}) has had a transaction open for "
-            f"{long(row['age'])}, {row['state']}: dead rows stay",
+            f"{duration(row['age'])}, {row['state']}: dead rows stay",
             f"let it commit, or: select pg_terminate_backend({row['pid']});",
         )
     for row in many(
@@ -126,7 +128,8 @@ def snapshots(conn: Connection, dsn: str) -> Iterator[Finding]:
         (OLD_SNAPSHOT,),
     ):
         yield problem(
-            f"prepared transaction {row['gid']} has waited for {long(row['age'])}: dead rows stay",
+            f"prepared transaction {row['gid']} has been open for {duration(row['age'])}: "
+            "dead rows stay",
             f"commit prepared or rollback prepared '{row['gid']}';",
         )
     for row in many(

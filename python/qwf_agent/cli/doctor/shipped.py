@@ -1,7 +1,7 @@
-"""What the shipped scripts make, read from their text: no second database is needed to compare.
+"""The objects that the shipped scripts create, read from their text, without a second database.
 
-The scripts keep a house style (one column to a line, one function to a file), which the tests hold;
-so a few patterns read them.
+The scripts keep a house style (one column on a line, one function in a file) that tests enforce, so
+a few patterns can read them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TEXT = re.compile(r"'((?:[^']|'')*)'")
 
 @dataclass(frozen=True)
 class Function:
-    """A function: its body, None where it is no quoted text, and how it may run."""
+    """A function: its body (None if it is not a quoted text), its rights and its volatility."""
 
     body: str | None
     definer: bool
@@ -53,7 +53,7 @@ class Function:
 
 @dataclass
 class Shipped:
-    """What the scripts of the plan make, by qualified name, indexes and triggers by name."""
+    """The objects of the plan's scripts by qualified name; indexes and triggers by bare name."""
 
     functions: dict[str, Function] = field(default_factory=dict)
     tables: dict[str, dict[str, str]] = field(default_factory=dict)  # column -> type
@@ -66,7 +66,7 @@ class Shipped:
 
 
 def read() -> Shipped:
-    """Read the scripts of this installation, in the order of the plan; later ones win."""
+    """Read the scripts of this installation in the order of the plan; later ones win."""
     shipped = Shipped()
     for change in migrate.read_plan().changes:
         _take(shipped, change.deploy.read())

@@ -1,4 +1,4 @@
-"""Draws runs, jobs and lists for a terminal, from plain rows; knows nothing of databases."""
+"""Draws runs, jobs and lists for a terminal from plain rows, without a database."""
 
 from __future__ import annotations
 

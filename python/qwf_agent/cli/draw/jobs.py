@@ -1,4 +1,4 @@
-"""One job: where it stands, what happened to it, how an attempt went; questions to a person."""
+"""Draws one job: its state, its history, one attempt; and questions to a person."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GAP = "  "
 
 @dataclass(frozen=True)
 class Parts:
-    """A line whose parts stay whole: where it is too long, it breaks between two of them."""
+    """A line that breaks only between its parts."""
 
     parts: Sequence[Text]
 
@@ -60,8 +60,8 @@ def headline(job: Row) -> Text:
         _count(job["losses"], "loss", "losses"),
         _count(job["retries"], "retry", "retries"),
     ]
-    told = ", ".join(filter(None, counts))
-    text.append(f"  {told}" if told else "", "bright_black")
+    shown = ", ".join(filter(None, counts))
+    text.append(f"  {shown}" if shown else "", "bright_black")
     if job["status"] == "running" and job["progress"] is not None:
         text.append("  ").append_text(bar(job["progress"]))
         text.append(f" {job['progress_message'] or ''}")
@@ -69,7 +69,7 @@ def headline(job: Row) -> Text:
 
 
 def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> RenderableType:
-    """What happened to a job, oldest first: enqueued, attempts, whatever was unusual, its end."""
+    """The history of a job, oldest first: enqueued, attempts, unusual events, end."""
     lines: list[tuple[datetime, RenderableType]] = [
         (job["created_at"], Text(f"enqueued ({job['origin']})"))
     ]
@@ -94,12 +94,12 @@ def attempt(row: Row, *, log_lines: int | None = None) -> RenderableType:
     """One finished attempt: how it ended, what it used, its error and the end of its log."""
     lines: list[RenderableType] = [Text(), _attempt_line(row)]
     printed = (row.get("log_tail") or "").rstrip()
-    told = printed.splitlines()
-    left_out = len(told) - log_lines if log_lines and len(told) > log_lines else 0
-    title = f"printed (last {log_lines} of {len(told)} lines)" if left_out else "printed"
+    log = printed.splitlines()
+    left_out = len(log) - log_lines if log_lines and len(log) > log_lines else 0
+    title = f"printed (last {log_lines} of {len(log)} lines)" if left_out else "printed"
     for name, text, style in (
         ("error", row.get("error"), "red"),
-        (title, "\n".join(told[left_out:]), ""),
+        (title, "\n".join(log[left_out:]), ""),
     ):
         if text:
             lines += [
@@ -110,7 +110,7 @@ def attempt(row: Row, *, log_lines: int | None = None) -> RenderableType:
 
 
 def question(row: Row) -> RenderableType:
-    """A question that waits for a person: what is asked, the options, and how to answer."""
+    """An open question: what is asked, the options, and how to answer."""
     node = row["node_id"]
     names = [f"run {row['run_id']}", row["workflow"], node] if node else [f"job {row['job_id']}"]
     age = Text(f"{row['widget'] or 'input'}, {duration(seconds(row['age']))} old", "bright_black")
@@ -131,7 +131,7 @@ def question(row: Row) -> RenderableType:
 
 
 def options(spec: Row) -> list[tuple[Any, str]]:
-    """What a person may choose from: each value with a short text for it."""
+    """The values a person may choose from, each with a short text."""
     given = spec.get("options", spec.get("source"))
     return [(value, brief(value)) for value in given] if isinstance(given, list) else []
 
@@ -166,7 +166,7 @@ def _attempt_line(row: Row) -> Parts:
 
 def _event_line(row: Row) -> Parts:
     detail = dict(row["detail"] or {})
-    why = brief(detail.pop("reason", None) or "")  # a worker may have sent anything
+    why = brief(detail.pop("reason", None) or "")  # workers may send any value
     rest = [f"{key} {brief(value)}" for key, value in detail.items() if key not in HIDDEN]
     what = Text(row["type"].replace("_", " "), "magenta")
     parts = [f"by {row['actor']}", why, *rest]
@@ -174,8 +174,7 @@ def _event_line(row: Row) -> Parts:
 
 
 def _without_carets(text: str) -> str:
-    """Without the lines of a traceback that underline a line too long for a terminal: broken,
-    they point at nothing."""
+    """Drop long lines of carets from a traceback: wrapped, they point nowhere."""
     kept = (line for line in text.splitlines() if len(line) <= WIDE or line.strip(" ^~"))
     return "\n".join(kept)
 

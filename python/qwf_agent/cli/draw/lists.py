@@ -1,4 +1,4 @@
-"""Lists and facts: rows of a query as a table, a row as names and values."""
+"""Draws lists and facts: rows of a query as a table, one row as names and values."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ NUMBERS = {
     *("queued", "scheduled", "running", "workers", "waited", "held", "free", "max", "fired"),
 }
 TIMES = {"took", "age", "waited", "seen", "due"}
-FIRM = NUMBERS | TIMES | {"status", "state", "created", "next", "version", "size"}
-SPARE = {"worker"}  # gone, as the last one, before any other column is cut
-NARROW = 12
+FIXED = NUMBERS | TIMES | {"status", "state", "created", "next", "version", "size"}
+OPTIONAL = {"worker"}  # if it is the last column, it is dropped before others are narrowed
+MIN_WIDTH = 12
 GAP = 2
-BRIEF = 60
+MAX_INLINE = 60
 
 
 def rows(columns: Sequence[str], content: Iterable[Row], empty: str) -> RenderableType:
-    """A list, one line for each row; columns that hold nothing are left out. Else `empty`."""
+    """A list with one line for each row, without empty columns; `empty` if there are no rows."""
     cells = [[cell(column, row.get(column)) for column in columns] for row in content]
     if not cells:
         return Text(empty)
-    told = [any(row[n].plain for row in cells) for n in range(len(columns))]
+    filled = [any(row[n].plain for row in cells) for n in range(len(columns))]
     return Rows(
-        [column for column, said in zip(columns, told, strict=True) if said],
-        [[text for text, said in zip(row, told, strict=True) if said] for row in cells],
+        [column for column, keep in zip(columns, filled, strict=True) if keep],
+        [[text for text, keep in zip(row, filled, strict=True) if keep] for row in cells],
     )
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A table that fits: where room is short, the widest text columns give way, then the last."""
+    """A table that fits: text columns are narrowed first, widest first, then the last dropped."""
 
     columns: Sequence[str]
     cells: Sequence[Sequence[Text]]
@@ -63,23 +63,23 @@ class Rows:
 def fit(
     columns: Sequence[str], cells: Sequence[Sequence[Text]], room: int, gap: int = GAP
 ) -> list[int]:
-    """Width of each column, of as many of them as fit into `room`; the widest texts give way."""
+    """Widths of the columns that fit into `room`, after narrowing the widest texts."""
     wanted = [
         min(room, max(len(column), *(row[n].cell_len for row in cells)))
         for n, column in enumerate(columns)
     ]
     while (over := sum(wanted) + gap * (len(wanted) - 1) - room) > 0:
-        if columns[len(wanted) - 1] in SPARE:
+        if columns[len(wanted) - 1] in OPTIONAL:
             wanted.pop()
             continue
-        soft = [
+        flexible = [
             n
             for n, column in enumerate(columns[: len(wanted)])
-            if column not in FIRM and wanted[n] > NARROW
+            if column not in FIXED and wanted[n] > MIN_WIDTH
         ]
-        if soft:
-            widest = max(soft, key=wanted.__getitem__)
-            wanted[widest] = max(NARROW, wanted[widest] - max(1, over // len(soft)))
+        if flexible:
+            widest = max(flexible, key=wanted.__getitem__)
+            wanted[widest] = max(MIN_WIDTH, wanted[widest] - max(1, over // len(flexible)))
         elif len(wanted) > 1:
             wanted.pop()
         else:
@@ -88,13 +88,13 @@ def fit(
 
 
 def facts(row: Row, names: Sequence[str]) -> RenderableType:
-    """Name and value, one to a line; what says nothing (null, empty, zero) is left out."""
+    """Name and value, one on each line, without null, empty and zero values."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bright_black", no_wrap=True)
     table.add_column(overflow="fold")
     for name in names:
         value = row.get(name)
-        if isinstance(value, dict | list) and len(words.brief(value)) > BRIEF:
+        if isinstance(value, dict | list) and len(words.brief(value)) > MAX_INLINE:
             pretty = json.dumps(value, indent=2, ensure_ascii=False, default=str)
             table.add_row(name.replace("_", " "), Text(pretty))
         elif value or value is False:
@@ -103,7 +103,7 @@ def facts(row: Row, names: Sequence[str]) -> RenderableType:
 
 
 def cell(name: str, value: Any) -> Text:
-    """A value as it stands in a list, by the name of its column."""
+    """A value as a list shows it, by the name of its column."""
     if value is None or value == []:
         return Text("")
     if name == "status":

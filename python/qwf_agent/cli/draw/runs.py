@@ -1,4 +1,4 @@
-"""Runs: the tree of one, a line each of several, what changed between two looks."""
+"""Draws runs: one as a tree, several as a line each, and the changes between two statuses."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ STATES = (
     *("completed", "failed", "cancelled", "skipped", "running", "awaiting_input"),
     *("queued", "scheduled", "blocked"),
 )
-ASKED = 2
-QUIET = ("completed", "blocked", "skipped", "queued", "cancelled", "scheduled")
+ASKED = 2  # questions shown below a run
+LEFT_OUT = ("completed", "blocked", "skipped", "queued", "cancelled", "scheduled")
 
 
 def run(status: Row, max_lines: int | None = None) -> RenderableType:
-    """A run as a tree of steps and nodes; of one taller than max_lines only what is going on."""
+    """A run as a tree of steps and nodes; if it exceeds max_lines, only the busy nodes."""
     asked = _answers(status)
     room = max_lines and max_lines - 3 - len(asked)
     lines: list[RenderableType] = [headline(status), nodes(status, room), *asked]
@@ -76,7 +76,7 @@ def nodes(status: Row, max_lines: int | None = None) -> RenderableType:
 
 
 def board(statuses: Sequence[Row], names: Mapping[int, str]) -> RenderableType:
-    """Several runs, one line each: name, a sign for each node, how far, and what is going on."""
+    """Several runs, one line each: name, a sign for each node, progress, current work."""
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
     for _ in range(3):
         table.add_column(no_wrap=True)
@@ -91,7 +91,7 @@ def board(statuses: Sequence[Row], names: Mapping[int, str]) -> RenderableType:
 def changes(before: Row | None, after: Row, only: Container[str] | None = None) -> list[str]:
     """One plain line for each node whose state changed since `before`, and for the run.
 
-    With `only`, changes to other states than these are passed over.
+    With `only`, changes to other states are left out.
     """
     known = {node["node_id"]: node["status"] for node in before["nodes"]} if before else {}
     one = after["run"]
@@ -107,7 +107,7 @@ def changes(before: Row | None, after: Row, only: Container[str] | None = None) 
 
 
 def _more(node: Row, status: Row) -> str:
-    """Time and detail of a node for a plain line; how far it is changes too often for one."""
+    """Time and detail of a node for a plain line, without progress, which changes too often."""
     ended = node.get("finished_at") and node.get("seconds") is not None
     took = f"  {duration(node['seconds'])}" if ended else ""
     detail = _detail(node) if node["status"] != "running" else None
@@ -117,7 +117,7 @@ def _more(node: Row, status: Row) -> str:
 
 
 def _doing(status: Row) -> Text:
-    """What of a run is going on, else what it waits for, else how it ended."""
+    """What a run is doing, or waits for, or how it ended."""
     if status["run"]["status"] in OVER:
         return state(status["run"]["status"])
     for wanted, words in (("running", ""), ("awaiting_input", "asks"), ("queued", "queued")):
@@ -129,7 +129,7 @@ def _doing(status: Row) -> Text:
 
 
 def _state(node: Row) -> str:
-    """A map runs while its elements do, though its own row is blocked."""
+    """A map is shown as running while its elements run, though its own row is blocked."""
     return "running" if node["status"] == "blocked" and node.get("elements") else node["status"]
 
 
@@ -170,7 +170,7 @@ def _detail(node: Row) -> Text | None:
 
 
 def _answers(status: Row) -> list[Text]:
-    """How to answer the first questions of a run: each on a line of its own, to be copied."""
+    """The commands that answer the first questions of a run, one on each line, for copying."""
     asked = [node for node in status["nodes"] if node["status"] == "awaiting_input"]
     return [_answer(status, node) for node in asked[:ASKED]]
 
@@ -180,7 +180,7 @@ def _answer(status: Row, node: Row) -> Text:
 
 
 def _waits(node: Row) -> list[str]:
-    """What it comes after: nodes of its own step, and other steps as a whole."""
+    """What it waits for: nodes of its own step by name, other steps as a whole."""
     own = f"{node['step_id']}/"
     names = (
         name.removeprefix(own) if name.startswith(own) else name.partition("/")[0]
@@ -190,13 +190,13 @@ def _waits(node: Row) -> list[str]:
 
 
 def _elements(node: Row) -> Text:
-    """How far a map is, and what has become of its elements."""
+    """Progress of a map, and its elements by state."""
     counts: Mapping[str, int] = node["elements"]
     names = sorted(counts, key=STATES.index)
-    told = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in names)
+    parts = ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in names)
     if node["status"] == "completed":
-        return Text(f"{sum(counts.values())} elements: {told}", "bright_black")
-    return bar(_elements_done(counts)).append(f" {told}")
+        return Text(f"{sum(counts.values())} elements: {parts}", "bright_black")
+    return bar(_elements_done(counts)).append(f" {parts}")
 
 
 def _elements_done(counts: Mapping[str, int]) -> float:
@@ -205,9 +205,9 @@ def _elements_done(counts: Mapping[str, int]) -> float:
 
 
 def _fitting(all_nodes: list[Row], max_lines: int | None) -> tuple[list[Row], Counter[str]]:
-    """As many nodes as fit in max_lines, busy ones first; and the states of those left out."""
+    """The nodes that fit in max_lines, busy ones first; and the states of those left out."""
     shown, left_out = all_nodes, Counter[str]()
-    for quiet in QUIET:
+    for quiet in LEFT_OUT:
         if max_lines is None or _height(shown) <= max_lines:
             break
         left_out[quiet] = sum(_state(node) == quiet for node in shown)

@@ -1,4 +1,4 @@
-"""Texts of others on a terminal: what would steer the terminal is shown instead of obeyed."""
+"""Makes foreign text safe for a terminal: control characters are shown, not executed."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 
-# Control characters become their pictures; C1 controls and what turns the direction of text, a box.
+# Control characters become their pictures; C1 controls and those for text direction, a box.
 _PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
 _BOXES = dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
-_STEERING = {**_PICTURES, 0x7F: 0x2421, **_BOXES}
+_CONTROLS = {**_PICTURES, 0x7F: 0x2421, **_BOXES}
 
 
 def visible(text: str) -> str:
-    """The text with nothing in it that a terminal would obey but line ends and tabs."""
-    return text.translate(_STEERING)
+    """The text without control characters, except line ends and tabs."""
+    return text.translate(_CONTROLS)
 
 
 @dataclass(frozen=True)
 class Visible:
-    """Content made visible, for a screen that is not drawn through a Terminal."""
+    """Content made visible, for a screen that is not printed through a Terminal."""
 
     content: RenderableType
 
@@ -34,7 +34,7 @@ class Visible:
 
 
 class Terminal(Console):
-    """A console whose colours and moves are its own: none come from the texts it prints."""
+    """A console on which printed texts cannot set colours or move the cursor."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None

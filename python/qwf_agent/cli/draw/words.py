@@ -1,4 +1,4 @@
-"""How single values are written: states, times, sizes, bars."""
+"""Formats single values: states, times, sizes, bars."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ FLEET_LOOKS = {
     "parked": "magenta",
     "paused": "magenta",
     "dead": "red",
-    "nobody": "red",
+    "unserved": "red",
     "stopped": "bright_black",
     "disabled": "bright_black",
 }
 OVER = {"completed", "failed", "cancelled"}
 BAR = 12
-# Times as the database has them that no calendar has.
-ENDLESS = {
+# The database's infinite times, as the extremes of Python.
+INFINITE = {
     "infinity": datetime.max.replace(tzinfo=timezone.utc),
     "-infinity": datetime.min.replace(tzinfo=timezone.utc),
 }
@@ -74,10 +74,10 @@ def spell(length: timedelta) -> str:
 
 
 def queue_state(queue: Row) -> str:
-    """How a queue is served; nobody: work waits that nobody takes."""
+    """The state of a queue; unserved: jobs are queued and no worker serves it."""
     if queue["paused"]:
         return "paused"
-    return "on" if queue["workers"] else "nobody" if queue["queued"] else "-"
+    return "on" if queue["workers"] else "unserved" if queue["queued"] else "-"
 
 
 def size(number: float) -> str:
@@ -99,27 +99,27 @@ def bar(fraction: float, width: int = BAR) -> Text:
 
 
 def moment(when: datetime) -> str:
-    """A time in the zone of whoever reads it; without the date where it is today."""
-    if when in ENDLESS.values():
-        return "never" if when == ENDLESS["infinity"] else "always"
+    """A time in the local zone, without the date if it is today."""
+    if when in INFINITE.values():
+        return "never" if when == INFINITE["infinity"] else "always"
     there = when.astimezone()
     today = there.date() == datetime.now().astimezone().date()
     return there.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
 
 
 def seconds(value: Any) -> float:
-    """A length of time as seconds, however it came."""
+    """A length of time in seconds, from a timedelta or a number."""
     return value.total_seconds() if isinstance(value, timedelta) else float(value)
 
 
 def gist(error: str) -> str:
-    """The line of an error that says most: the last of a traceback, else the first."""
+    """The most telling line of an error: the last of a traceback, else the first."""
     lines = error.strip().splitlines() or [""]
     return lines[-1] if lines[0].startswith("Traceback") else lines[0]
 
 
 def brief(value: Any) -> str:
-    """Any value in one line."""
+    """Any value on one line."""
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, dict) and "id" in value and "label" in value:

@@ -14,13 +14,13 @@ from qwf_agent.cli import connection, errors
 @connection.dsn_option
 @click.option(
     "--every", type=click.FloatRange(0.2, 60), default=1.0, show_default=True, metavar="SECONDS",
-    help="How often to look.",
+    help="Time between updates.",
 )  # fmt: skip
 def top(dsn: str | None, every: float) -> None:
     """Watch queues, boxes, jobs, failures and questions live.
 
-    The keys for what is selected stand at the bottom: switch workers on and off, cancel, retry,
-    answer.
+    The keys for the selected row are shown at the bottom: cancel, retry, answer, switch workers on
+    and off.
 
     \b
     Example:  qwf top
@@ -32,5 +32,5 @@ def top(dsn: str | None, every: float) -> None:
     from qwf_agent.cli.top.fleet import Fleet
 
     with Fleet(lambda: connection.connect(address, notices=False)) as fleet:
-        fleet.look()  # where there is no database or schema, say so as every command does
+        fleet.look()  # without a database or schema, fail as every command does
         Top(fleet, every).run()

@@ -24,12 +24,12 @@ from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
 from qwf_agent.cli.top.fleet import Fleet, Rows, Snapshot, reason
 from qwf_agent.cli.top.lists import LISTS
 
-LOW = 30  # lines; below, the panels are short
-SHARE = 10  # the database is looked at for a tenth of the time, at most
+LOW = 30  # lines; on a lower screen the panels are short
+SHARE = 10  # reading takes at most a tenth of the time
 PADDING = 2  # of a cell, both sides
 
 
-# The sixteen colours of a terminal as they read well on the dark background of the screen.
+# The sixteen colours of a terminal, chosen for the dark background of the screen.
 COLOURS = TerminalTheme(
     (18, 18, 18),
     (224, 224, 224),
@@ -41,7 +41,7 @@ COLOURS = TerminalTheme(
 
 
 class Top(App[None]):
-    """Looks at the fleet now and then, in a thread, and shows it. Keys act on the selected row."""
+    """Reads the fleet regularly in a thread and shows it. Keys act on the selected row."""
 
     TITLE = "qwf top"
     ENABLE_COMMAND_PALETTE = False
@@ -50,7 +50,7 @@ class Top(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("1", "list('running')", "running", show=False),
         Binding("2", "list('failed')", "failed", show=False),
-        Binding("3", "list('asked')", "asked", show=False),
+        Binding("3", "list('questions')", "questions", show=False),
         Binding("4", "list('workers')", "workers", show=False),
         Binding("left", "next(-1)", show=False, priority=True),
         Binding("right,tab", "next(1)", "next list", key_display="←→", priority=True),
@@ -89,18 +89,18 @@ class Top(App[None]):
         yield Footer(compact=True)
 
     def on_mount(self) -> None:
-        """Look at once, then every so often."""
+        """Read at once, then regularly."""
         self.query_one("#queues").border_title = "queues"
         self.query_one("#hosts").border_title = "boxes"
         self._table().focus()
         self.look()
 
     def on_resize(self) -> None:
-        """Columns fit the width."""
+        """Fit the columns to the new width."""
         self.call_after_refresh(self._draw)
 
     def on_tabs_tab_activated(self, event: Tabs.TabActivated) -> None:
-        """Show the list of that name."""
+        """Show the list with that name."""
         name = (event.tab.id or "").removeprefix("tab-")
         if name in LISTS:
             self.query_one(ContentSwitcher).current = name
@@ -108,17 +108,17 @@ class Top(App[None]):
             self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only keys that make sense for the list are offered; none while something is on top."""
+        """Offer only the keys that work on the list shown; only quit while a dialog is open."""
         if len(self.screen_stack) > 1:
             return action == "quit"
         of_lists = frozenset[str]().union(*(one.actions for one in LISTS.values()))
         return action not in of_lists or action in LISTS[self._current()].actions
 
-    # What is seen -------------------------------------------------------------------------------
+    # Reading ------------------------------------------------------------------------------------
 
     @work(thread=True, exclusive=True, group="look")
     def look(self) -> None:
-        """Read a snapshot, and show it; when the next is due depends on how long it took."""
+        """Read a snapshot and show it. The longer it takes, the later the next one."""
         started = time.monotonic()
         try:
             seen, trouble = self._fleet.look(), ""
@@ -135,11 +135,11 @@ class Top(App[None]):
         self._next = self.set_timer(max(self._every, SHARE * took), self.look)
 
     def _draw(self) -> None:
-        if not self.query("#headline"):  # it is being closed
+        if not self.query("#headline"):  # the app is closing
             return
         seen = self._seen
         lines = 3 if self.size.height < LOW else 10
-        head = panels.headline(seen.queues, seen.asked, seen.failed, self._trouble)
+        head = panels.headline(seen.queues, seen.questions, seen.failed, self._trouble)
         if self._frozen:
             head.append("frozen", "reverse")
         self.query_one("#headline", Static).update(head)
@@ -149,7 +149,7 @@ class Top(App[None]):
         for name, rows in (
             ("running", seen.running),
             ("failed", seen.failed),
-            ("asked", seen.asked),
+            ("questions", seen.questions),
             ("workers", seen.workers),
         ):
             self._fill(name, rows)
@@ -157,7 +157,7 @@ class Top(App[None]):
             self.query_one(f"#tab-{name}", Tab).label = f"{name}{number}"
 
     def _fill(self, name: str, rows: Rows) -> None:
-        """Put rows into a list; the selected row stays selected, wherever it is now."""
+        """Put rows into a list; the selected row stays selected, wherever it moves."""
         table = self.query_one(f"#{name}", DataTable)
         one = LISTS[name]
         selected, index = self._selected(table), table.cursor_row
@@ -176,10 +176,10 @@ class Top(App[None]):
             row=keys.index(selected) if selected in keys else min(index, len(keys) - 1)
         )
 
-    # What is done -------------------------------------------------------------------------------
+    # Acting -------------------------------------------------------------------------------------
 
     def action_list(self, name: str) -> None:
-        """Show the list of that name."""
+        """Show the list with that name."""
         self.query_one(Tabs).active = f"tab-{name}"
 
     def action_next(self, step: int) -> None:
@@ -188,7 +188,7 @@ class Top(App[None]):
         self.action_list(names[(names.index(self._current()) + step) % len(names)])
 
     def action_freeze(self) -> None:
-        """Stop looking, or look again."""
+        """Stop or resume updating."""
         self._frozen = not self._frozen
         self._draw()
 
@@ -219,7 +219,7 @@ class Top(App[None]):
             return
         host, queue = row["host"], row["queue"]
         words = {"on": "on"}.get(
-            state, {"hard": "off", "drain": "off after what runs"}.get(policy, "on pause")
+            state, {"hard": "off", "drain": "off after the running jobs"}.get(policy, "paused")
         )
 
         def switch() -> None:
@@ -227,7 +227,7 @@ class Top(App[None]):
 
         if policy == "hard" and state == "off":
             self._ask(
-                f"Kill what {host} runs on {queue}, and hand it to others?",
+                f"Kill the bodies of {queue} on {host}, and hand their jobs to others?",
                 switch,
                 f"{host} {queue}: off",
             )
@@ -248,25 +248,25 @@ class Top(App[None]):
         self.push_screen(AnswerDialog(question), answered)
 
     def action_details(self) -> None:
-        """Show all of the selected job."""
+        """Show the selected job in full."""
         row = self._row()
         if row:
             self.fetch(row["job_id"] if "job_id" in row else row["id"])
 
     def on_data_table_row_selected(self) -> None:
-        """Enter on a row."""
+        """Enter was pressed on a row."""
         if self.check_action("details", ()):
             self.action_details()
 
     @work(thread=True)
-    def do(self, what: Callable[[], None], said: str) -> None:
-        """Do it in a thread, say that it is done or why not, and look again."""
+    def do(self, what: Callable[[], None], done: str) -> None:
+        """Do it in a thread, say that it is done or why not, and update."""
         try:
             what()
         except (psycopg.Error, click.ClickException) as error:
             self.call_from_thread(self.notify, reason(error), severity="error", markup=False)
             return
-        self.call_from_thread(self.notify, said, markup=False)
+        self.call_from_thread(self.notify, done, markup=False)
         self.call_from_thread(self.look)
 
     @work(thread=True)
@@ -286,10 +286,10 @@ class Top(App[None]):
         )
         self.call_from_thread(self.push_screen, DetailsDialog(content))
 
-    def _ask(self, question: str, what: Callable[[], None], said: str) -> None:
+    def _ask(self, question: str, what: Callable[[], None], done: str) -> None:
         def answered(sure: bool | None) -> None:
             if sure:
-                self.do(what, said)
+                self.do(what, done)
 
         self.push_screen(ConfirmDialog(question), answered)
 

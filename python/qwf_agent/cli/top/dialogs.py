@@ -1,4 +1,4 @@
-"""What `qwf top` puts over the lists: a question yes or no, an answer to type, a job in full."""
+"""The dialogs of `qwf top`: confirm an action, type an answer, see a job in full."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from qwf_agent.cli import draw
 
 
 class ConfirmDialog(ModalScreen[bool]):
-    """Asks before something is done; true for yes."""
+    """Asks before an action; True for yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("y,enter", "dismiss(True)", "Yes"),
@@ -27,14 +27,14 @@ class ConfirmDialog(ModalScreen[bool]):
         self._question = question
 
     def compose(self) -> ComposeResult:
-        """The question."""
+        """The question and its keys."""
         with Vertical(classes="dialog"):
             yield Static(self._question, markup=False)
             yield Static("y  yes      n  no", classes="quiet", markup=False)
 
 
 class AnswerDialog(ModalScreen[str | None]):
-    """Shows a question and takes an answer; None when it is left open."""
+    """Shows a question and takes an answer; None if it is left open."""
 
     BINDINGS: ClassVar[list[BindingType]] = [("escape", "dismiss(None)", "Leave it open")]
 
@@ -50,11 +50,11 @@ class AnswerDialog(ModalScreen[str | None]):
             yield Input(placeholder="#1, true, text or JSON; Enter sends, Esc leaves it open")
 
     def on_mount(self) -> None:
-        """Type at once."""
+        """Focus the input."""
         self.query_one(Input).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """That is the answer."""
+        """Return the answer."""
         if event.value.strip():
             self.dismiss(event.value.strip())
 

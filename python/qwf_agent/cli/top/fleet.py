@@ -1,4 +1,4 @@
-"""What `qwf top` reads and does: one connection, one snapshot at a time."""
+"""Reads and changes for `qwf top`, over one connection, one at a time."""
 
 from __future__ import annotations
 
@@ -51,25 +51,25 @@ where j.status = 'failed'
 order by j.finished_at desc
 limit 100
 """
-ASKED = "select * from qwf.pending_inputs order by since limit 100"
+QUESTIONS = "select * from qwf.pending_inputs order by since limit 100"
 
 
 @dataclass
 class Snapshot:
-    """What was seen at one moment."""
+    """The fleet at one moment."""
 
     queues: Rows = field(default_factory=list)
     workers: Rows = field(default_factory=list)
     hosts: Rows = field(default_factory=list)
     running: Rows = field(default_factory=list)
     failed: Rows = field(default_factory=list)
-    asked: Rows = field(default_factory=list)
+    questions: Rows = field(default_factory=list)
 
 
 class Fleet:
-    """The fleet behind one connection, which is made again when it was lost.
+    """The fleet, over one connection that is opened again when it is lost.
 
-    Its methods block; one at a time uses the connection. They raise psycopg.Error.
+    Its methods block, and one at a time uses the connection. They raise psycopg.Error.
     """
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
@@ -90,7 +90,7 @@ class Fleet:
             self._conn.close()
 
     def look(self) -> Snapshot:
-        """What there is to see now."""
+        """Read a snapshot."""
         with self._one_at_a_time:
             conn = self._connection()
             return Snapshot(
@@ -99,7 +99,7 @@ class Fleet:
                 hosts=_read(conn, HOSTS),
                 running=_read(conn, RUNNING),
                 failed=_read(conn, FAILED),
-                asked=_read(conn, ASKED),
+                questions=_read(conn, QUESTIONS),
             )
 
     def job(self, job: int) -> tuple[dict[str, Any], Rows, Rows]:
@@ -113,7 +113,7 @@ class Fleet:
 
     def cancel(self, job: int) -> None:
         """Cancel a job."""
-        self._call("cancel_job", job_id=job, reason=f"qwf top, {arguments.me()}")
+        self._call("cancel_job", job_id=job, reason=f"qwf top, {arguments.login_name()}")
 
     def retry(self, job: int) -> None:
         """Run a failed job again."""
@@ -122,14 +122,19 @@ class Fleet:
     def switch(self, host: str, queue: str, state: str, policy: str) -> None:
         """Switch the workers of a host on a queue."""
         self._call(
-            "worker_control", host=host, queue=queue, state=state, policy=policy, by=arguments.me()
+            "worker_control",
+            host=host,
+            queue=queue,
+            state=state,
+            policy=policy,
+            by=arguments.login_name(),
         )
 
     def answer(self, question: dict[str, Any], text: str) -> None:
         """Answer a question with what a person typed."""
-        value = answer.meant([question], text)
+        value = answer.parse_answer([question], text)
         with self._one_at_a_time:
-            answer.give(self._connection(), question, value)
+            answer.answer_question(self._connection(), question, value)
 
     def _call(self, function: str, **arguments: Any) -> None:
         with self._one_at_a_time:
@@ -142,7 +147,7 @@ class Fleet:
 
 
 def _read(conn: Connection, query: LiteralString, params: tuple[Any, ...] = ()) -> Rows:
-    """Rows whose texts do not steer the terminal."""
+    """Rows whose texts are safe for the terminal."""
     return [
         {name: visible(v) if isinstance(v, str) else v for name, v in row.items()}
         for row in connection.many(conn, query, params)
@@ -150,7 +155,7 @@ def _read(conn: Connection, query: LiteralString, params: tuple[Any, ...] = ()) 
 
 
 def reason(error: BaseException) -> str:
-    """An error in a line or two, with what to do where the database says it."""
+    """An error in one or two lines, with the database's hint if there is one."""
     if not isinstance(error, psycopg.Error):
         return visible(str(error)) or type(error).__name__
     lines = [error.diag.message_primary or str(error).strip(), error.diag.message_hint]

@@ -1,4 +1,4 @@
-"""The lists of `qwf top`: their columns, and how a row of each is written."""
+"""The lists of `qwf top`: their columns, and the cells of a row."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STOPS = {"hard": "off", "drain": "drain", "pause": "paused"}
 
 @dataclass(frozen=True)
 class List:
-    """One list: what names a row, its columns, what it says when it is empty, its keys."""
+    """One list: key column, columns, cells of a row, text if it is empty, actions."""
 
     key: str
     columns: tuple[str, ...]
@@ -26,11 +26,11 @@ class List:
     actions: frozenset[str]
 
     def name_of(self, row: Row) -> str:
-        """What tells a row from all others."""
+        """The key that identifies a row."""
         return str(row[self.key])
 
     def fitted(self, rows: list[Row], room: int) -> tuple[list[int], list[Cells]]:
-        """Widths of as many columns as fit, of the last as much as there is; and the cells."""
+        """Widths of the columns that fit (the last takes the rest of the room), and the cells."""
         written = [self.cells(row) for row in rows]
         widths = draw.fit(self.columns, written, room, gap=0)
         widths[-1] = max(widths[-1], room - sum(widths[:-1]))
@@ -52,7 +52,7 @@ def _failed(row: Row) -> Cells:
     return [*_what(row), ended, draw.cell("tries", row["attempt"]), Text(line, "red")]
 
 
-def _asked(row: Row) -> Cells:
+def _question(row: Row) -> Cells:
     node = row["node_id"] or f"job {row['job_id']}"
     return [
         draw.cell("run", row["run_id"]),
@@ -97,21 +97,21 @@ LISTS = {
         "id",
         ("id", "run", "what", "host", "took", "progress"),
         _running,
-        "nothing runs",
+        "nothing is running",
         frozenset({"details", "cancel"}),
     ),
     "failed": List(
         "id",
         ("id", "run", "what", "ended", "tries", "error"),
         _failed,
-        "nothing has failed of late",
+        "nothing failed recently",
         frozenset({"details", "retry"}),
     ),
-    "asked": List(
+    "questions": List(
         "job_id",
         ("run", "node", "widget", "age", "prompt"),
-        _asked,
-        "nobody is asked anything",
+        _question,
+        "no open questions",
         frozenset({"details", "answer"}),
     ),
     "workers": List(

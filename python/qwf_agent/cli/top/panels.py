@@ -1,4 +1,4 @@
-"""The two panels above the lists: queues, and boxes with their bars."""
+"""The headline and the two panels above the lists: queues, and boxes with bars."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from qwf_agent.cli import draw
 from qwf_agent.cli.draw import Row
 
 BAR = 8
-LONGEST = 24  # letters of the name of a box
+LONGEST = 24  # characters of a box's name
 MIB = 2.0**20
 SWAPPING_MB = 1024
 HOT, WARM = 0.9, 0.7
 
 
 def headline(
-    queues: Sequence[Row], asked: Sequence[Row], failed: Sequence[Row], trouble: str
+    queues: Sequence[Row], questions: Sequence[Row], failed: Sequence[Row], trouble: str
 ) -> Text:
-    """The sums of it all in one line; trouble instead, when there is some."""
+    """The totals in one line, or `trouble` if there is any."""
     if trouble:
         return Text(f" {trouble.splitlines()[0]}", "bold red")
     text = Text(" qwf  ", "bold")
@@ -29,8 +29,8 @@ def headline(
         (sum(row["queued"] for row in queues), "queued", "cyan"),
         (sum(row["running"] for row in queues), "running", "yellow"),
         (sum(row["scheduled"] for row in queues), "scheduled", "bright_black"),
-        (len(asked), "asked", "magenta"),
-        (len(failed), "failed of late", "red"),
+        (len(questions), "questions", "magenta"),
+        (len(failed), "failed recently", "red"),
     ):
         text.append(f"{number} ", f"bold {colour}" if number else "bright_black")
         text.append(f"{words}   ", "bright_black")
@@ -38,10 +38,10 @@ def headline(
 
 
 def queues(rows: Sequence[Row], lines: int) -> RenderableType:
-    """The queues, the busiest first where there are too many."""
+    """The queues; if there are too many, only the busiest."""
     busiest = sorted(rows, key=lambda row: -(row["queued"] + row["running"]))[: max(1, lines)]
     names = [row["queue"] for row in busiest]
-    told = [
+    shown = [
         {
             **row,
             "state": draw.queue_state(row),
@@ -51,27 +51,27 @@ def queues(rows: Sequence[Row], lines: int) -> RenderableType:
         if row["queue"] in names
     ]
     columns = ("queue", "state", "workers", "slots", "queued", "running", "waited")
-    return draw.rows(columns, told, "no queues")
+    return draw.rows(columns, shown, "no queues")
 
 
 def hosts(rows: Sequence[Row], workers: Sequence[Row], lines: int) -> RenderableType:
-    """The boxes: processors, memory and cards as bars; those that send no readings by name."""
+    """The boxes, with bars for CPU, memory and GPUs; only the name if a box sends no metrics."""
     known = {row["host"]: row for row in rows}
     names = sorted({*known, *(row["host"] for row in workers)})
     width = min(max((len(name) for name in names), default=0), LONGEST)
-    told = [line for name in names for line in _host(name, known.get(name), width)]
-    if len(told) > lines:
-        told = [*told[: lines - 1], Text("... and more", "bright_black")]
-    return Group(*told) if told else Text("no boxes yet: qwf agent", "bright_black")
+    shown = [line for name in names for line in _host(name, known.get(name), width)]
+    if len(shown) > lines:
+        shown = [*shown[: lines - 1], Text("... and more", "bright_black")]
+    return Group(*shown) if shown else Text("no boxes yet: qwf agent", "bright_black")
 
 
 def _host(name: str, row: Row | None, width: int) -> list[Text]:
-    """One line for the box, and one for every two cards."""
+    """One line for the box, and one for every two GPUs."""
     text = Text(no_wrap=True, overflow="ellipsis")
     text.append(name if len(name) <= width else f"{name[: width - 1]}…", "bold")
     text.append(" " * max(1, width - len(name) + 1))
     if row is None:
-        return [text.append("no readings", "bright_black")]
+        return [text.append("no metrics", "bright_black")]
     _bar(text, "cpu", row["cpu_percent"])
     _bar(text, "ram", row["ram_percent"])
     if row["ram_total_mb"]:
