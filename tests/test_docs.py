@@ -39,7 +39,7 @@ Starter = Callable[..., "subprocess.Popen[str]"]
 # Generated parts ---------------------------------------------------------------------------------
 
 
-def test_the_clients_document_holds_the_examples_as_they_are() -> None:
+def test_the_clients_document_holds_the_current_examples() -> None:
     examples = tool("include_examples")
     text = (DOCS / "clients.md").read_text(encoding="utf-8")
     assert examples.included(text) == text, "run: make docs"
@@ -63,9 +63,9 @@ def test_the_api_document_is_the_same_from_an_older_server() -> None:
         assert tool("generate_sql_api").document(dsn) == written
 
 
-def test_a_function_without_a_place_in_the_api_document_is_named() -> None:
+def test_a_function_without_a_chapter_in_the_api_document_is_reported() -> None:
     api = tool("generate_sql_api")
-    with pytest.raises(api.Undocumented, match="no room for nowhere"):
+    with pytest.raises(api.Undocumented, match="no heading for nowhere"):
         list(api.chapters([SimpleNamespace(name="nowhere")]))
 
 
@@ -147,7 +147,7 @@ def node() -> Path:
 
 @pytest.fixture
 def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], list[str]]:
-    """Commands that start a copy of each worker, with one more body, `slow`, which ends on request."""
+    """Commands that start a copy of a worker with one more body, `slow`, which ends on request."""
 
     def command(kind: str) -> list[str]:
         if kind == "bash":
@@ -242,12 +242,14 @@ def post(url: str, body: object, secret: str = SECRET) -> tuple[int, dict[str, A
         return error.code, json.load(error)
 
 
-NODE = pytest.param("node", marks=pytest.mark.xdist_group("node"))  # so that one process installs for all
+NODE = pytest.param(
+    "node", marks=pytest.mark.xdist_group("node")
+)  # so that one process installs for all
 WORKERS = pytest.mark.parametrize("kind", ["bash", NODE, "ruby"])
 
 
 @WORKERS
-def test_a_worker_completes_a_workflow_that_came_over_http(
+def test_a_worker_completes_a_workflow_enqueued_over_http(
     kind: str,
     programs: Callable[[str], list[str]],
     environment: Environment,
@@ -303,7 +305,7 @@ def test_a_worker_renews_its_lease_and_stops_a_cancelled_body(
 
 
 @WORKERS
-def test_a_worker_told_twice_to_stop_gives_the_job_back(
+def test_a_worker_stopped_twice_releases_its_job(
     kind: str,
     programs: Callable[[str], list[str]],
     environment: Environment,
@@ -362,7 +364,7 @@ def test_a_producer_enqueues_in_its_own_transaction(
     assert db.execute("select context from qwf.runs").fetchone() == ({"who": "ada@example.org"},)
 
 
-def test_the_shim_takes_values_as_values_and_says_what_is_wrong(
+def test_the_shim_treats_values_as_data_and_explains_errors(
     shim: str, db: psycopg.Connection[Any]
 ) -> None:
     nasty = "x');drop/**/schema/**/qwf/**/cascade;--"

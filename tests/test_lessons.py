@@ -24,7 +24,7 @@ def test_every_lesson_is_answered() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])
-def test_what_answers_a_lesson_exists(row: list[str]) -> None:
+def test_the_tests_that_a_lesson_names_exist(row: list[str]) -> None:
     names = NAME.findall(row[2])
     assert names, "it names no test"
     for name in names:
@@ -49,7 +49,7 @@ def test_what_answers_a_lesson_exists(row: list[str]) -> None:
         ("host=box", True),
     ],
 )
-def test_the_guard_of_test_databases_reads_the_name_of_the_database(
+def test_the_guard_of_test_databases_checks_the_database_name(
     dsn: str, refused: bool, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
 ) -> None:
     monkeypatch.setenv("QWF_TEST_DSN", dsn)
@@ -65,7 +65,7 @@ def code() -> list[Path]:
     return [p for f in folders for p in (ROOT / f).rglob("*") if p.suffix in (".sql", ".py")]
 
 
-def test_the_engine_has_no_words_of_a_business() -> None:
+def test_the_engine_has_no_business_words() -> None:
     words = re.compile(
         r"parcel|fence_region|paint_|freshness|ai_leads|celery|ingest", re.IGNORECASE
     )

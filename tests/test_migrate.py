@@ -89,7 +89,7 @@ def states(dsn: str, chain: Chain | None = None) -> list[str]:
 # The engine's own plan ---------------------------------------------------------------------------
 
 
-def test_the_engine_deploys_from_nothing_verifies_reverts_to_nothing_and_deploys_again(
+def test_the_engine_deploys_verifies_reverts_and_deploys_again(
     empty_dsn: str, query: Callable[[str], Any]
 ) -> None:
     names = [change.name for change in migrate.read_plan().changes]
@@ -118,7 +118,7 @@ def test_deploy_takes_the_keywords_of_pytest_postgresql(empty_dsn: str) -> None:
     assert set(states(empty_dsn)) == {"deployed"}
 
 
-def test_a_role_without_createrole_deploys_and_is_told(server: Server, empty_dsn: str) -> None:
+def test_a_role_without_createrole_can_deploy(server: Server, empty_dsn: str) -> None:
     database = conninfo_to_dict(empty_dsn)["dbname"]
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute("create role plain login")
@@ -136,7 +136,7 @@ def test_a_role_without_createrole_deploys_and_is_told(server: Server, empty_dsn
 # Any plan ----------------------------------------------------------------------------------------
 
 
-def test_deploy_and_revert_stop_where_they_are_told(empty_dsn: str, chain: Chain) -> None:
+def test_deploy_and_revert_stop_at_the_given_change(empty_dsn: str, chain: Chain) -> None:
     for name in ("a", "b", "c"):
         chain.table(name)
     assert migrate.deploy(empty_dsn, to="a", plan=chain.plan) == ["shop", "a"]
@@ -147,7 +147,7 @@ def test_deploy_and_revert_stop_where_they_are_told(empty_dsn: str, chain: Chain
         migrate.deploy(empty_dsn, to="nowhere", plan=chain.plan)
 
 
-def test_a_failing_script_leaves_nothing_and_says_where(
+def test_a_failing_script_leaves_nothing_and_names_its_line(
     empty_dsn: str, chain: Chain, query: Callable[[str], Any]
 ) -> None:
     chain.add("bad", "create table shop.bad (id int);\nselect wrong;", "drop table shop.bad;")
@@ -187,7 +187,7 @@ def test_a_reworked_change_keeps_its_frozen_scripts(
     assert migrate.revert(empty_dsn, plan=chain.plan) == ["f", "shop"]
 
 
-def test_two_projects_are_deployed_beside_each_other(
+def test_two_projects_are_deployed_to_one_database(
     empty_dsn: str, chain: Chain, query: Callable[[str], Any]
 ) -> None:
     migrate.deploy(empty_dsn)
@@ -207,7 +207,7 @@ def test_a_database_of_another_version_is_refused(empty_dsn: str, chain: Chain) 
     assert states(empty_dsn, chain) == ["deployed", "pending", "unknown"]
 
 
-def test_a_schema_that_somebody_else_made_is_refused(
+def test_a_schema_made_without_qwf_migrate_is_refused(
     empty_dsn: str, query: Callable[[str], Any]
 ) -> None:
     with psycopg.connect(empty_dsn) as conn:
@@ -223,7 +223,7 @@ def test_a_schema_that_somebody_else_made_is_refused(
         ("host=a b c", "not a database address"),
     ],
 )
-def test_a_bad_address_is_an_advice_not_a_traceback(dsn: str, message: str) -> None:
+def test_a_bad_address_gives_a_message_that_says_what_to_do(dsn: str, message: str) -> None:
     with pytest.raises(migrate.MigrateError, match=message):
         migrate.deploy(dsn)
 
@@ -292,7 +292,7 @@ def wait_until(conn: psycopg.Connection[Any], condition: str) -> None:
         timer.cancel()
 
 
-def test_two_processes_that_deploy_at_once_share_the_work(empty_dsn: str) -> None:
+def test_two_concurrent_deploys_share_the_work(empty_dsn: str) -> None:
     both = [deploying(empty_dsn), deploying(empty_dsn)]
     printed = []
     for process in both:
@@ -303,12 +303,14 @@ def test_two_processes_that_deploy_at_once_share_the_work(empty_dsn: str) -> Non
     assert migrate.verify(empty_dsn)
 
 
-def test_a_deploy_waits_for_one_that_runs_and_says_so(empty_dsn: str, chain: Chain) -> None:
+def test_a_deploy_waits_for_a_running_one_and_says_so(empty_dsn: str, chain: Chain) -> None:
     lines: list[str] = []
     with psycopg.connect(empty_dsn, autocommit=True) as holder:
         holder.execute("select pg_advisory_lock(%s)", [LOCK])
         waiting = threading.Thread(
-            target=migrate.deploy, args=[empty_dsn], kwargs={"plan": chain.plan, "say": lines.append}
+            target=migrate.deploy,
+            args=[empty_dsn],
+            kwargs={"plan": chain.plan, "say": lines.append},
         )
         waiting.start()
         wait_until(
@@ -370,7 +372,7 @@ def test_a_deploy_killed_half_way_is_finished_by_the_next(
     assert migrate.verify(empty_dsn, plan=chain.plan) == ["shop", "late", "last"]
 
 
-def test_what_was_killed_before_a_verify_that_fails_is_reverted(
+def test_a_change_killed_before_its_failing_verify_is_reverted(
     empty_dsn: str, chain: Chain, query: Callable[[str], Any]
 ) -> None:
     chain.add(
@@ -383,7 +385,7 @@ def test_what_was_killed_before_a_verify_that_fails_is_reverted(
     assert query("select to_regclass('shop.late')") is None
 
 
-def test_a_server_that_stops_in_the_middle_is_an_error_and_the_next_deploy_goes_on(
+def test_a_deploy_fails_if_the_server_stops_and_the_next_one_continues(
     server: Server, empty_dsn: str, chain: Chain
 ) -> None:
     chain.add("late", "create table shop.late (id int);" + PASS, "drop table shop.late;")

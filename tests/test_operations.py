@@ -65,7 +65,7 @@ def run(*words: Any) -> Any:
     return CliRunner().invoke(qwf, [*map(str, words)])
 
 
-def test_every_option_of_an_agent_stands_in_the_example() -> None:
+def test_the_example_has_every_option_of_an_agent() -> None:
     example = tomllib.loads(block("toml"))
     known = {
         option.removeprefix("--")
@@ -76,7 +76,7 @@ def test_every_option_of_an_agent_stands_in_the_example() -> None:
     assert set(example["agent"]) == known - {"dsn", "verbose", "config"}
 
 
-def test_the_example_is_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_example_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "qwf.toml").write_text(block("toml"))
     monkeypatch.setenv("QWF_CONFIG", str(tmp_path / "qwf.toml"))
     with agent_command.make_context("agent", []) as context:
@@ -104,13 +104,13 @@ def test_agents_and_applications_work_with_logins_of_their_own(
     assert base.invariants() == []
 
 
-def test_the_order_from_psql_is_one(base: Database) -> None:
+def test_the_order_from_psql_works(base: Database) -> None:
     (order,) = re.findall(r"`(insert into qwf\.worker_controls [^`]+)`", TEXT)
     base.conn.execute(order)  # type: ignore[arg-type]
     assert base.one("select qwf.desired_state('box-b', 'gpu')") == "off"
 
 
-def test_a_backup_restores_and_what_ran_runs_again(
+def test_a_backup_restores_and_running_jobs_run_again(
     base: Database, start: StartAgent, server: Server, tmp_path: Path
 ) -> None:
     done = base.enqueue("noop")
@@ -143,7 +143,7 @@ def test_a_backup_restores_and_what_ran_runs_again(
             assert restored.invariants() == []
 
 
-def test_an_agent_finds_the_server_that_takes_writes(base: Database, start: StartAgent) -> None:
+def test_an_agent_finds_the_writable_server(base: Database, start: StartAgent) -> None:
     info = base.conn.info
     both = (
         f"host=127.0.0.1,{info.host} port=1,{info.port} user={info.user} dbname={info.dbname}"
@@ -153,7 +153,7 @@ def test_an_agent_finds_the_server_that_takes_writes(base: Database, start: Star
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
 
 
-def test_what_a_container_is_checked_by(
+def test_the_health_check_of_a_container(
     base: Database, start: StartAgent, monkeypatch: Any
 ) -> None:
     base.conn.execute("update qwf.settings set heartbeat = '0.2 s'")

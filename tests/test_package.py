@@ -105,7 +105,7 @@ def unpacked(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 # Contents ----------------------------------------------------------------------------------------
 
 
-def test_the_sdist_has_all_that_make_test_needs(unpacked: Path) -> None:
+def test_the_sdist_has_everything_that_make_test_needs(unpacked: Path) -> None:
     for name in NEEDED_BY_MAKE_TEST:
         assert (unpacked / name).read_bytes() == (ROOT / name).read_bytes(), name
     for folder in ("bench", "docs", "examples", "python", "tests", "sql/tests"):
@@ -240,7 +240,7 @@ def deployed(status: str) -> list[str]:
     return [row["change"] for row in rows]
 
 
-def test_the_package_that_runs_is_that_of_the_wheel(environment: Path, installed: Run) -> None:
+def test_the_installed_package_comes_from_the_wheel(environment: Path, installed: Run) -> None:
     where = "import qwf_agent, qwf_agent.migrate as m; print(qwf_agent.__file__, m.plan_path())"
     for path in installed("python", "-c", where).split():
         assert environment / "lib" in Path(path).parents

@@ -1,4 +1,4 @@
-"""What somebody who means harm can do with the rights of a role: nothing beyond them."""
+"""An attacker who has the rights of a role can do nothing beyond them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rows(session: Session, query: str, *values: Any) -> list[tuple[Any, ...]]:
 
 
 def sqlstate(session: Session, query: Any, *values: Any) -> str:
-    """How a statement ended: 00000, or the SQLSTATE of its error."""
+    """Run a statement and return its SQLSTATE, 00000 for success."""
     try:
         session.execute(query, values or None)
     except psycopg.Error as error:
@@ -39,17 +39,17 @@ def sqlstate(session: Session, query: Any, *values: Any) -> str:
 
 # pgspot ------------------------------------------------------------------------------------------
 
-# What migrate.py deploys them with; whoever uses sqitch or psql is told to in docs/security.md.
+# The path that qwf migrate deploys with; docs/security.md tells users of sqitch and psql to set it.
 DEPLOYED_WITH = "set search_path = pg_catalog, pg_temp;\n"
-# Functions without a search_path of their own, so that the planner can write them into a query.
-# Each runs with the rights of its caller, so there is nothing to gain by misleading it: the
-# private ones are called by pinned functions alone, whose path they have; these, by anybody.
-FREE = {"now", "version", "wake_channel"}
+# Public functions without a search_path of their own, so that the planner can inline them. They run
+# with the rights of their caller, so misleading them gains nothing. Private functions need none:
+# only functions with a fixed path call them, and they inherit it.
+UNPINNED = {"now", "version", "wake_channel"}
 SCRIPTS = [c.deploy.path for c in migrate.read_plan().changes]
 
 
 def spotted(script: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """What pgspot finds in a script. Bodies that its parser cannot read are left out."""
+    """The findings of pgspot in a script, without bodies that its parser cannot read."""
     ignored: dict[str, Any] = {
         "ignore": [],
         "ignore_lang": [],
@@ -61,7 +61,7 @@ def spotted(script: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
         counter = Counter(argparse.Namespace(plpgsql=plpgsql, **ignored))
         try:
             visit_sql(State(counter), DEPLOYED_WITH + script, toplevel=True)
-        except Exception as error:  # pglast knows no fields of composite variables
+        except Exception as error:  # pglast cannot parse fields of composite variables
             capsys.readouterr()
             if not plpgsql or "list index" in str(error):
                 raise
@@ -71,7 +71,7 @@ def spotted(script: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def as_called(script: str) -> str:
-    """The script as pgspot is to see it: with the path that a private helper really runs with.
+    """The script as pgspot should see it: with the path that a private function really runs with.
 
     A body written as an expression (`return ...`) is bound when it is created; pgspot cannot read
     it, so it is given as text.
@@ -82,7 +82,7 @@ def as_called(script: str) -> str:
         else script
     )
     name = re.search(r"^create function (_?qwf)\.(\w+)", script, re.MULTILINE)
-    if "set search_path" in script or name is None or name[2] in FREE:
+    if "set search_path" in script or name is None or name[2] in UNPINNED:
         return script
     assert name[1] == "_qwf", f"{name[2]}: public, so pin its search_path"
     assert "security definer" not in script
@@ -94,12 +94,12 @@ def as_called(script: str) -> str:
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda p: str(p.relative_to(SQL)))
 def test_pgspot_finds_nothing(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = spotted(as_called(script.read_text(encoding="utf-8")), capsys)
-    if script.stem in FREE:  # the reason stands at FREE
+    if script.stem in UNPINNED:  # see UNPINNED for the reason
         found = [line for line in found if not re.match("PS0(01|05|16|17)", line)]
     assert found == []
 
 
-def test_pgspot_sees_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pgspot_finds_a_planted_fault(capsys: pytest.CaptureFixture[str]) -> None:
     open_door = (
         "create function qwf.f(a text) returns text language plpgsql security definer as"
         " $$ begin return a || 'x'; end $$"
@@ -107,7 +107,7 @@ def test_pgspot_sees_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line[:5] for line in spotted(open_door, capsys)] == ["PS003", "PS001"]
 
 
-# Names that stand in for others ------------------------------------------------------------------
+# Objects that shadow others ----------------------------------------------------------------------
 
 LIFE = ROOT / "tests" / "security" / "life.sql"
 
@@ -116,7 +116,7 @@ TRAPS = ROOT / "tests" / "security" / "traps.sql"
 
 @pytest.fixture
 def mallory(db: Session, connect: Callable[[], Session]) -> Iterator[Session]:
-    """Somebody with the rights of all four roles, who lays traps and leads into them."""
+    """An attacker with the rights of all four roles, who makes trap objects and a path to them."""
     db.execute(TRAPS.read_text(encoding="utf-8"))
     db.execute("drop role if exists mallory")
     db.execute("create role mallory login")
@@ -132,9 +132,7 @@ def mallory(db: Session, connect: Callable[[], Session]) -> Iterator[Session]:
     db.execute("drop role mallory")
 
 
-def test_no_function_with_the_rights_of_the_owner_steps_into_a_trap(
-    db: Session, mallory: Session
-) -> None:
+def test_no_security_definer_function_uses_a_trap_object(db: Session, mallory: Session) -> None:
     names = rows(
         db,
         "select relname from pg_class where relnamespace = 'qwf'::regnamespace and relkind = 'r'",
@@ -146,7 +144,7 @@ def test_no_function_with_the_rights_of_the_owner_steps_into_a_trap(
     assert rows(db, "select status::text from qwf.runs") == [("cancelled",)]
     assert rows(db, "select what from evil.caught where who <> 'mallory'") == []
     assert rows(db, "select * from qwf.check_invariants()") == []
-    # the traps do close: in mallory's own statements, and in a function without a path of its own
+    # the traps work: in mallory's own statements, and in a function without a path of its own
     assert rows(db, "select count(*) > 0 from evil.caught") == [(True,)]
     db.execute(
         "create function public.unpinned(a int) returns boolean language plpgsql security definer"
@@ -156,8 +154,8 @@ def test_no_function_with_the_rights_of_the_owner_steps_into_a_trap(
     assert len(rows(db, "select what from evil.caught where who <> 'mallory'")) == 1
 
 
-def test_a_database_whose_path_leads_astray_is_deployed_all_the_same(empty_dsn: str) -> None:
-    """Whoever may create operators in schema public does not decide what a constraint checks."""
+def test_a_database_with_a_hostile_search_path_is_deployed_correctly(empty_dsn: str) -> None:
+    """A user who may create operators in schema public cannot change what a constraint checks."""
     with psycopg.connect(empty_dsn, autocommit=True) as conn:
         conn.execute(
             "create function public.never(int, int) returns boolean language sql immutable"
@@ -182,7 +180,7 @@ def test_a_database_whose_path_leads_astray_is_deployed_all_the_same(empty_dsn: 
         assert rows(conn, "select qwf.enqueue('t', queue => 'cpu')") == [(1,)]
 
 
-# Texts that are not what they seem ---------------------------------------------------------------
+# Hostile texts -----------------------------------------------------------------------------------
 
 EVIL = [
     "'; drop table public.victim; --",
@@ -204,7 +202,7 @@ EVIL = [
     "NaN",
     "infinity",
 ]
-# What a call needs to get far; every other argument keeps its default, or is a small value.
+# Values that let a call get far; other arguments keep their default or get a small value.
 USUAL: dict[str, Any] = {
     "task": "t",
     "workflow": "w",
@@ -247,13 +245,13 @@ union all select 'schema', nspname::text from pg_namespace where nspname !~ '^pg
 union all select 'row', count(*)::text from public.victim
 order by 1, 2
 """
-# Beside QW...: not of its type (22P02, 22007, 22008, 22003), nested or escaped as no value can be
-# (22P05, 54001, 54000), and what is not there.
+# Besides QW...: not valid for the type (22P02, 22007, 22008, 22003), or nested or escaped too much
+# (22P05, 54001, 54000).
 REFUSALS = {"00000", "22P02", "22P05", "22007", "22008", "22003", "54001", "54000"}
 
 
 def calls(db: Session) -> Iterator[tuple[str, list[tuple[str, str]], list[tuple[str, str]]]]:
-    """Each public function with the arguments it needs, and those that a text can be given for."""
+    """Each public function, its required arguments, and the arguments that accept text."""
     for name, found in itertools.groupby(rows(db, ARGUMENTS), lambda row: row[0]):
         arguments = list(found)
         needed = [(a, kind) for _, a, kind, optional in arguments if not optional]
@@ -262,7 +260,7 @@ def calls(db: Session) -> Iterator[tuple[str, list[tuple[str, str]], list[tuple[
 
 
 def hostile(kind: str, text: str) -> list[Any]:
-    """A text as a value of a type: in every place of it where a text can be."""
+    """Values of a type that contain the text, in each place where it can be."""
     if kind == "jsonb":
         return [
             Jsonb(v)
@@ -313,12 +311,10 @@ def test_no_text_given_to_a_function_is_executed(
     assert rows(db, "select * from qwf.check_invariants()") == []
 
 
-# Who did it --------------------------------------------------------------------------------------
+# The recorded user -------------------------------------------------------------------------------
 
 
-def test_the_one_who_logged_in_is_written_down_whatever_role_he_takes(
-    db: Session, mallory: Session
-) -> None:
+def test_the_login_is_recorded_whichever_role_it_sets(db: Session, mallory: Session) -> None:
     mallory.execute("set search_path to default")
     mallory.execute("set role qwf_admin")
     mallory.execute("select qwf.enqueue('t', queue => 'cpu')")
@@ -329,12 +325,12 @@ def test_the_one_who_logged_in_is_written_down_whatever_role_he_takes(
     assert rows(db, "select requested_by from qwf.worker_controls") == [("mallory",)]
 
 
-# Where roles may not be made ---------------------------------------------------------------------
+# Without CREATEROLE ------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def alone() -> Iterator[tuple[str, Session]]:
-    """A server without the four roles: the address for a plain user, and a superuser's session."""
+    """A server without the four roles: an address for a plain user, and a superuser's session."""
     with own_server(embedded.binaries()) as server:
         dsn = server.dsn(server.maintenance)
         with psycopg.connect(dsn, autocommit=True) as conn:
@@ -344,13 +340,13 @@ def alone() -> Iterator[tuple[str, Session]]:
             yield make_conninfo(dsn, user="plain"), conn
 
 
-def test_without_createrole_the_owner_works_and_the_roles_can_follow(
+def test_without_createrole_the_owner_works_and_roles_can_be_added_later(
     alone: tuple[str, Session],
 ) -> None:
     dsn, superuser = alone
-    said: list[str] = []
-    migrate.deploy(dsn, say=said.append)
-    skipped = [line for line in said if "not created: no CREATEROLE" in line]
+    printed: list[str] = []
+    migrate.deploy(dsn, say=printed.append)
+    skipped = [line for line in printed if "not created: no CREATEROLE" in line]
     assert len(skipped) == 4
     assert all("create role" in line and "qwf migrate grants" in line for line in skipped)
     with psycopg.connect(dsn, autocommit=True) as owner:

@@ -64,7 +64,7 @@ def without_comments(text: str) -> str:
 # The plan and its scripts ------------------------------------------------------------------------
 
 
-def test_the_plan_names_every_script_and_no_other() -> None:
+def test_the_plan_names_exactly_the_scripts_that_exist() -> None:
     assert set(PLANNED) == set(CHANGES)
 
 
@@ -84,7 +84,7 @@ def test_a_change_has_scripts_of_one_transaction_each(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_file_holds_the_function_of_its_name_with_a_header_block(name: str) -> None:
+def test_a_function_file_holds_one_function_of_its_name_and_a_header(name: str) -> None:
     text = FUNCTIONS[name].read_text(encoding="utf-8")
     assert re.findall(r"^create function (_?qwf\.\w+)", text, re.MULTILINE) == [made_by(name)]
     header = text.partition("\nbegin;\n")[0]
@@ -209,7 +209,7 @@ def test_a_setting_is_read() -> None:
     assert [s for s in settings if not uses(rf"\b{s}\b", outside=file)] == ["singleton"]
 
 
-def test_an_event_that_can_be_written_is_written() -> None:
+def test_every_allowed_event_type_is_written() -> None:
     """Every type that the check of the table allows has a writer."""
     file = CHANGES["schema/history"]
     allowed = re.search(r"type text not null check \(type in \((.*?)\)\)", MADE[file], re.DOTALL)
@@ -275,7 +275,7 @@ def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
 # Files that are not code -------------------------------------------------------------------------
 
 
-def test_the_containers_are_described_in_full() -> None:
+def test_the_compose_file_is_complete() -> None:
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
     assert set(services) == {"postgres", "migrate", "cpu", "gpu", "metrics"}
     for name in ("cpu", "gpu", "metrics"):
@@ -296,7 +296,7 @@ def test_the_containers_are_described_in_full() -> None:
     assert services["metrics"]["command"][0] in known
 
 
-def test_the_unit_of_systemd_is_one(tmp_path: Path) -> None:
+def test_the_systemd_unit_is_valid(tmp_path: Path) -> None:
     unit = tmp_path / "qwf-agent@.service"
     unit.write_text(CliRunner().invoke(qwf, ["unit", "--user", "root"]).stdout)
     text = unit.read_text()

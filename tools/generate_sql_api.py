@@ -149,7 +149,7 @@ def chapters(functions: list[Any]) -> Iterator[str]:
             yield f"## {title}"
             yield from map(entry, public)
     if by_name:
-        raise Undocumented(f"sql/sqitch.plan has no room for {', '.join(sorted(by_name))}")
+        raise Undocumented(f"sql/sqitch.plan has no heading for {', '.join(sorted(by_name))}")
 
 
 def rooms(plan: str) -> Iterator[tuple[str, list[str]]]:
@@ -253,7 +253,7 @@ def roles_text(functions: list[Any], relations: list[Any]) -> str:
         lines.append(f"| `{function.name}` | {' | '.join(marks)} |")
     rules = {}
     for found in relations:
-        rule = "; ".join([*found.partial, *found.grants]) or "nobody"
+        rule = "; ".join([*found.partial, *found.grants]) or "no role"
         rules.setdefault(rule, []).append(f"`{found.name}`")
     lines += ["", "Tables and views:", ""]
     lines += [f"- {', '.join(names)}: {rule}." for rule, names in sorted(rules.items())]

@@ -38,7 +38,9 @@ def failed(on_db: Cli, db: Db) -> str:
     finish_next(db, "lost", "killed", reason="oom", signal=9)
     finish_next(db, "error", "first failure", log_tail="one\n")
     db.execute("select qwf.tick()")
-    finish_next(db, "error", TRACEBACK, log_tail="".join(f"line {n}\n" for n in range(1, 31)), exit_code=3)
+    finish_next(
+        db, "error", TRACEBACK, log_tail="".join(f"line {n}\n" for n in range(1, 31)), exit_code=3
+    )
     return job
 
 

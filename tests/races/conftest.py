@@ -1,4 +1,4 @@
-"""Races: two or more sessions on a fresh database, in an order that the test dictates."""
+"""Races: two or more sessions on a fresh database, in the order that the test dictates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.interleave import Race  # noqa: E402  (after its asserts are rewrit
 
 @pytest.fixture
 def race(connect: Callable[[], psycopg.Connection[Any]]) -> Iterator[Race]:
-    """The first session; opens the others."""
+    """The first session, which opens the others."""
     first = Race(connect)
     try:
         yield first

@@ -1,4 +1,4 @@
-"""Cancelling against everything that may happen to a job meanwhile."""
+"""Cancelling while other things happen to the job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_cancel_run_before_the_finish_of_a_node(race: Race) -> None:
     producer = race.session()
     producer.begin()
     producer.rows("select qwf.cancel_run(%s)", run)
-    assert finish(race.hurried(), held) == [("ok", True)]
+    assert finish(race.nonblocking(), held) == [("ok", True)]
     producer.commit()
     race.settle()
     assert race.run_status(run) == "cancelled"
@@ -46,7 +46,7 @@ def test_cancel_run_after_the_finish_of_a_node(race: Race) -> None:
 
 @pytest.mark.parametrize("outcome", ["error", "tempfail", "lost", "released"])
 @pytest.mark.parametrize("first", ["cancel", "finish"])
-def test_a_node_given_back_while_its_run_is_cancelled_does_not_come_back(
+def test_a_node_released_while_its_run_is_cancelled_is_not_queued_again(
     race: Race, first: str, outcome: str
 ) -> None:
     run = race.run("pair")
@@ -79,7 +79,7 @@ def test_cancel_run_while_a_claim_is_open(race: Race, claim_commits: bool) -> No
     worker = race.session()
     worker.begin()
     (held,) = claim(worker)
-    assert race.hurried().one("select qwf.cancel_run(%s)", run) is True
+    assert race.nonblocking().one("select qwf.cancel_run(%s)", run) is True
     race.healthy()
     if claim_commits:
         worker.commit()
@@ -91,26 +91,26 @@ def test_cancel_run_while_a_claim_is_open(race: Race, claim_commits: bool) -> No
     assert set(race.statuses(run).values()) == {"cancelled"}
 
 
-def test_cancel_run_first_leaves_a_claim_nothing(race: Race) -> None:
+def test_a_claim_after_cancel_run_gets_nothing(race: Race) -> None:
     run = race.run("pair")
     producer = race.session()
     producer.begin()
     producer.rows("select qwf.cancel_run(%s)", run)
-    assert claim(race.hurried(), 10) == []
+    assert claim(race.nonblocking(), 10) == []
     producer.commit()
     assert claim(race, 10) == []
     race.healthy()
 
 
-def test_an_open_cancel_does_not_hold_jobs_that_were_claimed_under_its_eyes(race: Race) -> None:
-    """cancel_run sees a node queued, a claim commits, and only then does it come to its lock.
+def test_an_open_cancel_does_not_lock_jobs_claimed_meanwhile(race: Race) -> None:
+    """cancel_run sees a queued node, a claim commits, and only then cancel_run takes its lock.
 
-    No gate fits in between; so many nodes are claimed, one by one, while as many are cancelled.
+    A gate cannot be placed there, so 60 nodes are claimed one by one while the run is cancelled.
     """
     for _ in range(8):
         run = race.run("wide")
         finish(race, *claim(race))
-        producer, claiming, worker = race.session(), race.session(), race.hurried()
+        producer, claiming, worker = race.session(), race.session(), race.nonblocking()
         producer.begin()
         claiming.rows("create temp table held as select * from qwf.claim('cpu', 'w', 1)")
         claiming.start(
@@ -148,20 +148,20 @@ def test_cancel_run_while_a_promotion_is_open(race: Race, guarded: bool, commits
     promoting = race.session()
     promoting.begin()
     assert promoting.one("select qwf.promote_due()") > 0
-    assert race.hurried().one("select qwf.cancel_run(%s)", run) is True
+    assert race.nonblocking().one("select qwf.cancel_run(%s)", run) is True
     race.healthy()
     promoting.commit() if commits else promoting.rollback()
     race.settle()
     assert set(race.statuses(run).values()) == {"cancelled"}
 
 
-def test_cancel_run_first_leaves_a_promotion_nothing(race: Race) -> None:
+def test_a_promotion_after_cancel_run_does_nothing(race: Race) -> None:
     run = race.run("guarded", run_at="2100-01-01")
     race.rows("update qwf.jobs set run_at = qwf.now() - interval '1 s' where status = 'scheduled'")
     producer = race.session()
     producer.begin()
     producer.rows("select qwf.cancel_run(%s)", run)
-    assert race.hurried().one("select qwf.promote_due()") == 0
+    assert race.nonblocking().one("select qwf.promote_due()") == 0
     producer.commit()
     race.settle()
     assert set(race.statuses(run).values()) == {"cancelled"}
@@ -176,7 +176,7 @@ def test_cancel_job_while_a_claim_is_open(race: Race, claim_commits: bool) -> No
     worker = race.session()
     worker.begin()
     (held,) = claim(worker)
-    assert race.hurried().one("select qwf.cancel_job(%s)", job) == "requested"
+    assert race.nonblocking().one("select qwf.cancel_job(%s)", job) == "requested"
     if claim_commits:
         worker.commit()
         race.settle()
@@ -192,13 +192,13 @@ def test_cancel_job_while_a_claim_is_open(race: Race, claim_commits: bool) -> No
 
 @pytest.mark.parametrize("outcome", ["completed", "error", "released", "cancelled"])
 def test_cancel_job_before_the_finish(race: Race, outcome: str) -> None:
-    """The request is not committed yet when the job ends or is given back."""
+    """The request is not committed yet when the job ends or is released."""
     job = race.one("select qwf.enqueue('t', queue => 'cpu', max_attempts => 3)")
     (held,) = claim(race)
     producer = race.session()
     producer.begin()
     assert producer.one("select qwf.cancel_job(%s)", job) == "requested"
-    assert finish(race.hurried(), held, outcome=outcome) == [("ok", False)]
+    assert finish(race.nonblocking(), held, outcome=outcome) == [("ok", False)]
     producer.commit()
     race.settle()
     assert race.status(job) == ("completed" if outcome == "completed" else "cancelled")
@@ -207,20 +207,20 @@ def test_cancel_job_before_the_finish(race: Race, outcome: str) -> None:
 
 @pytest.mark.parametrize("outcome", ["completed", "error", "released", "cancelled"])
 def test_cancel_job_after_the_finish(race: Race, outcome: str) -> None:
-    """The end of the job is not committed yet when somebody asks for it to be cancelled."""
+    """The end of the job is not committed yet when someone cancels it."""
     job = race.one("select qwf.enqueue('t', queue => 'cpu', max_attempts => 3)")
     (held,) = claim(race)
     worker = race.session()
     worker.begin()
     assert finish(worker, held, outcome=outcome) == [("ok", False)]
-    assert race.hurried().one("select qwf.cancel_job(%s)", job) == "requested"
+    assert race.nonblocking().one("select qwf.cancel_job(%s)", job) == "requested"
     worker.commit()
     race.settle()
     assert race.status(job) == ("completed" if outcome == "completed" else "cancelled")
     assert race.rows("select * from qwf.cancel_requests") == []
 
 
-def test_cancel_job_of_a_node_ends_its_run_whoever_settles_it(race: Race) -> None:
+def test_cancel_job_of_a_node_ends_its_run_whichever_session_settles_it(race: Race) -> None:
     run = race.run("pair")
     held = claim(race, 2)
     assert race.one("select qwf.cancel_job(%s)", held[0].job) == "requested"
@@ -233,15 +233,15 @@ def test_cancel_job_of_a_node_ends_its_run_whoever_settles_it(race: Race) -> Non
     assert race.run_status(run) == "cancelled"
 
 
-def test_a_request_for_a_node_of_a_held_run_miscounts_nothing(race: Race) -> None:
-    """A guarded node is being promoted when somebody asks for it to be cancelled."""
+def test_cancelling_a_node_of_a_locked_run_counts_correctly(race: Race) -> None:
+    """A guarded node is being promoted when someone cancels it."""
     run = race.run("asked", run_at="2100-01-01")
     node = race.job(run, "ask")
-    race.due(node)
+    race.make_due(node)
     promoting, holder = race.session(), race.session()
     promoting.begin()
     promoting.one("select qwf.promote_due()")
-    assert race.hurried().one("select qwf.cancel_job(%s)", node) == "requested"
+    assert race.nonblocking().one("select qwf.cancel_job(%s)", node) == "requested"
     promoting.commit()
     holder.begin()
     holder.rows("select from qwf.runs where id = %s for no key update", run)
@@ -254,19 +254,19 @@ def test_a_request_for_a_node_of_a_held_run_miscounts_nothing(race: Race) -> Non
 
 
 def test_a_request_that_is_settled_while_the_outbox_is_drained_is_not_lost(race: Race) -> None:
-    """The drain has looked at the node, and opens it after it was cancelled."""
+    """The drain has read the node, and opens it after it was cancelled."""
     run = race.run("asked_twice", run_at="2100-01-01")
     first, second = race.job(run, "ask"), race.job(run, "ask2")
-    race.due(first, second)
+    race.make_due(first, second)
     promoting, draining = race.session(), race.session()
     promoting.begin()
     promoting.one("select qwf.promote_due()")
-    assert race.hurried().one("select qwf.cancel_job(%s)", second) == "requested"
+    assert race.nonblocking().one("select qwf.cancel_job(%s)", second) == "requested"
     promoting.commit()
     open_gate = race.gate("qwf.jobs", f"old.id = {first} and new.status = 'awaiting_input'")
     draining.start("select qwf.drain_outbox()")
     draining.waits()
-    race.hurried().one("select qwf.tick()")
+    race.nonblocking().one("select qwf.tick()")
     open_gate()
     draining.ends()
     race.healthy()
@@ -275,7 +275,7 @@ def test_a_request_that_is_settled_while_the_outbox_is_drained_is_not_lost(race:
     assert set(race.statuses(run).values()) == {"cancelled"}
 
 
-def test_a_hanging_tick_that_looked_at_a_request_does_not_hold_up_the_worker(race: Race) -> None:
+def test_a_hanging_tick_that_read_a_request_does_not_block_the_worker(race: Race) -> None:
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     worker, ticking = race.session(), race.session()
     worker.begin()
@@ -284,13 +284,13 @@ def test_a_hanging_tick_that_looked_at_a_request_does_not_hold_up_the_worker(rac
     ticking.begin()
     ticking.one("select qwf.tick()")  # the job is locked: nothing to settle yet
     worker.commit()
-    assert finish(race.hurried(), held) == [("ok", False)]
+    assert finish(race.nonblocking(), held) == [("ok", False)]
     ticking.commit()
     race.settle()
     assert race.rows("select * from qwf.cancel_requests") == []
 
 
-def test_cancelling_a_run_looks_at_its_own_nodes_alone(race: Race) -> None:
+def test_cancelling_a_run_reads_only_its_own_nodes(race: Race) -> None:
     """Hundreds of other jobs in the table do not make hundreds of calls."""
 
     def calls() -> int:

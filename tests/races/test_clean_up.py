@@ -1,4 +1,4 @@
-"""Clean-up nodes: the end of their run against what still runs, and against a second end."""
+"""Clean-up nodes: the end of their run against running nodes, and against a second end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OUTCOMES = ["completed", "error", "fatal", "tempfail", "lost", "released", "canc
 
 
 def run_of(race: Race, *nodes: dict[str, Any]) -> int:
-    """A run of these nodes, as step s; its id."""
+    """Start a run of these nodes, as step s; returns its id."""
     race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": nodes}))
     step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
     race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "tidied", "steps": [step]}))
@@ -23,7 +23,7 @@ def run_of(race: Race, *nodes: dict[str, Any]) -> int:
 
 
 def tidied(race: Race, **clean: Any) -> tuple[int, Claim, Claim]:
-    """A run of a and b, which are running, c after a, and a clean-up after all of them."""
+    """A run of a and b, both running, c after a, and a clean-up after all of them."""
     run = run_of(
         race,
         {"id": "a"},
@@ -35,8 +35,8 @@ def tidied(race: Race, **clean: Any) -> tuple[int, Claim, Claim]:
     return run, a, b
 
 
-def work_off(race: Race, run: int, status: str) -> None:
-    """Run the clean-up, and assert that the run ends so, with nothing left."""
+def finish_clean_up(race: Race, run: int, status: str) -> None:
+    """Complete the clean-up, and assert that the run ends with `status` and nothing is left."""
     race.settle()
     held = claim(race, 10)
     assert [c.name for c in held] == ["s/clean"]
@@ -48,9 +48,9 @@ def work_off(race: Race, run: int, status: str) -> None:
 
 
 @pytest.mark.parametrize("first", ["the failure", "the other"])
-def test_clean_up_waits_for_what_runs_as_the_run_fails(race: Race, first: str) -> None:
-    """However the other node ends, whoever commits first: the clean-up opens once, and late."""
-    worker, hurried = race.session(), race.hurried()
+def test_clean_up_waits_for_nodes_that_run_when_the_run_fails(race: Race, first: str) -> None:
+    """However the other node ends, whoever commits first: the clean-up opens once, after both."""
+    worker, nonblocking = race.session(), race.nonblocking()
     for outcome in OUTCOMES:
         run, a, b = tidied(race)
         opening, closing = (a, "fatal"), (b, outcome)
@@ -58,43 +58,43 @@ def test_clean_up_waits_for_what_runs_as_the_run_fails(race: Race, first: str) -
             opening, closing = closing, opening
         worker.begin()
         assert finish(worker, opening[0], outcome=opening[1]) == [("ok", False)]
-        assert finish(hurried, closing[0], outcome=closing[1]) == [("ok", True)]
+        assert finish(nonblocking, closing[0], outcome=closing[1]) == [("ok", True)]
         race.healthy()
         worker.commit()
         if outcome == "cancelled" and first == "the other":
-            work_off(race, run, "cancelled")
+            finish_clean_up(race, run, "cancelled")
         else:
-            work_off(race, run, "failed")
+            finish_clean_up(race, run, "failed")
 
 
 def test_clean_up_waits_for_a_body_whose_worker_is_gone(race: Race) -> None:
     run, a, b = tidied(race)
     finish(race, a, outcome="fatal")
     assert race.statuses(run)["s/clean"] == "blocked"
-    race.lapse(b.job)
-    work_off(race, run, "failed")
+    race.expire_leases(b.job)
+    finish_clean_up(race, run, "failed")
 
 
-def test_what_is_claimed_as_the_run_fails_is_stopped_before_the_clean_up(race: Race) -> None:
+def test_a_node_claimed_while_the_run_fails_is_stopped_before_the_clean_up(race: Race) -> None:
     run, a, b = tidied(race)
     finish(race, b, outcome="released")
     claiming = race.session()
     claiming.begin()
     (again,) = claim(claiming)
-    assert finish(race.hurried(), a, outcome="fatal") == [("ok", False)]
-    race.one("select qwf.tick()")  # what it could not stop is looked at again
+    assert finish(race.nonblocking(), a, outcome="fatal") == [("ok", False)]
+    race.one("select qwf.tick()")  # retries what it could not stop
     claiming.commit()
     race.settle()
     assert race.statuses(run)["s/clean"] == "blocked"
     assert race.one(VERDICT, again.token) == "cancel"
     finish(race, again, outcome="cancelled")
-    work_off(race, run, "failed")
+    finish_clean_up(race, run, "failed")
 
 
 @pytest.mark.parametrize("commits", [True, False])
-def test_an_open_cancel_keeps_no_worker_waiting(race: Race, commits: bool) -> None:
+def test_an_open_cancel_blocks_no_worker(race: Race, commits: bool) -> None:
     run, a, b = tidied(race)
-    producer, worker = race.session(), race.hurried()
+    producer, worker = race.session(), race.nonblocking()
     producer.begin()
     producer.rows(CANCEL, run)
     assert race.one(VERDICT, a.token) == "ok"
@@ -107,7 +107,7 @@ def test_an_open_cancel_keeps_no_worker_waiting(race: Race, commits: bool) -> No
     if not commits:
         finish(race, *claim(race))
     finish(race, b)
-    work_off(race, run, "cancelled" if commits else "completed")
+    finish_clean_up(race, run, "cancelled" if commits else "completed")
 
 
 def test_cancelling_twice_at_once_leaves_the_clean_up_alone(race: Race) -> None:
@@ -121,7 +121,7 @@ def test_cancelling_twice_at_once_leaves_the_clean_up_alone(race: Race) -> None:
     assert other.ends() == [(False,)]
     race.healthy()
     finish(race, a, b, outcome="cancelled")
-    work_off(race, run, "cancelled")
+    finish_clean_up(race, run, "cancelled")
 
 
 @pytest.mark.parametrize("claimed", [True, False])
@@ -131,7 +131,7 @@ def test_cancelling_the_clean_up_itself_ends_the_run(race: Race, claimed: bool) 
     finish(race, b, outcome="cancelled")
     race.settle()
     held = claim(race) if claimed else []
-    producer, worker = race.session(), race.hurried()
+    producer, worker = race.session(), race.nonblocking()
     producer.begin()
     producer.rows("select qwf.cancel_job(%s)", race.job(run, "s/clean"))
     assert [worker.one(VERDICT, c.token) for c in held] == ["ok"] * claimed
@@ -144,8 +144,8 @@ def test_cancelling_the_clean_up_itself_ends_the_run(race: Race, claimed: bool) 
     assert race.statuses(run)["s/clean"] == "cancelled"
 
 
-def test_a_failure_that_comes_while_the_clean_up_runs_changes_nothing(race: Race) -> None:
-    """A clean-up node beside the one that fails does not depend on it."""
+def test_a_failure_during_the_clean_up_changes_nothing(race: Race) -> None:
+    """The clean-up node does not depend on the node that fails."""
     run = run_of(
         race, {"id": "a"}, {"id": "b", "run_if": "all_done"}, {"id": "c", "run_if": "all_done"}
     )
@@ -155,7 +155,7 @@ def test_a_failure_that_comes_while_the_clean_up_runs_changes_nothing(race: Race
     first = race.session()
     first.begin()
     assert finish(first, b, outcome="fatal") == [("ok", False)]
-    assert finish(race.hurried(), c, outcome="fatal") == [("ok", True)]
+    assert finish(race.nonblocking(), c, outcome="fatal") == [("ok", True)]
     race.healthy()
     first.commit()
     race.settle()
@@ -170,7 +170,7 @@ def test_a_cancel_and_a_failure_at_once_clean_up_once(race: Race, first: str) ->
     one.begin()
     if first == "cancel":
         one.rows(CANCEL, run)
-        assert finish(race.hurried(), a, outcome="fatal") == [("ok", True)]
+        assert finish(race.nonblocking(), a, outcome="fatal") == [("ok", True)]
         one.commit()
     else:
         assert finish(one, a, outcome="fatal") == [("ok", False)]
@@ -180,11 +180,11 @@ def test_a_cancel_and_a_failure_at_once_clean_up_once(race: Race, first: str) ->
         assert other.ends() == [("requested",)]
     race.settle()
     finish(race, b, outcome="cancelled")
-    work_off(race, run, "cancelled" if first == "cancel" else "failed")
+    finish_clean_up(race, run, "cancelled" if first == "cancel" else "failed")
 
 
 def test_a_clean_up_that_is_a_map_outlives_the_run(race: Race) -> None:
-    """Elements of it go on while those of another map are stopped."""
+    """Its elements continue while those of another map are stopped."""
     run = run_of(
         race,
         {"id": "m", "map": [1, 2, 3], "max_parallel": 2},
@@ -200,7 +200,7 @@ def test_a_clean_up_that_is_a_map_outlives_the_run(race: Race) -> None:
     first = race.session()
     first.begin()
     assert finish(first, held[0]) == [("ok", False)]
-    assert finish(race.hurried(), held[1], held[2])[0] == ("ok", True)
+    assert finish(race.nonblocking(), held[1], held[2])[0] == ("ok", True)
     first.commit()
     race.settle()
     assert race.run_status(run) == "failed"
@@ -211,7 +211,7 @@ def test_a_retry_of_a_run_that_was_cleaned_up_cleans_up_again(race: Race) -> Non
     run, a, b = tidied(race)
     finish(race, a, outcome="fatal")
     finish(race, b)
-    work_off(race, run, "failed")
+    finish_clean_up(race, run, "failed")
     race.rows("select qwf.retry_run(%s)", run)
     race.healthy()
     assert race.statuses(run) == {
@@ -222,4 +222,4 @@ def test_a_retry_of_a_run_that_was_cleaned_up_cleans_up_again(race: Race) -> Non
     }
     finish(race, *claim(race, 10))
     finish(race, *claim(race, 10))
-    work_off(race, run, "completed")
+    finish_clean_up(race, run, "completed")

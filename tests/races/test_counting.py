@@ -1,4 +1,4 @@
-"""What is counted off for a run while others change its nodes: each end once, none forgotten."""
+"""The counters of a run while several sessions change its nodes: each end counts once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.interleave import FINISH, Race, claim, finish, reports
 
 
 def run_of(race: Race, *nodes: dict[str, Any]) -> int:
-    """A run of these nodes, as step s; its id."""
+    """Start a run of these nodes, as step s; returns its id."""
     race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": nodes}))
     step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
     race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "counted", "steps": [step]}))
@@ -21,10 +21,10 @@ def run_of(race: Race, *nodes: dict[str, Any]) -> int:
 
 @pytest.mark.parametrize("way", ["one batch", "cancel_run", "cancel_job"])
 @pytest.mark.parametrize("clean", [{}, {"map": [1, 2]}])
-def test_a_map_that_is_stopped_as_its_last_element_ends_counts_once(
+def test_a_map_stopped_while_its_last_element_ends_counts_once(
     race: Race, way: str, clean: dict[str, Any]
 ) -> None:
-    """The clean-up waits for y, and for its own elements where it is a map."""
+    """The clean-up waits for y, and for its own elements if it is a map."""
     run = run_of(
         race,
         {"id": "x"},
@@ -60,8 +60,8 @@ def test_a_map_that_is_stopped_as_its_last_element_ends_counts_once(
 
 
 @pytest.mark.parametrize("way", ["answer", "finish"])
-def test_a_node_that_comes_to_ask_while_it_is_being_stopped(race: Race, way: str) -> None:
-    """It asks after the events were taken, and before what has to stop is looked for."""
+def test_a_node_that_asks_while_it_is_being_stopped(race: Race, way: str) -> None:
+    """It asks after the events were taken, and before the nodes to stop are searched."""
     run_of(
         race,
         {"id": "a", "on_failure": "ask" if way == "answer" else "fail"},
@@ -78,7 +78,7 @@ def test_a_node_that_comes_to_ask_while_it_is_being_stopped(race: Race, way: str
     else:
         stopping.start(FINISH, reports(a, outcome="fatal"))
     stopping.waits()
-    assert finish(race.hurried(), b, outcome="fatal") == [("ok", True)]
+    assert finish(race.nonblocking(), b, outcome="fatal") == [("ok", True)]
     race.healthy()
     open_gate()
     ((answer, *pending),) = stopping.ends()
@@ -90,7 +90,7 @@ def test_a_node_that_comes_to_ask_while_it_is_being_stopped(race: Race, way: str
 
 
 @pytest.mark.parametrize("call", ["cancel_job(%s)", "answer_job(%s, '\"skip\"')"])
-def test_an_element_is_gone_when_a_retry_of_its_map_was_first(race: Race, call: str) -> None:
+def test_an_element_no_longer_exists_after_a_retry_of_its_map(race: Race, call: str) -> None:
     run = run_of(race, {"id": "m", "map": [1, 2], "on_failure": "ask"})
     bad, other = claim(race, 2)
     finish(race, bad, outcome="fatal")
@@ -106,5 +106,5 @@ def test_an_element_is_gone_when_a_retry_of_its_map_was_first(race: Race, call: 
     with pytest.raises(psycopg.Error) as refused:
         person.ends()
     assert refused.value.sqlstate == "QW001"
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"

@@ -1,4 +1,4 @@
-"""Every two operations that lock rows, on the same rows, at once; and transactions of two."""
+"""Every two operations that lock rows, on the same rows, concurrently; and transactions of two."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 
 from support.interleave import Race, Session, claim, reports
 
-# {run} is a run whose first nodes are held, {ask} one that asks, {tokens} and {reports} are of what
-# is held, {failed} is a run that failed, {job} a standalone job that is held, {waiting} one that
-# is queued, {node} a node that is queued, {gone} a failed standalone job, {asking} one that asks
-# what to do about its failure, {worker} one that has registered.
+# {run} is a run whose first nodes are claimed, {ask} a run that asks, {tokens} and {reports} belong
+# to the claimed jobs, {failed} is a failed run, {job} a claimed standalone job, {waiting} a queued
+# one, {node} a queued node, {gone} a failed standalone job, {asking} one that asks what to do about
+# its failure, {worker} a registered worker.
 OPERATIONS = {
     "finish_many": "select verdict from qwf.finish_many('{reports}')",
     "finish_backwards": "select verdict from qwf.finish_many('{stropper}')",
@@ -52,8 +52,8 @@ OPERATIONS = {
     "take_model_requests": "select from qwf.take_model_requests('{worker}')",
 }
 NEVER_WAIT = {"heartbeat", "claim", "reclaim", "promote_due", "drain_outbox", "prune", "tick"}
-# What a person or a program may put several of into a transaction: which of the locks that
-# docs/concepts.md lists it waits for. Transactions that take these in one order do not deadlock.
+# Operations of which a person or a program may put several into one transaction, each with the
+# locks of docs/concepts.md that it waits for. Transactions that keep their order do not deadlock.
 WAITS_FOR = {
     "worker_control": (0,),
     "suspend_worker": (0,),
@@ -82,7 +82,7 @@ TOO_LATE, WAITED_IN_VAIN = ("QW001", "QW002"), "55P03"
 
 
 def scene(race: Race, n: int) -> dict[str, Any]:
-    """Work in every state, made anew."""
+    """Create work in every state."""
     race.rows(";".join(f"delete from qwf.{table}" for table in TABLES))
     race.rows(
         "update qwf.limit_slots set job_id = null where job_id is not null;"
@@ -106,8 +106,8 @@ def scene(race: Race, n: int) -> dict[str, Any]:
     assert race.status(job) == "running"
     waiting = race.one("select qwf.enqueue('t', queue => 'cpu')")
     later = race.run("pair", run_at="2100-01-01")
-    race.due(race.job(later, "pair/a"))
-    race.lapse(held[0].job)
+    race.make_due(race.job(later, "pair/a"))
+    race.expire_leases(held[0].job)
     race.run("pair")
     node = race.job(run, "fanin/c")
     return {
@@ -129,7 +129,7 @@ def scene(race: Race, n: int) -> dict[str, Any]:
 
 
 def attempt(race: Session, query: str) -> str:
-    """How a statement ended."""
+    """Run a statement and return how it ended."""
     try:
         race.conn.execute(query)
     except psycopg.Error as error:
@@ -138,7 +138,7 @@ def attempt(race: Session, query: str) -> str:
 
 
 def ended(session: Session) -> str:
-    """How the statement ended that the session was left with."""
+    """Wait for the started statement of a session and return how it ended."""
     try:
         session.ends()
     except psycopg.Error as error:
@@ -150,16 +150,16 @@ def ended(session: Session) -> str:
 def test_two_operations_at_once_do_not_deadlock(race: Race, first: str) -> None:
     race.rows("select qwf.create_limit('wide', 2)")
     one, other = race.session(), race.session()
-    hurried = race.session(lock_timeout="100ms")
-    # the first is done, and not committed
+    nonblocking = race.session(lock_timeout="100ms")
+    # the first has run, but is not committed
     words = scene(race, 0)
     one.begin()
     assert attempt(one, OPERATIONS[first].format(**words)) in ("00000", *TOO_LATE)
     waiting = []
     for second in OPERATIONS:
-        hurried.begin()
-        answer = attempt(hurried, OPERATIONS[second].format(**words))
-        hurried.rollback()
+        nonblocking.begin()
+        answer = attempt(nonblocking, OPERATIONS[second].format(**words))
+        nonblocking.rollback()
         if second in NEVER_WAIT:
             assert answer == "00000", f"{second} beside {first}"
         elif answer == WAITED_IN_VAIN:
@@ -189,15 +189,15 @@ def test_two_operations_at_once_do_not_deadlock(race: Race, first: str) -> None:
 
 
 def transaction(dice: random.Random, words: dict[str, Any]) -> list[str]:
-    """Two operations, in the order of the locks."""
+    """Two operations in the order of the locks."""
     names = dice.sample(list(WAITS_FOR), 2)
     return sorted(names, key=lambda name: (WAITS_FOR[name][0], words.get(WAITS_FOR[name][-1], 0)))
 
 
 def test_transactions_of_two_operations_do_not_deadlock(race: Race) -> None:
-    """Nor does the engine wait for them."""
+    """The engine does not wait for them either."""
     race.rows("select qwf.create_limit('wide', 2)")
-    one, other, hurried = race.session(), race.session(), race.hurried()
+    one, other, nonblocking = race.session(), race.session(), race.nonblocking()
     seed = random.randrange(1 << 32)
     dice, n = random.Random(seed), 0
     deadline = time.monotonic() + BUDGET_S
@@ -211,8 +211,8 @@ def test_transactions_of_two_operations_do_not_deadlock(race: Race) -> None:
         one.begin()
         ends = [attempt(one, mine[0])]
         other.start(";".join(["begin", *others, "commit"]))
-        other.rests()
-        assert attempt(hurried, OPERATIONS[engine].format(**words)) == "00000", what
+        other.waits_or_ends()
+        assert attempt(nonblocking, OPERATIONS[engine].format(**words)) == "00000", what
         if ends == ["00000"]:
             ends.append(attempt(one, mine[1]))
         one.rollback() if dice.random() < 0.2 else one.commit()

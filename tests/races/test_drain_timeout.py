@@ -1,4 +1,4 @@
-"""A fan-out that outlasts statement_timeout holds up its own run alone."""
+"""A fan-out that exceeds statement_timeout delays only its own run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def hold(race: Race, run: int) -> Session:
     return holder
 
 
-def test_a_drain_that_takes_too_long_goes_on_with_half_of_its_runs(race: Race) -> None:
+def test_a_drain_that_takes_too_long_continues_with_half_of_its_runs(race: Race) -> None:
     slow, other = race.run("chain"), race.run("chain")
     holders = [hold(race, slow), hold(race, other)]
     finish(race, *claim(race, 2))
@@ -23,9 +23,9 @@ def test_a_drain_that_takes_too_long_goes_on_with_half_of_its_runs(race: Race) -
     race.gate("qwf.jobs", f"old.run_id = {slow} and old.status = 'blocked'")  # never opened
     agent = race.session(statement_timeout="700ms")
 
-    agent.rows("select qwf.tick()")  # both at once: too long
+    agent.rows("select qwf.tick()")  # both at once take too long
     race.rows("update qwf.outbox set next_try_at = next_try_at - interval '10 s'")
-    agent.rows("select qwf.tick()")  # ten seconds later: one alone
+    agent.rows("select qwf.tick()")  # ten seconds later, one of them
     tries = "select run_id, tries, error from qwf.outbox order by id"
     alone = (slow, 1, "57014 it took longer than statement_timeout")
     assert race.rows(tries) == [alone, (other, 0, None)]

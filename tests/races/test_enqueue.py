@@ -1,4 +1,4 @@
-"""Two producers with one key, and work that ends while somebody asks for its key."""
+"""Two producers with one key, and a job that ends while its key is used again."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ def test_a_key_whose_job_is_just_ending(race: Race, call: str, finish_commits: b
     assert (second == first) == (not finish_commits)
 
 
-def test_a_job_ends_whatever_an_open_transaction_does_with_its_key(race: Race) -> None:
+def test_a_job_ends_while_an_open_transaction_uses_its_key(race: Race) -> None:
     first = race.one(ENQUEUE)
     (held,) = claim(race)
-    producer, worker = race.session(), race.hurried()
+    producer, worker = race.session(), race.nonblocking()
     producer.begin()
     assert producer.one(ENQUEUE) == first
     assert finish(worker, held) == [("ok", False)]
@@ -82,10 +82,10 @@ def test_many_keys_in_opposite_order_do_not_deadlock(race: Race) -> None:
     assert [i for (i,) in other.ends()] == first[::-1]
 
 
-def test_enqueueing_touches_nothing_shared(race: Race) -> None:
-    """Producers with open transactions do not meet."""
+def test_producers_share_no_locks(race: Race) -> None:
+    """Producers with open transactions do not wait for each other."""
     race.register("diamond")
-    one, other = race.session(), race.hurried()
+    one, other = race.session(), race.nonblocking()
     one.begin()
     for session in (one, other):
         session.rows("select qwf.enqueue('t', queue => 'cpu')")
@@ -101,8 +101,8 @@ def test_a_run_being_enqueued_is_invisible_until_it_commits(race: Race) -> None:
     producer = race.session()
     producer.begin()
     producer.rows("select qwf.enqueue_run('diamond')")
-    assert claim(race.hurried(), 10) == []
-    race.hurried().rows("select qwf.tick()")
+    assert claim(race.nonblocking(), 10) == []
+    race.nonblocking().rows("select qwf.tick()")
     race.healthy()
     producer.commit()
     assert len(claim(race, 10)) == 1

@@ -1,4 +1,4 @@
-"""What is sent on channel qwf_events, and that nothing is while it is switched off."""
+"""The notifications on channel qwf_events, and none while they are switched off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ON = "update qwf.settings set notify_events = true"
 
 @pytest.fixture
 def listener(race: Race) -> Session:
-    """A session that listens, with the events switched on."""
+    """A session that listens, with events switched on."""
     race.rows(ON)
     session = race.session()
     session.rows("listen qwf_events")
@@ -23,7 +23,7 @@ def listener(race: Race) -> Session:
 
 
 def heard(session: Session) -> list[Event]:
-    """Events that have come so far; the round trip fetches what was sent before it."""
+    """Events received so far; the round trip fetches those sent before it."""
     session.rows("select 1")
     return [json.loads(n.payload) for n in session.conn.notifies(timeout=0)]
 
@@ -88,7 +88,7 @@ def test_a_failure_that_asks_is_a_question(race: Race, listener: Session) -> Non
     assert names(listener) == ["job_failed"]
 
 
-def test_a_retry_that_waits_is_no_failure(race: Race, listener: Session) -> None:
+def test_a_scheduled_retry_is_not_a_failure(race: Race, listener: Session) -> None:
     race.rows("select qwf.enqueue('a', queue => 'cpu', max_attempts => 2)")
     finish(race, *claim(race), outcome="error")
     assert heard(listener) == []
@@ -126,7 +126,7 @@ def test_elements_that_fail_from_the_start_are_sent(race: Race, listener: Sessio
     assert (failed["event"], failed["node_id"]) == ("job_failed", "s/m[1]")
 
 
-def test_an_end_is_sent_when_it_commits_and_not_before(race: Race, listener: Session) -> None:
+def test_an_end_is_sent_at_commit(race: Race, listener: Session) -> None:
     race.run("single")
     worker = race.session()
     worker.begin()

@@ -1,4 +1,4 @@
-"""What ends by the clock, against whoever acts on it at the same moment."""
+"""Deadlines and expiries against sessions that act on the same rows at that moment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LATE = "expires_at = qwf.now() - interval '1 s'"
 
 
 def overdue(race: Race, **keys: Any) -> int:
-    """A run whose question has not been answered in time; its id."""
+    """Start a run whose question was not answered in time; returns its id."""
     ask = {"id": "ask", "kind": "input", "widget": "text", "target": "said", "expires": "1 h"}
     race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": [{"id": "a"}]}))
     step = {"id": "s", "kind": "pipeline", "pipeline": "p", "depends_on": ["ask"]}
@@ -38,25 +38,23 @@ def refusal(session: Session) -> str | None:
 
 @pytest.mark.parametrize("commits", [True, False])
 def test_a_question_that_is_being_answered_does_not_expire(race: Race, commits: bool) -> None:
-    """The clock waits for nobody, and does not overrule the answer."""
+    """Expiry does not wait, and does not override the answer."""
     run = overdue(race, default="no")
     person = race.session()
     person.begin()
     person.rows(ANSWER, run)
-    assert race.hurried().one("select qwf.expire_inputs()") == 0
+    assert race.nonblocking().one("select qwf.expire_inputs()") == 0
     person.commit() if commits else person.rollback()
     assert race.one("select qwf.expire_inputs()") == (0 if commits else 1)
     race.healthy()
     answers = race.rows("select value, answered_by = 'expiry' from qwf.input_answers")
     assert answers == [("yes", False) if commits else ("no", True)]
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
 @pytest.mark.parametrize("keys", [{"default": None}, {}])
-def test_an_answer_that_comes_as_the_question_expires_is_refused(
-    race: Race, keys: dict[str, Any]
-) -> None:
+def test_an_answer_while_the_question_expires_is_refused(race: Race, keys: dict[str, Any]) -> None:
     run = overdue(race, **keys)
     clock, person = race.session(), race.session()
     clock.begin()
@@ -65,13 +63,13 @@ def test_an_answer_that_comes_as_the_question_expires_is_refused(
     person.waits()
     clock.commit()
     assert refusal(person) == "QW002"
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == ("completed" if keys else "failed")
 
 
 def test_a_question_expires_once(race: Race) -> None:
     run = overdue(race, default="no")
-    one, other = race.session(), race.hurried()
+    one, other = race.session(), race.nonblocking()
     one.begin()
     assert one.one("select qwf.expire_inputs()") == 1
     assert other.one("select qwf.expire_inputs()") == 0
@@ -79,7 +77,7 @@ def test_a_question_expires_once(race: Race) -> None:
     race.healthy()
     assert other.one("select qwf.expire_inputs()") == 1
     assert race.one("select count(*) from qwf.input_answers") == 1
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
@@ -107,9 +105,9 @@ def test_a_question_expires_while_its_run_is_cancelled(race: Race, first: str) -
 
 
 def test_a_job_that_is_being_claimed_does_not_expire(race: Race) -> None:
-    """Its time comes while the claim is open; once claimed it never expires."""
+    """It is due to expire while the claim is open. A claimed job never expires."""
     job = race.one("select qwf.enqueue('t', queue => 'cpu', expires => '1 h')")
-    worker, clock = race.session(), race.hurried()
+    worker, clock = race.session(), race.nonblocking()
     worker.begin()
     (held,) = claim(worker)
     assert clock.one("select _qwf.expire_jobs()") == 0
@@ -126,7 +124,7 @@ def test_a_job_that_is_being_claimed_does_not_expire(race: Race) -> None:
 def test_a_job_that_expires_is_not_claimed_meanwhile(race: Race, commits: bool) -> None:
     job = race.one("select qwf.enqueue('t', queue => 'cpu', expires => '1 h', key => 'k')")
     race.rows(f"update qwf.jobs set {LATE} where id = %s", job)
-    clock, worker = race.session(), race.hurried()
+    clock, worker = race.session(), race.nonblocking()
     clock.begin()
     assert clock.one("select _qwf.expire_jobs()") == 1
     assert claim(worker) == []
@@ -146,11 +144,11 @@ def test_a_job_that_expires_is_not_claimed_meanwhile(race: Race, commits: bool) 
 def test_the_last_node_finishes_as_the_deadline_passes(
     race: Race, first: str, commits: bool
 ) -> None:
-    """Whoever holds the run first decides; the other waits for nobody."""
+    """The session that locks the run first wins; the other does not wait."""
     run = race.run("single")
     race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
     (held,) = claim(race)
-    one, other = race.session(), race.hurried()
+    one, other = race.session(), race.nonblocking()
     one.begin()
     if first == "deadline":
         assert one.one("select _qwf.fail_overdue_runs()") == 1
@@ -172,7 +170,7 @@ def test_the_last_node_finishes_as_the_deadline_passes(
 def test_a_deadline_passes_once(race: Race) -> None:
     run = race.run("pair")
     race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
-    one, other = race.session(), race.hurried()
+    one, other = race.session(), race.nonblocking()
     one.begin()
     assert one.one("select _qwf.fail_overdue_runs()") == 1
     assert other.one("select _qwf.fail_overdue_runs()") == 0
@@ -204,7 +202,7 @@ def test_two_decisions_about_a_job_at_once(race: Race, commits: bool) -> None:
     one.rows("select qwf.answer_job(%s, '\"retry\"')", job)
     other.start("select qwf.answer_job(%s, '\"abort\"')", job)
     other.waits()
-    assert claim(race.hurried()) == []
+    assert claim(race.nonblocking()) == []
     one.commit() if commits else one.rollback()
     if commits:
         assert refusal(other) == "QW002"
@@ -222,7 +220,7 @@ def test_a_decision_and_a_cancel_at_once(race: Race, first: str) -> None:
     one.begin()
     if first == "retry":
         one.rows("select qwf.answer_job(%s, '\"retry\"')", job)
-        assert race.hurried().one("select qwf.cancel_job(%s)", job) == "requested"
+        assert race.nonblocking().one("select qwf.cancel_job(%s)", job) == "requested"
         one.commit()
     else:
         assert one.one("select qwf.cancel_job(%s)", job) == "cancelled"
@@ -236,7 +234,7 @@ def test_a_decision_and_a_cancel_at_once(race: Race, first: str) -> None:
 
 
 def test_a_job_that_asks_keeps_its_key(race: Race) -> None:
-    """Nothing else takes the key until a decision ends the job; a retry holds it on."""
+    """The key stays taken until a decision ends the job; a retry keeps it."""
     job = asking(race, key="'k'")
     again = "select qwf.enqueue('t', queue => 'cpu', key => 'k')"
     assert race.one(again) == job
@@ -244,7 +242,7 @@ def test_a_job_that_asks_keeps_its_key(race: Race) -> None:
     person.begin()
     person.rows("select qwf.answer_job(%s, '\"retry\"')", job)
     producer.start(again)
-    producer.waits()  # the same key: for that alone
+    producer.waits()  # only because it is the same key
     person.commit()
     assert producer.ends() == [(job,)]
     finish(race, *claim(race), outcome="fatal")

@@ -1,4 +1,4 @@
-"""Reports against each other, against reclaim, against death: one outcome, written once."""
+"""Reports against each other, reclaim and killed sessions: one outcome, written once."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from support.interleave import FINISH, Race, claim, finish, reports
 def test_finish_before_reclaim(race: Race) -> None:
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     (held,) = claim(race)
-    race.lapse(job)
+    race.expire_leases(job)
     worker = race.session()
     worker.begin()
     assert finish(worker, held) == [("ok", False)]
-    assert race.hurried().rows("select qwf.reclaim()") == []
+    assert race.nonblocking().rows("select qwf.reclaim()") == []
     worker.commit()
     assert race.rows("select qwf.reclaim()") == []
     assert race.status(job) == "completed"
@@ -24,7 +24,7 @@ def test_finish_before_reclaim(race: Race) -> None:
 def test_reclaim_before_finish(race: Race) -> None:
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     (held,) = claim(race)
-    race.lapse(job)
+    race.expire_leases(job)
     engine, worker = race.session(), race.session()
     engine.begin()
     assert engine.rows("select qwf.reclaim()") == [(job,)]
@@ -37,10 +37,10 @@ def test_reclaim_before_finish(race: Race) -> None:
     race.healthy()
 
 
-def test_a_reclaim_that_is_undone_leaves_the_job_to_its_worker(race: Race) -> None:
+def test_a_rolled_back_reclaim_leaves_the_job_with_its_worker(race: Race) -> None:
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     (held,) = claim(race)
-    race.lapse(job)
+    race.expire_leases(job)
     engine, worker = race.session(), race.session()
     engine.begin()
     engine.rows("select qwf.reclaim()")
@@ -55,20 +55,20 @@ def test_a_reclaim_that_is_undone_leaves_the_job_to_its_worker(race: Race) -> No
 def test_two_reclaims_count_one_loss(race: Race) -> None:
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     claim(race)
-    race.lapse(job)
+    race.expire_leases(job)
     first = race.session()
     first.begin()
     assert first.rows("select qwf.reclaim()") == [(job,)]
-    assert race.hurried().rows("select qwf.reclaim()") == []
+    assert race.nonblocking().rows("select qwf.reclaim()") == []
     first.commit()
     assert race.rows("select qwf.reclaim()") == []
     assert race.one("select losses from qwf.jobs") == 1
 
 
-def test_a_zombie_changes_nothing_about_the_next_claim(race: Race) -> None:
+def test_a_stale_report_does_not_affect_the_next_claim(race: Race) -> None:
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     (zombie,) = claim(race, worker="zombie")
-    race.lapse(job)
+    race.expire_leases(job)
     race.settle()
     (heir,) = claim(race, worker="heir")
     state = "select status, token::text, lease_expires_at, progress, claimed_by from qwf.jobs"
@@ -114,12 +114,12 @@ def test_batches_in_opposite_order_do_not_deadlock(race: Race) -> None:
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
 @pytest.mark.parametrize("end", ["commit", "kill"])
-def test_siblings_that_finish_at_once_open_the_fan_in_once(
+def test_siblings_that_finish_concurrently_open_the_fan_in_once(
     race: Race, order: str, end: str
 ) -> None:
     run = race.run("fanin")
     held = {c.name[-1]: c for c in claim(race, 2)}
-    first, second = race.session(), race.hurried()
+    first, second = race.session(), race.nonblocking()
     first.begin()
     assert finish(first, held[order[0]]) == [("ok", False)]
     assert finish(second, held[order[1]]) == [("ok", True)]
@@ -132,15 +132,15 @@ def test_siblings_that_finish_at_once_open_the_fan_in_once(
         assert finish(race, held[order[0]]) == [("ok", False)]
     race.settle()
     assert race.statuses(run)["fanin/c"] == "queued"
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
-def test_siblings_that_leave_each_other_the_work_lose_none(race: Race) -> None:
-    """Both find the run held, by a third: nobody applies anything, and nothing is lost."""
+def test_siblings_that_leave_the_fan_in_to_each_other_lose_no_event(race: Race) -> None:
+    """A third session locks the run, so neither applies its event, and neither event is lost."""
     run = race.run("fanin")
     held = claim(race, 2)
-    third, one, other = race.session(), race.hurried(), race.hurried()
+    third, one, other = race.session(), race.nonblocking(), race.nonblocking()
     third.begin()
     third.rows("select from qwf.runs where id = %s for no key update", run)
     one.begin()
@@ -161,7 +161,7 @@ def test_one_sibling_fails_while_the_other_completes(race: Race, order: str) -> 
     run = race.run("fanin")
     held = {c.name[-1]: c for c in claim(race, 2)}
     outcome = {"a": "completed", "b": "fatal"}
-    first, second = race.session(), race.hurried()
+    first, second = race.session(), race.nonblocking()
     first.begin()
     finish(first, held[order[0]], outcome=outcome[order[0]])
     finish(second, held[order[1]], outcome=outcome[order[1]])
@@ -189,13 +189,13 @@ def test_a_finish_killed_in_the_middle_can_be_reported_again(race: Race, where: 
     assert race.status(held.job) == "running"
     race.healthy()
     assert finish(race, held) == [("ok", False)]
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
     assert race.one("select max(attempt) from qwf.jobs") == 1
 
 
-def test_a_finish_whose_fan_out_takes_too_long_ends_the_job_all_the_same(race: Race) -> None:
-    """A statement timeout in the fan-out is an error in the fan-out."""
+def test_a_finish_whose_fan_out_takes_too_long_still_ends_the_job(race: Race) -> None:
+    """A statement timeout in the fan-out is an error of the fan-out only."""
     run = race.run("chain")
     (held,) = claim(race)
     open_gate = race.gate("qwf.jobs", f"old.id = {race.job(run, 'chain/b')}")
@@ -204,14 +204,14 @@ def test_a_finish_whose_fan_out_takes_too_long_ends_the_job_all_the_same(race: R
     assert worker.ends() == [("ok", True)]
     assert race.status(held.job) == "completed"
     open_gate()
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
 def test_heartbeat_does_not_wait_for_a_finish(race: Race) -> None:
     race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 2)")
     held = claim(race, 2)
-    worker, beating = race.session(), race.hurried()
+    worker, beating = race.session(), race.nonblocking()
     worker.begin()
     finish(worker, held[0])
     beat = "select token::text, verdict from qwf.heartbeat('w', %s::uuid[])"
@@ -228,7 +228,7 @@ def test_finish_after_an_open_heartbeat(race: Race) -> None:
     beating, worker = race.session(), race.session()
     beating.begin()
     beating.rows("select * from qwf.heartbeat('w', array[%s]::uuid[], '1 h')", held.token)
-    race.lapse_is_skipped(job)
+    race.reclaim_skips_locked(job)
     worker.start(FINISH, reports(held, outcome="released"))
     worker.waits()
     beating.commit()
@@ -241,8 +241,8 @@ def test_finish_after_an_open_heartbeat(race: Race) -> None:
 def test_a_heartbeat_that_comes_late(race: Race, first: str) -> None:
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     (held,) = claim(race)
-    race.lapse(job)
-    opening, closing = race.session(), race.hurried()
+    race.expire_leases(job)
+    opening, closing = race.session(), race.nonblocking()
     beat = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
     opening.begin()
     if first == "heartbeat":
@@ -258,8 +258,8 @@ def test_a_heartbeat_that_comes_late(race: Race, first: str) -> None:
         assert closing.rows(beat, held.token) == [("lost",)]
 
 
-def test_what_one_report_says_of_its_files_does_not_spoil_the_batch(race: Race) -> None:
-    """A path may be longer than an index entry; the other jobs have ended all the same."""
+def test_bad_files_in_one_report_do_not_fail_the_batch(race: Race) -> None:
+    """A path may exceed the size of an index entry; the other jobs end all the same."""
     race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 2)")
     held = claim(race, 2)
     path = race.one(
@@ -270,8 +270,8 @@ def test_what_one_report_says_of_its_files_does_not_spoil_the_batch(race: Race) 
     race.healthy()
 
 
-def test_a_lease_ends(race: Race) -> None:
-    """A worker cannot keep a job for ever by asking for an endless lease."""
+def test_a_lease_is_always_finite(race: Race) -> None:
+    """A worker cannot keep a job forever by asking for an endless lease."""
     race.rows("select qwf.enqueue('t', queue => 'cpu')")
     for lease in ("1000 years", "infinity"):
         call = "select * from qwf.claim('cpu', 'w', 1, %s)"

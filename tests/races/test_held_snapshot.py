@@ -1,4 +1,4 @@
-"""Claims while somebody holds a snapshot: what was claimed before stays in the index."""
+"""Claims while a session holds a snapshot, so that claimed jobs stay in the index."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def holder(race: Race) -> Session:
 
 @pytest.fixture
 def worker(race: Race, holder: Session) -> Session:
-    """A session that claims with an index full of what has been claimed before."""
+    """A session that claims with an index full of jobs claimed earlier."""
     race.rows(f"{ENQUEUE} from generate_series(1, {BEHIND})")
     worker = race.session()
     for _ in range(BEHIND // 1000):
@@ -35,20 +35,20 @@ def worker(race: Race, holder: Session) -> Session:
 
 
 def base(worker: Session) -> int | None:
-    """Where the walks of the worker's session begin; None: at the start."""
+    """Where the walks of the worker's session begin; None for the start."""
     found = worker.one(
         "select (current_setting('qwf.floors')::jsonb -> 'cpu ' ->> 'base_position')::bigint"
     )
     return None if found is None else int(found)
 
 
-def lay_a_base(worker: Session) -> None:
-    """Have the worker look until its floor has a base."""
+def make_base(worker: Session) -> None:
+    """Let the worker claim until its floor has a base."""
     until(lambda: claim(worker) or base(worker) is not None)
 
 
 def walked(worker: Session, *names: str) -> int:
-    """How many entries of the index an empty claim of each of these workers comes to, together."""
+    """How many index entries an empty claim of each of these workers reads, in total."""
     worker.begin()
     before = worker.one("select _qwf.index_entries_walked('qwf.jobs_claim')")
     assert all(claim(worker, 10, worker=name) == [] for name in names)
@@ -57,7 +57,7 @@ def walked(worker: Session, *names: str) -> int:
     return int(after - before)
 
 
-def test_claims_walk_past_little_of_it(race: Race, worker: Session) -> None:
+def test_claims_skip_most_of_it(race: Race, worker: Session) -> None:
     until(lambda: walked(worker, "w") < LITTLE)
     job = race.one(ENQUEUE)
     assert [c.job for c in claim(worker, 10)] == [job]
@@ -65,24 +65,24 @@ def test_claims_walk_past_little_of_it(race: Race, worker: Session) -> None:
 
 
 @pytest.mark.parametrize("based", [False, True])
-def test_what_commits_late_below_the_floor_is_found(
+def test_a_job_committed_late_below_the_floor_is_found(
     race: Race, worker: Session, based: bool
 ) -> None:
     if based:
-        lay_a_base(worker)
+        make_base(worker)
     late = race.session()
     late.begin()
     job = late.one(ENQUEUE)
     other = race.one(ENQUEUE)
     assert [c.job for c in claim(worker)] == [other]
-    time.sleep(0.2)  # the floor lapses; the next lies above the job
+    time.sleep(0.2)  # the floor expires; the next one is above the job
     assert claim(worker) == []
     late.commit()
     until(lambda: [c.job for c in claim(worker)] == [job])
 
 
-def test_what_was_in_the_making_when_a_base_was_laid_is_found(race: Race, worker: Session) -> None:
-    """By the next walk from the start."""
+def test_a_job_uncommitted_when_a_base_was_made_is_found(race: Race, worker: Session) -> None:
+    """The next walk from the start finds it."""
     late = race.session()
     late.begin()
     job = late.one(ENQUEUE)
@@ -95,8 +95,8 @@ def test_what_was_in_the_making_when_a_base_was_laid_is_found(race: Race, worker
     until(lambda: [c.job for c in claim(worker)] == [job])
 
 
-def test_an_old_snapshot_lays_no_base(race: Race, worker: Session) -> None:
-    """It does not see what has committed since, and the base would lie above that."""
+def test_an_old_snapshot_makes_no_base(race: Race, worker: Session) -> None:
+    """It does not see later commits, and the base would be above them."""
     worker.begin("repeatable read")
     assert claim(worker) == []
     left = {race.one(ENQUEUE), race.one(ENQUEUE)}
@@ -108,16 +108,16 @@ def test_an_old_snapshot_lays_no_base(race: Race, worker: Session) -> None:
     until(lambda: not left.difference_update(c.job for c in claim(worker)) and not left)
 
 
-def test_workers_that_share_a_session_have_a_floor_each(race: Race, worker: Session) -> None:
+def test_workers_that_share_a_session_have_separate_floors(race: Race, worker: Session) -> None:
     pool = [race.one("select qwf.register_worker(%s, 'cpu')", box) for box in ("a", "b")]
     until(lambda: walked(worker, *pool) < LITTLE)
 
 
 def test_one_job_of_another_priority_does_not_move_the_floor(race: Race, worker: Session) -> None:
-    lay_a_base(worker)
+    make_base(worker)
     for _ in range(3):
         race.rows("select qwf.enqueue('t', queue => 'cpu', priority => 50)")
-        time.sleep(0.15)  # the next claim looks for a floor, and finds this one
+        time.sleep(0.15)  # the next claim searches for a floor, and finds this one
         assert len(claim(worker)) == 1
         time.sleep(0.15)
         assert claim(worker) == []
@@ -127,7 +127,7 @@ def test_one_job_of_another_priority_does_not_move_the_floor(race: Race, worker:
 def test_the_floor_is_forgotten_once_vacuum_has_been_there(
     race: Race, worker: Session, holder: Session
 ) -> None:
-    lay_a_base(worker)
+    make_base(worker)
     holder.commit()
     race.rows("vacuum qwf.jobs")
     until(lambda: claim(worker) or worker.one("select current_setting('qwf.floors')") == "")

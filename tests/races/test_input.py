@@ -1,4 +1,4 @@
-"""Answers against each other, against work beside them, and against cancelling."""
+"""Answers against each other, against other nodes of the run, and against cancelling."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_two_answers_at_once(race: Race, first_commits: bool) -> None:
     else:
         other.ends()
     assert race.one("select count(*) from qwf.input_answers") == 1
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
@@ -45,9 +45,7 @@ def test_answers_to_two_questions_at_once(race: Race) -> None:
 
 @pytest.mark.parametrize("first", ["answer", "finish"])
 @pytest.mark.parametrize("commits", [True, False])
-def test_an_answer_and_the_finish_of_what_runs_beside(
-    race: Race, first: str, commits: bool
-) -> None:
+def test_an_answer_and_the_finish_of_another_node(race: Race, first: str, commits: bool) -> None:
     run = race.run("asked_beside")
     held = claim(race, 2)
     finish(race, held[0])
@@ -75,11 +73,11 @@ def test_an_answer_and_the_finish_of_what_runs_beside(
     if not answered:
         assert race.run_status(run) == "awaiting_input"
         race.rows(ANSWER, run, "ask")
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
-def test_an_answer_that_dies_leaves_the_question(race: Race) -> None:
+def test_a_killed_answer_leaves_the_question_open(race: Race) -> None:
     run = race.run("asked")
     person = race.session()
     person.begin()
@@ -88,7 +86,7 @@ def test_an_answer_that_dies_leaves_the_question(race: Race) -> None:
     assert race.rows("select node_id from qwf.pending_inputs") == [("ask",)]
     race.healthy()
     race.rows(ANSWER, run, "ask")
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
@@ -114,7 +112,7 @@ def test_an_answer_and_a_cancel_at_once(race: Race, first: str) -> None:
     assert race.statuses(run)["single/a"] == "cancelled"
 
 
-def test_an_answer_applies_what_waited_for_its_run(race: Race) -> None:
+def test_an_answer_applies_events_that_waited_for_its_run(race: Race) -> None:
     run = race.run("asked_beside")
     held = claim(race, 2)
     holder = race.session()

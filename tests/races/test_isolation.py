@@ -1,4 +1,4 @@
-"""Callers in repeatable read or serializable: they may be refused (40001), and nothing is lost."""
+"""Callers in repeatable read or serializable may get 40001, but nothing is lost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STRICT = pytest.mark.parametrize("isolation", ["repeatable read", "serializable"
 
 
 def old_snapshot(race: Race, isolation: str) -> Session:
-    """A session whose transaction sees the database as it is now, whatever comes."""
+    """A session whose transaction keeps seeing the database as it is now."""
     session = race.session()
     session.begin(isolation)
     session.rows("select count(*) from qwf.jobs")
@@ -23,7 +23,7 @@ def old_snapshot(race: Race, isolation: str) -> Session:
 def test_a_run_cancelled_from_an_old_snapshot_keeps_no_node(
     race: Race, isolation: str, outcome: str
 ) -> None:
-    """The snapshot shows a node running that was given back since."""
+    """The snapshot shows a node as running that was released since."""
     run = race.run("pair")
     held = claim(race, 2)
     producer = old_snapshot(race, isolation)
@@ -58,10 +58,8 @@ def test_a_run_that_fails_from_an_old_snapshot_keeps_no_node(race: Race, isolati
 
 
 @STRICT
-def test_a_run_that_was_stopped_in_strict_sessions_leaves_nothing_to_do(
-    race: Race, isolation: str
-) -> None:
-    """Nobody looks at it again at every tick, for ever."""
+def test_a_run_stopped_in_strict_sessions_leaves_no_events(race: Race, isolation: str) -> None:
+    """Later ticks do not read it again forever."""
     run = race.run("pair")
     agent = race.session(default_transaction_isolation=isolation)
     held = claim(agent)
@@ -98,7 +96,7 @@ def test_a_stale_token_from_an_old_snapshot_changes_nothing(race: Race, isolatio
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     (held,) = claim(race)
     zombie = old_snapshot(race, isolation)
-    race.lapse(job)
+    race.expire_leases(job)
     race.settle()
     (heir,) = claim(race)
     with pytest.raises(psycopg.errors.SerializationFailure):
@@ -139,7 +137,7 @@ def test_a_drain_from_an_old_snapshot_loses_no_event(race: Race, isolation: str,
     except psycopg.errors.SerializationFailure:
         late.rollback()
     race.healthy()
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
     assert race.rows("select * from qwf.outbox") == []
 
@@ -159,7 +157,7 @@ def test_an_answer_from_an_old_snapshot(race: Race, isolation: str, workflow: st
     late.rollback()
     if workflow == "asked_twice":
         race.rows(answer, run)
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
@@ -175,8 +173,8 @@ def test_a_key_taken_since_an_old_snapshot_is_not_taken_twice(race: Race, isolat
 
 
 @STRICT
-def test_work_in_strict_sessions_comes_to_its_end(race: Race, isolation: str) -> None:
-    """What an agent calls, in the isolation that a cautious administrator made the default."""
+def test_all_work_in_strict_sessions_ends(race: Race, isolation: str) -> None:
+    """The calls of an agent, in the isolation that a cautious administrator made the default."""
     runs = [race.run("diamond") for _ in range(3)]
     agent = race.session(default_transaction_isolation=isolation)
     for _ in range(20):
@@ -190,10 +188,10 @@ def test_work_in_strict_sessions_comes_to_its_end(race: Race, isolation: str) ->
 @STRICT
 @pytest.mark.parametrize("same", [True, False], ids=["the same", "another"])
 @pytest.mark.parametrize("registered", [True, False], ids=["known", "new"])
-def test_a_definition_registered_from_an_old_snapshot_is_tried_again(
+def test_a_definition_registered_from_an_old_snapshot_must_be_retried(
     race: Race, isolation: str, same: bool, registered: bool
 ) -> None:
-    """Unless it is the one the snapshot shows, which stays the version it is."""
+    """Unless the snapshot shows the same definition, which keeps its version."""
     pipeline = "select qwf.register_pipeline(%s)"
     workflow = "select qwf.register_workflow(%s)"
     definitions = [

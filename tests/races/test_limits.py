@@ -1,4 +1,4 @@
-"""Limits while several claim, end, crash and change them at once."""
+"""Limits while several sessions claim, finish, crash and change them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ HELD = "select count(job_id) from qwf.limit_slots"
 
 
 def limited(race: Race, count: int, limit: str = "api", queue: str = "cpu") -> list[int]:
-    """Ids of so many jobs of a limit, in the order in which they were enqueued."""
+    """Enqueue `count` jobs of a limit; returns their ids in order."""
     query = "select qwf.enqueue('t', queue => %s, limit_by => %s)"
     return [race.one(query, queue, limit) for _ in range(count)]
 
 
-def test_max_running_of_a_queue_holds_under_rivals_that_have_not_committed(race: Race) -> None:
+def test_max_running_of_a_queue_holds_against_uncommitted_claims(race: Race) -> None:
     race.rows("select qwf.create_queue('cpu', max_running => 3)")
     race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 10)")
-    rivals = [race.hurried() for _ in range(5)]
+    rivals = [race.nonblocking() for _ in range(5)]
     for rival in rivals:
         rival.begin()
     taken = [len(claim(rival, n)) for rival, n in zip(rivals, (1, 1, 5, 5, 1), strict=True)]
@@ -35,11 +35,11 @@ def test_max_running_of_a_queue_holds_under_rivals_that_have_not_committed(race:
     race.healthy()
 
 
-def test_a_limit_holds_under_rivals_that_have_not_committed(race: Race) -> None:
+def test_a_limit_holds_against_uncommitted_claims(race: Race) -> None:
     race.rows("select qwf.create_limit('api', 2)")
     limited(race, 4)
     limited(race, 4, queue="gpu")
-    first, second, third = race.hurried(), race.hurried(), race.hurried()
+    first, second, third = race.nonblocking(), race.nonblocking(), race.nonblocking()
     for session in (first, second, third):
         session.begin()
     assert len(claim(first)) == 1
@@ -51,11 +51,11 @@ def test_a_limit_holds_under_rivals_that_have_not_committed(race: Race) -> None:
     race.healthy()
 
 
-def test_with_one_place_a_rival_is_not_handed_the_second_job(race: Race) -> None:
-    """Neither while the claim of the first is open, nor when it is taken back."""
+def test_with_one_slot_a_second_claim_does_not_get_the_second_job(race: Race) -> None:
+    """Neither while the claim of the first is open, nor when it is rolled back."""
     race.rows("select qwf.create_limit('api', 1)")
     jobs = limited(race, 2)
-    first, second = race.session(), race.hurried()
+    first, second = race.session(), race.nonblocking()
     first.begin()
     assert [c.job for c in claim(first)] == jobs[:1]
     assert claim(second, 9) == []
@@ -63,7 +63,7 @@ def test_with_one_place_a_rival_is_not_handed_the_second_job(race: Race) -> None
     assert [c.job for c in claim(second, 9)] == jobs[:1]
 
 
-def test_with_one_place_jobs_run_in_claim_order_however_many_claim_at_once(race: Race) -> None:
+def test_with_one_slot_jobs_run_in_claim_order_under_concurrent_claims(race: Race) -> None:
     race.rows("select qwf.create_limit('api', 1)")
     jobs = limited(race, 60)
     race.rows("select qwf.enqueue('other', queue => 'cpu') from generate_series(1, 60)")
@@ -94,21 +94,21 @@ def test_with_one_place_jobs_run_in_claim_order_however_many_claim_at_once(race:
     race.healthy()
 
 
-def test_a_rival_that_has_the_place_of_one_limit_keeps_nobody_from_the_others(race: Race) -> None:
+def test_a_claim_that_holds_a_slot_of_one_limit_does_not_block_the_others(race: Race) -> None:
     race.rows("select qwf.create_limit('api', 1), qwf.create_limit('disk', 1)")
     first_of_api, _ = limited(race, 2)
     first_of_disk, _ = limited(race, 2, "disk")
     rival = race.session()
     rival.begin()
     assert [c.job for c in claim(rival)] == [first_of_api]
-    assert [c.job for c in claim(race.hurried())] == [first_of_disk]
+    assert [c.job for c in claim(race.nonblocking())] == [first_of_disk]
 
 
 @pytest.mark.parametrize("limit", [None, "disk"])
-def test_what_somebody_holds_keeps_nobody_from_the_limited_job_behind_it(
+def test_a_locked_job_does_not_block_the_limited_job_behind_it(
     race: Race, limit: str | None
 ) -> None:
-    """However long: the one before it may be cancelled in a transaction that stays open."""
+    """However long it takes: the job before it may be cancelled in an open transaction."""
     race.rows("select qwf.create_limit('api', 1), qwf.create_limit('disk', 1)")
     query = "select qwf.enqueue('t', queue => 'cpu', priority => 1, limit_by => %s)"
     head = race.one(query, limit)
@@ -123,7 +123,7 @@ def test_what_somebody_holds_keeps_nobody_from_the_limited_job_behind_it(
 
 
 @pytest.mark.parametrize("end", ["rollback", "kill"])
-def test_a_claim_that_comes_to_nothing_held_no_place(race: Race, end: str) -> None:
+def test_a_failed_claim_holds_no_slot(race: Race, end: str) -> None:
     race.rows("select qwf.create_limit('api', 1)")
     jobs = limited(race, 2)
     worker = race.session()
@@ -135,12 +135,12 @@ def test_a_claim_that_comes_to_nothing_held_no_place(race: Race, end: str) -> No
     race.healthy()
 
 
-def test_the_place_of_a_worker_that_died_is_free_once_its_job_is_reclaimed(race: Race) -> None:
+def test_the_slot_of_a_dead_worker_is_free_once_its_job_is_reclaimed(race: Race) -> None:
     race.rows("select qwf.create_limit('api', 1)")
     jobs = limited(race, 2)
     (dead,) = claim(race)
-    race.lapse(dead.job)
-    assert claim(race, 9) == []  # held until then
+    race.expire_leases(dead.job)
+    assert claim(race, 9) == []  # the slot is held until then
     race.settle()
     assert race.one(HELD) == 0
     (again,) = claim(race, 9)
@@ -150,7 +150,7 @@ def test_the_place_of_a_worker_that_died_is_free_once_its_job_is_reclaimed(race:
     race.healthy()
 
 
-def test_of_two_that_end_a_job_at_once_one_frees_its_place(race: Race) -> None:
+def test_two_concurrent_ends_of_a_job_free_its_slot_once(race: Race) -> None:
     race.rows("select qwf.create_limit('api', 1)")
     limited(race, 3)
     (held,) = claim(race)
@@ -168,7 +168,7 @@ def test_of_two_that_end_a_job_at_once_one_frees_its_place(race: Race) -> None:
 def test_a_limit_is_lowered_without_waiting_for_a_claim(race: Race) -> None:
     race.rows("select qwf.create_limit('api', 3)")
     limited(race, 9)
-    worker, admin = race.session(), race.hurried()
+    worker, admin = race.session(), race.nonblocking()
     worker.begin()
     held = claim(worker, 3)
     assert len(held) == 3
@@ -184,13 +184,13 @@ def test_a_limit_is_lowered_without_waiting_for_a_claim(race: Race) -> None:
     race.healthy()
 
 
-def test_places_that_an_open_transaction_takes_away_are_not_handed_out(race: Race) -> None:
+def test_slots_that_an_open_transaction_removes_are_not_handed_out(race: Race) -> None:
     race.rows("select qwf.create_limit('api', 2)")
     limited(race, 5)
     admin = race.session()
     admin.begin()
     admin.rows("select qwf.create_limit('api', 1)")
-    assert len(claim(race.hurried(), 9)) == 1
+    assert len(claim(race.nonblocking(), 9)) == 1
     admin.rollback()
     assert len(claim(race, 9)) == 1
     race.healthy()
@@ -209,7 +209,7 @@ def test_two_administrators_agree_on_a_limit(race: Race) -> None:
     race.healthy()
 
 
-def test_a_job_that_ends_while_its_queue_is_limited_leaves_no_place_held(race: Race) -> None:
+def test_a_job_that_ends_while_its_queue_is_limited_frees_its_slot(race: Race) -> None:
     race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 4)")
     first, second = claim(race, 2)
     worker, admin = race.session(), race.session()
@@ -217,7 +217,7 @@ def test_a_job_that_ends_while_its_queue_is_limited_leaves_no_place_held(race: R
     finish(worker, first)
     admin.begin()
     admin.rows("set local lock_timeout = '500ms'")
-    admin.rows("select qwf.create_queue('cpu', max_running => 1)")  # passes over the first
+    admin.rows("select qwf.create_queue('cpu', max_running => 1)")  # skips the first job
     other = race.session()
     other.start(FINISH, reports(second))
     other.waits()
@@ -229,8 +229,8 @@ def test_a_job_that_ends_while_its_queue_is_limited_leaves_no_place_held(race: R
     race.healthy()
 
 
-def test_a_job_that_ends_while_its_queue_is_limited_anew_takes_no_place_away(race: Race) -> None:
-    """Its end sees no limit, and the new limit sees the place it holds."""
+def test_a_job_that_ends_while_its_queue_is_limited_again_removes_no_slot(race: Race) -> None:
+    """Its end sees no limit, and the new limit sees the slot it holds."""
     race.rows("select qwf.create_queue('cpu', max_running => 3)")
     race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 9)")
     held = claim(race, 2)
@@ -238,14 +238,14 @@ def test_a_job_that_ends_while_its_queue_is_limited_anew_takes_no_place_away(rac
     worker = race.session()
     worker.begin()
     finish(worker, *held)
-    race.hurried().rows("select qwf.create_queue('cpu', max_running => 3)")
+    race.nonblocking().rows("select qwf.create_queue('cpu', max_running => 3)")
     worker.commit()
     race.healthy()
     assert len(claim(race, 9)) == 3
 
 
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
-def test_a_job_that_ends_in_an_old_snapshot_holds_no_place_of_a_new_limit(
+def test_a_job_that_ends_in_an_old_snapshot_holds_no_slot_of_a_new_limit(
     race: Race, isolation: str
 ) -> None:
     race.rows("select qwf.enqueue('t', queue => 'cpu')")
@@ -266,7 +266,7 @@ def test_the_limit_of_a_queue_is_lifted_and_set_again_under_an_open_claim(race: 
     race.rows("select qwf.create_queue('cpu', max_running => 3)")
     race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 9)")
     first, second = claim(race, 2)
-    worker, admin = race.session(), race.hurried()
+    worker, admin = race.session(), race.nonblocking()
     worker.begin()
     (third,) = claim(worker)
     finish(race, first)
@@ -284,16 +284,16 @@ def test_the_limit_of_a_queue_is_lifted_and_set_again_under_an_open_claim(race: 
 
 
 def test_a_queue_is_limited_while_its_limit_is_lifted(race: Race) -> None:
-    """Both wait for somebody: they must not wait for each other then."""
+    """Both wait for a third session, and must not wait for each other."""
     race.rows("select qwf.create_queue('cpu', max_running => 3)")
-    somebody, lifts, limits = race.session(), race.session(), race.session()
-    somebody.begin()
-    somebody.rows("select from qwf.limits for update")
+    holder, lifts, limits = race.session(), race.session(), race.session()
+    holder.begin()
+    holder.rows("select from qwf.limits for update")
     lifts.start("select qwf.drop_limit('queue:cpu')")
     lifts.waits()
     limits.start("select qwf.create_queue('cpu', max_running => 2)")
     limits.waits()
-    somebody.commit()
+    holder.commit()
     lifts.ends()
     limits.ends()
     assert race.one("select max_running from qwf.limits") == 2
@@ -301,7 +301,7 @@ def test_a_queue_is_limited_while_its_limit_is_lifted(race: Race) -> None:
 
 
 def test_limits_hold_at_every_moment_under_random_work(race: Race) -> None:
-    """Claims of all sizes, every outcome, claims taken back, and a limit that goes up and down."""
+    """Claims of all sizes, every outcome, rolled-back claims, and a limit that goes up and down."""
     race.rows("select qwf.create_limit('api', 3), qwf.create_limit('disk', 2)")
     race.rows("select qwf.create_queue('cpu', max_running => 5)")
     race.rows(

@@ -1,4 +1,4 @@
-"""Elements of a map against each other, against the end of their map, and against its run."""
+"""Elements of a map against each other, the end of their map, and its run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERDICT = "select verdict from qwf.heartbeat('w', array[%s]::uuid[])"
 
 
 def elements(race: Race, run: int) -> Counter[str]:
-    """How many elements of the run's map are in which state."""
+    """The number of elements of the run's map in each state."""
     rows = race.rows("select status from qwf.jobs where run_id = %s and parent_id is not null", run)
     return Counter(status for (status,) in rows)
 
@@ -25,8 +25,8 @@ def by_name(claims: list[Claim]) -> dict[str, Claim]:
     return {c.name: c for c in claims}
 
 
-def die_out(race: Race, *held: Claim) -> None:
-    """Report what still runs as cancelled, as its worker does when it is told to stop."""
+def report_cancelled(race: Race, *held: Claim) -> None:
+    """Report running elements as cancelled, as a worker does when it is told to stop."""
     live = [c for c in held if race.status(c.job) == "running"]
     assert [race.one(VERDICT, c.token) for c in live] == ["cancel"] * len(live)
     finish(race, *live, outcome="cancelled")
@@ -37,13 +37,13 @@ def die_out(race: Race, *held: Claim) -> None:
 
 
 @pytest.mark.parametrize("commits", [True, False])
-def test_two_elements_that_finish_at_once_both_count(race: Race, commits: bool) -> None:
+def test_two_elements_that_finish_concurrently_both_count(race: Race, commits: bool) -> None:
     run = map_run(race, 2)
     one, other = claim(race, 2)
     first = race.session()
     first.begin()
     assert finish(first, one) == [("ok", False)]
-    assert finish(race.hurried(), other) == [("ok", True)]
+    assert finish(race.nonblocking(), other) == [("ok", True)]
     race.healthy()
     first.commit() if commits else first.rollback()
     race.settle()
@@ -57,7 +57,7 @@ def test_two_elements_that_finish_at_once_both_count(race: Race, commits: bool) 
 
 @pytest.mark.parametrize("limit", [1, 3])
 def test_max_parallel_holds_however_the_ends_are_applied(race: Race, limit: int) -> None:
-    """Half of the ends wait in the outbox and are applied together with a later one."""
+    """Half of the ends wait in the outbox and are applied with a later one."""
     run = map_run(race, 7, max_parallel=limit)
     holder = race.session()
     while (open_ := elements(race, run))["queued"]:
@@ -72,25 +72,25 @@ def test_max_parallel_holds_however_the_ends_are_applied(race: Race, limit: int)
         finish(race, *held[1::2])
         race.settle()
     assert elements(race, run) == {"completed": 7}
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
-def test_an_element_given_back_keeps_its_slot(race: Race) -> None:
+def test_a_released_element_keeps_its_slot(race: Race) -> None:
     run = map_run(race, 3, max_parallel=1, retry={"max_attempts": 3})
     (held,) = claim(race, 10)
     for outcome in ("released", "lost", "tempfail"):
         assert finish(race, held, outcome=outcome) == [("ok", False)]
         race.settle()
         assert elements(race, run)["blocked"] == 2
-        race.due(held.job)
+        race.make_due(held.job)
         race.settle()
         (again,) = claim(race, 10)
         assert again.job == held.job
         assert finish(race, held) == [("lost", False)]
         held = again
     assert finish(race, held) == [("ok", False)]
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
@@ -100,8 +100,8 @@ def test_an_element_given_back_keeps_its_slot(race: Race) -> None:
 @pytest.mark.parametrize("policy", ["fail", "continue"])
 @pytest.mark.parametrize("first", ["the failure", "the other"])
 def test_an_element_that_ends_as_its_map_fails(race: Race, policy: str, first: str) -> None:
-    """Neither waits for the other, and nothing of the map is left, whoever commits first."""
-    worker, hurried = race.session(), race.hurried()
+    """Neither waits for the other, and nothing of the map remains, whoever commits first."""
+    worker, nonblocking = race.session(), race.nonblocking()
     for outcome in OUTCOMES:
         run = map_run(race, 4, on_failure=policy, max_parallel=2, retry={"max_attempts": 3})
         bad, other = claim(race, 2)
@@ -110,11 +110,11 @@ def test_an_element_that_ends_as_its_map_fails(race: Race, policy: str, first: s
             opening, closing = closing, opening
         worker.begin()
         assert finish(worker, opening[0], outcome=opening[1]) == [("ok", False)]
-        assert finish(hurried, closing[0], outcome=closing[1]) == [("ok", True)]
+        assert finish(nonblocking, closing[0], outcome=closing[1]) == [("ok", True)]
         race.healthy()
         worker.commit()
         race.settle()
-        die_out(race, *claim(race, 10)) if policy == "fail" else race.work_off()
+        report_cancelled(race, *claim(race, 10)) if policy == "fail" else race.complete_all()
         assert elements(race, run).keys() <= {"completed", "failed", "cancelled"}
         assert race.statuses(run)["s/m"] == "failed"
         assert race.run_status(run) == ("failed" if policy == "fail" else "completed")
@@ -131,28 +131,28 @@ def test_an_element_that_ends_after_its_map(race: Race) -> None:
         assert finish(race, late, outcome=outcome) == [("ok", False)]
         race.healthy()
         assert race.status(late.job) == ("completed" if outcome == "completed" else "cancelled")
-        race.work_off()
+        race.complete_all()
         assert race.run_status(run) == "completed"
         assert race.one("select failed_nodes from qwf.runs where id = %s", run) == 1
 
 
 def test_an_element_claimed_as_its_map_fails_is_told_to_stop(race: Race) -> None:
-    """The failure neither waits for the claim nor keeps what it took from its worker."""
+    """The failure does not wait for the claim, and the worker keeps what it claimed."""
     run = map_run(race, 3)
     (bad,) = claim(race)
     claiming = race.session()
     claiming.begin()
     (taken,) = claim(claiming)
-    assert finish(race.hurried(), bad, outcome="fatal") == [("ok", False)]
+    assert finish(race.nonblocking(), bad, outcome="fatal") == [("ok", False)]
     race.healthy()
     claiming.commit()
     race.settle()
     assert race.run_status(run) == "failed"
-    die_out(race, taken)
+    report_cancelled(race, taken)
     assert elements(race, run) == {"failed": 1, "cancelled": 2}
 
 
-def test_a_failure_that_dies_leaves_the_map_as_it_was(race: Race) -> None:
+def test_a_killed_failure_leaves_the_map_unchanged(race: Race) -> None:
     run = map_run(race, 3)
     held = claim(race, 3)
     worker = race.session()
@@ -161,7 +161,7 @@ def test_a_failure_that_dies_leaves_the_map_as_it_was(race: Race) -> None:
     worker.kill()
     race.healthy()
     finish(race, *held)
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
@@ -169,7 +169,7 @@ def test_a_failure_that_dies_leaves_the_map_as_it_was(race: Race) -> None:
 
 
 def asking(race: Race) -> tuple[int, Claim]:
-    """A run one element of which waits for a decision, and another runs."""
+    """A run with one element that waits for a decision and one that runs."""
     run = map_run(race, 3, on_failure="ask", max_parallel=2)
     bad, other = claim(race, 2)
     assert finish(race, bad, outcome="fatal") == [("ok", False)]
@@ -200,7 +200,7 @@ def test_a_decision_and_the_finish_of_another_element_at_once(race: Race, first:
             closing.ends()
         race.settle()
         assert elements(race, run)["queued"] <= 2
-        race.work_off()
+        race.complete_all()
         assert race.run_status(run) == ("failed" if answer == "abort" else "completed")
 
 
@@ -212,7 +212,7 @@ STOPS = {
 
 
 @pytest.mark.parametrize("stop", STOPS)
-def test_a_decision_that_comes_as_its_map_stops_is_refused(race: Race, stop: str) -> None:
+def test_a_decision_while_its_map_stops_is_refused(race: Race, stop: str) -> None:
     run, other = asking(race)
     finish(race, other, outcome="fatal")
     race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
@@ -227,14 +227,14 @@ def test_a_decision_that_comes_as_its_map_stops_is_refused(race: Race, stop: str
 
 
 @pytest.mark.parametrize("stop", STOPS)
-def test_a_decision_just_before_its_map_stops_is_in_vain(race: Race, stop: str) -> None:
+def test_a_decision_just_before_its_map_stops_has_no_effect(race: Race, stop: str) -> None:
     run, other = asking(race)
     finish(race, other, outcome="fatal")
     race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
     person, stopping = race.session(), race.session()
     person.begin()
     person.rows(DECIDE, run, '"retry"')
-    race.hurried().one("select qwf.tick()")  # the deadline waits for nobody
+    race.nonblocking().one("select qwf.tick()")  # the deadline does not wait
     assert race.run_status(run) == "awaiting_input"
     stopping.start(STOPS[stop], run)
     if stop != "deadline":
@@ -245,7 +245,7 @@ def test_a_decision_just_before_its_map_stops_is_in_vain(race: Race, stop: str) 
 
 
 def gone(race: Race, run: int, status: str) -> None:
-    """Assert that the run ended so, and that none of its elements is left."""
+    """Assert that the run ended with `status` and that no element is left."""
     race.settle()
     assert claim(race, 10) == []
     assert race.run_status(run) == status
@@ -260,18 +260,18 @@ def raises(session: Session) -> str | None:
 
 
 @pytest.mark.parametrize("stop", ["cancel", "deadline"])
-def test_an_element_that_comes_to_ask_while_its_run_is_stopped(race: Race, stop: str) -> None:
+def test_an_element_that_asks_while_its_run_is_stopped(race: Race, stop: str) -> None:
     run = map_run(race, 2, on_failure="ask")
     race.rows("update qwf.runs set deadline_at = qwf.now() - interval '1 s'")
     held = claim(race, 2)
     stopping = race.session()
     stopping.begin()
     stopping.rows(STOPS[stop], run)
-    assert finish(race.hurried(), held[0], outcome="fatal") == [("ok", True)]
+    assert finish(race.nonblocking(), held[0], outcome="fatal") == [("ok", True)]
     race.healthy()
     stopping.commit()
     race.settle()
-    die_out(race, held[1])
+    report_cancelled(race, held[1])
     assert elements(race, run) == {"cancelled": 2}
     assert race.rows("select * from qwf.pending_inputs") == []
 
@@ -279,15 +279,15 @@ def test_an_element_that_comes_to_ask_while_its_run_is_stopped(race: Race, stop:
 # the run
 
 
-def test_a_map_being_expanded_keeps_nobody_waiting(race: Race) -> None:
-    """An answer in an open transaction opens a map: other work goes on, and it appears at once."""
+def test_a_map_being_expanded_blocks_no_session(race: Race) -> None:
+    """An answer in an open transaction opens a map: others continue, and it appears at once."""
     asked = {"id": "ask", "kind": "input", "widget": "text", "target": "said"}
     map_run(race, 3)
     step = {"id": "s", "kind": "pipeline", "pipeline": "p", "depends_on": ["ask"]}
     definition = {"name": "asked_map", "steps": [asked, step]}
     race.rows("select qwf.register_workflow(%s)", json.dumps(definition))
     run = race.one("select qwf.enqueue_run('asked_map')")
-    person, worker = race.session(), race.hurried()
+    person, worker = race.session(), race.nonblocking()
     person.begin()
     person.rows("select qwf.submit_input(%s, 'ask', '\"x\"')", run)
     held = claim(worker, 10)
@@ -300,12 +300,12 @@ def test_a_map_being_expanded_keeps_nobody_waiting(race: Race) -> None:
     race.healthy()
     race.rows("select qwf.submit_input(%s, 'ask', '\"x\"')", run)
     assert elements(race, run) == {"queued": 3}
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
 def test_a_map_whose_expansion_is_cut_off_is_expanded_later(race: Race) -> None:
-    """A statement timeout in the middle leaves the event; no element is there twice."""
+    """A statement timeout in the middle leaves the event; no element exists twice."""
     nodes = [{"id": "a"}, {"id": "m", "depends_on": ["a"], "map": {"$from": "a.y"}}]
     race.rows("select qwf.register_pipeline(%s)", json.dumps({"name": "p", "nodes": nodes}))
     step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
@@ -322,15 +322,15 @@ def test_a_map_whose_expansion_is_cut_off_is_expanded_later(race: Race) -> None:
     open_gate()
     race.settle()
     assert elements(race, run) == {"queued": 3}
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
 @pytest.mark.parametrize("commits", [True, False])
-def test_cancelling_a_run_with_a_map_keeps_no_worker_waiting(race: Race, commits: bool) -> None:
+def test_cancelling_a_run_with_a_map_blocks_no_worker(race: Race, commits: bool) -> None:
     run = map_run(race, 6, max_parallel=4)
     held = claim(race, 2)
-    producer, worker = race.session(), race.hurried()
+    producer, worker = race.session(), race.nonblocking()
     producer.begin()
     producer.rows("select qwf.cancel_run(%s)", run)
     assert claim(worker, 10) == []
@@ -341,12 +341,12 @@ def test_cancelling_a_run_with_a_map_keeps_no_worker_waiting(race: Race, commits
     producer.commit() if commits else producer.rollback()
     race.settle()
     if commits:
-        die_out(race, held[1])
+        report_cancelled(race, held[1])
         assert elements(race, run) == {"completed": 1, "cancelled": 5}
         assert race.run_status(run) == "cancelled"
     else:
         finish(race, held[1])
-        race.work_off()
+        race.complete_all()
         assert race.run_status(run) == "completed"
 
 
@@ -354,21 +354,21 @@ def test_cancelling_a_run_with_a_map_keeps_no_worker_waiting(race: Race, commits
 
 
 def failed(race: Race, **keys: Any) -> tuple[int, dict[str, Claim]]:
-    """A run that failed by an element of its map, and the claims of its elements."""
+    """A run that failed because of an element of its map, and the claims of its elements."""
     run = map_run(race, 4, **keys)
     held = by_name(claim(race, 4))
     finish(race, held["s/m[0]"])
     finish(race, held["s/m[1]"], outcome="fatal")
-    die_out(race, *held.values())
+    report_cancelled(race, *held.values())
     assert race.run_status(run) == "failed"
     return run, held
 
 
 @pytest.mark.parametrize("commits", [True, False])
 def test_retrying_a_map_while_old_workers_report(race: Race, commits: bool) -> None:
-    """What completed is kept, the others run again, once; the old tokens are dead."""
+    """Completed elements are kept, the others run again once; the old tokens are invalid."""
     run, held = failed(race)
-    producer, worker = race.session(), race.hurried()
+    producer, worker = race.session(), race.nonblocking()
     producer.begin()
     assert producer.one("select qwf.retry_run(%s)", run) == 2
     assert claim(worker, 10) == []
@@ -380,7 +380,7 @@ def test_retrying_a_map_while_old_workers_report(race: Race, commits: bool) -> N
     again = claim(race, 10)
     assert sorted(c.name for c in again) == (["s/m[1]", "s/m[2]", "s/m[3]"] if commits else [])
     finish(race, *again)
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == ("completed" if commits else "failed")
 
 
@@ -397,10 +397,10 @@ def test_two_retries_at_once_run_nothing_twice(race: Race) -> None:
     race.healthy()
 
 
-def test_retrying_a_map_whole_while_old_workers_report(race: Race) -> None:
-    """Named, it forgets its elements: a late report about one of them is lost."""
+def test_retrying_from_a_map_while_old_workers_report(race: Race) -> None:
+    """A retry from the map drops its elements: a late report about one of them is lost."""
     run, held = failed(race)
-    producer, worker = race.session(), race.hurried()
+    producer, worker = race.session(), race.nonblocking()
     producer.begin()
     producer.rows("select qwf.retry_run(%s, 's/m')", run)
     assert {v for v, _ in finish(worker, held["s/m[2]"], held["s/m[3]"])} == {"lost"}
@@ -408,7 +408,7 @@ def test_retrying_a_map_whole_while_old_workers_report(race: Race) -> None:
     race.settle()
     assert elements(race, run) == {"queued": 4}
     assert {v for v, _ in finish(worker, *held.values())} == {"lost"}
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
@@ -429,8 +429,8 @@ def test_an_element_that_ends_from_an_old_snapshot(race: Race, isolation: str) -
             finish(race, other, outcome=outcome)
         race.settle()
         if outcome == "fatal":
-            die_out(race, *claim(race, 10))
+            report_cancelled(race, *claim(race, 10))
             assert race.run_status(run) == "failed"
         else:
-            race.work_off()
+            race.complete_all()
             assert race.run_status(run) == "completed"

@@ -1,4 +1,4 @@
-"""Events: applied once, left where the run is held, never lost."""
+"""Events are applied once, left while the run is locked, and never lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_two_drains_apply_an_event_once(race: Race) -> None:
     holder = hold(race, run)
     assert finish(race, *claim(race)) == [("ok", True)]
     holder.rollback()
-    first, second = race.session(), race.hurried()
+    first, second = race.session(), race.nonblocking()
     first.begin()
     assert first.one("select qwf.drain_outbox()") == 1
     assert second.one("select qwf.drain_outbox()") == 0
@@ -31,7 +31,7 @@ def test_two_drains_apply_an_event_once(race: Race) -> None:
     assert race.one("select array_agg(remaining_deps order by id) from qwf.jobs") == [0, 0, 0, 2]
 
 
-def test_a_drain_that_dies_leaves_the_event(race: Race) -> None:
+def test_a_killed_drain_leaves_the_event(race: Race) -> None:
     run = race.run("diamond")
     holder = hold(race, run)
     finish(race, *claim(race))
@@ -45,21 +45,21 @@ def test_a_drain_that_dies_leaves_the_event(race: Race) -> None:
     open_gate()
     race.healthy()
     assert race.one("select qwf.drain_outbox()") == 1
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
-def test_events_of_a_run_that_is_held_do_not_hold_up_other_runs(race: Race) -> None:
-    """An open submit_input holds a run of which more nodes finish than one drain looks at."""
+def test_events_of_a_locked_run_do_not_delay_other_runs(race: Race) -> None:
+    """An open submit_input locks a run of which more nodes finish than one drain reads."""
     busy, other = race.run("asked_beside_many"), race.run("guarded", run_at="2100-01-01")
-    race.work_off_one(busy)
+    race.complete_queued(busy)
     producer = race.session()
     producer.begin()
     producer.rows("select qwf.submit_input(%s, 'ask', '\"x\"')", busy)
     done = claim(race, 200)
     assert len(done) > 100
     assert {pending for _, pending in finish(race, *done)} == {True}
-    race.due(race.job(other, "single/a"))
+    race.make_due(race.job(other, "single/a"))
     for _ in range(3):
         race.one("select qwf.tick()")
     assert race.statuses(other)["single/a"] == "queued"
@@ -67,19 +67,21 @@ def test_events_of_a_run_that_is_held_do_not_hold_up_other_runs(race: Race) -> N
     race.settle()
 
 
-def test_events_of_a_run_that_is_gone_do_not_hold_up_other_runs(race: Race) -> None:
+def test_events_of_a_deleted_run_do_not_delay_other_runs(race: Race) -> None:
     race.rows(
         "insert into qwf.outbox (run_id, kind) select -1, 'stop' from generate_series(1, 150)"
     )
     other = race.run("guarded", run_at="2100-01-01")
-    race.due(race.job(other, "single/a"))
+    race.make_due(race.job(other, "single/a"))
     race.one("select qwf.tick()")
     race.one("select qwf.tick()")
     assert race.statuses(other)["single/a"] == "queued"
 
 
 @pytest.mark.parametrize("after", ["finish", "drain"])
-def test_an_error_in_the_fan_out_does_not_undo_the_end_of_the_job(race: Race, after: str) -> None:
+def test_an_error_in_the_fan_out_does_not_roll_back_the_end_of_the_job(
+    race: Race, after: str
+) -> None:
     run = race.run("chain")
     (held,) = claim(race)
     race.rows(
@@ -94,7 +96,7 @@ def test_an_error_in_the_fan_out_does_not_undo_the_end_of_the_job(race: Race, af
         race.healthy()
         race.rows("update qwf.outbox set next_try_at = null")
     race.rows("alter table qwf.jobs drop constraint broken")
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"
 
 
@@ -119,8 +121,8 @@ def test_an_event_that_never_applies_fails_its_run_and_no_other(
     assert "broken" in race.one("select error from qwf.runs where id = %s", bad)
 
 
-def test_a_conflict_is_not_taken_for_a_bad_event(race: Race) -> None:
-    """Somebody else's deadlock or serialization failure says nothing against the event."""
+def test_a_conflict_does_not_poison_an_event(race: Race) -> None:
+    """A deadlock or serialization failure with another session is not the event's fault."""
     run = race.run("chain")
     holder = hold(race, run)
     finish(race, *claim(race))
@@ -139,5 +141,5 @@ def test_a_conflict_is_not_taken_for_a_bad_event(race: Race) -> None:
         race.one("select qwf.tick()")
     race.rows("drop trigger conflict on qwf.jobs")
     race.rows("update qwf.outbox set next_try_at = null")
-    race.work_off()
+    race.complete_all()
     assert race.run_status(run) == "completed"

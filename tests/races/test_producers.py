@@ -67,7 +67,7 @@ def read(race: Race, producer: Session) -> None:
         read,
     ],
 )
-def test_an_open_transaction_blocks_nobody(
+def test_an_open_transaction_blocks_no_worker(
     race: Race, produce: Callable[[Race, Session], None]
 ) -> None:
     race.run("asked_beside")
@@ -78,8 +78,8 @@ def test_an_open_transaction_blocks_nobody(
     free = race.one("select qwf.enqueue('free', queue => 'gpu')")
     lapsed = race.one("select qwf.enqueue('lapsed', queue => 'gpu', priority => 1)")
     assert claim(race, 1, "gpu")[0].job == lapsed
-    race.lapse(lapsed)
-    producer, worker = race.session(), race.hurried()
+    race.expire_leases(lapsed)
+    producer, worker = race.session(), race.nonblocking()
     producer.begin()
     produce(race, producer)
 

@@ -1,4 +1,4 @@
-"""Deleting what is old beside those who still want it: prune waits for nobody, what lives stays."""
+"""Deleting old rows that others still use: prune does not wait, and used rows stay."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def failed_job(race: Race, **args: str) -> int:
 
 
 def age(race: Race) -> None:
-    """Let everything have happened two months ago."""
+    """Make everything two months old."""
     race.rows("update qwf.runs set finished_at = finished_at - interval '60 days'")
     race.rows(
         "update qwf.jobs set created_at = created_at - interval '60 days',"
@@ -34,7 +34,7 @@ def age(race: Race) -> None:
 
 
 def pruned(session: Session) -> tuple[int, int]:
-    """Runs and jobs that prune deletes."""
+    """Prune; returns how many runs and jobs it deleted."""
     ((done,),) = session.rows(PRUNE)
     return done["runs"], done["jobs"]
 
@@ -46,11 +46,11 @@ def test_a_run_that_is_being_retried_stays(race: Race, commits: bool) -> None:
     operator = race.session()
     operator.begin()
     operator.rows(RETRY, run)
-    assert pruned(race.hurried()) == (0, 0)
+    assert pruned(race.nonblocking()) == (0, 0)
     operator.commit() if commits else operator.rollback()
     assert pruned(race) == ((0, 0) if commits else (1, 0))
     if commits:
-        race.work_off()
+        race.complete_all()
         assert race.run_status(run) == "completed"
     race.healthy()
 
@@ -71,7 +71,7 @@ def test_retrying_a_run_that_is_being_deleted(race: Race, commits: bool) -> None
         assert refused.value.sqlstate == "QW001"
     else:
         operator.ends()
-        race.work_off()
+        race.complete_all()
         assert race.run_status(run) == "completed"
     race.healthy()
 
@@ -84,9 +84,9 @@ def test_deleting_and_retrying_a_standalone_job(race: Race, first: str) -> None:
     one.begin()
     if first == "retry":
         one.rows("select qwf.retry_job(%s)", job)
-        assert pruned(race.hurried()) == (0, 0)
+        assert pruned(race.nonblocking()) == (0, 0)
         one.commit()
-        race.work_off()
+        race.complete_all()
         assert race.status(job) == "completed"
     else:
         assert pruned(one) == (0, 1)
@@ -109,20 +109,20 @@ def test_a_run_whose_last_body_is_being_reported_stays(race: Race, commits: bool
     worker = race.session()
     worker.begin()
     assert finish(worker, held[1]) == [("ok", False)]
-    assert pruned(race.hurried()) == (0, 0)
+    assert pruned(race.nonblocking()) == (0, 0)
     worker.commit() if commits else worker.rollback()
     age(race)
     assert pruned(race) == ((1, 0) if commits else (0, 0))
     race.healthy()
 
 
-def test_a_report_beside_an_open_prune_waits_for_nothing(race: Race) -> None:
+def test_a_report_does_not_wait_for_an_open_prune(race: Race) -> None:
     failed_run(race)
     failed_job(race)
     age(race)
     race.run("pair")
     held = claim(race, 2)
-    pruner, worker = race.session(), race.hurried()
+    pruner, worker = race.session(), race.nonblocking()
     pruner.begin()
     assert pruned(pruner) == (1, 1)
     assert finish(worker, *held) == [("ok", False), ("ok", False)]
@@ -134,7 +134,7 @@ def test_two_prunes_at_once_delete_different_rows(race: Race) -> None:
     for _ in range(3):
         failed_run(race)
     age(race)
-    one, other = race.session(), race.hurried()
+    one, other = race.session(), race.nonblocking()
     one.begin()
     assert one.one("select qwf.prune(2) -> 'runs'") == 2
     assert other.one("select qwf.prune(2) -> 'runs'") == 1

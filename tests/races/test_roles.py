@@ -1,4 +1,4 @@
-"""What each role can do with the functions that run as their owner, and what it cannot."""
+"""What each role can and cannot do with the functions that run as their owner."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_a_role_may_do_its_own_work_and_nothing_else(
     assert [q for q in forbidden if not refused(race, role, q)] == []
 
 
-def test_nothing_a_caller_makes_stands_in_for_what_the_functions_use(race: Race) -> None:
-    """Temporary objects and the caller's search_path do not reach into functions of the owner."""
+def test_a_caller_cannot_replace_objects_that_the_functions_use(race: Race) -> None:
+    """Temporary objects and the caller's search_path do not affect functions of the owner."""
     run = race.run("fanin")
     worker = race.session()
     worker.rows("create temp table jobs (id int, status text, queue text)")
@@ -141,7 +141,9 @@ NOTHING = [
 
 
 @pytest.mark.parametrize("query", NOTHING)
-def test_null_and_nonsense_are_answered_or_refused_by_name(race: Race, query: str) -> None:
+def test_null_and_nonsense_are_answered_or_refused_with_a_known_sqlstate(
+    race: Race, query: str
+) -> None:
     race.rows(
         "create function public.long() returns text language sql as"
         " $$select string_agg(md5(i::text), '') from generate_series(1, 300) i$$"

@@ -1,4 +1,4 @@
-"""Several sessions at the same schedules: each time fires once, and nobody waits who need not."""
+"""Several sessions fire the same schedules: each time fires once, without needless waits."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def fire(session: Connection) -> int:
 
 
 def jobs(session: Connection) -> list[tuple[Any, ...]]:
-    """How many jobs each schedule has made."""
+    """The number of jobs of each schedule."""
     return session.execute(
         "select labels ->> 'schedule', count(*) from qwf.jobs group by 1 order by 1"
     ).fetchall()
 
 
 def wait_until_blocked(session: Connection, other: Connection) -> None:
-    """Until the other session waits for a lock; a minute at most."""
+    """Wait up to a minute until the other session waits for a lock."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         row = session.execute(
@@ -53,7 +53,7 @@ def wait_until_blocked(session: Connection, other: Connection) -> None:
     raise AssertionError("the other session did not wait")
 
 
-def test_ten_tickers_fire_each_time_once(
+def test_ten_concurrent_ticks_fire_each_time_once(
     due: Connection, connect: Callable[[], Connection]
 ) -> None:
     sessions = [connect() for _ in range(TICKERS)]
@@ -74,7 +74,7 @@ def test_ten_tickers_fire_each_time_once(
     assert [count for _, count in jobs(due)] == [1] * 50
 
 
-def test_a_ticker_passes_by_what_another_is_firing(
+def test_a_tick_skips_schedules_that_another_is_firing(
     due: Connection, connect: Callable[[], Connection]
 ) -> None:
     slow, quick = connect(), connect()
@@ -86,7 +86,7 @@ def test_a_ticker_passes_by_what_another_is_firing(
     assert len(jobs(due)) == 50
 
 
-def test_what_a_ticker_that_dies_had_fired_fires_again(
+def test_times_fired_by_a_killed_tick_fire_again(
     due: Connection, connect: Callable[[], Connection]
 ) -> None:
     dying = connect()
@@ -99,7 +99,7 @@ def test_what_a_ticker_that_dies_had_fired_fires_again(
     assert fire(due) == 0
 
 
-def test_a_change_that_is_not_committed_holds_up_only_its_own_schedule(
+def test_an_uncommitted_change_delays_only_its_own_schedule(
     due: Connection, connect: Callable[[], Connection]
 ) -> None:
     admin, ticker = connect(), connect()
@@ -134,7 +134,7 @@ def test_a_schedule_changed_while_it_fires_does_not_fire_again(
     ).fetchone() == ("other", 1, True)
 
 
-def test_of_two_that_create_a_schedule_one_replaces_the_other(
+def test_two_sessions_create_the_same_schedule(
     db: Connection, connect: Callable[[], Connection]
 ) -> None:
     first, second = connect(), connect()

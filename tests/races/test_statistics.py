@@ -1,4 +1,4 @@
-"""Folding statistics beside finishes and beside others that fold: every attempt counts once."""
+"""Rolling up statistics during finishes and other roll-ups: every attempt counts once."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ def jobs(race: Race, number: int) -> None:
     race.rows("select qwf.enqueue('a', queue => 'cpu') from generate_series(1, %s)", number)
 
 
-def test_nobody_waits_for_an_open_fold(race: Race) -> None:
+def test_no_session_waits_for_an_open_roll_up(race: Race) -> None:
     jobs(race, 2)
     finish(race, *claim(race))
-    folder, other = race.session(), race.hurried()
+    folder, other = race.session(), race.nonblocking()
     folder.begin()
     assert folder.one(FOLD) == 1
     assert other.one(FOLD) == 0
@@ -28,7 +28,7 @@ def test_nobody_waits_for_an_open_fold(race: Race) -> None:
     assert race.one(COUNTED) == 2
 
 
-def test_a_fold_that_is_rolled_back_counts_nothing(race: Race) -> None:
+def test_a_rolled_back_roll_up_counts_nothing(race: Race) -> None:
     jobs(race, 1)
     finish(race, *claim(race))
     folder = race.session()
@@ -40,18 +40,18 @@ def test_a_fold_that_is_rolled_back_counts_nothing(race: Race) -> None:
     assert race.one(COUNTED) == 1
 
 
-def test_a_finish_not_committed_yet_counts_later(race: Race) -> None:
+def test_an_uncommitted_finish_counts_later(race: Race) -> None:
     jobs(race, 1)
     worker = race.session()
     worker.begin()
     finish(worker, *claim(worker))
-    assert race.hurried().one(FOLD) == 0
+    assert race.nonblocking().one(FOLD) == 0
     worker.commit()
     assert race.one(FOLD) == 1
     assert race.one(COUNTED) == 1
 
 
-def test_many_folders_beside_many_workers_count_each_attempt_once(race: Race) -> None:
+def test_concurrent_roll_ups_and_workers_count_each_attempt_once(race: Race) -> None:
     jobs(race, 120)
     workers = [race.session() for _ in range(3)]
     folders = [race.session() for _ in range(3)]
@@ -65,7 +65,7 @@ def test_many_folders_beside_many_workers_count_each_attempt_once(race: Race) ->
         except BaseException as error:
             errors.append(error)
 
-    def fold(number: int) -> None:
+    def roll_up(number: int) -> None:
         try:
             while not over.is_set():
                 folders[number].rows(FOLD)
@@ -73,7 +73,7 @@ def test_many_folders_beside_many_workers_count_each_attempt_once(race: Race) ->
             errors.append(error)
 
     working = [threading.Thread(target=work, args=(n,)) for n in range(3)]
-    folding = [threading.Thread(target=fold, args=(n,)) for n in range(3)]
+    folding = [threading.Thread(target=roll_up, args=(n,)) for n in range(3)]
     for thread in working + folding:
         thread.start()
     for thread in working:

@@ -1,4 +1,4 @@
-"""Random operations, random deaths, and an observer who never sees a violation."""
+"""Random operations, random kills, and an observer that never sees a violation."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pytest
 
 from support.interleave import WORKFLOWS, Race
 
-CHAOS = 8.0  # seconds of trouble
-PEACE = 60.0  # seconds within which everything has to end afterwards
+TROUBLE_S = 8.0
+RECOVERY_S = 60.0  # within which everything must end afterwards
 Connect = Callable[[], psycopg.Connection[Any]]
 
 CLAIM = "select job_id, token::text from qwf.claim(%s, %s, %s, '1 s')"
@@ -34,13 +34,13 @@ REFUSED = ("40001", "QW002", "QW001", "57014")  # serialization, too late, state
 
 
 class Storm:
-    """The threads' common ground: what is allowed to happen, and what was answered."""
+    """State that the threads share: when trouble stops, and the verdicts so far."""
 
     def __init__(self, connect: Connect, seed: int) -> None:
         self.connect = connect
         self.seed = seed
-        self.trouble = time.monotonic() + CHAOS
-        self.end = self.trouble + PEACE
+        self.trouble = time.monotonic() + TROUBLE_S
+        self.end = self.trouble + RECOVERY_S
         self.over = threading.Event()
         self.verdicts: list[tuple[str, str, str]] = []  # token, outcome, verdict
         self.faults: list[str] = []
@@ -54,7 +54,7 @@ class Storm:
     def loop(
         self, name: str, act: Callable[[psycopg.Connection[Any], random.Random, str], None]
     ) -> None:
-        """Act until all is over, with a new session whenever the old one was killed."""
+        """Act until the test is over, with a new session whenever the old one was killed."""
         dice = random.Random(f"{self.seed} {name}")
         conn: psycopg.Connection[Any] | None = None
         while not self.over.is_set():
@@ -63,19 +63,19 @@ class Storm:
                     conn = self.connect()
                     conn.execute("set client_min_messages = error")
                     self.backends[name] = conn.info.backend_pid
-                self._hurry(conn, dice, name)
+                self._set_timeout(conn, dice, name)
                 act(conn, dice, name)
             except psycopg.Error as error:
                 if conn is not None and not conn.closed:
                     conn.rollback()
                     if error.sqlstate not in REFUSED:
                         self.faults.append(f"{name}: {error.sqlstate} {error}")
-            except Exception as error:  # a thread's fault is the test's
+            except Exception as error:  # an error in a thread fails the test
                 self.faults.append(f"{name}: {error!r}")
                 return
 
-    def _hurry(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
-        """Now and then statements are cut off in the middle."""
+    def _set_timeout(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
+        """Now and then cut statements off in the middle."""
         if name != "observer":
             cut = self.troubled() and dice.random() < 0.1
             limit = dice.choice([1, 3, 10, 30]) if cut else 0
@@ -110,14 +110,14 @@ class Storm:
                     (dice.choice([None, "k1", "k2"]), later),
                 )
         if dice.random() < 0.3:
-            self._meddle(conn, dice)
+            self._change_something(conn, dice)
         conn.execute("commit" if dice.random() < 0.9 else "rollback")
         self.over.wait(dice.random() * 0.1)
 
-    def meddle(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
+    def interfere(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
         if self.troubled():
             conn.execute("begin")
-            self._meddle(conn, dice)
+            self._change_something(conn, dice)
             self.over.wait(dice.random() * 0.05)  # an open transaction
             conn.execute("commit" if dice.random() < 0.9 else "rollback")
         answer = (
@@ -126,7 +126,7 @@ class Storm:
         conn.execute(answer)
         self.over.wait(dice.random() * 0.05)
 
-    def _meddle(self, conn: psycopg.Connection[Any], dice: random.Random) -> None:
+    def _change_something(self, conn: psycopg.Connection[Any], dice: random.Random) -> None:
         pick = " order by random() limit 1"
         act = dice.choice(
             [
@@ -155,13 +155,13 @@ class Storm:
             conn.execute("select qwf.deregister_worker(%s)", (name,))
         asleep = [job for job in held if self.troubled() and dice.random() < 0.04]
         batch = [self._report(dice, *job) for job in held if job not in asleep]
-        with self.zombies:  # what fell asleep wakes up when its lease has lapsed long since
+        with self.zombies:  # late claims are reported long after their lease has expired
             self.late += asleep
             if len(self.late) > 20 or not self.troubled():
                 batch += [self._report(dice, *job) for job in self.late]
                 self.late.clear()
         if dice.random() < 0.2:
-            batch += dice.sample(batch, len(batch) // 2)  # said twice
+            batch += dice.sample(batch, len(batch) // 2)  # some reports are sent twice
         dice.shuffle(batch)
         query = "select job_id, verdict, pending from qwf.finish_many(%s)"
         answers = conn.execute(query, (json.dumps(batch),)).fetchall()
@@ -191,7 +191,7 @@ class Storm:
         return {"job_id": job, "token": token, "outcome": outcome, "output": output}
 
     def run_engine(self, conn: psycopg.Connection[Any], dice: random.Random, name: str) -> None:
-        if self.troubled() and dice.random() < 0.1:  # lets the others think it hangs
+        if self.troubled() and dice.random() < 0.1:  # looks like a hang to the others
             conn.execute("begin")
             conn.execute("select qwf.tick()")
             conn.execute("select setval('qwf.last_tick', 0)")
@@ -235,7 +235,7 @@ MIX = [
 ]
 THREADS = {
     "producer": Storm.produce,
-    "meddler": Storm.meddle,
+    "interferer": Storm.interfere,
     "worker 1": Storm.work,
     "worker 2": Storm.work,
     "worker 3": Storm.work,
@@ -254,7 +254,7 @@ AFTERWARDS = {
         left join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'
         where j.input_spec is null
         group by j.id having count(a) <> (j.status = 'completed')::int""",
-    "an output that is not that of the completing attempt": """
+    "an output not of the completing attempt": """
         select j.id from qwf.jobs j
         join qwf.job_attempts a on a.job_id = j.id and a.outcome = 'completed'
         where j.output <> '{}' and j.output ->> 'y' <> a.token::text""",
@@ -265,13 +265,13 @@ AFTERWARDS = {
         select a.job_id from qwf.job_attempts a
         join qwf.job_attempts b on b.job_id = a.job_id and b.attempt = a.attempt + 1
         where b.started_at < a.finished_at""",
-    "a node that started before what it depends on had ended": """
+    "a node that started before its dependencies ended": """
         select j.id, d.id, d.status, d.finished_at, j.started_at from qwf.jobs j
         join qwf.graph_edges e on e.graph_id = j.graph_id and e.to_idx = j.node_idx
         join qwf.jobs d on d.run_id = j.run_id and d.node_idx = e.from_idx
         where j.started_at is not null
           and (d.status not in ('completed', 'skipped') or d.finished_at > j.started_at)""",
-    "a completed run with a node that is not": """
+    "a completed run with an uncompleted node": """
         select r.id from qwf.runs r join qwf.jobs j on j.run_id = r.id
         where r.status = 'completed' and j.status not in ('completed', 'skipped')""",
     "a failed run without a reason": """
@@ -298,7 +298,7 @@ def test_everything_at_once(race: Race, connect: Connect, dsn: str, seed: int) -
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(CHAOS + PEACE + 20)
+        thread.join(TROUBLE_S + RECOVERY_S + 20)
         assert not thread.is_alive(), f"{thread.name} hangs"
     assert storm.faults == []
     found = {what: race.rows(query) for what, query in AFTERWARDS.items()}

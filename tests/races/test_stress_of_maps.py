@@ -1,4 +1,4 @@
-"""Random workflows of maps, questions, clean-up and let-go failures under random hands.
+"""Random workflows of maps, questions, clean-up and tolerated failures under random actions.
 
 Four sessions do what workers, people, operators and the clock do, some of it in open transactions
 and from old snapshots; an observer never sees a violation, and in the end everything ends.
@@ -18,20 +18,20 @@ import pytest
 
 from support.interleave import Race
 
-TROUBLE = 6.0  # seconds
+TROUBLE_S = 6.0
 SESSIONS = 4
-ROUNDS = 2000  # of work, after which all must have ended; a fast machine makes 300 runs
+ROUNDS = 2000  # of work, after which everything must have ended; a fast machine makes 300 runs
 Connect = Callable[[], psycopg.Connection[Any]]
 Rows = list[tuple[Any, ...]]
 
 OUTCOMES = ["completed"] * 6 + ["error", "fatal", "tempfail", "lost", "released", "cancelled"]
-# Old snapshot, after that, gone, too late; two transactions that retry two runs each, crosswise.
+# Old snapshot, aborted transaction, deleted, too late, deadlock of two transactions that retry.
 REFUSED = ("40001", "25P02", "QW001", "QW002", "40P01")
 ANY_NODE = "select id, node_id from qwf.jobs where run_id = %s order by random() limit 1"
 ASKED = "select id, queue from qwf.jobs where status = 'awaiting_input' order by random() limit 1"
 ANSWER = "select qwf.answer_job(%s, %s)"
-NOT_OFFERED = "QW005"  # what could not even start is not to be retried
-CLOCK = [  # what time brings about, brought about
+NOT_OFFERED = "QW005"  # a job that could not start cannot be retried
+CLOCK = [  # makes time pass for rows
     """update qwf.jobs set run_at = qwf.now() - interval '1 s' where id in (
         select id from qwf.jobs where status = 'scheduled' for update skip locked)""",
     """update qwf.jobs set expires_at = qwf.now() - interval '1 s' where id in (
@@ -47,7 +47,7 @@ CLOCK = [  # what time brings about, brought about
 
 
 def random_node(dice: random.Random, name: str, before: list[str]) -> dict[str, Any]:
-    """A node after some of those before it."""
+    """A node that depends on some of those before it."""
     after = [b for b in before if dice.random() < 0.4]
     node: dict[str, Any] = {"id": name, "depends_on": after, "limit_by": "few"}
     node["on_failure"] = dice.choice(["fail", "fail", "continue", "ask"])
@@ -56,7 +56,7 @@ def random_node(dice: random.Random, name: str, before: list[str]) -> dict[str, 
     if dice.random() < 0.5:
         length = dice.choice([0, 1, 2, 3, 5])
         node["map"] = [{"p": 1} if dice.random() < 0.95 else {} for _ in range(length)]
-        node["inputs"] = {"x": {"$from": "item.p"}}  # an element without p has failed at once
+        node["inputs"] = {"x": {"$from": "item.p"}}  # an element without p fails at once
         node["max_parallel"] = dice.choice([1, 2, 5])
         node["min_success"] = dice.choice([0, "50%", "100%"])
     elif after and dice.random() < 0.2:
@@ -85,8 +85,8 @@ def register(race: Race, dice: random.Random, name: str) -> None:
     race.rows("select qwf.register_workflow(%s)", json.dumps(definition))
 
 
-class Hands:
-    """One session: what it holds, and what it does next."""
+class Actor:
+    """One session that acts at random, and the jobs it holds."""
 
     def __init__(self, connect: Connect, seed: str, runs: list[int], workflows: list[str]) -> None:
         self.dice = random.Random(seed)
@@ -97,19 +97,19 @@ class Hands:
         self.held: list[tuple[int, str]] = []
         self.faults: list[str] = []
 
-    def meddle(self, over: threading.Event) -> None:
+    def run(self, over: threading.Event) -> None:
         try:
             while not over.is_set():
                 if self.dice.random() < 0.85:
                     self.act()
                 else:
                     self.transaction()
-        except Exception as error:  # a thread's fault is the test's
+        except Exception as error:  # an error in a thread fails the test
             self.faults.append(repr(error))
             over.set()
 
     def transaction(self) -> None:
-        """Several things at once, sometimes from an old snapshot, sometimes in vain."""
+        """Several actions, sometimes from an old snapshot, sometimes rolled back."""
         isolation = ["read committed"] * 2 + ["repeatable read", "serializable"]
         self.rows(f"begin isolation level {self.dice.choice(isolation)}")
         for _ in range(self.dice.randint(1, 3)):
@@ -135,7 +135,7 @@ class Hands:
         act()
 
     def rows(self, query: str, *args: Any) -> Rows:
-        """Rows of a statement; none where it was refused, as it may be."""
+        """Rows of a statement; none if it was refused, as it may be."""
         try:
             cursor = self.conn.execute(query, args)  # type: ignore[arg-type]
             return cursor.fetchall() if cursor.description else []
@@ -178,8 +178,8 @@ class Hands:
         for row in self.rows(ANY_NODE, run):
             self.rows(query, row[column])
 
-    def work_off(self) -> None:
-        """One round of a fleet and of people who want to be done."""
+    def work_round(self) -> None:
+        """One round of workers that complete jobs and people who answer."""
         for happens in CLOCK[::2]:
             self.rows(happens)
             self.rows("select qwf.tick()")
@@ -201,11 +201,11 @@ def test_maps_questions_and_clean_up_at_once(race: Race, connect: Connect, seed:
     runs = [int(race.one("select qwf.enqueue_run(%s)", name)) for name in workflows]
 
     over = threading.Event()
-    all_hands = [Hands(connect, f"{seed} {i}", runs, workflows) for i in range(SESSIONS)]
-    threads = [threading.Thread(target=hands.meddle, args=(over,)) for hands in all_hands]
+    all_hands = [Actor(connect, f"{seed} {i}", runs, workflows) for i in range(SESSIONS)]
+    threads = [threading.Thread(target=hands.run, args=(over,)) for hands in all_hands]
     for thread in threads:
         thread.start()
-    end = time.monotonic() + TROUBLE
+    end = time.monotonic() + TROUBLE_S
     seen: Rows = []
     while not seen and time.monotonic() < end and not over.is_set():
         seen = race.rows("select * from qwf.check_invariants()")
@@ -218,7 +218,7 @@ def test_maps_questions_and_clean_up_at_once(race: Race, connect: Connect, seed:
 
     last = all_hands[0]
     for _ in range(ROUNDS):
-        last.work_off()
+        last.work_round()
         race.healthy()
         if not race.rows("select id from qwf.jobs where finished_at is null limit 1"):
             break

@@ -1,4 +1,4 @@
-"""Ticks against each other, against a tick that hangs, and against what may not stop one."""
+"""Ticks against each other, a hanging tick, and work that must not stop a tick."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ def test_one_of_two_ticks_does_the_work(race: Race) -> None:
     first = race.session()
     first.begin()
     assert first.one("select qwf.tick() -> 'ran'") is True
-    assert race.hurried().one("select qwf.tick() -> 'ran'") is False
+    assert race.nonblocking().one("select qwf.tick() -> 'ran'") is False
     first.commit()
     assert race.one("select qwf.tick() -> 'ran'") is True
 
 
-def test_ticks_go_on_beside_one_that_hangs(race: Race) -> None:
-    """What the hanging one has touched has to wait for it; everything else does not."""
+def test_ticks_continue_while_one_hangs(race: Race) -> None:
+    """Only rows that the hanging one has touched wait for it."""
     held = race.one("select qwf.enqueue('t', queue => 'cpu')")
     (lost,) = claim(race)
-    race.lapse(held)
+    race.expire_leases(held)
     hanging = race.session()
     hanging.begin()
     assert hanging.one("select qwf.tick() -> 'reclaimed'") == 1
     later = race.one("select qwf.enqueue('t', queue => 'cpu', run_at => '2100-01-01')")
-    race.due(later)
+    race.make_due(later)
     race.rows(LATE, 11_000)
-    report = race.hurried().one("select qwf.tick()")
+    report = race.nonblocking().one("select qwf.tick()")
     assert report["ran"] is True
     assert (report["reclaimed"], report["promoted"], report.get("errors")) == (0, 1, None)
     hanging.commit()
@@ -40,7 +40,7 @@ def test_ticks_go_on_beside_one_that_hangs(race: Race) -> None:
 
 
 def test_a_tick_that_hangs_costs_the_others_ten_seconds_once(race: Race) -> None:
-    """Once it is known to hang, ticks come as often as ever."""
+    """Once it is known to hang, ticks run as often as before."""
     hanging = race.session()
     hanging.begin()
     hanging.one("select qwf.tick()")
@@ -49,19 +49,21 @@ def test_a_tick_that_hangs_costs_the_others_ten_seconds_once(race: Race) -> None
     assert race.one("select qwf.tick() -> 'ran'") is True
 
 
-def test_of_a_fleet_one_does_the_work_and_the_others_do_not_wait(race: Race) -> None:
+def test_one_tick_of_a_fleet_does_the_work_and_the_others_do_not_wait(race: Race) -> None:
     first = race.session()
     first.begin()
     assert first.one("select qwf.tick('1 h') -> 'ran'") is True
-    assert [race.hurried().one("select qwf.tick('1 h') -> 'ran'") for _ in range(5)] == [False] * 5
+    assert [race.nonblocking().one("select qwf.tick('1 h') -> 'ran'") for _ in range(5)] == [
+        False
+    ] * 5
     first.rollback()
 
 
-def test_what_a_tick_did_that_was_rolled_back_is_done_again(race: Race) -> None:
-    """That all was done is said at once; that it was undone, nobody says."""
+def test_the_work_of_a_rolled_back_tick_is_done_again(race: Race) -> None:
+    """The mark of a done tick is set at once, and no rollback takes it back."""
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     claim(race)
-    race.lapse(job)
+    race.expire_leases(job)
     undone = race.session()
     undone.begin()
     assert undone.one("select qwf.tick('1 h') -> 'reclaimed'") == 1
@@ -71,53 +73,53 @@ def test_what_a_tick_did_that_was_rolled_back_is_done_again(race: Race) -> None:
     assert race.one("select qwf.tick('0.7 s') -> 'reclaimed'") == 1
 
 
-def test_beside_a_tick_that_hangs_a_fleet_still_ticks_once_in_a_while(race: Race) -> None:
-    """Who goes on without the lock leaves a mark for the others, too."""
+def test_a_fleet_still_ticks_regularly_while_one_tick_hangs(race: Race) -> None:
+    """A tick without the lock leaves a mark for the others, too."""
     hanging = race.session()
     hanging.begin()
     hanging.one("select qwf.tick('1 h')")
     race.rows(LATE, 11_000)
     race.rows(AGED, 800)
     call = "select qwf.tick('0.7 s') -> 'ran'"
-    assert [race.hurried().one(call) for _ in range(3)] == [True, False, False]
+    assert [race.nonblocking().one(call) for _ in range(3)] == [True, False, False]
     race.rows(AGED, 800)
-    assert race.hurried().one(call) is True
+    assert race.nonblocking().one(call) is True
 
 
-def test_a_job_that_comes_due_beside_a_tick_that_hangs_is_queued(race: Race) -> None:
+def test_a_due_job_is_queued_while_a_tick_hangs(race: Race) -> None:
     hanging = race.session()
     hanging.begin()
     hanging.one("select qwf.tick('1 h')")
-    race.due(race.one("select qwf.enqueue('t', queue => 'cpu', run_at => '2100-01-01')"))
+    race.make_due(race.one("select qwf.enqueue('t', queue => 'cpu', run_at => '2100-01-01')"))
     race.rows(LATE, 11_000)
-    report = race.hurried().one("select qwf.tick('1 h')")
+    report = race.nonblocking().one("select qwf.tick('1 h')")
     assert (report["ran"], report["promoted"]) == (True, 1)
 
 
-def test_a_hanging_tick_does_not_hold_up_a_worker_whose_job_it_took_back(race: Race) -> None:
+def test_a_worker_waits_for_a_hanging_tick_that_reclaims_its_job(race: Race) -> None:
     job = race.one("select qwf.enqueue('t', queue => 'cpu')")
     (late,) = claim(race)
-    race.lapse(job)
+    race.expire_leases(job)
     hanging = race.session()
     hanging.begin()
     assert hanging.one("select qwf.tick() -> 'reclaimed'") == 1
     worker = race.session()
     worker.start("select qwf.finish(%s, %s, 'completed')", late.job, late.token)
-    worker.waits()  # one of the two writes the end of the job
+    worker.waits()  # only one of the two writes the end of the job
     hanging.rollback()
     assert worker.ends() == [("ok",)]
     race.settle()
 
 
 @pytest.mark.parametrize("never", ["infinity", "294276-12-31"])
-def test_work_for_the_end_of_time_stops_no_tick(race: Race, never: str) -> None:
-    """Refused, or scheduled: either way everything else goes on."""
+def test_a_job_for_the_end_of_time_does_not_stop_ticks(race: Race, never: str) -> None:
+    """Whether it is refused or scheduled, everything else continues."""
     call = "select qwf.enqueue('t', queue => 'cpu', run_at => %s)"
     assert race.sqlstate(call, never) in ("00000", "QW005")
     assert race.one("select qwf.tick() -> 'ran'") is True
 
 
-def test_a_run_for_the_end_of_time_stops_no_tick(race: Race) -> None:
+def test_a_run_for_the_end_of_time_does_not_stop_ticks(race: Race) -> None:
     race.register("pair")
     call = "select qwf.enqueue_run('pair', run_at => 'infinity')"
     assert race.sqlstate(call) in ("00000", "QW005")
@@ -125,7 +127,7 @@ def test_a_run_for_the_end_of_time_stops_no_tick(race: Race) -> None:
 
 
 def test_a_part_that_takes_too_long_does_not_undo_the_others(race: Race) -> None:
-    """A statement timeout hits the draining of one run: leases are reclaimed all the same."""
+    """A statement timeout in the draining of one run; leases are reclaimed all the same."""
     run = race.run("chain")
     (held,) = claim(race)
     keeper, worker = race.session(), race.session(statement_timeout="300ms")
@@ -135,7 +137,7 @@ def test_a_part_that_takes_too_long_does_not_undo_the_others(race: Race) -> None
     keeper.rollback()
     late = race.one("select qwf.enqueue('t', queue => 'cpu')")
     claim(race)
-    race.lapse(late)
+    race.expire_leases(late)
     race.gate("qwf.jobs", f"old.id = {race.job(run, 'chain/b')}")
     worker.start("select qwf.tick()")
     worker.ends()
@@ -143,7 +145,7 @@ def test_a_part_that_takes_too_long_does_not_undo_the_others(race: Race) -> None
     race.healthy()
 
 
-def test_sleepers_that_never_woke_are_cleared_away(race: Race) -> None:
+def test_sleepers_that_never_woke_are_deleted(race: Race) -> None:
     race.rows("select qwf.sleep('gone:' || i, 'cpu') from generate_series(1, 100) i")
     race.rows("update qwf.sleepers set since = since - interval '1 day'")
     race.settle()

@@ -1,4 +1,4 @@
-"""Rows are updated where they were locked: whatever happens to a row before, between or after."""
+"""The locked version of a row is updated, whatever changes it before, between or after."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ begin
   return true;
 end $$
 """
-WALKS = {  # what leads a claim to which walk: of the job, of the worker
+WALKS = {  # properties of the job and of the worker that select each walk
     "next": ("run_next = false", {}),
     "newest": ("run_next = false", {"rank": -1}),
     "warm": ("required_model = 'm'", {"models": ["m"], "current_model": "m"}),
@@ -30,8 +30,7 @@ WALKS = {  # what leads a claim to which walk: of the job, of the worker
 
 
 def walk_gate(race: Race) -> Callable[[], None]:
-    """Let a claim wait at the job 'gate', after it took its snapshot and before it comes to what
-    lies behind."""
+    """Make a claim wait at the job 'gate', after its snapshot and before it reads later jobs."""
     race.rows(ABLE.format(gate=GATE))
     keeper = race.session()
     keeper.rows("select pg_advisory_lock(%s)", GATE)
@@ -39,7 +38,7 @@ def walk_gate(race: Race) -> Callable[[], None]:
 
 
 def two_behind_each_other(race: Race, walk: str) -> tuple[Session, int, Callable[[], None]]:
-    """A claim that stands at the first of two jobs; its session, the second job, the gate."""
+    """Start a claim that waits at the first of two jobs; its session, the second job, the gate."""
     race.rows("select qwf.create_limit('l', 5)")
     terms, info = WALKS[walk]
     worker = race.one("select qwf.register_worker('h', 'cpu', %s)", json.dumps(info))
@@ -75,7 +74,7 @@ def test_a_job_that_changed_since_the_snapshot_is_claimed_as_it_is_now(
 
 
 @pytest.mark.parametrize("walk", WALKS)
-def test_a_job_that_was_cancelled_since_the_snapshot_is_passed_over(race: Race, walk: str) -> None:
+def test_a_job_cancelled_since_the_snapshot_is_skipped(race: Race, walk: str) -> None:
     worker, job, open_gate = two_behind_each_other(race, walk)
     assert race.one("select qwf.cancel_job(%s)", job) == "cancelled"
     open_gate()
@@ -85,7 +84,7 @@ def test_a_job_that_was_cancelled_since_the_snapshot_is_passed_over(race: Race, 
     race.healthy()
 
 
-def test_a_job_is_reported_on_each_way_back_from_a_savepoint(race: Race) -> None:
+def test_a_job_is_reported_after_each_kind_of_savepoint_rollback(race: Race) -> None:
     run = race.run("chain")
     race.begin()
     for _ in range(3):
@@ -118,7 +117,7 @@ def test_jobs_are_claimed_and_reported_in_one_statement(race: Race, isolation: s
     race.healthy()
 
 
-def test_a_batch_of_every_outcome_about_runs_that_are_free_locked_or_cancelled(race: Race) -> None:
+def test_a_batch_of_every_outcome_for_free_locked_and_cancelled_runs(race: Race) -> None:
     runs = [race.run("fanin") for _ in range(20)]
     for how in ("fail", "ask"):
         race.rows("select qwf.enqueue('t', queue => 'cpu', on_failure => %s)"
@@ -147,7 +146,7 @@ def test_a_batch_of_every_outcome_about_runs_that_are_free_locked_or_cancelled(r
     race.healthy()
     other.commit()
     race.settle()
-    race.work_off()
+    race.complete_all()
     assert race.one("select count(*) from qwf.jobs where status = 'queued'") == 0
 
 

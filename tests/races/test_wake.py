@@ -1,4 +1,4 @@
-"""Who is woken, by whom, and when."""
+"""Which workers are woken, by which calls, and when."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from support.interleave import Race, Session, claim, finish, map_run
 
 
 def asleep(race: Race, worker: str, queue: str = "cpu") -> Session:
-    """A session that sleeps and listens as an agent does."""
+    """A session that sleeps and listens like an agent."""
     session = race.session()
     channel = session.one("select qwf.sleep(%s, %s)", worker, queue)
-    # as one that has looked again: several that just fell asleep are left to do so
+    # pretend it has rechecked: a worker that just fell asleep rechecks and is not woken
     session.rows("update qwf.sleepers set since = since - interval '10 ms'")
     session.rows(f'listen "{channel}"')
     return session
 
 
 def heard(session: Session) -> list[str]:
-    """Payloads that have come so far; the round trip fetches what was sent before it."""
+    """Payloads received so far; the round trip fetches those sent before it."""
     session.rows("select 1")
     return [n.payload for n in session.conn.notifies(timeout=0)]
 
@@ -30,7 +30,7 @@ def test_new_work_wakes_one_sleeper_of_its_queue(race: Race) -> None:
     assert heard(sleepers[2]) == []
 
 
-def test_work_wakes_as_many_as_there_are_jobs(race: Race) -> None:
+def test_new_work_wakes_as_many_sleepers_as_there_are_jobs(race: Race) -> None:
     sleepers = [asleep(race, name) for name in "abc"]
     race.rows(
         'select qwf.enqueue_many(\'[{"task":"t","queue":"cpu"},{"task":"t","queue":"cpu"}]\')'
@@ -39,9 +39,7 @@ def test_work_wakes_as_many_as_there_are_jobs(race: Race) -> None:
 
 
 @pytest.mark.parametrize("how", ["rollback", "savepoint", "kill"])
-def test_an_enqueue_that_did_not_happen_leaves_nothing_and_wakes_nobody(
-    race: Race, how: str
-) -> None:
+def test_a_rolled_back_enqueue_leaves_nothing_and_wakes_no_worker(race: Race, how: str) -> None:
     sleeper = asleep(race, "a")
     producer = race.session()
     producer.begin()
@@ -58,7 +56,7 @@ def test_an_enqueue_that_did_not_happen_leaves_nothing_and_wakes_nobody(
     assert race.rows("select * from qwf.jobs") == []
 
 
-def test_whoever_inserts_work_wakes_for_it(race: Race) -> None:
+def test_every_function_that_inserts_work_wakes_workers(race: Race) -> None:
     sleepers = [asleep(race, name) for name in "abc"]
 
     def woken() -> int:
@@ -78,10 +76,10 @@ def test_whoever_inserts_work_wakes_for_it(race: Race) -> None:
     race.run("pair")
     assert woken() == 2
     map_run(race, 3, max_parallel=2)
-    assert woken() == 2, "the third element waits for a place"
+    assert woken() == 2, "the third element waits for a slot"
 
 
-def test_work_is_announced_when_it_commits_and_not_before(race: Race) -> None:
+def test_new_work_wakes_workers_at_commit(race: Race) -> None:
     sleeper, producer = asleep(race, "a"), race.session()
     producer.begin()
     producer.rows("select qwf.enqueue('t', queue => 'cpu')")
@@ -91,8 +89,8 @@ def test_work_is_announced_when_it_commits_and_not_before(race: Race) -> None:
 
 
 @pytest.mark.parametrize("first", ["sleep", "enqueue"])
-def test_a_worker_that_falls_asleep_while_work_comes_finds_it(race: Race, first: str) -> None:
-    """Either the producer sees the sleeper, or the sleeper's second look sees the work."""
+def test_a_worker_that_falls_asleep_while_work_arrives_finds_it(race: Race, first: str) -> None:
+    """Either the producer sees the sleeper, or the sleeper's recheck sees the work."""
     worker, producer = race.session(), race.session()
     assert claim(worker) == []
     if first == "sleep":
@@ -112,9 +110,9 @@ def test_a_worker_that_falls_asleep_while_work_comes_finds_it(race: Race, first:
         assert heard(worker) == ["cpu"]
 
 
-def test_rival_producers_wake_different_workers_and_wait_for_nobody(race: Race) -> None:
+def test_concurrent_producers_wake_different_workers_without_waiting(race: Race) -> None:
     sleepers = [asleep(race, "a"), asleep(race, "b")]
-    one, other = race.session(), race.hurried()
+    one, other = race.session(), race.nonblocking()
     one.begin()
     one.rows("select qwf.enqueue('t', queue => 'cpu')")
     other.rows("select qwf.enqueue('t', queue => 'cpu')")
@@ -122,9 +120,9 @@ def test_rival_producers_wake_different_workers_and_wait_for_nobody(race: Race) 
     assert [heard(s) for s in sleepers] == [["cpu"], ["cpu"]]
 
 
-def test_nobody_waits_for_an_open_sleep_or_wake(race: Race) -> None:
+def test_no_session_waits_for_an_open_sleep_or_wake(race: Race) -> None:
     asleep(race, "a")
-    agent, producer = race.session(), race.hurried()
+    agent, producer = race.session(), race.nonblocking()
     agent.begin()
     agent.rows("select qwf.sleep('a', 'cpu')")
     agent.rows("select qwf.sleep('b', 'cpu')")
@@ -134,14 +132,14 @@ def test_nobody_waits_for_an_open_sleep_or_wake(race: Race) -> None:
     assert len(claim(producer)) == 1
 
 
-def test_whoever_is_awake_is_left_alone(race: Race) -> None:
+def test_awake_workers_are_not_notified(race: Race) -> None:
     sleeper = asleep(race, "a")
     race.rows("select qwf.wake('a')")
     race.rows("select qwf.enqueue('t', queue => 'cpu')")
     assert heard(sleeper) == []
 
 
-def test_work_that_comes_back_or_opens_wakes_a_sleeper(race: Race) -> None:
+def test_released_or_opened_work_wakes_a_sleeper(race: Race) -> None:
     race.run("chain")
     held = claim(race, 2)
     sleeper = asleep(race, "a")
@@ -150,11 +148,11 @@ def test_work_that_comes_back_or_opens_wakes_a_sleeper(race: Race) -> None:
     finish(race, *claim(race, 2))
     assert heard(sleeper) == ["cpu"]
     (held,) = claim(race, 2)
-    race.lapse(held.job)
+    race.expire_leases(held.job)
     race.rows("select qwf.tick()")
     assert heard(sleeper) == ["cpu"]
     later = race.one("select qwf.enqueue('t', queue => 'cpu', run_at => '2100-01-01')")
-    race.due(later)
+    race.make_due(later)
     race.rows("select qwf.tick()")
     assert heard(sleeper) == ["cpu"]
 
@@ -170,7 +168,7 @@ def test_a_worker_that_took_all_it_could_wakes_the_next(race: Race) -> None:
     assert heard(sleeper) == ["cpu"]
 
 
-def test_a_worker_hears_that_a_run_or_job_of_its_was_cancelled(race: Race) -> None:
+def test_a_worker_is_notified_when_a_run_or_job_of_its_own_is_cancelled(race: Race) -> None:
     run = race.run("pair")
     claim(race, 2, worker="a")
     other = race.one("select qwf.enqueue('t', queue => 'cpu')")
@@ -188,24 +186,28 @@ def worker(race: Race, info: str) -> str:
     return str(race.one("select qwf.register_worker('box', 'cpu', %s)", info))
 
 
-def test_a_wake_for_a_job_the_woken_cannot_take_is_passed_on_once(race: Race) -> None:
-    """To one that can; not back, and not again to one that has looked since."""
+def test_a_wake_up_for_a_job_the_worker_cannot_take_is_passed_on_once(race: Race) -> None:
+    """To a worker that can take it; not back, and not again to one that has rechecked."""
     able = worker(race, '{"tasks": ["t"]}')
     unable = [worker(race, '{"tasks": ["u"]}') for _ in range(2)]
     sleepers = [asleep(race, name) for name in (able, *unable)]
     race.rows("select qwf.enqueue('t', queue => 'cpu')")
-    assert [heard(s) for s in sleepers] == [[], [], ["cpu"]]  # the freshest, by chance unable
+    assert [heard(s) for s in sleepers] == [
+        [],
+        [],
+        ["cpu"],
+    ]  # the one that fell asleep last, which cannot take it
     race.rows("select qwf.wake(%s)", unable[1])
     assert claim(race, worker=unable[1]) == []
     race.rows("select qwf.sleep(%s, 'cpu')", unable[1])
     assert [heard(s) for s in sleepers] == [["cpu"], [], []]
-    race.rows("select qwf.sleep(%s, 'cpu')", able)  # it looked in vain: a rival had the job
+    race.rows("select qwf.sleep(%s, 'cpu')", able)  # it found nothing: a rival had the job
     assert claim(race, worker=unable[0]) == []
     assert [heard(s) for s in sleepers] == [[], [], []]
     assert [c.name for c in claim(race, worker=able)] == ["t"]
 
 
-def test_a_job_that_a_rival_is_taking_wakes_nobody(race: Race) -> None:
+def test_a_job_that_a_rival_is_claiming_wakes_no_worker(race: Race) -> None:
     race.rows("select qwf.enqueue('t', queue => 'cpu')")
     rival = race.session()
     rival.begin()
@@ -217,8 +219,8 @@ def test_a_job_that_a_rival_is_taking_wakes_nobody(race: Race) -> None:
     rival.rollback()
 
 
-def test_a_tick_wakes_for_work_whose_wake_up_got_lost(race: Race) -> None:
-    """The one who was woken has died; who sleeps beside it is told within a tick."""
+def test_a_tick_wakes_a_worker_for_work_whose_wake_up_was_lost(race: Race) -> None:
+    """The woken worker has died; another sleeper is woken within a tick."""
     race.rows("select qwf.sleep('dead', 'cpu')")
     race.rows("select qwf.enqueue('t', queue => 'cpu')")
     sleeper = asleep(race, "alive")

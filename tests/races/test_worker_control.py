@@ -1,4 +1,4 @@
-"""Orders to workers: who hears of them, and what an order that is not committed yet changes."""
+"""Orders to workers: who is notified, and the effect of uncommitted orders."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def listening(race: Race) -> Session:
 
 
 def heard(session: Session) -> list[str]:
-    """Payloads that have come so far; the round trip fetches what was sent before it."""
+    """Payloads received so far; the round trip fetches those sent before it."""
     session.rows("select 1")
     return [n.payload for n in session.conn.notifies(timeout=0)]
 
 
-def test_an_order_is_heard_once_it_is_committed(race: Race) -> None:
+def test_an_order_is_sent_at_commit(race: Race) -> None:
     agent, operator = listening(race), race.session()
     operator.begin()
     operator.rows("select qwf.worker_control('box', 'cpu', 'off')")
@@ -25,14 +25,14 @@ def test_an_order_is_heard_once_it_is_committed(race: Race) -> None:
     operator.commit()
     assert heard(agent) == ["box:cpu"]
     race.rows("select qwf.worker_control('box', 'cpu', 'off', by => 'another')")
-    assert heard(agent) == []  # it says the same as before
+    assert heard(agent) == []  # nothing has changed
     race.rows("update qwf.worker_controls set stop_policy = 'drain'")
     assert heard(agent) == ["box:cpu"]
     race.rows("delete from qwf.worker_controls")
     assert heard(agent) == ["box:cpu"]
 
 
-def test_an_order_taken_back_is_not_heard(race: Race) -> None:
+def test_a_rolled_back_order_is_not_sent(race: Race) -> None:
     agent, operator = listening(race), race.session()
     operator.begin()
     operator.rows("select qwf.worker_control('box', 'cpu', 'off')")
@@ -41,10 +41,10 @@ def test_an_order_taken_back_is_not_heard(race: Race) -> None:
     assert race.one("select qwf.desired_state('box', 'cpu')") == "on"
 
 
-def test_an_open_order_keeps_no_claim_waiting_and_counts_from_its_commit(race: Race) -> None:
+def test_an_open_order_blocks_no_claim_and_counts_from_its_commit(race: Race) -> None:
     race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 3)")
     worker = race.one("select qwf.register_worker('box', 'cpu')")
-    operator, agent = race.session(), race.hurried()
+    operator, agent = race.session(), race.nonblocking()
     operator.begin()
     operator.rows("select qwf.worker_control('box', 'cpu', 'off')")
     held = claim(agent, worker=worker)
@@ -57,12 +57,12 @@ def test_an_open_order_keeps_no_claim_waiting_and_counts_from_its_commit(race: R
     race.healthy()
 
 
-def test_a_claim_that_is_not_committed_yet_keeps_no_order_waiting(race: Race) -> None:
+def test_an_uncommitted_claim_blocks_no_order(race: Race) -> None:
     race.rows("select qwf.enqueue('t', queue => 'cpu')")
     worker = race.one("select qwf.register_worker('box', 'cpu')")
     agent = race.session()
     agent.begin()
     assert claim(agent, worker=worker)
-    race.hurried().rows("select qwf.worker_control('box', 'cpu', 'off')")
+    race.nonblocking().rows("select qwf.worker_control('box', 'cpu', 'off')")
     agent.commit()
     assert race.one("select state from qwf.worker_orders(%s)", worker) == "off"

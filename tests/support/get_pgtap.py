@@ -20,7 +20,7 @@ NPM_PACKAGE = "@electric-sql/pglite-pgtap@0.0.15"
 
 
 def get() -> Path:
-    """The file, fetched the first time it is asked for. Raises RuntimeError."""
+    """The file, fetched on first use. Raises RuntimeError."""
     if TARGET.is_file():
         return TARGET
     failures = []
@@ -42,7 +42,7 @@ def get() -> Path:
 
 
 def installed(scratch: Path) -> Path:
-    """Debian's package, where it is installed."""
+    """Debian's package, if it is installed."""
     return Path("/usr/share/postgresql")
 
 
@@ -62,7 +62,7 @@ def debian(scratch: Path) -> Path:
 
 
 def npm(scratch: Path) -> Path:
-    """The npm package that brings pgTAP to PGlite: a tar file in a tar file."""
+    """The npm package of pgTAP for PGlite: a tar file in a tar file."""
     call(scratch, "npm", "pack", "--silent", NPM_PACKAGE)
     for outer in scratch.glob("*.tgz"):
         unpack(outer, scratch)
@@ -82,7 +82,7 @@ def newest(folder: Path) -> Path | None:
 
 
 def keep(script: Path) -> Path:
-    """Put the script into its place, in one step: several test processes may do so at once."""
+    """Move the script into place atomically: several test processes may do so at once."""
     TARGET.parent.mkdir(exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=TARGET.parent, delete=False) as draft:
         draft.write(script.read_bytes())

@@ -1,4 +1,4 @@
-"""Sessions that a test drives step by step, so that an interleaving is written down as it happens.
+"""Sessions that a test drives step by step, so that it reads as the interleaving it tests.
 
 Nothing here sleeps to let something happen: a step is over when pg_stat_activity says that the
 statement waits for a lock, or when the statement has ended.
@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 
-PATIENCE = 20.0  # seconds until a step that does not come about fails the test
+TIMEOUT_S = 20.0  # a step that takes longer fails the test
 GATE = 4711  # advisory lock that closes a gate
 SETTINGS = {"client_min_messages": "warning", "statement_timeout": "20s"}
 
@@ -69,7 +69,7 @@ WORKFLOWS: dict[str, list[dict[str, Any]]] = {
 
 
 class Session:
-    """One session. A statement is either run to its end or started and left to itself."""
+    """One session. A statement is run to its end, or started in the background."""
 
     def __init__(self, conn: psycopg.Connection[Any], watcher: psycopg.Connection[Any]) -> None:
         self.conn = conn
@@ -79,17 +79,17 @@ class Session:
         self._running: Future[list[Row]] | None = None
 
     def rows(self, query: str, *args: Any) -> list[Row]:
-        """Run a statement; its rows."""
+        """Run a statement and return its rows."""
         cursor = self.conn.execute(query, args)  # type: ignore[arg-type]
         return cursor.fetchall() if cursor.description else []
 
     def one(self, query: str, *args: Any) -> Any:
-        """Run a statement; the first column of its only row."""
+        """Run a statement and return the first column of its only row."""
         ((value, *_),) = self.rows(query, *args)
         return value
 
     def sqlstate(self, query: str, *args: Any) -> str:
-        """Run a statement; how it ended, 00000 where it was not refused."""
+        """Run a statement and return its SQLSTATE, 00000 for success."""
         try:
             self.rows(query, *args)
         except psycopg.Error as error:
@@ -110,25 +110,25 @@ class Session:
         self._running = self._thread.submit(self.rows, query, *args)
 
     def waits(self) -> None:
-        """Return when the started statement waits for a lock; fail if it ends instead."""
-        if self.rests():
+        """Return once the started statement waits for a lock; fail if it ends instead."""
+        if self.waits_or_ends():
             assert self._running is not None
             raise AssertionError(f"it did not wait: {self._running.result()}")
 
-    def rests(self) -> bool:
-        """Return when the started statement waits for a lock or has ended; whether it has."""
+    def waits_or_ends(self) -> bool:
+        """Return once the started statement waits for a lock or has ended; True if it has ended."""
         assert self._running is not None
         query = "select wait_event_type = 'Lock' from pg_stat_activity where pid = %s"
         until(lambda: self._running.done() or self._watch(query, self.pid))  # type: ignore[union-attr]
         return self._running.done()
 
     def ends(self) -> list[Row]:
-        """Rows of the started statement, or its exception."""
+        """Wait for the started statement; return its rows or raise its exception."""
         assert self._running is not None
-        return self._running.result(PATIENCE)
+        return self._running.result(TIMEOUT_S)
 
     def kill(self) -> None:
-        """End the session's backend as an operator or a dying machine would, and see it gone."""
+        """Terminate the session's backend, as an operator would, and wait until it is gone."""
         self._watch("select pg_terminate_backend(%s)", self.pid)
         query = "select not exists (select from pg_stat_activity where pid = %s)"
         until(lambda: self._watch(query, self.pid))
@@ -144,15 +144,15 @@ class Session:
 
 
 def until(happened: Callable[[], Any]) -> None:
-    """Return when it has happened; fail when it does not."""
-    deadline = time.monotonic() + PATIENCE
+    """Return once `happened` is true; fail after the timeout."""
+    deadline = time.monotonic() + TIMEOUT_S
     while not happened():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.005)
 
 
 class Race(Session):
-    """A session on a fresh database, in autocommit, that can open others beside itself."""
+    """A session on a fresh database, in autocommit, that can open more sessions."""
 
     def __init__(self, connect: Callable[[], psycopg.Connection[Any]]) -> None:
         watcher = connect()
@@ -164,19 +164,19 @@ class Race(Session):
             self.rows("select set_config(%s, %s, false)", name, value)
 
     def session(self, **settings: str) -> Session:
-        """Another session, in autocommit."""
+        """Open another session, in autocommit."""
         other = Session(self._connect(), self._watcher)
         self._opened.append(other)
         for name, value in {**SETTINGS, **settings}.items():
             other.rows("select set_config(%s, %s, false)", name, value)
         return other
 
-    def hurried(self) -> Session:
-        """A session in which waiting for a lock is an error."""
+    def nonblocking(self) -> Session:
+        """Open a session in which waiting for a lock is an error."""
         return self.session(lock_timeout="500ms")
 
     def run(self, workflow: str, context: dict[str, Any] | None = None, **args: Any) -> int:
-        """Enqueue a run of one of WORKFLOWS; its id."""
+        """Enqueue a run of one of WORKFLOWS and return its id."""
         self.register(workflow)
         named = "".join(f", {name} => %s" for name in args)
         return int(
@@ -220,47 +220,47 @@ class Race(Session):
         assert self.rows("select * from qwf.check_invariants()") == []
 
     def settle(self) -> None:
-        """Let the engine do all it has to do without a worker, and assert that it is healthy."""
+        """Let the engine do everything that needs no worker, and assert that it is healthy."""
         report = self.one("select qwf.tick()")
         while any(report.get(part) for part in ("reclaimed", "promoted", "cancelled", "drained")):
             assert "errors" not in report, report
             report = self.one("select qwf.tick()")
         self.healthy()
 
-    def work_off(self, queue: str = "cpu") -> None:
-        """Do all work there is, to the end."""
+    def complete_all(self, queue: str = "cpu") -> None:
+        """Complete all jobs until none is queued."""
         self.settle()
         while claimed := claim(self, 100, queue):
             finish(self, *claimed)
             self.settle()
 
-    def work_off_one(self, run: int) -> None:
-        """Complete the nodes of the run that are queued."""
+    def complete_queued(self, run: int) -> None:
+        """Complete the queued nodes of the run."""
         claimed = claim(self, 1)
         assert self.one("select run_id from qwf.jobs where id = %s", claimed[0].job) == run
         finish(self, *claimed)
 
-    def lapse_is_skipped(self, job: int) -> None:
-        """Assert that reclaim leaves a job alone that somebody has locked."""
+    def reclaim_skips_locked(self, job: int) -> None:
+        """Assert that reclaim skips a locked job."""
         assert self.session(lock_timeout="500ms").rows("select qwf.reclaim()") == []
         assert self.status(job) == "running"
 
-    def lapse(self, *jobs: int) -> None:
-        """Let the leases of the jobs lapse."""
+    def expire_leases(self, *jobs: int) -> None:
+        """Expire the leases of the jobs."""
         self.rows(
             "update qwf.jobs set lease_expires_at = qwf.now() - interval '1 s' where id = any (%s)",
             list(jobs),
         )
 
-    def due(self, *jobs: int) -> None:
-        """Let the time of scheduled jobs come."""
+    def make_due(self, *jobs: int) -> None:
+        """Make scheduled jobs due."""
         self.rows(
             "update qwf.jobs set run_at = qwf.now() - interval '1 s' where id = any (%s)",
             list(jobs),
         )
 
     def gate(self, table: str, when: str) -> Callable[[], None]:
-        """Make updates of matching rows wait, in the middle of a statement, until it is called.
+        """Make updates of matching rows wait, within a statement, until the result is called.
 
         The row trigger fires after the statement took its snapshot and its earlier rows.
         """
@@ -293,7 +293,7 @@ class Claim(tuple[int, str, str]):
 def claim(
     session: Session, max_jobs: int = 1, queue: str = "cpu", worker: str = "w"
 ) -> list[Claim]:
-    """What qwf.claim hands out."""
+    """Claim jobs with qwf.claim."""
     query = "select job_id, token::text, coalesce(node_id, task) from qwf.claim(%s, %s, %s)"
     return [Claim(row) for row in session.rows(query, queue, worker, max_jobs)]
 
@@ -313,12 +313,12 @@ def reports(*claims: Claim, outcome: str = "completed", **more: Any) -> str:
 
 
 def finish(session: Session, *claims: Claim, outcome: str = "completed", **more: Any) -> list[Row]:
-    """Report an outcome for claimed jobs; verdict and pending for each."""
+    """Report an outcome for claimed jobs; returns verdict and pending of each."""
     return session.rows(FINISH, reports(*claims, outcome=outcome, **more))
 
 
 def map_run(race: Race, elements: int = 3, after: str = "z", **keys: Any) -> int:
-    """A run of a map m over 0, 1, 2 ... and of a node that depends on it; its id."""
+    """Start a run of a map m over 0, 1, 2 ... and a node that depends on it; returns its id."""
     nodes = [
         {"id": "m", "map": list(range(elements)), "inputs": {"x": {"$from": "item"}}, **keys},
         {"id": after, "depends_on": ["m"], "inputs": {"all": {"$from": "m"}}},

@@ -1,4 +1,4 @@
-"""The reference language as docs/references.md describes it, written without a look at the SQL.
+"""The reference language as docs/references.md describes it, written without reading the SQL.
 
 `resolve(value, scope)` takes and gives plain JSON values.
 """
@@ -38,7 +38,7 @@ class Invalid(ReferenceFault):
 
 
 def resolve(value: Json, scope: Json) -> Json:
-    """What `value` stands for in `scope`; raises the first fault in order."""
+    """Resolve `value` in `scope`; raises the first fault in order."""
     if isinstance(value, list):
         return [resolve(element, scope) for element in value]
     if not isinstance(value, Mapping):
@@ -140,7 +140,7 @@ def fetch(path: Json, scope: Json) -> Json:
 
 
 def from_name(segments: list[str], scope: Json) -> Json:
-    """What a path leads to; anything in a name that is null, a node that was let go, is null."""
+    """The value at a path. A name that is null (a node whose failure was tolerated) gives null."""
     if segments[0] in scope and scope[segments[0]] is None:
         return None
     return walk(scope, segments)
@@ -158,7 +158,7 @@ def walk(value: Json, segments: list[str]) -> Json:
 
 
 def position(segment: str, length: int) -> int | None:
-    """Index from 0 that a segment means in a list of that length; None where there is none."""
+    """The index from 0 of a segment in a list of that length; None if there is none."""
     if not re.fullmatch(r"[ \t\n\v\f\r]*[+-]?[0-9]+", segment) or int(segment) not in INT32:
         return None
     index = int(segment)
@@ -192,7 +192,7 @@ def keep(found: Json, conditions: Mapping[str, Json]) -> Json:
 
 
 def is_pattern(operand: Json) -> bool:
-    """Whether it is a text and compiles; the tests use only what Postgres and Python read alike."""
+    """True for a text that compiles; tests use only patterns that mean the same in Postgres."""
     if not isinstance(operand, str):
         return False
     try:
@@ -213,7 +213,7 @@ def satisfies(element: Json, operator: str, field: list[str], operand: Json) -> 
 
 
 def text_of(value: Json) -> str:
-    """A text as it is, anything else as PostgreSQL writes it."""
+    """A text unchanged, any other value as PostgreSQL writes it."""
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
@@ -231,7 +231,7 @@ def quoted(value: Json) -> str:
 
 
 def equal(left: Json, right: Json) -> bool:
-    """Equality of JSON values, where Python would hold true and 1 for the same."""
+    """Equality of JSON values; in Python, True == 1."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, Mapping) and isinstance(right, Mapping):

@@ -1,4 +1,4 @@
-"""Servers for the tests, and databases on them, made by pytest-postgresql."""
+"""Servers for the tests, with databases made by pytest-postgresql."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEBIAN = Path("/usr/lib/postgresql")
 
 @dataclass
 class Server:
-    """A running server; `cluster` is None where it is somebody else's."""
+    """A running server; `cluster` is None if the tests did not start it."""
 
     host: str
     port: int
@@ -41,11 +41,11 @@ class Server:
     numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def start(self) -> None:
-        """Start it again, with recovery where it was not stopped in order."""
+        """Start it again, with crash recovery if needed."""
         self._own().start(SETTINGS)
 
     def stop_immediate(self) -> None:
-        """Stop it as a crash would: sessions are cut, nothing is flushed."""
+        """Stop it like a crash: sessions are cut, nothing is flushed."""
         self._own().stop(signal.SIGQUIT)
 
     def dsn(self, database: str) -> str:
@@ -59,14 +59,14 @@ class Server:
         )
 
     def new_name(self) -> str:
-        """A name that no other database of this or another test process has."""
+        """A database name that is unique across test processes."""
         return f"{self.prefix}_{os.getpid()}_{next(self.numbers)}_test"
 
     @contextlib.contextmanager
     def database(
         self, name: str, template: str | None = None, *, as_template: bool = False
     ) -> Iterator[DatabaseJanitor]:
-        """A database for as long as the context lasts."""
+        """A database that lives as long as the context."""
         janitor = DatabaseJanitor(
             user=self.user,
             host=self.host,
@@ -86,7 +86,7 @@ class Server:
         return self.cluster
 
 
-# A crash of the server alone loses nothing without fsync; only a crash of the machine would.
+# Without fsync, only a crash of the machine loses data, not a crash of the server.
 SETTINGS = {
     "fsync": "off",
     "max_connections": "200",
@@ -98,8 +98,10 @@ ENOUGH_BYTES = 4 << 30  # for all servers of the tests
 
 
 def temporary_folder() -> Path:
-    """A new folder: in memory where there is room, as a database cloned for each test is a thousand
-    small files, which a disk is slow to make and to delete."""
+    """A new folder, in memory if there is room.
+
+    Each test clones a database of a thousand small files, which a disk creates and deletes slowly.
+    """
     with contextlib.suppress(OSError):
         if shutil.disk_usage(MEMORY).free >= ENOUGH_BYTES:
             return Path(tempfile.mkdtemp(prefix="qwf-", dir=MEMORY))
@@ -108,7 +110,7 @@ def temporary_folder() -> Path:
 
 @contextlib.contextmanager
 def own_server(binaries: Path) -> Iterator[Server]:
-    """A server in a temporary directory, gone afterwards."""
+    """A server in a temporary folder, deleted afterwards."""
     folder = temporary_folder()
     cluster = embedded.Cluster(binaries, folder / "data")
     try:
@@ -139,7 +141,7 @@ def given_server(dsn: str) -> Iterator[Server]:
 
 @contextlib.contextmanager
 def deployed(server: Server) -> Iterator[NoopExecutor]:
-    """pytest-postgresql's idea of a server, with a template that has the engine and pgTAP in it."""
+    """The server for pytest-postgresql, with a template database that has the engine and pgTAP."""
     executor = NoopExecutor(
         host=server.host,
         port=server.port,
@@ -155,7 +157,7 @@ def deployed(server: Server) -> Iterator[NoopExecutor]:
 
 
 def load_sql(**connection: Any) -> None:
-    """Load pgTAP into schema public, and what sql/tests/_support has into schema qwf_test."""
+    """Load pgTAP into schema public, and sql/tests/_support into schema qwf_test."""
     with psycopg.connect(**{**connection, "autocommit": True}) as conn:
         conn.execute(get_pgtap.get().read_text(encoding="utf-8"))
         conn.execute("create schema qwf_test")

@@ -127,7 +127,7 @@ def errors_as_advice() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        if isinstance(error.__context__, MigrateError):  # cleaning up after it failed as well
+        if isinstance(error.__context__, MigrateError):  # cleaning up failed too
             raise error.__context__ from None
         raise MigrateError(f"{str(error).strip()}; fix that, then deploy again") from error
 
