@@ -15,10 +15,10 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from servers import ROOT
 
 import qwf_agent
 from qwf_agent import embedded, migrate
+from support.servers import ROOT
 
 BUILD_S = 120.0
 COMMAND_S = 120.0
