@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/change/_reopen_run
 -- Purpose: Makes a run that was over live again, and opens its nodes that have no unsatisfied
 --   dependencies.
--- Guarantees: The counters are counted anew, under the run's lock: the reset of nodes and maps is
---   no event, so there are no changes to add up.
+-- Guarantees: The counters are recounted, under the run's lock: the reset of nodes and maps is no
+--   event, so there are no changes to add up.
 -- Locks: the caller has locked the run.
 -- Raises: QW008 if another live run has taken its key meanwhile.
 -- Called by: retry_run.

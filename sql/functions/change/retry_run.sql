@@ -55,7 +55,7 @@ begin
 end $$;
 comment on function qwf.retry_run is
   'Runs failed and cancelled nodes, from_node if given, and all nodes downstream again; returns '
-  'how many. Of a failed map only the elements that did not complete run again, unless it is named. '
+  'how many. A failed map runs only the elements that did not complete again, unless it is named. '
   'QW001 no such run or node, QW002 not over or nothing to retry, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_run', 'qwf_producer');
 

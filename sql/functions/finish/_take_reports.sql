@@ -39,7 +39,7 @@ begin
     when octet_length(r.output::text) > v_settings.max_value_bytes then
       format('QW005: the output has %s bytes, at most %s fit: write a file and return its path',
         octet_length(r.output::text), v_settings.max_value_bytes)
-  end) k (problem);
+  end offset 0) k (problem);  -- offset 0: each output is measured once
   if not v_valid then
     perform _qwf.raise_malformed_report(to_jsonb(p_reports));
   end if;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/finish/_write_completed
 -- Purpose: Writes the end of attempts that completed.
--- Guarantees: Completion wins over a pending cancel request. Rows are updated in place, where they
---   were locked.
+-- Guarantees: Completion wins over a pending cancel request. Each row is updated at the ctid where
+--   it was locked.
 -- Locks: the caller has locked the jobs.
 -- Called by: _end_attempts.
 

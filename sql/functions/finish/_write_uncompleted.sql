@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/finish/_write_uncompleted
 -- Purpose: Writes the end of attempts that did not complete: the job goes back to the queue, waits,
 --   asks, fails or is cancelled.
--- Guarantees: Rows are updated in place, where they were locked. A job avoids its host for a while
---   only after a loss, a failing accelerator or a full disk. The reason of a cancel request is read
---   before _record_unusual deletes the request.
+-- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
+--   while only after a loss, a failing accelerator or a full disk. The reason of a cancel request
+--   is read before _record_unusual deletes the request.
 -- Locks: the caller has locked the jobs.
 -- Called by: _end_attempts.
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/runs/_write_run_counters
 -- Purpose: Writes the counters of runs, and the status that follows from them: running,
 --   awaiting_input, completed.
--- Guarantees: The only writer of the counters of a live run; _reopen_run counts anew after a retry.
+-- Guarantees: The only writer of the counters of a live run; _reopen_run recounts after a retry.
 --   One update per run, however many events. A run that is over does not change; a run that is
 --   ending ends as was decided.
 -- Locks: the caller has locked the runs.
