@@ -8,7 +8,7 @@ select qwf.cancel_run(qwf_test.run());
 select is(qwf.cancel_job(qwf_test.job('s/a')), 'requested', 'its worker was told already');
 select qwf_test.report('s/a', 'cancelled');
 select is_empty('select * from qwf.cancel_requests', 'nothing is left of it');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -8,7 +8,7 @@ select is(qwf_test.nodes(), 's/a cancelled, s/b cancelled, s/c cancelled', 'the 
 select results_eq('select status::text, error from qwf.runs', $$
   values ('cancelled', 's/a was cancelled') $$,
   'and names the node');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -4,7 +4,7 @@ select plan(3);
 select qwf_test.question('confirm');
 select is(qwf.cancel_job(qwf_test.job('ask')), 'cancelled', 'nobody needs to answer');
 select is(qwf_test.run_state(), 'cancelled', 'with it goes its run');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

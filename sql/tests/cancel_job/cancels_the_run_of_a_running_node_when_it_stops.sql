@@ -9,7 +9,7 @@ select is(qwf_test.run_state(), 'running', 'until then the run goes on');
 select qwf_test.report('s/a', 'cancelled');
 select is(qwf_test.nodes(), 's/a cancelled, s/b cancelled', 'then it ends');
 select is(qwf_test.run_state(), 'cancelled', 'as cancelled');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -8,7 +8,7 @@ select qwf.cancel_run(qwf_test.run());
 select is(qwf_test.nodes(), 's/a cancelled, s/b cancelled', 'while it is delayed');
 select qwf_test.travel('2 h'), qwf.tick();
 select is(qwf_test.nodes(), 's/a cancelled, s/b cancelled', 'it never starts');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -25,7 +25,7 @@ select results_eq('select status::text, error, finished_at from qwf.runs', $$
     '2030-01-01'::timestamptz
 $$, 'the run says who and why');
 select is_empty('select * from qwf.pending_inputs', 'nobody is asked any more');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -10,7 +10,7 @@ select qwf_test.report('s/a'), qwf_test.report('s/b', 'error');
 select is(qwf_test.nodes(), 's/a completed, s/b cancelled, s/c cancelled',
   'nothing is opened or tried again');
 select is(qwf_test.run_state(), 'cancelled', 'it stays cancelled');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

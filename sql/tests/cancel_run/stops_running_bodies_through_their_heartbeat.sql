@@ -10,7 +10,7 @@ select is((select verdict from qwf.heartbeat('w', array[qwf_test.token('s/a')]))
   'its worker is told');
 select qwf_test.report('s/a', 'cancelled');
 select is(qwf_test.state('s/a'), 'cancelled', 'and stops it');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

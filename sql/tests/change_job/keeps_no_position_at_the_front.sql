@@ -6,7 +6,7 @@ select qwf.enqueue('next', queue => 'cpu');
 select qwf_test.attempt('lost', 'tempfail');
 select qwf.change_job(qwf_test.job('lost'), run_at => qwf.now());
 select is(qwf_test.claim(), 'claimed next', 'a loss puts a job to the front once');
-select is(qwf_test.claim(), 'claimed lost', 'the other comes then');
+select is(qwf_test.claim(), 'claimed lost', 'then comes the other');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();

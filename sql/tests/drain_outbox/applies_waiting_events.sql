@@ -10,7 +10,7 @@ select is(qwf.drain_outbox(), 1, 'one event applied');
 select is(qwf_test.nodes(), 's/a completed, s/b queued', 'the run goes on');
 select is_empty('select * from qwf.outbox', 'an applied event is gone');
 select is(qwf.drain_outbox(), 0, 'nothing waits any more');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -31,7 +31,7 @@ select is(qwf_test.state('s/b'), 'blocked', 'and waits');
 drop trigger fails on qwf.jobs;
 select is(qwf.drain_outbox(), 1, 'until the cause is gone');
 select is(qwf_test.state('s/b'), 'queued', 'then nothing is lost');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -21,7 +21,7 @@ select is(qwf_test.nodes(), 's/a completed, s/c running, s/d cancelled, s/b canc
 select results_eq('select type, run_id, detail from qwf.job_events', $$
   values ('poisoned', qwf_test.run(), '{"error": "P0001 s/b is jammed"}'::jsonb) $$, 'it is told');
 select is(qwf.drain_outbox(), 0, 'it is never tried again');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

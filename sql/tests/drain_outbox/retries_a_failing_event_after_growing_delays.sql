@@ -20,7 +20,7 @@ select is(pg_temp.drain(), '3 after 00:00:04', 'the third');
 select qwf_test.travel('4 s');
 select is(pg_temp.drain(), '4 after 00:00:08', 'the fourth');
 select is((select error from qwf.outbox), 'P0001 s/b is jammed', 'it says why');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order meanwhile');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy meanwhile');
 
 select * from finish();
 rollback;

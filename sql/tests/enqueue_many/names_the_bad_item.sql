@@ -10,7 +10,7 @@ select throws_ok($$ select pg_temp.bad('{"task": "a", "prio": 1}') $$, 'QW005', 
   'an unknown key');
 select qwf_test.explains($$ select pg_temp.bad('{"task": "a", "prio": 1}') $$, '[1]%prio%',
   'of the second');
-select throws_ok($$ select pg_temp.bad('7') $$, 'QW005', 'invalid job', 'no object');
+select throws_ok($$ select pg_temp.bad('7') $$, 'QW005', 'invalid job', 'not an object');
 select qwf_test.explains($$ select pg_temp.bad('7') $$, '[1]%', 'is the second');
 select throws_ok($$ select pg_temp.bad('{"task": "a", "queue": "tpu"}') $$, 'QW006',
   'unknown queue', 'a bad queue');

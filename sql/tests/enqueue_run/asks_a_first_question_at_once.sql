@@ -6,7 +6,7 @@ select qwf.enqueue_run('question', '{"words": "Sure?"}');
 select is(qwf_test.run_state(), 'awaiting_input', 'nothing else can be done');
 select is((select prompt from qwf.pending_inputs where run_id = qwf_test.run()), 'Sure?',
   'with its words resolved');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

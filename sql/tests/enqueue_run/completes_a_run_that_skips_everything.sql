@@ -12,7 +12,7 @@ select results_eq('select status::text, count(*) from qwf.jobs group by 1', $$
   'every node');
 select results_eq('select status::text, open_nodes from qwf.runs', $$ values ('completed', 0) $$,
   'the run is over');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -7,7 +7,7 @@ select qwf.enqueue_run('empty');
 select results_eq('select status::text, started_at, finished_at from qwf.runs', $$
   values ('completed', '2030-01-01'::timestamptz, '2030-01-01'::timestamptz) $$,
     'there is nothing to do');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -10,7 +10,7 @@ select results_eq('select status::text, run_at from qwf.runs', $$
 select is(qwf_test.nodes(), 's/a scheduled, s/b blocked', 'with its first nodes');
 select qwf.enqueue_run('pair', run_at => '2029-01-01');
 select is(qwf_test.nodes(), 's/a queued, s/b blocked', 'a time that is past is now');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -8,7 +8,7 @@ select qwf.enqueue_run('w', '{"quick": true}');
 select is(qwf_test.nodes(), 's/a skipped, s/b queued', 'at once');
 select qwf.enqueue_run('w');
 select is(qwf_test.nodes(), 's/a queued, s/b blocked', 'or not');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -38,7 +38,7 @@ select results_eq($$
 $$, $$
   values (interval '5 min', 'flux', 8000, '{"disk": "nvme"}'::jsonb, 3, 2, '[5]'::jsonb)
 $$, 'with what the definition says of them');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

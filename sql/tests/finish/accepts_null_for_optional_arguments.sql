@@ -6,7 +6,7 @@ select qwf_test.claim('default');
 select is(qwf.finish(qwf_test.job('a'), qwf_test.token('a'), 'completed', null, null, null), 'ok',
   'nothing to add');
 select results_eq('select outcome, error, log_tail from qwf.job_attempts', $$
-  values ('completed', null::text, null::text) $$, 'an attempt all the same');
+  values ('completed', null::text, null::text) $$, 'the attempt is written anyway');
 
 select * from finish();
 rollback;

@@ -4,7 +4,7 @@ select plan(6);
 select qwf.enqueue('a'), qwf.enqueue('b');
 select qwf_test.claim('default', 1);
 select is(qwf.finish(qwf_test.job('a'), null, 'completed'), 'lost', 'no token');
-select is(qwf.finish(qwf_test.job('a'), gen_random_uuid(), 'completed'), 'lost', 'one made up');
+select is(qwf.finish(qwf_test.job('a'), gen_random_uuid(), 'completed'), 'lost', 'an invented one');
 select is(qwf.finish(qwf_test.job('b'), qwf_test.token('a'), 'completed'), 'lost',
   'one of another job');
 select is(qwf.finish(qwf_test.job('b'), null, 'completed'), 'lost',

@@ -14,12 +14,12 @@ select is(qwf_test.nodes(), 's/a completed, ask awaiting_input, then/a blocked',
   'the question waits for a person');
 select is((select input_spec -> 'source' from qwf.jobs where id = qwf_test.job('ask')),
   '["cat", "dog"]',
-  'what may be chosen is resolved');
+  'the options are resolved');
 select results_eq('select status::text, waiting_nodes, active_nodes from qwf.runs', $$
   values ('awaiting_input', 1, 0) $$,
   'the run waits for nothing else');
 select is(qwf_test.claim('cpu', 9), 'claimed nothing', 'no worker is needed to ask');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -11,7 +11,7 @@ select qwf_test.claim();
 select is(qwf_test.run_state(), 'running', 'a node runs beside it');
 select qwf_test.report('s/a');
 select is(qwf_test.run_state(), 'awaiting_input', 'only the question is left');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

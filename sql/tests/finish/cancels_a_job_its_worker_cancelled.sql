@@ -6,7 +6,7 @@ select qwf_test.attempt('a', 'cancelled', error => 'told to stop');
 select results_eq('select status::text, failures, losses from qwf.jobs', $$
   values ('cancelled', 0, 0) $$, 'ended');
 select results_eq('select type, actor from qwf.job_events', $$ values ('cancelled', 'w') $$,
-  'and told');
+  'and its worker is notified');
 
 select * from finish();
 rollback;

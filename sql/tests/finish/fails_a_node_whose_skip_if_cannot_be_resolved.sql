@@ -8,7 +8,7 @@ select qwf.enqueue_run('fork');
 select qwf_test.attempt('s/a');
 select is(qwf_test.nodes(), 's/a completed, s/b failed, s/c cancelled', 'and with it the run');
 select matches((select error from qwf.runs), '^s/b failed: QW004.*gone', 'which says why');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -8,8 +8,9 @@ select qwf_test.attempt('a', output => '{"n": 1}',
     (select string_agg(md5(n::text), '/') from generate_series(1, 400) n)))));
 select results_eq('select status::text, output from qwf.jobs', $$
   values ('completed', '{"n": 1}'::jsonb) $$,
-  'no name makes the work be lost');
-select ok((select length(rel_path) from qwf.run_files) >= 4096, 'as much of it as any box takes');
+  'no file name loses the report');
+select ok((select length(rel_path) from qwf.run_files) >= 4096,
+  'as much of it as any host accepts');
 
 select * from finish();
 rollback;

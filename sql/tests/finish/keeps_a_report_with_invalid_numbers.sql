@@ -10,11 +10,11 @@ select results_eq($$
   from qwf.job_attempts
 $$, $$
   values ('fatal', 'boom', null::int, null::int, null::bigint, null::real, null::bigint)
-$$, 'what is no number is null');
+$$, 'anything but a number is null');
 
 select qwf.enqueue('b');
 select qwf_test.attempt('b', 'fatal', detail => '{"cpu_seconds": 1e-300}');
-select is(max(cpu_seconds), 0::real, 'what is next to nothing is nothing')
+select is(max(cpu_seconds), 0::real, 'almost zero is zero')
 from qwf.job_attempts;
 
 select * from finish();

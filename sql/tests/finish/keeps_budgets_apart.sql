@@ -5,7 +5,7 @@ select qwf.enqueue('a', max_attempts => 2, backoff => '[0]');
 select qwf_test.attempt('a', 'lost'), qwf_test.attempt('a', 'lost'), qwf_test.attempt('a', 'error'),
   qwf_test.attempt('a', 'released');
 select results_eq('select status::text, attempt, failures, losses from qwf.jobs', $$
-  values ('queued', 4, 1, 2) $$, 'losses are no failures, releases neither');
+  values ('queued', 4, 1, 2) $$, 'losses and releases are not failures');
 
 select * from finish();
 rollback;

@@ -11,7 +11,7 @@ $$, $$
   values ('a.png', 'image', 9000000000, 'box', null::bigint, null::text),
     ('b', 'file', 0, 'box', null, null),
     ('c', 'file', 0, 'box', null, null)
-$$, 'with the host that has them; what is no file is passed over');
+$$, 'with the host that has them; an invalid entry is skipped');
 
 select * from finish();
 rollback;

@@ -7,7 +7,7 @@ select qwf_test.claim('cpu', 2);
 select qwf_test.report('s/b', 'fatal', error => 'first'),
   qwf_test.report('s/a', 'fatal', error => 'second');
 select is((select error from qwf.runs), 's/b failed: first',
-  'the others follow from it, or came later');
+  'the others followed from it, or came later');
 
 select * from finish();
 rollback;

@@ -6,9 +6,9 @@ select qwf.enqueue_run('fork');
 select qwf_test.claim('cpu', 2);
 select qwf_test.report('s/a', 'fatal'), qwf_test.report('s/b', output => '{"n": 1}');
 select is(qwf_test.nodes(), 's/a failed, s/b completed, s/c cancelled',
-  'it completed all the same, and opens nothing');
+  'it completed anyway, and opens nothing');
 select is(qwf_test.run_state(), 'failed', 'the run stays failed');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -16,7 +16,7 @@ select is(qwf_test.state('s/d'), 'queued', 'both are');
 select qwf_test.attempt('s/d');
 select results_eq('select status::text, open_nodes, active_nodes from qwf.runs', $$
   values ('completed', 0, 0) $$, 'the run is completed');
-select is_empty('select * from qwf.check_invariants()', 'and the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'and the database is healthy');
 
 select * from finish();
 rollback;

@@ -9,7 +9,8 @@ select throws_ok($$ select qwf.finish(qwf_test.job('a'), qwf_test.token('a'), 'c
 select throws_ok($$ select qwf.finish(qwf_test.job('a'), qwf_test.token('a'), 'completed',
   '{"x": "\u0000"}') $$,
   '22P05', null, 'nor has text a NUL');
-select is(qwf_test.state('a'), 'running', 'the job is still the worker''s, to report as failed');
+select is(qwf_test.state('a'), 'running',
+  'the worker still has the job, and can report it as failed');
 
 select * from finish();
 rollback;

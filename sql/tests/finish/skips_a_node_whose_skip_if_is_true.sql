@@ -8,10 +8,10 @@ select qwf.enqueue_run('chain');
 select qwf_test.attempt('s/a', output => '{"skip": true}');
 select is(qwf_test.nodes(), 's/a completed, s/b skipped, s/c queued',
   'a skip is a satisfied dependency');
-select is((select attempt from qwf.jobs where id = qwf_test.job('s/b')), 0, 'nobody ran it');
+select is((select attempt from qwf.jobs where id = qwf_test.job('s/b')), 0, 'it never ran');
 select qwf_test.attempt('s/c');
 select is(qwf_test.run_state(), 'completed', 'the run completes');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -15,7 +15,7 @@ select ok(pg_temp.waits('b', 100) and pg_temp.waits('b', 300) and pg_temp.waits(
   'growing up to a limit');
 select qwf.enqueue('c', max_attempts => 9, backoff => '{"base": 8}');
 select ok(pg_temp.waits('c', 8) and pg_temp.waits('c', 16) and pg_temp.waits('c', 32),
-  'doubling when nothing is said');
+  'doubling by default');
 
 select * from finish();
 rollback;

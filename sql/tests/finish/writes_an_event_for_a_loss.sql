@@ -8,12 +8,12 @@ select results_eq('select type, actor, job_id, detail from qwf.job_events', $$
     '{"attempt": 1, "reason": "oom", "signal": 9, "now": "queued"}'::jsonb)
 $$, 'an unusual event');
 select qwf_test.attempt('a');
-select is((select count(*) from qwf.job_events), 1::bigint, 'completing is nothing unusual');
+select is((select count(*) from qwf.job_events), 1::bigint, 'completing is not unusual');
 select qwf.enqueue('b', max_attempts => 2, backoff => '[0]');
 select qwf_test.attempt('b', 'error'), qwf_test.attempt('b', 'released'),
   qwf_test.attempt('b', 'error');
 select is((select count(*) from qwf.job_events), 1::bigint,
-  'nor is failing, or handing back: attempts tell of it');
+  'nor is a failure or a release: the attempts show it');
 
 select * from finish();
 rollback;

@@ -15,7 +15,7 @@ select results_eq($$
 $$, $$
   values (qwf_test.job('c'), 'ok', false), (qwf_test.job('a'), 'lost', false),
     (qwf_test.job('b'), 'ok', false)
-$$, 'a stale one does not hinder the others');
+$$, 'a stale report does not affect the others');
 select results_eq('select status::text from qwf.jobs order by id',
   array['running', 'failed', 'completed'], 'each for itself');
 

@@ -6,7 +6,7 @@ select qwf_test.workflow('join',
 select qwf.enqueue_run('join');
 select is(qwf_test.work(), 2, 'both at once');
 select is(qwf_test.nodes(), 's/a completed, s/b completed, s/c queued', 'count as two');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

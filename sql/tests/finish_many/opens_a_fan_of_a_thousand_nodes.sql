@@ -10,7 +10,7 @@ select qwf.enqueue_run('fan');
 select results_eq('select qwf_test.work() from generate_series(1, 4)', array[1, 1000, 1, 0],
   'out and in again');
 select is(qwf_test.run_state(), 'completed', 'to the end');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -10,7 +10,7 @@ select qwf.enqueue_run('chain');
 select is((select sum(qwf_test.work())::int from generate_series(1, 51)), 50,
   'one after the other');
 select is(qwf_test.run_state(), 'completed', 'to the end');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

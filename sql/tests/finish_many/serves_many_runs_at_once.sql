@@ -9,7 +9,7 @@ select results_eq('select qwf_test.work() from generate_series(1, 4)', array[50,
 select results_eq('select status::text, count(*) from qwf.runs group by 1', $$
   values ('completed', 50::bigint) $$,
   'all completed');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

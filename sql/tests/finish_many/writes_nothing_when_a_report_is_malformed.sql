@@ -12,19 +12,20 @@ select throws_ok($$ select pg_temp.report_with('{"outcome": "completed"}') $$, '
   'malformed report', 'no job');
 select throws_ok($$ select pg_temp.report_with('{"job_id": "x", "outcome": "error"}') $$, 'QW005',
   'malformed report',
-  'a job that is no number');
+  'a job that is not a number');
 select throws_ok($$
   select pg_temp.report_with('{"job_id": 1, "token": "x", "outcome": "error"}')
-$$, 'QW005', 'malformed report', 'a token that is none');
+$$, 'QW005', 'malformed report', 'an invalid token');
 select throws_ok($$ select pg_temp.report_with('{"job_id": 1, "outcome": "error", "detail": 7}') $$,
   'QW005',
-  'malformed report', 'a detail that is no object');
-select throws_ok($$ select pg_temp.report_with('7') $$, 'QW005', 'malformed report', 'no object');
-select throws_ok($$ select qwf.finish_many('{}') $$, 'QW005', 'malformed report', 'no list');
+  'malformed report', 'a detail that is not an object');
+select throws_ok($$ select pg_temp.report_with('7') $$, 'QW005', 'malformed report',
+  'not an object');
+select throws_ok($$ select qwf.finish_many('{}') $$, 'QW005', 'malformed report', 'not a list');
 select throws_ok($$ select qwf.finish_many(null) $$, 'QW005', 'malformed report', 'nothing');
 select qwf_test.explains($$ select pg_temp.report_with('{"job_id": 7}') $$, '%"job_id": 7%',
   'the error shows it');
-select is(qwf_test.state('a'), 'running', 'the good one beside it is still to be reported');
+select is(qwf_test.state('a'), 'running', 'the valid report beside it can still be sent');
 
 select * from finish();
 rollback;

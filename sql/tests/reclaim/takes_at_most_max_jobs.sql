@@ -4,7 +4,7 @@ select plan(2);
 select qwf.enqueue('a'), qwf.enqueue('b'), qwf.enqueue('c');
 select qwf_test.claim('default', 3);
 select qwf_test.travel('1 h');
-select is((select count(*) from qwf.reclaim(2)), 2::bigint, 'as many as it may');
+select is((select count(*) from qwf.reclaim(2)), 2::bigint, 'as many as allowed');
 select is((select count(*) from qwf.reclaim(2)), 1::bigint, 'the rest with the next call');
 
 select * from finish();

@@ -12,7 +12,7 @@ select results_eq($$
 $$, format($$ values (null::bigint, %s::bigint, %3$L, '{}'::jsonb),
     (%2$s, null, %3$L, '{"nodes": 1}') $$, qwf_test.job('mail'), qwf_test.run(), session_user),
   'a job, and a run');
-select is_empty('select * from qwf.check_invariants()', 'the books are in order');
+select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
 rollback;

@@ -11,8 +11,9 @@ select qwf.enqueue_run('w');
 select qwf.submit_input(qwf_test.run(), 'ask', '"one"');
 select qwf_test.attempt('s/a', 'fatal', error => 'boom');
 select qwf.retry_run(qwf_test.run(), 'ask');
-select is(qwf_test.nodes(), 'ask awaiting_input, s/a blocked', 'it waits for another answer');
-select lives_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"two"') $$, 'which is taken');
+select is(qwf_test.nodes(), 'ask awaiting_input, s/a blocked', 'it waits for a new answer');
+select lives_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"two"') $$,
+  'the answer is accepted');
 select results_eq('select c.inputs from qwf.claim(''cpu'', ''w'') c',
   array[jsonb '{"x": "two"}'], 'and used');
 select results_eq('select value from qwf.input_answers order by id',

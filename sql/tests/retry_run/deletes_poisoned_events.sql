@@ -14,9 +14,9 @@ select is((select count(*)::int from qwf.outbox where poisoned_at is not null), 
 select qwf_test.unjam(), qwf.retry_run(qwf_test.run());
 select is_empty('select * from qwf.outbox', 'forgotten');
 select qwf_test.work(), qwf_test.work();
-select is(qwf_test.run_state(), 'completed', 'it goes to its end');
+select is(qwf_test.run_state(), 'completed', 'it completes');
 select is((select count(*)::int from qwf.job_events where type = 'poisoned'), 1,
-  'its history knows of it');
+  'the history has it');
 
 select * from finish();
 rollback;

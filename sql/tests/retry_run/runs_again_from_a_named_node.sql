@@ -8,7 +8,7 @@ select qwf_test.workflow('w', '[
 select qwf.enqueue_run('w');
 select qwf_test.work(), qwf_test.work(), qwf_test.work();
 select is(qwf_test.run_state(), 'completed', 'it completed');
-select is(qwf.retry_run(qwf_test.run(), 's/b'), 2, 'two nodes go again');
+select is(qwf.retry_run(qwf_test.run(), 's/b'), 2, 'two nodes run again');
 select is(
   qwf_test.nodes(), 's/a completed, s/b queued, s/d completed, s/c blocked',
   'b and what depends on it');

@@ -9,14 +9,14 @@ select qwf.enqueue_run('w');
 select qwf_test.attempt('s/a', 'completed', '{"n": 1}');
 select qwf_test.attempt('s/b', 'error', error => 'boom');
 select is(qwf_test.nodes(), 's/a completed, s/b failed, s/d cancelled, s/c cancelled', 'it failed');
-select is(qwf.retry_run(qwf_test.run()), 3, 'three nodes go again');
+select is(qwf.retry_run(qwf_test.run()), 3, 'three nodes run again');
 select is(
   qwf_test.nodes(), 's/a completed, s/b queued, s/d queued, s/c blocked',
   'and those that can are queued');
 select is_empty('select * from qwf.check_invariants()', 'the counters are right');
 select is(
   (select array[failures, attempt, retries] from qwf.jobs where node_id = 's/b'), array[0, 1, 1],
-  'budgets start anew, claims are counted on');
+  'budgets start again, the count of claims goes on');
 select qwf_test.work();
 select qwf_test.work();
 select is(qwf_test.run_state(), 'completed', 'the run completes');

@@ -6,7 +6,7 @@ select qwf.enqueue('next', queue => 'cpu');
 select qwf_test.attempt('lost', 'tempfail');
 select qwf.run_next(qwf_test.job('next')), qwf.run_next(qwf_test.job('lost'));
 select is(qwf_test.claim(), 'claimed next', 'a loss puts a job to the front once');
-select is(qwf_test.claim(), 'claimed lost', 'the other comes then');
+select is(qwf_test.claim(), 'claimed lost', 'then comes the other');
 select is_empty('select * from qwf.check_invariants()', 'the database is healthy');
 
 select * from finish();
