@@ -69,6 +69,30 @@ def test_a_function_without_a_chapter_in_the_api_document_is_reported() -> None:
         list(api.chapters([SimpleNamespace(name="nowhere")]))
 
 
+# Links -------------------------------------------------------------------------------------------
+
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")])
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_the_links_of_a_document_lead_to_files_and_headings(document: Path) -> None:
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text(encoding="utf-8")):
+        path, _, anchor = target.partition("#")
+        if re.match(r"[a-z]+:", path):
+            continue
+        file = document.parent / path if path else document
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    assert broken == []
+
+
+def anchors(document: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a document."""
+    titles = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 # SQL to paste ------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Behind a real PgBouncer: pools by transaction for whoever calls functions, by session for agents
+"""Behind a real PgBouncer: transaction pooling for callers of functions, session pooling for agents
 that want to be woken, and for migrations."""
 
 from __future__ import annotations

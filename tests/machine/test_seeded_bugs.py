@@ -72,7 +72,7 @@ def put_in(dsn: str, function: str, text: str, bug: str) -> None:
             "select pg_get_functiondef(p.oid) from pg_proc p where p.oid = to_regproc(%s)",
             [function],
         ).fetchall()
-        assert source.count(text) == 1, f"{function} reads otherwise now: put the bug in anew"
+        assert source.count(text) == 1, f"{function} has changed: plant the bug in its new text"
         conn.execute(source.replace(text, bug))
 
 

@@ -49,7 +49,7 @@ def finish_clean_up(race: Race, run: int, status: str) -> None:
 
 @pytest.mark.parametrize("first", ["the failure", "the other"])
 def test_clean_up_waits_for_nodes_that_run_when_the_run_fails(race: Race, first: str) -> None:
-    """However the other node ends, whoever commits first: the clean-up opens once, after both."""
+    """The clean-up opens once, after both nodes, in any order of commits."""
     worker, nonblocking = race.session(), race.nonblocking()
     for outcome in OUTCOMES:
         run, a, b = tidied(race)

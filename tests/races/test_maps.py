@@ -100,7 +100,7 @@ def test_a_released_element_keeps_its_slot(race: Race) -> None:
 @pytest.mark.parametrize("policy", ["fail", "continue"])
 @pytest.mark.parametrize("first", ["the failure", "the other"])
 def test_an_element_that_ends_as_its_map_fails(race: Race, policy: str, first: str) -> None:
-    """Neither waits for the other, and nothing of the map remains, whoever commits first."""
+    """Neither waits for the other, and nothing of the map remains, in any order of commits."""
     worker, nonblocking = race.session(), race.nonblocking()
     for outcome in OUTCOMES:
         run = map_run(race, 4, on_failure=policy, max_parallel=2, retry={"max_attempts": 3})

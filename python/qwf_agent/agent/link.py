@@ -302,7 +302,7 @@ class Link:
         self._wait_s = min(self._wait_s * 2, RETRY_S[1])
 
     def _watch(self, conn: PGconn, events: int) -> None:
-        """Register the socket anew each time: libpq may have closed it and opened another one with
+        """Register the socket again each time: libpq may have closed it and opened another one with
         the same number."""
         if self._fd >= 0:
             self._selector.unregister(self._fd)

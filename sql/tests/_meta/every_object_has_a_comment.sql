@@ -1,4 +1,4 @@
--- Style rule 3: whoever meets an object in psql finds its purpose beside it.
+-- Style rule 3: psql shows the purpose of every object beside its name.
 begin;
 select plan(5);
 

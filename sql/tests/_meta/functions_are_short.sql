@@ -1,4 +1,4 @@
--- Style rule 4: a function is read without scrolling.
+-- Style rule 4: a function fits on one screen.
 begin;
 select plan(1);
 

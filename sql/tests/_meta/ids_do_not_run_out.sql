@@ -1,4 +1,4 @@
--- Two thousand million jobs are not many.
+-- Two billion jobs are not many, so every id has eight bytes.
 begin;
 select plan(2);
 

@@ -1,4 +1,4 @@
--- What a caller gives is data. The one exception names roles, and is for migrations.
+-- Values of a caller are data. The one function that runs text names roles, for migrations.
 begin;
 select plan(1);
 

@@ -1,4 +1,4 @@
--- Rows are written by functions alone, but for orders to workers.
+-- Only functions write rows, except for orders to workers.
 begin;
 select plan(1);
 
@@ -11,7 +11,7 @@ select is_empty($$
     and g.grantee <> c.relowner
     and g.privilege_type <> 'SELECT'
     and not (c.relname = 'worker_controls' and g.grantee = 'qwf_admin'::regrole)
-$$, 'nobody but the owner may write a table; qwf_admin, worker_controls');
+$$, 'only the owner may write a table, and qwf_admin worker_controls');
 
 select * from finish();
 rollback;

@@ -1,4 +1,4 @@
--- `\df qwf.*` is the API: what is private lives in _qwf, where no role may look.
+-- `\df qwf.*` shows the API. Private functions and types live in _qwf, and no role may use it.
 begin;
 select plan(4);
 

@@ -1,4 +1,4 @@
--- Style rule 6: plain argument names must not be taken for columns, nor columns for arguments.
+-- Style rule 6: PL/pgSQL must not confuse plain argument names with columns.
 begin;
 select plan(2);
 

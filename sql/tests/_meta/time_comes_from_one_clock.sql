@@ -1,5 +1,5 @@
--- Style rule 10: tests replace qwf.now(), so nothing may look at another clock, but to see how long
--- a search took, and what it found for a second.
+-- Style rule 10: tests replace qwf.now(), so no function may use another clock, except to measure
+-- how long a search took and to trust its result for a second.
 begin;
 select plan(1);
 

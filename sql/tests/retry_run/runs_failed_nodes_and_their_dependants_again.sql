@@ -1,4 +1,4 @@
--- Completed nodes are kept with their outputs; budgets start anew; the history stays.
+-- Completed nodes are kept with their outputs; budgets start again; the history stays.
 begin;
 select plan(8);
 

@@ -20,7 +20,7 @@ select qwf.register_worker('box', 'default', '{"tasks": ["other"]}');
 select qwf.enqueue('mail'), qwf.enqueue('more'), qwf.enqueue('late', run_at => '2100-01-01');
 select qwf_test.claim('default');
 select qwf.create_schedule('nightly', task => 'mail', cron => '0 3 * * *');
-select isnt((select count(*) from qwf.unassignable_jobs), 0::bigint, 'some of it is looked for');
+select isnt((select count(*) from qwf.unassignable_jobs), 0::bigint, 'and a view finds rows');
 select lives_ok(format('select qwf_test.as_role(%L, %L)', r.role, v.query),
   r.role || ': ' || v.query)
 from views v, unnest('{qwf_viewer,qwf_admin}'::text[]) r (role)

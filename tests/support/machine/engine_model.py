@@ -461,7 +461,7 @@ class Model:
         return job.wanted_dead or self._doomed(job)
 
     def _doomed(self, job: Job) -> bool:
-        """There is nothing left to do it for."""
+        """Its run or map is over."""
         if job.run is None:
             return False
         run = self.runs[job.run]

@@ -1,4 +1,4 @@
--- A rule is found in one place.
+-- Each rule stands in one place, and each name stands for one function.
 begin;
 select plan(2);
 

@@ -1,5 +1,5 @@
--- Each public function, each argument in turn: what cannot be is refused with a QW... that says
--- what to do, and nothing comes from deeper inside.
+-- Calls each public function with bad values for each argument in turn. An invalid value raises a
+-- QW... error whose hint says what to do; no error comes from deeper inside.
 begin;
 select plan(2);
 
