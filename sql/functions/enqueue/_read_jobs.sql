@@ -18,8 +18,9 @@ declare
   v_name text;  -- of the last queue looked up
   v_queue record;
   v_jobs _qwf.new_job[] := array[]::_qwf.new_job[];
-  v_known text[] := ('{task,args,queue,priority,run_at,key,max_attempts,backoff,timeout,model,'
-    'vram_mb,requires,limit_by,on_failure,expires,project,labels,once}')::text[];
+  v_known text[] := array(
+    select a.attname::text from pg_attribute a
+    where a.attrelid = '_qwf.new_job'::regclass and a.attname <> 'ord' order by a.attnum);
 begin
   if jsonb_typeof(p_jobs) is distinct from 'array' then
     raise exception using errcode = 'QW005', message = 'jobs must be a list',
@@ -36,20 +37,19 @@ begin
     end if;
   end loop;
   for v_item in
-    select (i.n - 1)::int as ord, j.*
+    select (i.n - 1)::int as ord, jsonb_populate_record(null::_qwf.new_job, i.value) as job
     from jsonb_array_elements(p_jobs) with ordinality i (value, n)
-    cross join lateral jsonb_to_record(i.value) j (
-      task text, args jsonb, queue text, priority int, run_at timestamptz, key text,
-      max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
-      limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean)
   loop
-    v_job := (
-      v_item.ord, v_item.task, coalesce(v_item.args, '{}'), coalesce(v_item.queue, 'default'),
-      coalesce(v_item.priority, 100), v_item.run_at, v_item.key, v_item.max_attempts,
-      v_item.backoff, v_item.timeout, v_item.model, v_item.vram_mb,
-      coalesce(v_item.requires, '{}'), v_item.limit_by, coalesce(v_item.on_failure, 'fail'),
-      v_item.expires, coalesce(v_item.project, ''),
-      coalesce(v_item.labels, '{}'), coalesce(v_item.once, false))::_qwf.new_job;
+    v_job := v_item.job;
+    v_job.ord := v_item.ord;
+    v_job.args := coalesce(v_job.args, '{}');
+    v_job.queue := coalesce(v_job.queue, 'default');
+    v_job.priority := coalesce(v_job.priority, 100);
+    v_job.requires := coalesce(v_job.requires, '{}');
+    v_job.on_failure := coalesce(v_job.on_failure, 'fail');
+    v_job.project := coalesce(v_job.project, '');
+    v_job.labels := coalesce(v_job.labels, '{}');
+    v_job.once := coalesce(v_job.once, false);
     v_where := format('[%s].', v_job.ord);
     if v_job.queue is distinct from v_name then
       v_queue := _qwf.look_up_queue(v_job.queue, v_where);
