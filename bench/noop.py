@@ -13,8 +13,8 @@ def noop() -> None:
 
 
 @app.task("node")
-def node() -> dict[str, int]:
-    """A node whose output other nodes read."""
+def node(x: int = 0) -> dict[str, int]:
+    """A node that reads the output of another one, and whose output other nodes read."""
     return {"x": 1}
 
 

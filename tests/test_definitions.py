@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
+
+from support.servers import ROOT
 
 Connection = psycopg.Connection[Any]
 
@@ -213,3 +216,89 @@ def test_a_definition_is_refused_or_usable(
             assert is_explained(register(registered, "pipeline", pipeline))
         assert is_explained(register(registered, "workflow", workflow))
         resolve_all(registered)
+
+
+def test_registering_tells_of_unknown_widgets_and_their_keys(db: Connection) -> None:
+    told: list[str] = []
+    db.add_notice_handler(
+        lambda n: told.append(f"{n.message_primary}; {n.message_detail}; {n.message_hint}")
+    )
+    steps = [
+        {"id": "pick", "kind": "input", "widget": "chose_one", "options": ["x"], "promt": "Which?"},
+        {"id": "paint", "kind": "input", "widget": "paint_mask"},
+        {"id": "say", "kind": "input", "widget": "text", "prompt": "What?"},
+    ]
+    assert register(db, "workflow", {"name": "w", "steps": steps}) is None
+    checked = 'its answers are checked by its "options" and its "schema" only'
+    assert told == [
+        "step pick has the unknown widget chose_one; only the front end reads its keys promt; "
+        f"did you mean choose_one? if not: {checked}",
+        f"step paint has the unknown widget paint_mask; it has no keys of its own; {checked}",
+    ]
+
+
+WORDS = {
+    "string": "text", "array": "list", "object": "object", "boolean": "true or false",
+    "integer": "whole number", "number": "number", "null": "null", "any": "any",
+    "interval": "duration",
+}  # fmt: skip
+SECTIONS = {
+    "Pipeline": "pipeline",
+    "Node": "node",
+    "Retry": "retry",
+    "Inputs as a list": "input",
+    "Workflow": "workflow",
+    "Step": "step",
+    "Step of kind pipeline": "pipeline step",
+    "Step of kind input": "input step",
+    "Schema": "schema",
+}
+
+
+def tables(text: str) -> Iterator[list[list[str]]]:
+    """The rows of each table in a Markdown text, without its head; a row is a list of cells."""
+    for table in re.findall(r"(?m)^\|[-|]+\|\n((?:^\|.*\n)+)", text):
+        yield [[cell.strip() for cell in row[1:-1].split("|")] for row in table.splitlines()]
+
+
+def in_words(types: Any) -> str:
+    return " or ".join(WORDS[t] for t in (types if isinstance(types, list) else [types]))
+
+
+def test_the_page_lists_every_key_with_its_type(db: Connection) -> None:
+    keys = db.execute("select _qwf.definition_keys()").fetchall()[0][0]
+    known: dict[str, Any] = {
+        kind: {f"`{k}`": in_words(t) for k, t in keys[kind].items() if t != "node"}
+        for kind in [*SECTIONS.values(), "backoff"]
+    }
+    known["widgets"] = {
+        (f"`{widget}`", f"`{key}`" if key else ""): in_words(types) if key else ""
+        for widget, own in keys["widgets"].items()
+        for key, types in (own or {"": None}).items()
+    }
+    text = (ROOT / "docs" / "definitions.md").read_text(encoding="utf-8")
+    listed: dict[str, Any] = {}
+    for section in re.split(r"(?m)^##+ ", text)[1:]:
+        title = section.partition("\n")[0]
+        first, *rest = [*tables(section)] or [[]]
+        if title in SECTIONS:
+            listed[SECTIONS[title]] = {key: types for key, types, *_ in first}
+        if title == "Retry":
+            listed["backoff"] = {key: types for [table] in [rest] for key, types, *_ in table}
+        if title == "Step of kind input":
+            listed["widgets"] = {
+                (widget, key): types
+                for [table] in [rest]
+                for widgets, key, types, *_ in table
+                for widget in widgets.split(", ")
+            }
+    assert listed == known
+
+
+def test_the_page_lists_every_argument_of_a_schedule(db: Connection) -> None:
+    names = db.execute(
+        "select proargnames from pg_proc where oid = 'qwf.create_schedule'::regproc"
+    ).fetchall()[0][0]
+    text = (ROOT / "docs" / "schedules.md").read_text(encoding="utf-8")
+    [arguments, *_] = tables(text)
+    assert set(re.findall(r"`(\w+)`", " ".join(row[0] for row in arguments))) == set(names)

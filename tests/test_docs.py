@@ -329,6 +329,28 @@ def test_a_worker_renews_its_lease_and_stops_a_cancelled_body(
 
 
 @WORKERS
+def test_a_worker_refuses_a_task_that_is_not_its_own(
+    kind: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    tmp_path: Path,
+    db: psycopg.Connection[Any],
+) -> None:
+    """Names that would lead out of a folder of bodies, or to what every object inherits."""
+    worker = start(programs(kind), as_role(environment, "qwf_worker"))
+    eventually(db, "select exists (select from qwf.workers)", worker)
+    db.execute("update qwf.workers set tasks = null")
+    made = tmp_path / "made"
+    args = json.dumps({"x": f"$(touch {made})"})
+    for task in ("../" * 20 + "bin/sh", "..", "constructor", "missing"):
+        db.execute("select qwf.enqueue(%s, %s, queue => 'cpu', max_attempts => 1)", (task, args))
+    eventually(db, "select bool_and(status = 'failed') from qwf.jobs", worker)
+    assert not made.exists()
+    assert db.execute("select distinct outcome from qwf.job_attempts").fetchall() == [("fatal",)]
+
+
+@WORKERS
 def test_a_worker_stopped_twice_releases_its_job(
     kind: str,
     programs: Callable[[str], list[str]],
@@ -406,6 +428,9 @@ def test_the_shim_treats_values_as_data_and_explains_errors(
     ):
         status, answer = post(shim + url, body)
         assert (status, answer["sqlstate"]) == (400, code)
+    for url, given in (("/enqueue", {"task": "t", "arg": 1}), ("/runs", {"contxt": {}})):
+        status, answer = post(shim + url, given)
+        assert (status, list(given)[-1] in answer["error"]) == (400, True)
     assert post(f"{shim}/claim", {})[0] == 404
     assert post(f"{shim}/enqueue", {"task": "t"}, secret="guess")[0] == 401
     assert db.execute("select count(*) from qwf.jobs").fetchone() == (1,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -163,10 +164,27 @@ def test_it_listens_on_no_network_and_only_to_its_owner(home: Path) -> None:
     assert stat.S_IMODE((home / "postgres").stat().st_mode) == 0o700
 
 
+def test_it_refuses_the_network_even_if_it_is_started_with_a_port(home: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    one = cluster(home)
+    one.start({"listen_addresses": "127.0.0.1", "port": str(port)})
+    try:
+        with pytest.raises(psycopg.OperationalError, match="rejects connection"):
+            psycopg.connect(host="127.0.0.1", port=port, user="postgres", dbname="qwf").close()
+    finally:
+        one.stop()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the server as somebody else")
-def test_root_allows_traversal_to_the_data_and_nothing_more(home: Path) -> None:
+def test_root_allows_traversal_to_the_data_and_nothing_more(
+    home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     home.parent.chmod(0o700)
     embedded.up(home)
+    assert f"other users may now pass through {home.parent}, because" in caplog.text
+    assert "set QWF_HOME" in caplog.text
     assert postmaster(home).uids().real != 0
     assert stat.S_IMODE(home.parent.stat().st_mode) == 0o701
 

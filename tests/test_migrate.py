@@ -133,6 +133,81 @@ def test_a_role_without_createrole_can_deploy(server: Server, empty_dsn: str) ->
             conn.execute("drop role plain")
 
 
+def test_memberships_that_exist_need_no_administrator(empty_dsn: str, template: str) -> None:
+    """The roles exist, because the template of the tests is on the same server."""
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute("create role plain login")
+        conn.execute(f'grant create on database "{conn.info.dbname}" to plain')  # type: ignore[arg-type]
+        try:
+            said: list[str] = []
+            migrate.deploy(empty_dsn, user="plain", say=said.append)
+            assert not [line for line in said if "member" in line]
+        finally:
+            conn.execute("drop owned by plain cascade")
+            conn.execute("drop role plain")
+
+
+def test_a_schema_that_psql_deployed_is_adopted(
+    empty_dsn: str, query: Callable[[str], Any]
+) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute(migrate.script().encode())
+    with pytest.raises(migrate.MigrateError, match="qwf migrate adopt"):
+        migrate.deploy(empty_dsn)
+    with pytest.raises(migrate.MigrateError, match=r"no change is registered.*qwf migrate adopt"):
+        migrate.verify(empty_dsn)
+    names = [change.name for change in migrate.read_plan().changes]
+    assert migrate.adopt(empty_dsn) == names
+    assert set(states(empty_dsn)) == {"deployed"}
+    assert migrate.deploy(empty_dsn) == []
+    assert migrate.verify(empty_dsn) == names
+    with pytest.raises(migrate.MigrateError, match="nothing to adopt"):
+        migrate.adopt(empty_dsn)
+    assert migrate.revert(empty_dsn) == names[::-1]
+    assert query(OBJECTS) == 0
+
+
+def test_a_schema_that_was_dropped_does_not_count_as_deployed(empty_dsn: str) -> None:
+    migrate.deploy(empty_dsn, to="schema/types")
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute("drop schema qwf, _qwf cascade")
+        for refused in (migrate.deploy, migrate.status, migrate.verify, migrate.revert):
+            with pytest.raises(migrate.MigrateError, match="was dropped, but qwf_migrations") as no:
+                refused(empty_dsn)
+        advice = str(no.value).partition("deployed: ")[2].partition(";")[0]
+        conn.execute(advice.encode())
+    assert migrate.deploy(empty_dsn, to="schema/types")
+
+
+def test_a_schema_that_is_incomplete_is_not_adopted(dsn: str, empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute(migrate.script().encode())
+        conn.execute("drop function qwf.version()")
+    with pytest.raises(migrate.MigrateError, match="shared/version: "):
+        migrate.adopt(empty_dsn)
+    assert set(states(empty_dsn)) == {"pending"}
+
+
+def test_the_schema_is_deployed_by_the_migration_of_another_tool(empty_dsn: str) -> None:
+    """In its transaction, with its search path, over a driver that takes percent signs as is."""
+    text = migrate.script(transaction=False)
+    with psycopg.connect(empty_dsn) as conn:
+        conn.execute("set search_path = public")
+        conn.commit()
+        conn.execute("create table public.theirs (id int)")
+        conn.cursor().execute(text.encode())
+        assert conn.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+        assert conn.execute("select current_setting('search_path')").fetchone() == ("public",)
+        conn.rollback()
+        assert conn.execute("select to_regclass('theirs'), to_regnamespace('qwf')").fetchone() == (
+            None, None,
+        )  # fmt: skip
+        conn.execute(text.encode())
+        conn.commit()
+    migrate.adopt(empty_dsn)
+    assert migrate.verify(empty_dsn)
+
+
 # Any plan ----------------------------------------------------------------------------------------
 
 

@@ -98,7 +98,7 @@ def test_agents_and_applications_work_with_logins_of_their_own(
     )
     assert "noop" in run("jobs", "--dsn", f"{base.dsn} user=grafana").stdout
     assert run("cancel", "job", job, "--dsn", f"{base.dsn} user=grafana").exit_code == 1
-    off = run("worker", "drain", "box_a", "--all", "--dsn", f"{base.dsn} user=ops")
+    off = run("worker", "drain", "--host", "box_a", "--all", "--dsn", f"{base.dsn} user=ops")
     assert off.exit_code == 0, off.output
     assert base.one("select qwf.desired_state('box_a', 'default')") == "off"
     assert base.invariants() == []

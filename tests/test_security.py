@@ -227,6 +227,7 @@ OF_TYPE: dict[str, Any] = {
     "timestamp with time zone": "2100-01-01",
     "uuid[]": [],
     "integer[]": [1],
+    "bigint[]": [1],
     "text[]": [],
 }
 ARGUMENTS = """

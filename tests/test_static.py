@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from qwf_agent import __version__, migrate
+from qwf_agent import __version__, embedded, migrate
 from qwf_agent.cli import qwf
 from support.servers import DEBIAN, ROOT, deployed, own_server
 
@@ -114,6 +115,14 @@ def test_a_script_is_plain_sql_in_the_house_style(script: Path) -> None:
     assert not faults, "\n".join(faults)
 
 
+@pytest.mark.parametrize("script", [p for p in WRITTEN if "tests" not in p.parts], ids=relative)
+def test_no_literal_depends_on_standard_conforming_strings(script: Path) -> None:
+    literals = re.findall(
+        r"--[^\n]*|(\w?)'((?:[^'\\]|''|\\.)*)'", script.read_text(encoding="utf-8")
+    )
+    assert [value for prefix, value in literals if "\\" in value and prefix.lower() != "e"] == []
+
+
 def test_a_sql_test_is_named_after_what_it_tests() -> None:
     known = {p.stem for p in CHANGES.values()} | {"_meta", "_support"}
     tests = [p.relative_to(SQL / "tests") for p in (SQL / "tests").rglob("*.sql")]
@@ -206,7 +215,9 @@ def test_no_room_is_crowded() -> None:
 def test_a_setting_is_read() -> None:
     file = CHANGES["schema/settings"]
     settings = re.findall(r"^comment on column qwf\.settings\.(\w+)", MADE[file], re.MULTILINE)
-    assert [s for s in settings if not uses(rf"\b{s}\b", outside=file)] == ["singleton"]
+    all_of_them = {FUNCTIONS["functions/queues/change_settings"], CHANGES["views/setting_overview"]}
+    unread = [s for s in settings if not {*uses(rf"\b{s}\b", outside=file)} - all_of_them]
+    assert unread == ["singleton"]
 
 
 def test_every_allowed_event_type_is_written() -> None:
@@ -275,13 +286,63 @@ def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
 # Files that are not code -------------------------------------------------------------------------
 
 
+RUNNING = ("cpu", "gpu", "metrics")
+
+
+def test_the_containers_that_run_bodies_are_no_superuser_and_no_password_is_known() -> None:
+    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    services = yaml.safe_load(text)["services"]
+    for name, login in (("cpu", "agent"), ("gpu", "agent"), ("metrics", "metrics")):
+        environment = services[name]["environment"]
+        assert environment["QWF_DSN"].startswith(f"postgresql://{login}:${{QWF_{login.upper()}_")
+        assert "QWF_PASSWORD" not in str(environment)
+    passwords = re.findall(r"\$\{(\w+)(.*?)\}", text)
+    assert {name for name, how in passwords if how.startswith(":?")} == {n for n, _ in passwords}
+    assert not [how for _, how in passwords if how.startswith((":-", "-"))]
+    header = text.partition("\nx-agent:")[0]
+    assert all(name in header for name, _ in passwords)
+    for ignored in (".gitignore", ".dockerignore"):
+        assert ".env" in (ROOT / ignored).read_text(encoding="utf-8").splitlines()
+
+
+def test_the_logins_of_the_compose_file_may_do_their_work_and_no_more(
+    dsn: str, db: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+    script = compose["configs"]["logins"]["content"]
+    assert "$" not in script  # compose would replace it
+    file = tmp_path / "logins.sql"
+    file.write_text(script.replace("database qwf", f"database {db.info.dbname}"))
+    tool, *arguments = compose["services"]["logins"]["entrypoint"]
+    command = [str(embedded.binaries() / tool), *arguments[:-1], str(file), dsn]
+    passwords = {"QWF_AGENT_PASSWORD": "it's", "QWF_METRICS_PASSWORD": "secret"}
+    try:
+        for _ in range(2):
+            subprocess.run(command, env={**os.environ, **passwords}, check=True)
+        rights = db.execute(
+            "select rolname::text, rolcanlogin and not rolsuper,"
+            " pg_has_role(oid, 'qwf_worker', 'member'),"
+            " pg_has_role(oid, 'qwf_viewer', 'member'), pg_has_role(oid, 'qwf_producer', 'member')"
+            " from pg_roles where rolname in ('agent', 'metrics') order by 1"
+        ).fetchall()
+        assert rights == [
+            ("agent", True, True, False, False),
+            ("metrics", True, False, True, False),
+        ]
+        with psycopg.connect(dsn, user="agent") as agent:
+            agent.execute("select qwf.register_worker('box', 'cpu')")
+    finally:
+        db.execute("drop role if exists agent, metrics")
+
+
 def test_the_compose_file_is_complete() -> None:
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
-    assert set(services) == {"postgres", "migrate", "cpu", "gpu", "metrics"}
-    for name in ("cpu", "gpu", "metrics"):
+    assert set(services) == {"postgres", "migrate", "logins", "cpu", "gpu", "metrics", "qwf"}
+    for name, after in (("logins", "migrate"), *((name, "logins") for name in RUNNING)):
+        finished = services[name]["depends_on"][after]["condition"]
+        assert finished == "service_completed_successfully"
+    for name in RUNNING:
         one = services[name]
-        migrated = one["depends_on"]["migrate"]["condition"]
-        assert migrated == "service_completed_successfully"
         assert one["init"] is True
         assert one["healthcheck"]["test"][0] == "CMD"
         assert one["restart"] == "on-failure"
@@ -303,6 +364,10 @@ def test_the_systemd_unit_is_valid(tmp_path: Path) -> None:
     assert f"ExecStart={sys.executable} -m qwf_agent\n" in text
     for line in ("Type=notify", "WatchdogSec=60", "RestartPreventExitStatus=78", "KillMode=mixed"):
         assert f"\n{line}\n" in text
+    for line in ("CapabilityBoundingSet=", "PrivateTmp=yes", "RestrictSUIDSGID=yes", "UMask=0077"):
+        assert f"\n{line}\n" in text
+    for line in ("PrivateDevices", "ProtectClock", "DeviceAllow", "ProtectControlGroups"):
+        assert f"\n{line}=" not in text  # bodies need cards and groups
     verify = shutil.which("systemd-analyze")
     if verify is None:
         pytest.skip("systemd-analyze is not installed: the unit was only read")

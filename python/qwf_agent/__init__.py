@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qwf_agent.app import App, PermanentError, TemporaryError
+    from qwf_agent.app import FROM_AGENT, App, Job, PermanentError, TemporaryError
 
 __version__ = "0.1.0"
-__all__ = ["App", "PermanentError", "TemporaryError", "__version__"]
+__all__ = ["FROM_AGENT", "App", "Job", "PermanentError", "TemporaryError", "__version__"]
 
 
 def __getattr__(name: str) -> object:
     """Import `app` on first use: commands that only read do not need it."""
-    if name in ("App", "PermanentError", "TemporaryError"):
+    if name in __all__:
         from qwf_agent import app
 
         return getattr(app, name)

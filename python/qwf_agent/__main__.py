@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import math
 import os
 import re
 import socket
@@ -15,6 +17,8 @@ import click
 
 from qwf_agent import config
 from qwf_agent.agent.abilities import find_abilities
+from qwf_agent.agent.commands_folder import UnsafeCommands, check_commands
+from qwf_agent.agent.log_format import FORMATS, start_log
 from qwf_agent.agent.loop import Agent
 from qwf_agent.agent.options import Options
 from qwf_agent.child.tasks import CannotLoad
@@ -27,7 +31,7 @@ NOTHING_TO_RUN = (
 )
 F = TypeVar("F", bound=Callable[..., Any])
 COUNT = click.IntRange(min=1)
-SECONDS = click.FloatRange(min=0)
+DAY = 24 * 3600
 SIZES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -43,18 +47,51 @@ def option(flag: str, text: str, *names: str, **more: Any) -> Callable[[F], F]:
     )
 
 
-def read_toml(ctx: click.Context, _param: click.Parameter, _value: None) -> None:
+def read_toml(ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
     """Take defaults from the [agent] table of qwf.toml. Raises Misconfigured."""
+    if value is not None:
+        raise Misconfigured(f"there is no option --config: set QWF_CONFIG={value}")
     try:
         table = config.load_toml().get("agent", {})
+        path = config.toml_path()
     except config.ConfigError as error:
         raise Misconfigured(str(error)) from None
-    names = {option: param.name for param in ctx.command.params for option in param.opts}
-    given = {names.get(f"--{key.replace('_', '-')}") or key: value for key, value in table.items()}
-    unknown = sorted(set(given) - set(names.values()))
-    if unknown:
-        raise Misconfigured(f"qwf.toml: [agent] has no option {unknown[0]!r}")
+    params = {
+        flag.removeprefix("--"): param
+        for param in ctx.command.params
+        for flag in param.opts
+        if param.expose_value and flag.startswith("--")
+    }
+    given = {}
+    for key, value in table.items():
+        param = params.get(key.replace("_", "-"))
+        if param is None:
+            raise Misconfigured(f"{path}: [agent]: {config.unknown_key(key, params)}")
+        expected = misfit(param, value)
+        if expected is not None:
+            raise Misconfigured(
+                f"{path}: [agent]: {key} has to be {expected}, not {json.dumps(value, default=str)}"
+            )
+        given[param.name] = value
     ctx.default_map = {**given, **(ctx.default_map or {})}
+
+
+def misfit(param: click.Parameter, value: object) -> str | None:
+    """What a value of qwf.toml has to be, if it is something else; None if it fits. A text is read
+    as if it were typed."""
+    if param.multiple:
+        fits = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        return None if fits else "a list of texts"
+    if isinstance(value, str):
+        return None
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    if getattr(param, "is_flag", False):
+        return None if isinstance(value, bool) else "true or false"
+    if isinstance(param.type, click.FloatRange):
+        return None if is_number or isinstance(value, float) else "a number"
+    if isinstance(param.type, click.types.IntParamType):
+        return None if is_number else "a whole number"
+    return None if is_number and param.callback in (check_gpu, read_size) else "a text"
 
 
 def check_gpu(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
@@ -72,6 +109,20 @@ def read_size(_ctx: click.Context, _param: click.Parameter, value: str | None) -
     if found is None:
         raise click.BadParameter("expected a size such as 500M or 8G")
     return int(float(found[1]) * SIZES[found[2].upper()])
+
+
+class Seconds(click.FloatRange):
+    """A number of seconds with a bound. Python's nan is neither below nor above one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> float:
+        """The number. Raises click.BadParameter."""
+        seconds: float = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a number of seconds", param, ctx)
+        return seconds
+
+
+SECONDS = Seconds(min=0, max=366 * DAY)
 
 
 class Misconfigured(click.ClickException):
@@ -119,13 +170,15 @@ class Misconfigured(click.ClickException):
 @option("--batch", "Maximum number of short jobs to hand to a child at once.",
         type=click.IntRange(1, 500), default=500, metavar="N")
 @option("--lease", "How long a claim lasts without a heartbeat. Default: the setting of the "
-        "queue.", type=click.FloatRange(min=1), metavar="SECONDS")
+        "queue.", type=Seconds(min=1, max=DAY), metavar="SECONDS")
 @option("--poll", "How often to look for work when idle. Default: the setting poll.",
-        type=click.FloatRange(min=0.01), metavar="SECONDS")
+        type=Seconds(min=0.01, max=DAY), metavar="SECONDS")
 @option("--wait", "How long to wait at the start for a database with the schema.", type=SECONDS,
         default=120, metavar="SECONDS")
+@option("--log-format", "Lines for people, or one JSON object per line.", default="text",
+        type=click.Choice(FORMATS))
 @click.option("-v", "--verbose", is_flag=True, help="Log every job.")
-def command(verbose: bool, **given: Any) -> int:
+def command(verbose: bool, log_format: str, **given: Any) -> int:
     """Run jobs from the queues, each in a child process.
 
     \b
@@ -133,15 +186,20 @@ def command(verbose: bool, **given: Any) -> int:
     SIGHUP replaces its children.
     Exit codes:  0  it was asked to stop
                 69  no database
+                70  a defect in the agent
                 77  no card for its models
                 78  wrong configuration or schema
     """
-    start_log(verbose)
+    start_log(verbose, log_format)
     try:
+        config.warn_of_misspelt()
+        logging.getLogger(__name__).debug("configuration: %s", config.toml_path() or "no qwf.toml")
         options = read_options(given)
+        if options.allow_commands is not None:
+            check_commands(options.allow_commands, options.out_root)
         abilities = find_abilities(options)
         groups = open_groups(options.cgroup, options.max_rss)
-    except (config.ConfigError, CannotLoad, CannotUse) as error:
+    except (config.ConfigError, UnsafeCommands, CannotLoad, CannotUse) as error:
         click.echo(f"error: {error}", err=True)
         return MISCONFIGURED
     if abilities.no_card:
@@ -173,15 +231,6 @@ def _label(text: str) -> tuple[str, str]:
     if not name or not equals:
         raise config.ConfigError(f"--label {text}: expected NAME=VALUE, such as disk=ssd")
     return name, value
-
-
-def start_log(verbose: bool) -> None:
-    """Log plain lines to standard error."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    logger = logging.getLogger("qwf_agent")
-    logger.handlers[:] = [handler]
-    logger.setLevel(logging.DEBUG if verbose else logging.INFO)
 
 
 def main() -> None:

@@ -158,6 +158,13 @@ def finish_many(reports: bytes) -> Query:
     return Query("select * from qwf.finish_many({})", (reports,))
 
 
+def after_failures(jobs: list[int], attempts: list[int], outcomes: list[str]) -> Query:
+    """What happened next to jobs of which an attempt failed: job_id, attempt, status, retry_s,
+    tries, max_tries."""
+    arrays = tuple("{" + ",".join(map(str, of)) + "}" for of in (jobs, attempts, outcomes))
+    return Query("select * from qwf.after_failures({}, {}, {})", arrays, soft=True)
+
+
 def drain_outbox(max_events: int = 100) -> Query:
     """Applies waiting events; returns how many."""
     return Query("select * from qwf.drain_outbox({})", (max_events,))

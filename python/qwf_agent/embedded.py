@@ -104,7 +104,8 @@ class Cluster:
             _allow_traversal(self.bin)
         initdb = [
             f"--username={USER}",
-            "--auth=trust",
+            "--auth-local=trust",  # only its owner can reach the socket
+            "--auth-host=reject",  # also if somebody starts it with a port
             "--encoding=UTF8",
             "--no-locale",
             "-D",
@@ -339,12 +340,19 @@ def _owner_of(data: Path) -> pwd.struct_passwd | None:
 
 
 def _allow_traversal(path: Path) -> None:
-    """As root: let other users pass through the directories above `path`, but not read them."""
+    """As root: let other users pass through the directories above `path`, but not read them.
+
+    There is no asking: up() may run in a service. QWF_HOME names a place where it is not needed.
+    """
     for directory in path.resolve().parents:
         mode = directory.stat().st_mode
         if not mode & stat.S_IXOTH:
             directory.chmod(stat.S_IMODE(mode) | stat.S_IXOTH)
-            _logger.warning("chmod o+x %s: Postgres does not run as root", directory)
+            _logger.warning(
+                "other users may now pass through %s, because Postgres runs as one of them and not"
+                " as root; set QWF_HOME to a place like /var/lib/qwf to avoid this",
+                directory,
+            )
 
 
 def _socket_dir(data: Path, account: pwd.struct_passwd | None) -> Path:
@@ -388,7 +396,8 @@ def _make_private(home: Path) -> None:
 @contextlib.contextmanager
 def _locked(home: Path) -> Iterator[None]:
     try:
-        descriptor = os.open(home / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        how = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(home / "lock", how, 0o600)
     except OSError as error:
         raise EmbeddedError(
             f"cannot write under {home}: {error.strerror}; set QWF_HOME to another place"

@@ -1,9 +1,10 @@
-"""Exit codes of `qwf` and of the agent; 69, 77 and 78 are from sysexits.h."""
+"""Exit codes of `qwf` and of the agent; 69, 70, 77 and 78 are from sysexits.h."""
 
 from __future__ import annotations
 
 FAILED = 1
 NO_DATABASE = 69
+BROKEN = 70  # the agent ended because of a defect in it
 REFUSED = 77  # the agent has models that need a card and finds none
 MISCONFIGURED = 78  # wrong configuration or schema: a supervisor should not retry
 INTERRUPTED = 130

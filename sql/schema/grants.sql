@@ -34,7 +34,11 @@ end $$;
 
 do $$
 begin
-  grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin;
+  if not (pg_catalog.pg_has_role('qwf_admin', 'qwf_producer', 'member')
+      and pg_catalog.pg_has_role('qwf_admin', 'qwf_worker', 'member')
+      and pg_catalog.pg_has_role('qwf_admin', 'qwf_viewer', 'member')) then
+    grant qwf_producer, qwf_worker, qwf_viewer to qwf_admin;
+  end if;
 exception
   when insufficient_privilege or undefined_object then
     raise notice 'qwf_admin is not a member of the other roles'

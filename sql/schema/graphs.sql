@@ -24,7 +24,7 @@ comment on column qwf.graphs.pipeline_ids is
   'Pipeline versions it was compiled from, sorted by pipeline name.';
 comment on column qwf.graphs.node_count is 'Number of nodes.';
 comment on column qwf.graphs.context_checks is
-  'Step inputs that can be checked when a run is enqueued, with their schemas.';
+  'What enqueueing a run checks in its context: step inputs with their schemas, and needed paths.';
 comment on column qwf.graphs.deadline is
   'Time limit of a run, from its start or from its run_at; null: no limit.';
 comment on column qwf.graphs.created_at is 'When it was compiled.';
@@ -53,7 +53,7 @@ create table qwf.graph_nodes (
   run_if text check (run_if = 'all_done'),
   map jsonb,
   max_parallel int check (max_parallel >= 1),
-  min_success text check (min_success ~ '^\d+%?$'),
+  min_success text check (min_success ~ '^[0-9]+%?$'),
   max_attempts int,
   max_losses int,
   backoff jsonb,

@@ -12,9 +12,17 @@ create sequence qwf.last_complete_tick minvalue 0 start 0;
 comment on sequence qwf.last_complete_tick is
   'When the last tick that left nothing to do began, milliseconds since 1970; only a hint.';
 
+create sequence qwf.last_complete_tick_xid minvalue 0 start 0;
+comment on sequence qwf.last_complete_tick_xid is
+  'The transaction of that tick: the hint counts only if it has committed.';
+
 create sequence qwf.next_roll_up minvalue 0 start 0;
 comment on sequence qwf.next_roll_up is
   'When statistics are rolled up next, milliseconds since 1970; only a hint.';
+
+create sequence qwf.last_roll_up_xid minvalue 0 start 0;
+comment on sequence qwf.last_roll_up_xid is
+  'The transaction that has set next_roll_up: the hint counts only if it has committed.';
 
 create sequence qwf.prune_job minvalue 0 start 0;
 comment on sequence qwf.prune_job is

@@ -57,10 +57,10 @@ comment on column qwf.runs.labels is 'Tags of the caller; nothing filters by the
 comment on column qwf.runs.out_dir is 'Folder under which bodies write; null: the agent''s own.';
 comment on column qwf.runs.node_count is 'Number of nodes.';
 comment on column qwf.runs.open_nodes is
-  'Nodes that are not terminal, as far as events have been applied.';
+  'Nodes that are not terminal, as far as events have been applied; 0 once the run is over.';
 comment on column qwf.runs.active_nodes is
-  'Nodes scheduled, queued or running, as far as events have been applied.';
-comment on column qwf.runs.waiting_nodes is 'Nodes waiting for a person.';
+  'Nodes scheduled, queued or running, as far as events have been applied; 0 once the run is over.';
+comment on column qwf.runs.waiting_nodes is 'Nodes waiting for a person; 0 once the run is over.';
 comment on column qwf.runs.failed_nodes is 'Nodes that failed while the run goes on.';
 comment on column qwf.runs.ending is
   'How it will end once its clean-up nodes (run_if all_done) have; null: open, or it has none.';

@@ -32,10 +32,11 @@ create table qwf.settings (
   error_backoff jsonb not null default '[1, 5, 30]',
   transient_backoff jsonb not null default '[60, 300, 900]',
   event_tries int not null default 5 check (event_tries >= 1),
-  max_value_bytes int not null default 1048576 check (max_value_bytes > 0),
+  max_value_bytes int not null default 1048576 check (max_value_bytes between 1 and 67108864),
   max_elements int not null default 10000 check (max_elements > 0),
-  max_error_bytes int not null default 262144 check (max_error_bytes > 0),
-  max_log_bytes int not null default 65536 check (max_log_bytes > 0),
+  max_error_bytes int not null default 262144
+    check (max_error_bytes between 1 and 16777216),
+  max_log_bytes int not null default 65536 check (max_log_bytes between 1 and 16777216),
   retention interval not null default '30 days' check (retention > '0 s'),
   notify_events boolean not null default false,
   -- within these bounds, now() plus or minus a setting is still a valid time
@@ -48,7 +49,7 @@ create table qwf.settings (
 insert into qwf.settings default values;
 
 comment on table qwf.settings is
-  'Engine-wide defaults, exactly one row; change them with a plain UPDATE.';
+  'Engine-wide defaults, exactly one row; change them with change_settings().';
 comment on column qwf.settings.singleton is 'Always true: there is one row.';
 comment on column qwf.settings.lease is 'How long a claim lasts without a heartbeat.';
 comment on column qwf.settings.heartbeat is 'How often an agent renews its leases.';

@@ -3,7 +3,8 @@
 --   worker_control().
 -- Guarantees: Sets updated_at for every statement, and does not carry an end that has passed over
 --   to the next order.
--- Raises: QW006 for an unknown queue, because nobody would ever read the order.
+-- Raises: QW006 for an unknown queue, because nobody would ever read the order; QW005 for an end
+--   that is no date of a calendar, because many drivers cannot read it.
 
 begin;
 
@@ -15,6 +16,11 @@ begin
   if not exists (select from qwf.queues q where q.name = new.queue) then
     perform _qwf.raise_unknown_queue(new.queue);
   end if;
+  if not isfinite(new.until) or new.until >= '10000-01-01 00:00Z' then
+    raise exception using errcode = 'QW005', message = 'invalid end of an order',
+      detail = format('until %s', new.until),
+      hint = 'until is before the year 10000; leave it out for an order without an end';
+  end if;
   new.updated_at := qwf.now();
   if new.desired_state = 'on' or (new.until = old.until and new.until <= qwf.now()) then
     new.until := null;
@@ -22,7 +28,8 @@ begin
   return new;
 end $$;
 comment on function qwf.tg_worker_controls__write is
-  'Refuses unknown queues, sets updated_at, and clears an end that has passed.';
+  'Refuses unknown queues and ends that are no date, sets updated_at, and clears an end that has '
+  'passed.';
 revoke all on function qwf.tg_worker_controls__write from public;
 
 create trigger tg_worker_controls__write before insert or update on qwf.worker_controls

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+from functools import partial
+from typing import Any
 
 import psycopg
 import pytest
-from bodies import add, app, say_hello
+from bodies import add, app, later, say_hello
 
 from qwf_agent import App
 from support.harness import PACKAGE, Database
@@ -50,11 +53,6 @@ def test_options_apply_to_a_copy_of_the_task(base: Database) -> None:
     assert (plain["priority"], plain["run_at"], plain["key"]) == (100, None, None)
 
 
-def test_an_unknown_option_is_named() -> None:
-    with pytest.raises(TypeError, match="'urgency'"):
-        add.options(urgency=1)
-
-
 def test_arguments_have_to_be_json(base: Database) -> None:
     with pytest.raises(ValueError, match="JSON"):
         add.enqueue(base.conn, a=float("nan"))
@@ -69,6 +67,43 @@ def test_two_tasks_with_one_name_are_refused() -> None:
     assert App().tasks == {}
 
 
-def test_importing_app_needs_no_database_driver() -> None:
-    code = "import sys; sys.modules['psycopg'] = None; from qwf_agent import App; App()"
-    subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(PACKAGE)}, check=True)
+@pytest.mark.parametrize(
+    ("register", "error", "reason"),
+    [
+        (lambda: App().task(lambda: None), TypeError, "with its parentheses"),
+        (lambda: App().model(lambda: None), TypeError, "with its parentheses"),
+        (lambda: App().task(5), TypeError, "the name of a task has to be a text, not 5"),
+        (lambda: App().task("two words")(print), ValueError, "without blanks"),
+        (lambda: App().task("")(print), ValueError, "1 to 200 characters"),
+        (lambda: App().task()(partial(add, a=1)), TypeError, "no name of its own"),
+        (lambda: App().task(quue="cpu"), TypeError, "did you mean 'queue'"),
+        (lambda: App().task(max_attempts="3"), TypeError, "a whole number of .*, not '3'"),
+        (lambda: App().model(vram_gb="12"), TypeError, "vram_gb has to be a number of GiB"),
+        (lambda: App().model(vram_gb=-1), ValueError, "vram_gb has to be 0 or more"),
+        (lambda: App().model(device="cuda"), TypeError, "device has to be True or False"),
+        (lambda: App().around(5), TypeError, "takes a function without async, not 5"),
+        (lambda: App().around(later.function), TypeError, "takes a function without async"),
+        (lambda: App().model()(later.function), TypeError, "takes a function without async"),
+    ],
+)
+def test_what_cannot_be_registered_is_refused_when_the_app_is_imported(
+    register: Callable[[], Any], error: type[Exception], reason: str
+) -> None:
+    with pytest.raises(error, match=reason):
+        register()
+
+
+def test_importing_app_needs_nothing_but_the_standard_library() -> None:
+    """So a web app can install qwf without what it depends on."""
+    code = (
+        "import sys; from qwf_agent import App, Job, TemporaryError; App().task()(print)\n"
+        "print(*{name.partition('.')[0] for name in sys.modules} - sys.stdlib_module_names)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code],
+        env={"PYTHONPATH": str(PACKAGE)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert set(done.stdout.split()) == {"__main__", "qwf_agent"}

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from qwf_agent.child.command import Refused, resolve
-from support.harness import USER, Database, StartAgent, alive, until
+from qwf_agent.exit_codes import MISCONFIGURED
+from support.harness import USER, Database, StartAgent, alive, run_agent, until
 
 
 def run(base: Database, *argv: Any, **inputs: Any) -> dict[str, Any]:
@@ -131,3 +132,28 @@ def test_an_agent_without_a_folder_does_not_take_commands(
     start("--app", "bodies")
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
     assert base.job(command)["status"] == "queued"
+
+
+@pytest.mark.parametrize(
+    ("commands", "out"), [("x", "x"), ("x", "x/out"), ("x/bin", "x"), ("link", "x/out")]
+)
+def test_an_agent_refuses_commands_where_bodies_write(
+    base: Database, tmp_path: Path, commands: str, out: str
+) -> None:
+    (tmp_path / "x" / "bin").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "x")
+    folders = ("--allow-commands", str(tmp_path / commands), "--out-root", str(tmp_path / out))
+    code, said = run_agent(tmp_path, *folders, QWF_DSN=base.dsn)
+    assert code == MISCONFIGURED
+    assert "are one inside the other" in said
+
+
+def test_an_agent_warns_of_commands_that_others_can_change(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    folder = tmp_path / "commands"
+    folder.mkdir(mode=0o755)
+    (folder / "run.sh").write_text("#!/bin/sh\n")
+    (folder / "run.sh").chmod(0o777)
+    agent = start("--allow-commands", str(folder), "--out-root", str(tmp_path / "out"))
+    assert f"{folder / 'run.sh'} can be changed by others, and so can what runs" in agent.said()

@@ -151,6 +151,23 @@ def test_sessions_cut_by_the_server_are_opened_again(base: Database, start: Star
         until(lambda: base.one(cut.replace("pg_terminate_backend(pid)", "*")) == 2, "two sessions")
 
 
+def test_an_outage_is_two_lines_in_the_log(server: Any, base: Database, start: StartAgent) -> None:
+    agent = start("--app", "bodies")
+    server.stop_immediate()
+    until(lambda: "lost the database, connecting again: " in agent.said(), "the first line")
+    server.start()
+    until(lambda: "connected to the database again after " in agent.said(), "the second line")
+    base.conn = psycopg.connect(base.dsn, autocommit=True, row_factory=psycopg.rows.dict_row)
+    for _ in range(5):  # a connection that breaks all the time is no flood
+        base.conn.execute(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where application_name ~ '^qwf agent' and datname = current_database()"
+        )
+        assert base.ended(base.enqueue("noop"))["status"] == "completed"
+    assert agent.said().count("lost the database") == 1
+    assert agent.stop() == 0
+
+
 def test_a_frozen_session_does_not_keep_the_agent_from_killing(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:

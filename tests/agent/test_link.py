@@ -67,6 +67,86 @@ def test_values_have_their_types(loop: Loop) -> None:
     assert json.loads(row["j"]) == [1]
 
 
+@pytest.mark.parametrize(
+    ("interval", "value"),
+    [
+        ("1 year 2 mons 3 days 04:05:06.5", timedelta(428.25, 14706.5)),
+        ("-1 days -00:00:01", timedelta(-1, -1)),
+        ("0", timedelta(0)),
+        ("1 mon -1 day", timedelta(29)),
+        ("2700000 hours", timedelta(hours=2_700_000)),
+        ("170000000 years", timedelta.max),
+        ("-170000000 years", timedelta.min),
+    ],
+)
+def test_every_interval_can_be_read(loop: Loop, interval: str, value: timedelta) -> None:
+    assert loop.ask("select {}::interval", interval).value() == value
+
+
+def test_an_interval_is_as_long_as_the_server_says(loop: Loop) -> None:
+    """Whatever its parts and their signs: a producer chooses the timeout of a job."""
+    call = loop.ask(
+        "select i as given, extract(epoch from i)::float8 as seconds"
+        " from (select make_interval(months => m, days => d, secs => s)"
+        " from unnest(array[-25, -12, -1, 0, 1, 12, 25]) m, unnest(array[-40, -1, 0, 1, 40]) d,"
+        " unnest(array[-200000.25, -1, 0, 1, 200000.25]) s) made (i)"
+    )
+    assert call.failure is None
+    assert len(call.rows) == 175
+    for row in call.rows:
+        assert row["given"].total_seconds() == row["seconds"]
+
+
+@pytest.mark.parametrize("time", ["infinity", "-infinity", "12026-01-01", "0044-03-15 BC"])
+def test_every_time_can_be_read(loop: Loop, time: str) -> None:
+    assert loop.ask("select {}::timestamptz", time).value().startswith(time.split()[0])
+
+
+def test_an_answer_that_cannot_be_read_fails_its_call_alone(
+    loop: Loop, caplog: pytest.LogCaptureFixture
+) -> None:
+    unreadable = loop.ask("select 1 as a, 'infinity'::date as b")
+    assert unreadable.failure is not None
+    assert (unreadable.failure.unreadable, unreadable.failure.lost) == (True, False)
+    assert unreadable.rows == []
+    assert "cannot read the answer to select 1 as a" in caplog.text
+    assert loop.ask("select 2").value() == 2
+    assert loop.link.connects == 1
+
+
+def test_bytes_that_are_not_text_fail_their_call_alone(loop: Loop) -> None:
+    link = loop.connected()
+    values: list[str | bytes] = ["a", b"\xff", "\ud800", "b"]
+    calls = [link.send(Query("select {}::text", (value,))) for value in values]
+    loop.until(lambda: calls[-1].done)
+    assert [call.value() for call in calls] == ["a", None, None, "b"]
+    assert all(call.failure is not None and call.failure.by_data for call in calls[1:3])
+    assert link.connects == 1
+
+
+SESSION_SETTINGS = [
+    "datestyle = 'German'",
+    "datestyle = 'SQL, DMY'",
+    "intervalstyle = 'iso_8601'",
+    "timezone = '<+0345>-03:45'",
+    "client_encoding = 'LATIN1'",
+    "bytea_output = 'escape'",
+    "standard_conforming_strings = off",
+    "escape_string_warning = on",
+]
+
+
+@pytest.mark.parametrize("setting", SESSION_SETTINGS)
+def test_settings_of_the_database_change_no_value(base: Database, setting: str) -> None:
+    base.conn.execute(f"alter database {base.conn.info.dbname} set {setting}")  # type: ignore[arg-type]
+    loop = Loop(base.dsn, 5)
+    text = "select {}::text as a, '2026-02-03 04:05'::timestamptz as b, '36 h 1.5 s'::interval as c"
+    row = loop.ask(text + ", 0.1::float8 as d", "é\\' 😀").rows[0]
+    assert row.pop("b").startswith("2026-02-03 04:05:00")
+    assert row == {"a": "é\\' 😀", "c": timedelta(hours=36, seconds=1.5), "d": 0.1}
+    loop.link.close()
+
+
 def test_a_soft_call_commits_without_the_disk_and_leaves_no_trace(loop: Loop) -> None:
     show = "select current_setting('synchronous_commit')"
     assert loop.ask(show, soft=True).value() == "off"

@@ -42,7 +42,7 @@ def test_a_body_that_returns_completes(
         ("raising", {"kind": "permanent"}, "fatal", "PermanentError: as asked"),
         ("raising", {"kind": "temporary"}, "tempfail", "TemporaryError: as asked"),
         ("raising_nul", {}, "error", "ValueError: ab ? c"),
-        ("add", {}, "error", "needs the input 'a'"),
+        ("add", {}, "fatal", "needs the argument 'a'"),
         ("system_exit", {"code": 75}, "tempfail", "exited with code 75"),
         ("system_exit", {"code": 3}, "error", "exited with code 3"),
         ("system_exit", {"code": "so long"}, "error", "exited: so long"),

@@ -122,6 +122,26 @@ def test_a_new_task_is_registered(base: Database, start: StartAgent, tmp_path: P
     assert base.one("select tasks from qwf.workers") == ["more", "work"]
 
 
+def test_an_agent_says_that_its_new_tasks_are_refused(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    package = tmp_path / "mine"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    write(package / "work.py", 1)
+    agent = start("--nodes", "mine", "--reload", PYTHONPATH=f"{PACKAGE}{os.pathsep}{tmp_path}")
+    base.ended(base.enqueue("work"))
+    for number in range(400):  # more than 64 KiB of names
+        write(package / f"{'x' * 180}{number}.py", 1)
+    refused = "the new tasks of default are not registered: value too large"
+    until(lambda: refused in agent.said(), "the refusal")
+    assert base.ended(base.enqueue("work"))["status"] == "completed"
+    worker = base.one("delete from qwf.workers returning id")
+    base.conn.execute(f"notify worker_control, '{worker.rpartition(':')[0]}'")
+    refused = f"worker {worker} cannot be registered again: value too large"
+    until(lambda: refused in agent.said(), "the second refusal")
+
+
 def test_new_tasks_are_registered_when_the_database_is_back(
     dsn: str, server: Server, start: StartAgent, tmp_path: Path
 ) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
+from qwf_agent.agent.settings import SHORTEST_S
 from support.harness import Agent, Database, StartAgent, until
 
 
@@ -69,3 +71,27 @@ def test_there_is_no_notification_without_a_change(base: Database) -> None:
         base.conn.execute("update qwf.settings set tick = '2 s'")
         told = [notify.payload for notify in base.conn.notifies(timeout=1, stop_after=3)]
     assert told == ["settings", "settings"]
+
+
+@pytest.mark.parametrize(
+    ("payload", "function"), [("settings", "agent_settings"), ("box:default", "worker_orders")]
+)
+def test_a_flood_of_notifications_costs_few_calls(
+    base: Database, start: StartAgent, payload: str, function: str
+) -> None:
+    """Anyone who can connect to the database can send one."""
+    base.conn.execute(
+        f"alter database {base.conn.info.dbname} set track_functions = 'all'"  # type: ignore[arg-type]
+    )
+    start("--app", "bodies", "--host", "box")
+    began = time.monotonic()
+    for _ in range(3000):
+        base.conn.execute("select pg_notify('worker_control', %s)", (payload,))
+    calls = "select coalesce(sum(calls), 0) from pg_stat_user_functions where funcname = %s"
+    base.ended(base.enqueue("noop"))
+    base.conn.execute(
+        "select pg_terminate_backend(pid) from pg_stat_activity"
+        " where application_name like 'qwf agent%'"
+    )  # so that it sends its figures
+    made = until(lambda: base.one(calls, function), "the figures")
+    assert made <= 10 + (time.monotonic() - began) / SHORTEST_S

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 
 from qwf_agent.app import Job
-from qwf_agent.child.body import BadOutput, Body, BodyContext, encode_output
+from qwf_agent.child.body import BadOutput, Body, BodyContext, WrongArguments, encode_output
 from qwf_agent.child.cancel import CancelEvent
 from support.harness import Database
 
@@ -96,19 +96,59 @@ def test_false_and_zero_are_values_not_null() -> None:
     assert Body(body)(given(a=0, b=False, c="")) == [0, False, ""]
 
 
-def test_a_missing_input_is_named() -> None:
-    def body(needed: int) -> None:
+def test_null_takes_the_default_unless_the_parameter_allows_none() -> None:
+    def body(a: int = 1, b: int | None = 2, c: Optional[int] = 3) -> list[Any]:  # noqa: UP045
+        return [a, b, c]
+
+    def unresolved(a: NotImported = 1, b: NotImported | None = 2) -> list[Any]:  # type: ignore[name-defined]  # noqa: F821
+        return [a, b]
+
+    assert Body(body)(given(a=None, b=None, c=None)) == [1, None, None]
+    assert Body(unresolved)(given(a=None, b=None)) == [1, None]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "reason"),
+    [
+        ({}, r"body\(\) needs the argument 'needed', which is missing"),
+        ({"needed": 1, "subjcet": 2}, "'subjcet'; did you mean 'subject'"),
+        ({"needed": 1, "model": "large"}, "cannot take the argument 'model': the agent fills the"),
+    ],
+)
+def test_inputs_that_the_body_does_not_take_are_named(inputs: Any, reason: str) -> None:
+    def body(needed: int, subject: int = 1, model: Any = None) -> None:
         pass
 
-    with pytest.raises(TypeError, match=r"body\(\) needs the input 'needed'"):
-        Body(body)(given(other=1))
+    with pytest.raises(WrongArguments, match=reason):
+        Body(body)(given(**inputs))
 
 
-def test_unused_inputs_are_left_out() -> None:
-    def body(a: int) -> int:
-        return a
+def test_a_body_with_inputs_or_with_rest_takes_every_input() -> None:
+    def whole(inputs: dict[str, Any], a: int = 0) -> list[Any]:
+        return [inputs, a]
 
-    assert Body(body)(given(a=1, b=2)) == 1
+    def rest(a: int = 0, **rest: Any) -> list[Any]:
+        return [rest, a]
+
+    assert Body(whole)(given(a=1, b=2)) == [{"a": 1, "b": 2}, 1]
+    assert Body(rest)(given(a=1, b=2)) == [{"b": 2}, 1]
+    assert Body(rest)(given(a=None, job="x")) == [{"job": "x"}, 0]
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        ({"who": "Ada", "wo": "Bo"}, "say_hello() does not take the argument 'wo'; did you mean"),
+        ({}, "say_hello() needs the argument 'who', which is missing"),
+    ],
+)
+def test_a_job_with_wrong_arguments_fails_at_its_first_try(
+    shared: Database, args: dict[str, Any], reason: str
+) -> None:
+    job = shared.ended(shared.enqueue("greet", args, max_attempts=5))
+    assert (job["status"], job["attempt"]) == ("failed", 1)
+    assert job["last_error"].startswith(reason)
+    assert "Traceback" not in job["last_error"]
 
 
 def test_positional_only_parameters_are_filled_too() -> None:
@@ -117,6 +157,13 @@ def test_positional_only_parameters_are_filled_too() -> None:
 
     assert Body(body)(given(a=1, c=3)) == [1, 5, (), 3]
     assert Body(body)(given(a=1, b=2, c=3)) == [1, 2, (), 3]
+
+
+def test_null_for_a_positional_only_parameter_moves_no_other() -> None:
+    def body(a: int = 1, b: int = 2, /) -> list[Any]:
+        return [a, b]
+
+    assert Body(body)(given(a=None, b=5)) == [1, 5]
 
 
 def test_only_text_becomes_a_path() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from qwf_agent.cli import connection
 from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
@@ -105,7 +106,7 @@ def test_cancel_in_bulk(on_db: Cli, db: Db) -> None:
 
 def test_cancel_runs_in_bulk(applied: Cli) -> None:
     run = applied("run", "welcome").stdout.strip()
-    assert applied("cancel", "run", "--workflow", "other", "--yes").stdout == "nothing to cancel\n"
+    assert applied("cancel", "run", "--project", "other", "--yes").stdout == "nothing to cancel\n"
     assert applied("cancel", "run", "--workflow", "welcome", "--yes").stdout == "cancel: 1 run\n"
     assert applied("wait", "run", run).exit_code == 2
 
@@ -195,28 +196,151 @@ def test_workers_are_listed(on_db: Cli, db: Db) -> None:
 CONTROLS = "select host_label, queue, desired_state, stop_policy, reason, until is not null from qwf.worker_controls order by 1, 2"  # noqa: E501
 
 
+def test_a_dead_worker_is_forgotten(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.register_worker('box-a', 'cpu')")
+    row = db.execute("select id from qwf.workers").fetchone()
+    assert row is not None
+    assert "is not dead" in on_db("worker", "forget", *row).stderr
+    assert "no worker nobody" in on_db("worker", "forget", "nobody").stderr
+    on_db("enqueue", "t", "--queue", "cpu")
+    db.execute("select qwf.claim('cpu', %s)", row)
+    db.execute("update qwf.workers set last_seen = now() - interval '1 h'")
+    assert "dead" in on_db("workers").stdout
+    assert "forgotten" in on_db("worker", "forget", *row).stdout
+    assert "no workers" in on_db("workers").stdout
+    assert db.execute("select status from qwf.jobs").fetchone() == ("queued",)
+
+
+def test_a_cancelled_run_names_the_login_and_the_person(
+    applied: Cli, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "ada")
+    for reason, said in (
+        ((), "qwf cancel, ada"),
+        (("wrong photo",), "wrong photo (qwf cancel, ada)"),
+    ):
+        run = applied("run", "welcome").stdout.strip()
+        applied("cancel", "run", run, *(f"--reason={text}" for text in reason))
+        assert f"error: cancelled by {db.info.user}: {said}\n" in applied("show", run).stdout
+
+
+def test_a_command_stops_waiting_for_a_lock_and_says_who_holds_it(
+    applied: Cli, connect: Callable[[], Db], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = connection.SETTINGS.replace(f"'{connection.LOCK_WAIT_S}s'", "'100ms'")
+    monkeypatch.setattr(connection, "SETTINGS", short)
+    monkeypatch.setattr(connection, "LOCK_WAIT_S", 1)
+    run = applied("run", "welcome").stdout.strip()
+    side = connect()
+    side.execute("set application_name = 'shop'")
+    with side.transaction():
+        side.execute("select from qwf.runs where id = %s for update", (run,))
+        for words in (["cancel", "run", run], ["cancel", "run", "--workflow", "welcome", "--yes"]):
+            refused = applied(*words)
+            assert refused.exit_code == 1
+            assert f"pid {side.info.backend_pid}" in refused.stderr
+            assert "application shop" in refused.stderr
+            assert "idle in transaction" in refused.stderr
+            assert "pg_terminate_backend" in refused.stderr
+        assert "cancel: stopped after 0 of 1 run\n" in refused.stdout
+    assert applied("cancel", "run", run).exit_code == 0
+
+
+def test_a_node_that_failed_before_it_completed_points_to_its_attempts(
+    applied: Cli, work: Callable[..., list[str]]
+) -> None:
+    run = applied("run", "welcome").stdout.strip()
+    work("error", "no such model")
+    assert "why greet/think failed: qwf job 1" in applied("show", run).stdout
+    assert "no such model" in applied("job", 1).stdout
+    applied("retry", "run", run)
+    work()
+    assert "earlier attempts of greet/think: qwf job 1" in applied("show", run).stdout
+
+
+LENGTHS = {
+    "37 minutes": 2220, "1 day": 86400, "1h30m": 5400, "PT5M": 300, "90s": 90, "90": 90,
+    "10min": 600, "2h": 7200, "1.5 hours": 5400, "500ms": 0.5, "1d": 86400,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LENGTHS)
+def test_a_length_of_time_is_what_postgres_reads(on_db: Cli, db: Db, text: str) -> None:
+    assert on_db("enqueue", "t", "--timeout", text, "--in", text).exit_code == 0
+    query = (
+        "select extract(epoch from timeout)::float8, abs(extract(epoch from run_at - created_at)) "
+        "from qwf.jobs"
+    )
+    timeout, after = db.execute(query).fetchone() or (0, 0)
+    assert timeout == LENGTHS[text]
+    assert abs(float(after) - LENGTHS[text]) < 5
+    assert on_db("worker", "drain", "--queue", "cpu", "--until", text).exit_code == 0
+    assert on_db("jobs", "--since", text).exit_code == 0
+    assert on_db("wait", "job", "1", "--timeout", "1ms").exit_code == 124
+
+
+def test_a_month_stays_a_month(on_db: Cli) -> None:
+    refused = on_db("schedule", "add", "s", "--task", "t", "--every", "1 month")
+    assert refused.exit_code == 1
+    assert "month" in refused.stderr
+
+
+@pytest.mark.parametrize("text", ["-5s", "soon", "1 fortnight", "", "9e99 days"])
+def test_what_is_no_length_of_time_is_refused_with_the_option(on_db: Cli, text: str) -> None:
+    for words in (["enqueue", "t", "--in"], ["jobs", "--since"], ["wait", "job", "1", "--timeout"]):
+        refused = on_db(*words[:-1], f"{words[-1]}={text}")
+        assert refused.exit_code == 2, refused.output
+        assert words[-1] in refused.stderr
+        assert repr(text) in refused.stderr
+
+
 def test_workers_are_switched(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.register_worker('box-a', 'gpu'), qwf.register_worker('box-a', 'cpu')")
-    on_db("worker", "drain", "box-a", "gpu", "--reason", "new card", "--until", "2h")
+    on_db(
+        "worker",
+        "drain",
+        "--host",
+        "box-a",
+        "--queue",
+        "gpu",
+        "--reason",
+        "new card",
+        "--until",
+        "2h",
+    )
     assert db.execute(CONTROLS).fetchall() == [("box-a", "gpu", "off", "drain", "new card", True)]
     assert "new card until" in on_db("workers").stdout
-    assert on_db("worker", "off", "box-a", "--all").exit_code == 0
+    assert on_db("worker", "off", "--host", "box-a", "--all").exit_code == 0
     assert [row[1:4] for row in db.execute(CONTROLS)] == [
         ("cpu", "off", "hard"),
         ("gpu", "off", "hard"),
     ]
-    assert on_db("worker", "pause", "box-a", "cpu").exit_code == 0
-    assert on_db("worker", "on", "box-a", "gpu").exit_code == 0
+    assert on_db("worker", "pause", "--host", "box-a", "--queue", "cpu").exit_code == 0
+    assert on_db("worker", "on", "--host", "box-a", "--queue", "gpu").exit_code == 0
     assert db.execute(CONTROLS).fetchall()[0][1:4] == ("cpu", "off", "pause")
     assert db.execute("select qwf.desired_state('box-a', 'gpu')").fetchone() == ("on",)
 
 
 def test_switching_an_unknown_box_prints_a_note(on_db: Cli) -> None:
-    assert "has been seen" in on_db("worker", "off", "box-z", "cpu").stderr
-    assert on_db("worker", "off", "box-z", "nowhere").exit_code == 1
-    assert on_db("worker", "off", "box-z", "--all").exit_code == 1
-    assert on_db("worker", "off", "a", "b", "c").exit_code == 2
-    assert on_db("worker", "off", "box-z", "cpu", "--until", "2001-01-01").exit_code == 1
+    off = ("worker", "off", "--host", "box-z")
+    assert "has been seen" in on_db(*off, "--queue", "cpu").stderr
+    assert on_db(*off, "--queue", "nowhere").exit_code == 1
+    assert on_db(*off, "--all").exit_code == 1
+    assert "--queue QUEUE" in on_db(*off).stderr
+    assert on_db(*off, "--all", "--queue", "cpu").exit_code == 2
+    assert on_db(*off, "--queue", "cpu", "--until", "2001-01-01").exit_code == 1
+
+
+def test_the_queue_may_be_left_out_if_a_box_serves_only_one(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.register_worker('box-a', 'gpu', '{\"models\": [\"flux\"]}')")
+    assert on_db("worker", "drain", "--host", "box-a").stdout.startswith("box-a gpu: off")
+    assert on_db("worker", "on", "--host", "box-a").stdout.startswith("box-a gpu: on")
+    assert on_db("worker", "load", "flux", "--host", "box-a").exit_code == 0
+    db.execute("select qwf.register_worker('box-a', 'cpu')")
+    for words in (["drain"], ["on"], ["load", "flux"], ["unload"]):
+        refused = on_db("worker", *words, "--host", "box-a")
+        assert refused.exit_code == 2
+        assert "serves cpu, gpu" in refused.stderr
 
 
 def model_box(db: Db) -> None:

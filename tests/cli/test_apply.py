@@ -11,6 +11,10 @@ import pytest
 
 from support.welcome import PIPELINE, WORKFLOW, Cli
 
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10)
+)
+
 
 def registered(db: psycopg.Connection[Any]) -> list[tuple[str, int]]:
     return db.execute(
@@ -53,6 +57,21 @@ def test_reads_yaml_and_subfolders(on_db: Cli, tmp_path: Path, db: psycopg.Conne
     assert registered(db) == [("flow", 1), ("one", 1)]
 
 
+def test_reads_anchors_and_merged_keys_of_yaml(
+    on_db: Cli, tmp_path: Path, db: psycopg.Connection[Any]
+) -> None:
+    (tmp_path / "p.yaml").write_text(
+        "name: p\nnodes:\n"
+        "- &base {id: a, timeout: 90.5, inputs: {x: true, y: ~, z: '2026-01-01'}}\n"
+        "- {<<: *base, id: b}\n"
+    )
+    result = on_db("apply", tmp_path)
+    assert result.exit_code == 0, result.output
+    nodes = db.execute("select definition -> 'nodes' from qwf.pipelines").fetchall()[0][0]
+    inputs = {"x": True, "y": None, "z": "2026-01-01"}
+    assert nodes == [{"id": i, "timeout": 90.5, "inputs": inputs} for i in ("a", "b")]
+
+
 def test_registers_nothing_when_one_file_is_wrong(
     on_db: Cli, folder: Path, db: psycopg.Connection[Any]
 ) -> None:
@@ -75,6 +94,7 @@ def test_registers_nothing_when_one_file_is_wrong(
     assert "cycle.json" in result.stderr
     assert "typo.json" in result.stderr
     assert "depnds_on" in result.stderr
+    assert "hint: remove one of these dependencies\ndid you mean depends_on?" in result.stderr
     assert registered(db) == []
 
 
@@ -93,7 +113,26 @@ def test_a_workflow_is_not_blamed_for_its_broken_pipeline(on_db: Cli, folder: Pa
         ("twice.json", '{"name": "a", "name": "b", "nodes": []}', "is twice in"),
         ("nan.json", '{"name": "a", "nodes": [NaN]}', "NaN"),
         ("broken.yaml", "a: [", "broken.yaml"),
-        ("date.yaml", "name: a\nnodes: []\nday: 2026-01-01\n", "quote it"),
+        ("deep.json", '{"nodes": ' + "[" * 5000 + "]" * 5000 + "}", "nested too deeply"),
+        ("huge.json", '{"name": "a", "nodes": [1e400]}', "1e400 is too large"),
+        ("date.yaml", "name: a\nnodes:\n- {id: 2026-01-01}", "line 3, nodes[0].id: 2026-01-01"),
+        ("twice.yaml", "name: a\nnodes: []\nname: b", "line 3, name: the key stands twice"),
+        ("below.yaml", "nodes:\n- {id: a, inputs: {x: 1,\n  x: 2}}", "line 3, nodes[0].inputs.x: "),
+        ("deep.yaml", "nodes: " + "[" * 5000 + "]" * 5000, "nested too deeply"),
+        ("bomb.yaml", BOMB, "its aliases expand to"),
+        ("long.yaml", f"a: &a {'x' * 50_000}\nnodes: [{'*a, ' * 5_000}]", "aliases expand to"),
+        ("keys.yaml", f"a: &a {'x' * 60_000}\nnodes: [{'{*a : 1},' * 999}]", "aliases expand to"),
+        ("ring.yaml", "nodes: &a [*a]", "line 1, nodes[0]: it contains itself"),
+        ("key.yaml", "nodes: []\n5: x", "line 2: a key must be a text"),
+        ("on.yaml", "nodes: []\non: x", "line 2: a key must be a text"),
+        ("minute.yaml", "nodes:\n- {id: a, timeout: 1:30}", "1:30 is not a number of JSON"),
+        ("octal.yaml", "nodes: [010]", "010 is not a number of JSON"),
+        ("infinite.yaml", "nodes: [.inf]", ".inf is not a number of JSON"),
+        ("large.yaml", "nodes: [1.0e+400]", "is not a number of JSON"),
+        ("norway.yaml", "nodes: [no]", "no would be read as true or false"),
+        ("bytes.yaml", "nodes: !!binary abcd", "line 1, nodes: abcd would be read as a binary"),
+        ("set.yaml", "nodes: !!set {a, b}", "line 1, nodes: JSON has no set"),
+        ("empty.yaml", "", "neither a pipeline"),
         ("list.json", "[]", "neither a pipeline"),
         ("both.json", '{"nodes": [], "steps": []}', "neither a pipeline"),
         ("latin.json", b'{"name": "caf\xe9"}', "latin.json"),
@@ -119,6 +158,12 @@ def test_refuses_a_folder_without_definitions(on_db: Cli, tmp_path: Path) -> Non
     result = on_db("apply", tmp_path / "empty")
     assert result.exit_code == 1
     assert "no .json" in result.stderr
+
+
+def test_an_object_of_many_keys_is_read_in_a_moment(on_db: Cli, folder: Path) -> None:
+    keys = ", ".join(f'"k{n}": 1' for n in range(500_000))  # comparing each two would take hours
+    (folder / "many.json").write_text(f'{{"name": "many", "nodes": [], "inputs": {{{keys}}}}}')
+    assert on_db("apply", folder).exit_code == 1
 
 
 def test_refuses_the_same_name_twice(on_db: Cli, folder: Path) -> None:

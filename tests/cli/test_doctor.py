@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from click.testing import Result
+from psycopg.conninfo import make_conninfo
 
 from qwf_agent import migrate
 from qwf_agent.cli.doctor import checks, shipped
@@ -92,7 +93,7 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
     ),
     "a heartbeat too long for worker_stale": (
         ["update qwf.settings set heartbeat = '30 s'"], "settings", "shorter than two heartbeats",
-        "update qwf.settings set worker_stale",
+        "qwf settings worker_stale TIME",
     ),
     "autovacuum was switched off": (
         ["alter table qwf.jobs set (autovacuum_enabled = false)"],
@@ -258,16 +259,73 @@ def test_work_for_a_box_that_is_off_is_a_note(on_db: Cli, db: Db) -> None:
     ]
 
 
-def test_a_check_without_rights_does_not_stop_the_others(on_db: Cli, db: Db, server: Any) -> None:
-    db.execute("drop role if exists qwf_nobody")
-    db.execute("create role qwf_nobody login")
-    dsn = f"{server.dsn(db.info.dbname)} user=qwf_nobody"
-    try:
-        result = on_db("doctor", "--json", "--dsn", dsn)
-    finally:
-        db.execute("drop role qwf_nobody")
-    assert "Traceback" not in result.output
-    assert any("could not be checked" in what for what in found(result, "note")["queues"])
+@pytest.fixture
+def login(dsn: str, db: Db) -> Iterator[Callable[[str], str]]:
+    """The address of a login that has one role."""
+    db.execute("drop role if exists looking")
+    db.execute("create role looking login")
+
+    def with_role(role: str) -> str:
+        db.execute(f"grant {role} to looking")  # type: ignore[arg-type]
+        return make_conninfo(dsn, user="looking")
+
+    yield with_role
+    db.execute("drop role looking")
+
+
+@pytest.mark.parametrize("role", ["qwf_viewer", "qwf_admin"])
+def test_who_may_read_can_make_every_check(
+    on_db: Cli, login: Callable[[str], str], role: str
+) -> None:
+    result = on_db("doctor", "--json", "--dsn", login(role))
+    assert found(result, "unchecked") == found(result) == {}
+    others = [name for name in checks.CHECKS if name != "server"]  # there fsync is off
+    only = [word for name in others for word in ("--only", name)]
+    assert on_db("doctor", *only, "--dsn", login(role)).exit_code == 0
+    notes = found(result, "note")
+    assert "were not compared" in notes["schema"][0]
+    assert "sees no transactions of other logins" in notes["snapshots"][0]
+
+
+@pytest.mark.parametrize("role", ["qwf_worker", "qwf_producer"])
+def test_checks_that_cannot_be_made_are_counted_and_fail(
+    on_db: Cli, login: Callable[[str], str], role: str
+) -> None:
+    result = on_db("doctor", "--dsn", login(role))
+    assert "6 checks could not be made" in result.stdout
+    assert "→ run it as a login with qwf_viewer or qwf_admin" in result.stdout
+    only = on_db("doctor", "--json", "--only", "queues", "--dsn", login(role))
+    assert only.exit_code == 1
+    (check,) = json.loads(only.stdout)
+    assert check["state"] == "unchecked"
+
+
+def test_a_queue_of_notifications_that_fills_is_found(
+    on_db: Cli, connect: Callable[[], Db], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_checks, "FULL_QUEUE", 0)
+    with connect() as listener, connect() as sender:
+        listener.execute("listen heard")
+        listener.execute("begin")
+        listener.execute("select 1")
+        for _ in range(10):
+            sender.execute("select pg_notify('heard', repeat('x', 7900))")
+        said = found(on_db("doctor", "--json", "--only", "server"))["server"]
+    assert any("the queue of notifications is" in what for what in said)
+
+
+def test_a_database_that_everybody_may_connect_to_is_a_note(
+    on_db: Cli, db: Db, login: Callable[[str], str]
+) -> None:
+    address = login("qwf_viewer")
+    result = on_db("doctor", "--json", "--only", "roles")
+    assert result.exit_code == 0
+    (check,) = json.loads(result.stdout)
+    (said,) = check["findings"]
+    assert "every login of this server may connect" in said["what"]
+    for statement in said["advice"].split("; "):
+        db.execute(statement)
+    assert found(on_db("doctor", "--json", "--only", "roles", "--dsn", address), "note") == {}
 
 
 def test_the_text_is_for_people(on_db: Cli) -> None:
@@ -287,7 +345,7 @@ def test_the_objects_read_from_the_scripts_match_a_deployed_schema(db: Db) -> No
     ).fetchall()
     assert {name for (name,) in functions} == set(wanted.functions)
     tables = db.execute(
-        "select 'qwf.' || tablename from pg_tables where schemaname = 'qwf'"
+        "select schemaname || '.' || tablename from pg_tables where schemaname in ('qwf', '_qwf')"
     ).fetchall()
     assert {name for (name,) in tables} == set(wanted.tables)
     views = db.execute(

@@ -21,6 +21,7 @@ import pytest
 from click.testing import CliRunner
 from rich.text import Text
 
+from qwf_agent import __version__
 from qwf_agent.cli import qwf as command
 from qwf_agent.cli.draw.visible import Terminal
 from support.welcome import Cli
@@ -57,6 +58,9 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
         (["retry", "run", "999"], 1, "999"),
         (["retry", "job", "999"], 1, "999"),
         (["answer", "999", "pick"], 2, "RUN NODE VALUE"),
+        (["answer", "999", "pick", "--true"], 2, "no such option '--true': put -- before"),
+        (["answer", "999", "pick", "-5"], 1, "run 999"),
+        (["answer", "999", "pick", "--", "--true"], 1, "run 999"),
         (["jobs", "--since", "soon"], 2, "not a time"),
         (["submit"], 2, "ARGV"),
         (["enqueue", "t", "--backoff", "["], 2, "JSON"),
@@ -67,6 +71,24 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
         (["apply", "missing"], 2, "missing"),
         (["jobs", "--status", "odd"], 2, "odd"),
         (["frobnicate"], 2, "frobnicate"),
+        (["list"], 2, "qwf jobs"),
+        (["workr"], 2, "worker"),
+        (["run", "w", "--qeue"], 2, "--qeue"),
+        (["limit", "create", "x", "99999999999"], 2, "2147483647"),
+        (["enqueue", "t", "--priority", "99999999999"], 2, "2147483647"),
+        (["enqueue", "t", "--args", '{"a": 1, "a": 2}'], 2, "'a' stands twice"),
+        (["enqueue", "t", "--args", '{"a": 1e400}'], 2, "too large"),
+        (["enqueue", "t", "--args", f'{{"a": {"9" * 5000}}}'], 2, "5000 digits"),
+        (["enqueue", "t", "--args", f'{{"a": {"[" * 50000}{"]" * 50000}}}'], 2, "nested too deep"),
+        (["run", "w", "--args", '{\n"a": 1,\n}'], 2, "line 3 column 1"),
+        (["enqueue", "t", "--args", '{"a": "\\\\\\u0000"}'], 2, "NUL"),
+        (["enqueue", "t", "--args", '{"a": "\\ud800"}'], 2, "surrogate"),
+        (["enqueue", "t", "--set", "a=\udcff"], 2, "UTF-8"),
+        (["jobs", "--task", "\udcff"], 2, "UTF-8"),
+        (["jobs", "--since", "20000 years"], 2, "out of range; give less"),
+        (["enqueue", "t", "--timeout", "3000000 years"], 1, "timeout: positive, at most a year"),
+        (["schedule", "add", "s", "--task", "t", "--set", "novalue"], 2, "key=value"),
+        (["enqueue", "t", "--set", "a=1", "--set", "a.b=2"], 2, "not an object"),
     ],
 )
 def test_bad_input_is_explained(on_db: Cli, words: list[str], code: int, says: str) -> None:
@@ -160,7 +182,8 @@ def test_control_characters_do_not_reach_the_terminal(
     for words in (["jobs"], ["job", str(job)], ["why", str(job)], ["cancel", "job", str(job)]):
         said = on_db(*words)
         assert not set("\x1b\x07\x9b\u202e") & set(said.output), words
-    assert "a\u241b]0;owned" in on_db("job", str(job)).stdout
+    for words in (["jobs"], ["job", str(job)]):
+        assert "a\u241b]0;owned\u2407\u241b[2J" in on_db(*words).stdout
     assert json.loads(on_db("job", str(job), "--json").stdout)["job"]["task"] == evil
     terminal = Terminal(force_terminal=True, width=80)
     with terminal.capture() as drawn:
@@ -222,7 +245,8 @@ HEAVY = ("qwf_agent.agent", "qwf_agent.child", "yoyo", "numpy", "textual", "prom
 
 
 @pytest.mark.parametrize(
-    "words", [["runs"], ["queues"], ["worker", "off", "box-a", "cpu"], ["enqueue", "t"], ["prune"]]
+    "words",
+    [["runs"], ["queues"], ["worker", "off", "--queue", "cpu"], ["enqueue", "t"], ["prune"]],
 )
 def test_commands_import_neither_the_agent_nor_anything_heavy(dsn: str, words: list[str]) -> None:
     script = (
@@ -243,7 +267,7 @@ def test_commands_import_neither_the_agent_nor_anything_heavy(dsn: str, words: l
 
 
 ADMIN = [
-    *(["queues"], ["workers"], ["worker", "off", "box-a", "cpu"], ["worker", "load", "flux"]),
+    *(["queues"], ["workers"], ["worker", "off", "--queue", "cpu"], ["worker", "load", "flux"]),
     *(["jobs"], ["job", "1"], ["why", "1"], ["cancel", "job", "1"], ["retry", "job", "1"]),
     *(["doctor"], ["metrics"], ["tick"], ["prune"], ["limits"], ["schedules"], ["runs"]),
     *(["enqueue", "boom"], ["queue", "pause", "cpu"], ["migrate", "status"], ["inputs"]),
@@ -290,3 +314,8 @@ def test_errors_wrap_between_words(dsn: str) -> None:
     assert said[0] == "error: no such run"
     assert said[-2].startswith("      ")
     assert said[-2].endswith(" qwf.run_overview")
+
+
+def test_the_version_is_a_command_and_an_option(qwf: Cli) -> None:
+    for words in (["version"], ["--version"]):
+        assert qwf(*words).stdout == f"{__version__}\n"

@@ -44,7 +44,10 @@ def failed(on_db: Cli, db: Db) -> str:
     return job
 
 
-def test_a_job_shows_its_whole_history(on_db: Cli, failed: str) -> None:
+def test_a_job_shows_its_whole_history(
+    on_db: Cli, failed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     shown = on_db("job", failed).stdout
     for part in (
         *("send  ✗ failed", "2 failures, 1 loss", "enqueued (api)", "lost  oom", "signal 9"),
@@ -53,9 +56,24 @@ def test_a_job_shows_its_whole_history(on_db: Cli, failed: str) -> None:
     ):
         assert part in shown, shown
     assert "line 10\n" not in shown
-    assert "first failure" not in shown
+    (second,) = [line for line in shown.splitlines() if "attempt 2" in line]
+    assert second.endswith("  first failure")
+    (third,) = [line for line in shown.splitlines() if "attempt 3" in line and "took" in line][:1]
+    assert third.endswith("  ValueError: no such address")
+    assert f"qwf job {failed} --attempt 1" in shown
     assert shown.index("attempt 1  lost") < shown.index("attempt 2  error")
     assert shown.index("attempt 2  error") < shown.index("attempt 3  error")
+
+
+def test_a_release_is_no_try(on_db: Cli, db: Db) -> None:
+    job = on_db("enqueue", "send", "--timeout", "2 min").stdout.strip()
+    finish_next(db, "released")
+    finish_next(db, "completed")
+    assert "  1 (released 1)  " in on_db("jobs").stdout
+    shown = on_db("job", job).stdout
+    assert "attempt 2, 1 released" in shown
+    assert "timeout  2 min\n" in shown
+    assert "--attempt" not in shown
 
 
 def test_an_earlier_attempt_is_shown_whole(on_db: Cli, failed: str) -> None:
@@ -86,9 +104,33 @@ def test_a_waiting_job_says_why(on_db: Cli) -> None:
 def test_the_log_is_printed_as_it_was(on_db: Cli, db: Db, failed: str) -> None:
     assert on_db("logs", failed).stdout.startswith("line 1\nline 2\n")
     assert on_db("logs", failed, "--attempt", "2").stdout == "one\n"
-    assert on_db("logs", failed, "--attempt", "1").exit_code == 1
+    assert "attempts so far: 3" in on_db("logs", failed, "--attempt", "4").stderr
     waiting = on_db("enqueue", "send").stdout.strip()
     assert "has not started" in on_db("logs", waiting).stderr
+
+
+def test_a_body_that_printed_nothing_has_an_empty_log(on_db: Cli, failed: str) -> None:
+    silent = on_db("logs", failed, "--attempt", "1")
+    assert (silent.exit_code, silent.stdout) == (0, "")
+    assert "attempt 1 of job 1 printed nothing" in silent.stderr
+
+
+def test_the_log_of_a_running_attempt_is_to_be_followed(on_db: Cli, db: Db) -> None:
+    job = on_db("enqueue", "send").stdout.strip()
+    db.execute("select qwf.claim('default', 'box-a', 1)")
+    running = on_db("logs", job)
+    assert running.exit_code == 1
+    assert "attempt 1 of job 1 still runs" in running.stderr
+    assert f"qwf logs -f {job}" in running.stderr
+
+
+def test_a_followed_log_separates_attempts(on_db: Cli, failed: str) -> None:
+    followed = on_db("logs", "-f", failed)
+    assert followed.stdout.startswith("one\nline 1\n"), "what the bodies printed, unchanged"
+    assert "── attempt 1 ──" not in followed.output, "it printed nothing"
+    before, second, rest = followed.output.partition("── attempt 2 ──\none\n")
+    assert (before, bool(second)) == ("", True)
+    assert rest.startswith("── attempt 3 ──\nline 1\n")
 
 
 def test_a_job_that_waits_forever_is_shown(on_db: Cli, db: Db) -> None:
@@ -126,7 +168,7 @@ def test_following_a_log_ends_with_the_job(on_db: Cli, db: Db, connect: Callable
 
 
 def test_submit_enqueues_an_argument_list(on_db: Cli, db: Db) -> None:
-    words = ["--queue", "cpu", "--inputs", '{"a": 1}', "--", "convert.sh", "--size", "800", "a b"]
+    words = ["--queue", "cpu", "--args", '{"a": 1}', "--", "convert.sh", "--size", "800", "a b"]
     job = on_db("submit", *words).stdout.strip()
     row = db.execute("select queue, task, inputs from qwf.jobs where id = %s", (job,)).fetchone()
     command = ["convert.sh", "--size", "800", "a b"]

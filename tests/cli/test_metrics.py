@@ -73,11 +73,45 @@ def test_names_and_units_follow_the_conventions_of_prometheus(on_db: Cli) -> Non
     assert len({family.name for family in families}) == len(families)
 
 
+def test_a_query_that_fails_is_reported(on_db: Cli, db: Db) -> None:
+    db.execute("drop view qwf.pending_inputs")
+    result = on_db("metrics")
+    assert result.exit_code != 0
+    assert samples(result.stdout)["qwf_unreadable",] == 1
+    assert "pending_inputs" in result.stderr
+
+
+def test_the_cards_of_one_box_do_not_hide_those_of_others(on_db: Cli, db: Db) -> None:
+    for host, reading in [("box-b", "all"), ("box-c", 10**30), ("box-d", {}), ("box-e", -1)]:
+        sample = {"gpus": [{"id": 0, "use_pct": reading, "vram_used_mb": reading}, reading]}
+        db.execute("select qwf.report_metrics(%s, %s)", (host, Jsonb(sample)))
+    tiny = '{"gpus": [{"id": 0, "use_pct": 1e-400}]}'  # no float8 holds it
+    db.execute("select qwf.report_metrics('box-f', %s)", (tiny,))
+    db.execute("select qwf.report_metrics('box-a', %s)", (Jsonb(SAMPLE),))
+    result = on_db("metrics")
+    assert result.exit_code == 0, result.output
+    cards = {name for name in samples(result.stdout) if name[0] == "qwf_gpu_memory_used_bytes"}
+    assert cards == {("qwf_gpu_memory_used_bytes", "0", "box-a")}
+
+
+def test_a_worker_that_was_restarted_is_not_dead(on_db: Cli, db: Db) -> None:
+    """The alert of docs/operations.md about boxes that are gone."""
+    db.execute(
+        "insert into qwf.workers (id, host, queue, started_at, last_seen)"
+        " values ('old', 'box-a', 'cpu', now() - interval '2 h', now() - interval '1 h')"
+    )
+    assert samples(on_db("metrics").stdout)["qwf_workers", "box-a", "cpu", "dead"] == 1
+    db.execute("select qwf.register_worker('box-a', 'cpu')")
+    found = samples(on_db("metrics").stdout)
+    assert ("qwf_workers", "box-a", "cpu", "dead") not in found
+    assert found["qwf_workers", "box-a", "cpu", "idle"] == 1
+
+
 @pytest.fixture
 def served(dsn: str) -> Any:
     """The address of a metrics server, and its process."""
     process = subprocess.Popen(
-        [*ENTRY, "metrics", "--listen", "127.0.0.1:0"],
+        [*ENTRY, "metrics", "--listen", ":0"],
         env={**os.environ, "QWF_DSN": dsn},
         stderr=subprocess.PIPE,
         text=True,
@@ -97,6 +131,7 @@ def test_the_server_runs_until_interrupted_and_survives_a_lost_connection(
     served: tuple[str, subprocess.Popen[str]], db: Db
 ) -> None:
     address, process = served
+    assert address.startswith("http://127.0.0.1:"), "it listens for this box only unless told"
     db.execute("select qwf.enqueue('t', queue => 'cpu')")
     assert scraped(address)["qwf_queued_jobs", "cpu"] == 1
     db.execute(

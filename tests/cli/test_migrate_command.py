@@ -49,5 +49,27 @@ def test_sql_prints_the_whole_schema(qwf: Cli, empty_dsn: str) -> None:
         assert conn.execute("select qwf.version() is not null").fetchone() == (True,)
 
 
+def test_a_schema_that_psql_deployed_is_adopted(qwf: Cli, empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute(qwf("migrate", "sql", "--no-transaction").stdout)
+        conn.execute("alter table qwf.jobs add mine int")
+        refused = qwf("migrate", "adopt", "--dsn", empty_dsn)
+        assert refused.exit_code == 1
+        assert "table qwf.jobs: mine is not shipped with this version" in refused.stderr
+        assert "pip install 'qwf-agent==" in refused.stderr
+        nothing = qwf("migrate", "verify", "--dsn", empty_dsn)
+        assert nothing.exit_code == 1
+        assert "no change is registered as deployed" in nothing.stderr
+        conn.execute("alter table qwf.jobs drop mine")
+    assert qwf("migrate", "adopt", "--dsn", empty_dsn).exit_code == 0
+    assert qwf("migrate", "verify", "--dsn", empty_dsn).exit_code == 0
+
+
+def test_a_log_gets_no_line_for_each_change(qwf: Cli, empty_dsn: str) -> None:
+    assert "functions/claim/claim" not in qwf("migrate", "deploy", "--dsn", empty_dsn).output
+    said = qwf("migrate", "revert", "--yes", "--verbose", "--dsn", empty_dsn)
+    assert "- functions/claim/claim\n" in said.stderr
+
+
 def test_path_is_where_the_plan_is(qwf: Cli) -> None:
     assert (Path(qwf("migrate", "path").stdout.strip()) / "sqitch.plan").is_file()

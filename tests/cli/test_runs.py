@@ -41,6 +41,25 @@ def test_settings_go_into_the_context(applied: Cli, db: psycopg.Connection[Any])
     assert context == ({"a": 1, "who": {"age": 2, "name": "Ada"}, "b": [1]},)
 
 
+def test_a_misspelt_key_of_the_context_is_noted(on_db: Cli, db: psycopg.Connection[Any]) -> None:
+    """Other keys may be for people."""
+    db.execute(
+        """select qwf.register_workflow('{"name": "ask", "steps": [{"id": "q", "kind": "input",
+          "widget": "json", "prompt": {"$coalesce": [{"$from": "photo.title"},
+            {"$from": "photo.size.width", "$default": 1}, {"$from": "note.0", "$default": 1}]}}]}')
+        """
+    )
+    for given, meant in [
+        ("photo.titel", "photo.title"), ("phto.title", "photo"), ("photo.size.widht",
+        "photo.size.width"), ("photo.title", ""), ("photo.size", ""), ("colour", ""),
+    ]:  # fmt: skip
+        result = on_db("run", "ask", "--set", f"{given}=1")
+        assert result.exit_code == 0, result.output
+        assert result.stdout.strip().isdigit()
+        found = [line for line in result.stderr.splitlines() if "does not read" in line]
+        assert [f"did you mean '{meant}'?" in line for line in found] == [True] * bool(meant), given
+
+
 def test_options_of_run_reach_the_database(
     applied: Cli, db: psycopg.Connection[Any], tmp_path: Path
 ) -> None:
@@ -193,7 +212,10 @@ def test_runs_filters(applied: Cli) -> None:
     run = int(applied("run", "welcome", "--project", "shop").stdout)
     runs = lambda *words: [r["id"] for r in json.loads(applied("runs", "--json", *words).stdout)]  # noqa: E731
     assert runs("--project", "shop", "--workflow", "welcome", "--since", "1h") == [run]
-    assert runs("--project", "other") == runs("--workflow", "other") == []
+    assert runs("--project", "other") == []
+    refused = applied("runs", "--workflow", "other")
+    assert refused.exit_code == 2
+    assert "there is no workflow 'other'; there are: welcome" in refused.stderr
 
 
 def test_tick_prints_what_it_did(on_db: Cli) -> None:

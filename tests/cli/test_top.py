@@ -22,9 +22,11 @@ from textual.pilot import Pilot
 from textual.widgets import ContentSwitcher, DataTable, Input, Static
 
 from qwf_agent.cli import connection
+from qwf_agent.cli.top import panels
 from qwf_agent.cli.top.app import Top
 from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
 from qwf_agent.cli.top.fleet import Fleet
+from support.poison import JSON, fill
 from support.servers import Server
 from support.welcome import OPTIONS, Cli
 
@@ -118,6 +120,45 @@ def test_everything_is_on_one_screen(fleet: Fleet, size: tuple[int, int]) -> Non
         await until(pilot, lambda: "flux" in "\n".join(screen(pilot)))
 
     drive(fleet, size, look)
+
+
+def test_no_value_in_the_database_ends_it(fleet: Fleet, db: Db) -> None:
+    async def walk(pilot: Pilot[None]) -> None:
+        fill(db)
+        for key, name in (("2", "failed"), ("3", "questions")):
+            await pilot.press(key)
+            await until(pilot, lambda name=name: table(pilot, name).row_count >= len(JSON))
+            for _ in range(table(pilot, name).row_count):
+                await pilot.press("i")
+                await until(pilot, lambda: isinstance(pilot.app.screen, DetailsDialog))
+                await pilot.press("escape")
+                await until(pilot, lambda: not isinstance(pilot.app.screen, DetailsDialog))
+                await pilot.press("down")
+        for _ in range(table(pilot, "questions").row_count):
+            await pilot.press("a")
+            await until(pilot, lambda: isinstance(pilot.app.screen, AnswerDialog))
+            await pilot.press("escape")
+            await until(pilot, lambda: not isinstance(pilot.app.screen, AnswerDialog))
+            await pilot.press("up")
+        assert "cannot" not in screen(pilot)[0]
+
+    drive(fleet, SIZES[1], walk)
+
+
+def test_what_it_cannot_read_or_draw_is_said_in_the_headline(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(pilot: Pilot[None]) -> None:
+        for where, name, said in (
+            (fleet, "look", "cannot read the fleet: division by zero"),
+            (panels, "hosts", "cannot draw the fleet: division by zero"),
+        ):
+            with monkeypatch.context() as broken:
+                broken.setattr(where, name, lambda *_: 1 / 0)
+                await until(pilot, lambda said=said: said in screen(pilot)[0])
+            await until(pilot, lambda: "running" in screen(pilot)[0])
+
+    drive(fleet, SIZES[0], fail)
 
 
 def test_each_list_offers_its_own_keys(fleet: Fleet) -> None:

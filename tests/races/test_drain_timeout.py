@@ -21,7 +21,7 @@ def test_a_drain_that_takes_too_long_continues_with_half_of_its_runs(race: Race)
         holder.rollback()
     race.rows("update qwf.outbox set created_at = created_at - interval '1 min'")
     race.gate("qwf.jobs", f"old.run_id = {slow} and old.status = 'blocked'")  # never opened
-    agent = race.session(statement_timeout="700ms")
+    agent = race.session(statement_timeout="2500ms")
 
     agent.rows("select qwf.tick()")  # both at once take too long
     race.rows("update qwf.outbox set next_try_at = next_try_at - interval '10 s'")
@@ -33,3 +33,19 @@ def test_a_drain_that_takes_too_long_continues_with_half_of_its_runs(race: Race)
     agent.rows("select qwf.tick()")
     assert race.statuses(other)["chain/b"] == "queued"
     assert race.rows(tries) == [alone]
+
+
+def test_who_cancels_drains_after_a_moment_fails_no_run(race: Race) -> None:
+    run = race.run("chain")
+    holder = hold(race, run)
+    finish(race, *claim(race))
+    holder.rollback()
+    hasty = race.session(statement_timeout="100ms")
+    open_gate = race.gate("qwf.jobs", f"old.run_id = {run} and old.status = 'blocked'")
+    for _ in range(6):
+        race.rows("update qwf.outbox set next_try_at = null")
+        assert hasty.sqlstate("select qwf.drain_outbox()") == "57014"
+    assert race.rows("select tries, error from qwf.outbox") == [(0, None)]
+    open_gate()
+    race.settle()
+    assert race.statuses(run)["chain/b"] == "queued"

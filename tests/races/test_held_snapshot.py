@@ -30,14 +30,14 @@ def worker(race: Race, holder: Session) -> Session:
     for _ in range(BEHIND // 1000):
         finish(worker, *claim(worker, 1000))
     assert claim(worker) == []
-    assert worker.one("select current_setting('qwf.floors')::jsonb ? 'cpu '")
+    assert worker.one("select _qwf.read_hints('qwf.floors') ? 'cpu '")
     return worker
 
 
 def base(worker: Session) -> int | None:
     """Where the walks of the worker's session begin; None for the start."""
     found = worker.one(
-        "select (current_setting('qwf.floors')::jsonb -> 'cpu ' ->> 'base_position')::bigint"
+        "select (_qwf.read_hints('qwf.floors') -> 'cpu ' ->> 'base_position')::bigint"
     )
     return None if found is None else int(found)
 
@@ -98,12 +98,13 @@ def test_a_job_uncommitted_when_a_base_was_made_is_found(race: Race, worker: Ses
 def test_an_old_snapshot_makes_no_base(race: Race, worker: Session) -> None:
     """It does not see later commits, and the base would be above them."""
     worker.begin("repeatable read")
+    before = base(worker)  # on a slow machine there is one already
     assert claim(worker) == []
     left = {race.one(ENQUEUE), race.one(ENQUEUE)}
     for _ in range(4):
         time.sleep(0.15)
         assert claim(worker) == []
-    assert base(worker) is None
+    assert base(worker) in (None, before)
     worker.commit()
     until(lambda: not left.difference_update(c.job for c in claim(worker)) and not left)
 

@@ -27,6 +27,8 @@ PRIVATE = [
     "select _qwf.new_token(1)",
     "select nextval('qwf.job_position')",
     "select setval('qwf.last_tick', 1)",
+    "select from _qwf.locks for no key update",
+    "select key from _qwf.secret",
     "create table qwf.mine ()",
     "create function qwf.mine() returns int language sql as 'select 1'",
 ]
@@ -152,3 +154,37 @@ def test_null_and_nonsense_are_answered_or_refused_with_a_known_sqlstate(
     state = race.sqlstate(query)
     assert state == "00000" or state.startswith("QW")
     race.healthy()
+
+
+HELD = "select count(*) from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        """select qwf.register_pipeline('{"name": "p", "nodes": [{"id": "a"}]}')""",
+        "select qwf.create_schedule('nightly', task => 't', every => '1 day')",
+        "select qwf.tick()",
+    ],
+)
+def test_no_function_uses_an_advisory_lock(race: Race, call: str) -> None:
+    """Any login can hold an advisory lock for ever. Waking a sleeper only tries one."""
+    race.rows("select setval('qwf.next_roll_up', 0)")
+    race.begin()
+    race.rows(call)
+    assert race.one(HELD) == 0
+
+
+def test_one_of_two_sessions_creates_a_schedule_and_the_other_sees_it(race: Race) -> None:
+    call = "select qwf.create_schedule('nightly', task => 't', every => '1 day')"
+    first, second = race.session(), race.session()
+    first.begin()
+    due = first.one(call)
+    second.start(call)
+    second.waits()
+    first.commit()
+    assert second.ends() == [(due,)]
+    other = race.nonblocking()
+    first.begin()
+    first.one(call)
+    assert other.one(call.replace("nightly", "weekly"))

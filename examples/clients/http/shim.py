@@ -21,6 +21,8 @@ CALLS = {
         select qwf.enqueue_run(r.workflow, coalesce(r.context, '{}'), key => r.key)
         from jsonb_to_record(%s::jsonb) r (workflow text, context jsonb, key text)""",
 }
+KEYS = {"/enqueue": ["task", "args", "queue", "key"], "/runs": ["workflow", "context", "key"]}
+UNKNOWN = "select key from jsonb_object_keys(%s::jsonb) key where key <> all (%s)"
 LIMIT = 2 << 20  # bytes of a request
 
 
@@ -34,9 +36,14 @@ class Shim(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if self.path not in CALLS or not length.isdecimal() or int(length) > LIMIT:
             return self.answer(404, {"error": f"POST {' or '.join(CALLS)}, at most {LIMIT} bytes"})
+        keys = KEYS[self.path]
         try:
+            body = self.rfile.read(int(length)).decode()
             with psycopg.connect(os.environ["QWF_DSN"], connect_timeout=5) as conn:
-                [row] = conn.execute(CALLS[self.path], [self.rfile.read(int(length)).decode()])
+                for (key,) in conn.execute(UNKNOWN, [body, keys]):
+                    known = ", ".join(keys)
+                    return self.answer(400, {"error": f"unknown key {key}; known: {known}"})
+                [row] = conn.execute(CALLS[self.path], [body])
         except (psycopg.OperationalError, psycopg.InterfaceError):
             return self.answer(503, {"error": "no database: try again, which is safe with a key"})
         except (psycopg.Error, UnicodeDecodeError) as error:

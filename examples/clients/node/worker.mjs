@@ -92,6 +92,7 @@ async function attempt(job, signal, settings) {
     signal.onabort = () => setTimeout(fail, settings.cancel_grace * 1000, new Error('it did not stop'));
   });
   try {
+    if (!Object.hasOwn(bodies, job.task)) return { outcome: 'fatal', error: 'this worker has no such task' };
     const body = bodies[job.task](job.inputs, { job, signal, progress });
     return { outcome: 'completed', output: (await Promise.race([body, overdue])) ?? {} };
   } catch (error) {

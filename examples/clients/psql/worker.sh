@@ -64,9 +64,19 @@ from set_config('synchronous_commit', 'off', true), qwf.heartbeat(:'worker', arr
 SQL
 }
 
+# Whether the task is one of ours. The database is not asked: a name is a path here, and others write it.
+known() {
+  [[ $task != */* && $task != .* && -f $bodies/$task && -x $bodies/$task ]]
+}
+
 run() {
   local beats code outcome=error error=
   rm -f "$work"/*
+  if ! known; then
+    : >"$work/tail"
+    deliver fatal 'this worker has no such task' 127
+    return
+  fi
   timeout -k "$grace" "$limit" "$bodies/$task" <<<"$inputs" >"$work/output" 2>"$work/log" &
   body=$!
   beating "$body" & beats=$!
@@ -84,7 +94,12 @@ run() {
     :124:* | :137:*) outcome=lost error="killed, or still running after $limit s" ;;
   esac
   [[ $error || $outcome == completed ]] || error="exit code $code: $(tail -n 1 "$work/tail")"
-  until report "$outcome" "$error" "$code"; do
+  deliver "$outcome" "$error" "$code"
+}
+
+deliver() {
+  local outcome=$1 error=$2
+  until report "$outcome" "$error" "$3"; do
     if (($? != 3)); then
       sleep 1                                         # no database: repeat it until it is answered
     elif [[ $outcome == completed ]]; then

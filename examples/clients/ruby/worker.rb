@@ -95,7 +95,10 @@ class Worker
 
   # Runs in the child: returns the report as JSON.
   def perform(job)
-    output = BODIES.fetch(job["task"]).call(JSON.parse(job["inputs"]))
+    body = BODIES[job["task"]]
+    return JSON.generate(outcome: "fatal", error: "this worker has no such task") unless body
+
+    output = body.call(JSON.parse(job["inputs"]))
     JSON.generate(outcome: "completed", output: output)
   rescue SignalException
     "" # it was told to stop

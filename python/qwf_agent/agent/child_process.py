@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import selectors
 import signal
 import socket
+import struct
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -13,12 +16,16 @@ from typing import NamedTuple
 from qwf_agent.agent.log_pipe import MARK_BYTES, LogPipe
 from qwf_agent.child import main
 from qwf_agent.child.main import TICKET
-from qwf_agent.child.messages import Message, Unpacker
+from qwf_agent.child.messages import Message, Unpacker, read_message
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.system.cgroup import ControlGroup
 
-READ_BYTES = 1 << 18
+log = logging.getLogger("qwf_agent")
+
+READ_BYTES, READS_AT_ONCE = 1 << 18, 16
+MORE_BYTES = 16 << 20  # of an answer, besides output and error: the paths of up to 10,000 files
+REST_S = 5.0  # longest wait for the next part of a message
 GONE = (ProcessLookupError, PermissionError)
 
 
@@ -45,7 +52,12 @@ class ChildProcess:
         self.scoreboard = Scoreboard()
         self._selector = selector
         self._messages: list[Message] = []
-        self._unpacker = Unpacker()
+        # As JSON, a byte of an error may take six.
+        limits = setup.limits
+        self._unpacker = Unpacker(limits.value_bytes + 6 * limits.error_bytes + MORE_BYTES)
+        self._reaped = False
+        self._read_at = 0.0  # when it last read a part of a message
+        self.garbled: str | None = None  # why nothing more is read from it
         self._outgoing = bytearray()
         self._socket, theirs = socket.socketpair()
         self._tickets, self._tickets_in = os.pipe()
@@ -85,7 +97,11 @@ class ChildProcess:
             data = os.read(self._tickets, 1 << 16)
         except BlockingIOError:
             return set()
-        return {ticket for (ticket,) in TICKET.iter_unpack(data)}
+        try:
+            return {ticket for (ticket,) in TICKET.iter_unpack(data)}
+        except struct.error:
+            self.end_garbled("it has read a part of a ticket")
+            return set()
 
     def cancel(self, ticket: int) -> None:
         """Tell the body of this job to stop."""
@@ -96,6 +112,20 @@ class ChildProcess:
         """The messages of the child since the last call."""
         messages, self._messages = self._messages, []
         return messages
+
+    def end_garbled(self, why: object) -> None:
+        """Kill the child, and read nothing more from it: what it sent is not from its main loop,
+        because its body wrote to the socket or changed what the main loop uses."""
+        if self.garbled is None:
+            log.warning("killing the child %d, which sent nonsense: %s", self.pid, why)
+            self.garbled = str(why)
+            if not self._reaped:  # else its pid may be that of another process
+                self.kill()
+
+    def check_rest(self, now: float) -> None:
+        """Kill the child if it has sent a part of a message, and then nothing more."""
+        if self._unpacker.is_within() and now > self._read_at + REST_S:
+            self.end_garbled("a message without its end")
 
     def close_tickets(self) -> None:
         """Send no more jobs: the child exits after those it has."""
@@ -121,6 +151,7 @@ class ChildProcess:
         pid, status, usage = os.wait4(self.pid, os.WNOHANG)
         if pid == 0:
             return None
+        self._reaped = True
         with suppress(*GONE):
             os.killpg(self.pid, signal.SIGKILL)  # the processes that it left in its group
         out_of_memory = None
@@ -169,8 +200,11 @@ class ChildProcess:
             self._selector.modify(self._socket, events, self._on_socket)
 
     def _read(self) -> bool:
-        """Read all that is on the socket. False at its end."""
-        while True:
+        """Read what is on the socket, at most 4 MiB. False at its end, or if nothing more is to be
+        read."""
+        for _ in range(READS_AT_ONCE):
+            if self.garbled is not None:
+                return False
             try:
                 data = self._socket.recv(READ_BYTES)
             except BlockingIOError:
@@ -179,7 +213,12 @@ class ChildProcess:
                 return False
             if not data:
                 return False
-            self._messages.extend(self._unpacker.feed(data))
+            self._read_at = time.monotonic()
+            try:
+                self._messages.extend(map(read_message, self._unpacker.feed(data)))
+            except Exception as error:
+                self.end_garbled(error)
+        return True
 
 
 def descendants(pid: int) -> list[int]:

@@ -70,6 +70,18 @@ class Claim:
     _watchdog_state: WatchdogState | None = field(default=None, init=False)
 
     @property
+    def run_id(self) -> int | None:
+        """The run that the job is a node of."""
+        run_id: int | None = self.for_child[CHILD_COLUMNS.index("run_id")]
+        return run_id
+
+    @property
+    def node_id(self) -> str | None:
+        """The node of the run."""
+        node_id: str | None = self.for_child[CHILD_COLUMNS.index("node_id")]
+        return node_id
+
+    @property
     def watchdog_state(self) -> WatchdogState:
         """What the watchdogs remember about the job; created on first use."""
         if self._watchdog_state is None:

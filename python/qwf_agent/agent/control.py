@@ -7,6 +7,7 @@ import logging
 
 from qwf_agent import db
 from qwf_agent.agent.link import Call, Link, Notification
+from qwf_agent.agent.settings import SHORTEST_S
 from qwf_agent.agent.slot import ModelOrder
 
 log = logging.getLogger("qwf_agent")
@@ -36,6 +37,7 @@ class Control:
         self._asking: Call | None = None
         self._taking: Call | None = None
         self._ask_at = 0.0
+        self._asked_at = float("-inf")
         self._applied: str | None = UNKNOWN  # the policy that the agent acts on
         self._ends = True  # whether the order to be off has an end, as far as is known
         self._orders: list[ModelOrder] = []
@@ -58,7 +60,7 @@ class Control:
     def notified(self, notification: Notification) -> None:
         """Ask soon if the notification says that the orders of this worker changed."""
         if notification.channel == db.WORKER_CONTROL and notification.payload == self._payload:
-            self._ask_at = 0.0
+            self._ask_at = min(self._ask_at, self._asked_at + SHORTEST_S)
 
     def ask_if_due_before(self, moment: float) -> None:
         """Ask now if it would ask before `moment` anyway."""
@@ -76,7 +78,7 @@ class Control:
         changed = self._take_answer(now)
         self._take_requests()
         if self._asking is None and self._taking is None and now >= self._ask_at and self._link.up:
-            self._ask_at = now + self._wait_s
+            self._asked_at, self._ask_at = now, now + self._wait_s
             self._asking = self._link.send(db.worker_orders(self._worker_id))
             self._taking = self._link.send(db.take_model_requests(self._worker_id))
         return changed
@@ -115,7 +117,7 @@ class Control:
             return False
         if self.policy is not None:
             why = f": {row['reason']}" if row["reason"] else ""
-            until = f" until {row['until']:%H:%M:%S %Z}" if row["until"] else ""
+            until = f" until {row['until']}" if row["until"] else ""
             by = row["requested_by"]
             log.info("%s is off (%s), by %s%s%s", self._payload, self.policy, by, until, why)
         elif before != UNKNOWN:

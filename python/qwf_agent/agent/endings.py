@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.failure_log import FAILED, FailedAttempt
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.slot import ChildDeath, JobAnswer, Slot
@@ -47,7 +48,10 @@ class Endings:
                 "job %d %s: %s in %.3f s", claim.job_id, claim.task, answer.outcome, answer.seconds
             )
             self._listener(claim, answer.outcome, answer.reason, answer.seconds)
-            self._reporter.add(claim, answer.rendered, answer.log)
+            failed = None
+            if answer.outcome in FAILED:
+                failed = FailedAttempt(claim, answer.outcome, answer.reason, answer.rendered)
+            self._reporter.add(claim, answer.rendered, answer.log, failed)
 
     def conclude_death(self, death: ChildDeath) -> None:
         """Report the job that was running when its child died; requeue those that had not
@@ -67,7 +71,6 @@ class Endings:
 
     def trip(self, slot: Slot, claim: Claim, trip: Trip) -> None:
         """Kill a job on which a watchdog has tripped, and report what was measured."""
-        log.warning("job %d %s: %s", claim.job_id, claim.task, trip.error)
         detail = {"reason": trip.reason, "readings": trip.readings}
         self.end(slot, claim, Outcome("lost", error=trip.error, detail=detail))
 
@@ -77,9 +80,9 @@ class Endings:
         slot.kill()
 
     def apply_verdict(self, claim: Claim | None, verdict: str, kill_at: float) -> None:
-        """Act on a verdict of the database: the job is ours (ok), lost or cancelled. A body that is
-        told to stop has until `kill_at`."""
-        if claim is None or claim.dropped or verdict == "ok":
+        """Act on a verdict of the database: the job is ours (ok), lost or to be cancelled (cancel).
+        A body that is told to stop has until `kill_at`."""
+        if claim is None or claim.dropped or verdict not in ("lost", "cancel"):
             return
         claim.dropped = verdict == "lost"
         if claim.dropped:
@@ -103,11 +106,12 @@ class Endings:
     def report(self, claim: Claim, outcome: Outcome, log_tail: str = "") -> None:
         """Hand the outcome to the reporter, unless another worker has the job."""
         if not claim.dropped:
-            log.debug(
-                "job %d %s: %s (%s)", claim.job_id, claim.task, outcome.outcome, outcome.error
-            )
-            detail = {**outcome.detail, "host": self._host}
-            self._reporter.add(claim, render(outcome._replace(detail=detail)), log_tail)
+            name, reason = outcome.outcome, outcome.detail.get("reason")
+            why = f" ({reason})" if reason else ""
+            log.debug("job %d %s: %s%s", claim.job_id, claim.task, name, why)
+            rendered = render(outcome._replace(detail={**outcome.detail, "host": self._host}))
+            failed = FailedAttempt(claim, name, reason, rendered) if name in FAILED else None
+            self._reporter.add(claim, rendered, log_tail, failed)
 
     def release(self, claims: Iterable[Claim], outcome: Outcome = RELEASED) -> None:
         """Release jobs of the backlog for any worker. No attempt is counted."""

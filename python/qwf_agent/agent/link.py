@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import functools
 import logging
+import re
 import selectors
 import time
 from collections import deque
 from collections.abc import Iterator
+from datetime import timedelta
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import psycopg
 from psycopg import pq
-from psycopg.adapt import AdaptersMap, Transformer
+from psycopg.abc import Buffer
+from psycopg.adapt import AdaptersMap, Loader, Transformer
 from psycopg.conninfo import make_conninfo
 from psycopg.pq.abc import PGconn, PGresult
 from psycopg.types.string import TextLoader
@@ -28,13 +31,48 @@ log = logging.getLogger("qwf_agent")
 Row = dict[str, Any]
 Record = tuple[Any, ...]
 
-AS_TEXT = AdaptersMap(psycopg.adapters)
-for _type in ("json", "jsonb", "uuid"):
-    AS_TEXT.register_loader(_type, TextLoader)
+
+# The server writes a plus sign before what follows a negative part: `-1 days +30:00:00`.
+INTERVAL = re.compile(
+    rb"(?:([+-]?\d+) years? ?)?(?:([+-]?\d+) mons? ?)?(?:([+-]?\d+) days? ?)?"
+    rb"(?:([+-]?)(\d+):(\d+):([\d.]+))?"
+)
+YEAR_S, MONTH_S, DAY_S = 31_557_600, 2_592_000, 86_400  # as in extract(epoch)
+
+
+class IntervalAsTimedelta(Loader):
+    """Loads an interval in the style that every call sets; psycopg's own loader asks its connection
+    for the style. One that Python cannot hold becomes the longest that it can."""
+
+    def load(self, data: Buffer) -> timedelta:
+        """The interval that the server sent, as long as extract(epoch) says."""
+        parts = INTERVAL.fullmatch(data)
+        if parts is None:
+            raise psycopg.DataError(f"not an interval: {bytes(data)!r}")
+        years, months, days, sign, hours, minutes, seconds = parts.groups()
+        whole_s = YEAR_S * int(years or 0) + MONTH_S * int(months or 0) + DAY_S * int(days or 0)
+        time_s = 3600 * int(hours or 0) + 60 * int(minutes or 0) + float(seconds or 0)
+        try:
+            return timedelta(seconds=whole_s) + timedelta(
+                seconds=-time_s if sign == b"-" else time_s
+            )
+        except OverflowError:
+            return timedelta.max if whole_s > 0 else timedelta.min
+
+
+LOADERS = AdaptersMap(psycopg.adapters)
+for _type in ("json", "jsonb", "uuid", "timestamptz"):
+    LOADERS.register_loader(_type, TextLoader)
+LOADERS.register_loader("interval", IntervalAsTimedelta)
 # SQLSTATE classes for bad data: data, constraint, program limit, and the engine's own.
 DATA_ERRORS = ("22", "23", "54", "QW")
-# SET takes the server a third of the time of a SELECT of set_config.
-DURABLE = b"set local statement_timeout = %d; set local intervalstyle = postgres; "
+NOT_TEXT = "22021"  # character_not_in_repertoire: what the server would answer
+# SET takes the server a third of the time of a SELECT of set_config. The role or the database may
+# have other styles, which the loaders could not read.
+DURABLE = (
+    b"set local statement_timeout = %d; set local intervalstyle = postgres; "
+    b"set local datestyle = iso; "
+)
 SOFT = DURABLE + b"set local synchronous_commit = off; "
 CONNECT_S = 10.0  # longest wait for a connection
 RETRY_S = (0.1, 5.0)  # first and longest wait between two tries; it doubles each time
@@ -47,18 +85,20 @@ KEEPALIVE: dict[str, int] = {
 
 
 class Failure(NamedTuple):
-    """Why a call failed. `lost`: the connection was lost, so the server may have executed it."""
+    """Why a call failed. `lost`: the connection was lost, so the server may have executed it.
+    `unreadable`: the server has executed it, but its answer cannot be read."""
 
     message: str
     sqlstate: str | None = None
     detail: str | None = None
     hint: str | None = None
     lost: bool = False
+    unreadable: bool = False
 
     @property
     def by_data(self) -> bool:
         """Whether the data that was sent is the cause, so that sending it again is useless."""
-        return (self.sqlstate or "")[:2] in DATA_ERRORS
+        return self.unreadable or (self.sqlstate or "")[:2] in DATA_ERRORS
 
     def __str__(self) -> str:
         return "; ".join(part for part in (self.message, self.detail, self.hint) if part)
@@ -72,8 +112,8 @@ class Notification(NamedTuple):
 
 
 class Call:
-    """A query under way. When it is done, it has records or a failure. jsonb and uuid columns
-    arrive as text."""
+    """A query under way. When it is done, it has records or a failure. Columns of type
+    jsonb, uuid and timestamptz arrive as text."""
 
     __slots__ = ("columns", "deadline", "done", "failure", "query", "records")
 
@@ -126,7 +166,7 @@ class Link:
         self._events = 0  # events watched on the socket
         self._calls: deque[Call] = deque()
         self._result: PGresult | None = None  # of the last complete statement
-        self._transformer = Transformer(AS_TEXT)
+        self._transformer = Transformer(LOADERS)
         self._soft, self._durable = (begin % int(deadline_s * 900) for begin in (SOFT, DURABLE))
         self._wait_s = RETRY_S[0]
         self._next_at = 0.0  # when to try again, or to give up connecting
@@ -222,14 +262,23 @@ class Link:
             self.send(Query(f'listen "{channel}"'))
 
     def _start(self) -> None:
-        call = self._calls[0]
-        call.deadline = time.monotonic() + self._deadline_s
-        try:
-            conn = self._session()
-            conn.send_query(self._render(call.query, conn))
-            self._flush(conn)
-        except psycopg.Error as error:
-            self._lose(str(error))
+        """Send the first call that can be sent; those before it fail."""
+        conn = self._session()
+        while self._calls:
+            call = self._calls[0]
+            call.deadline = time.monotonic() + self._deadline_s
+            try:
+                statement = self._render(call.query, conn)
+            except (psycopg.Error, UnicodeError) as error:  # such as bytes that are not UTF-8
+                log.warning("cannot send %s: %s", call.query.text, error)
+                _fail(self._calls.popleft(), Failure(f"cannot be sent: {error}", NOT_TEXT))
+                continue
+            try:
+                conn.send_query(statement)
+                self._flush(conn)
+            except psycopg.Error as error:
+                self._lose(str(error))
+            return
 
     def _render(self, query: Query, conn: PGconn) -> bytes:
         """The statement with its parameters as literals, preceded by the settings that it needs.
@@ -264,8 +313,10 @@ class Link:
             else:
                 self._take(result)
         while notification := conn.notifies():
-            received = Notification(notification.relname.decode(), notification.extra.decode())
-            self.notifications.append(received)
+            channel, payload = notification.relname, notification.extra
+            self.notifications.append(
+                Notification(channel.decode(errors="replace"), payload.decode(errors="replace"))
+            )
 
     def _take(self, result: PGresult) -> None:
         """Take the result of one statement. The last one of those sent together is the call's."""
@@ -277,14 +328,23 @@ class Link:
 
     def _finish(self) -> None:
         call, result, self._result = self._calls.popleft(), self._result, None
-        if result is not None:
-            call.columns = [(result.fname(n) or b"").decode() for n in range(result.nfields)]
-            self._transformer.set_pgresult(result)
-            call.records = self._transformer.load_rows(0, result.ntuples, tuple)
-            self._transformer.set_pgresult(None)  # else the result would stay in memory
+        try:
+            if result is not None:
+                self._load(call, result)
+        except Exception as error:  # whatever it is, someone waits for the end of this call
+            log.warning("cannot read the answer to %s: %s", call.query.text, error)
+            call.failure = Failure(f"the answer cannot be read: {error}", unreadable=True)
         call.done = True
-        if self._calls:
-            self._start()
+        self._start()
+
+    def _load(self, call: Call, result: PGresult) -> None:
+        columns = [(result.fname(n) or b"").decode() for n in range(result.nfields)]
+        self._transformer.set_pgresult(result)
+        try:
+            call.records = self._transformer.load_rows(0, result.ntuples, tuple)
+        finally:
+            self._transformer.set_pgresult(None)  # else the result would stay in memory
+        call.columns = columns
 
     def _lose(self, why: str) -> None:
         """Drop the connection, fail what was under way, and try again later."""

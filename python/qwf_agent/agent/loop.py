@@ -20,11 +20,13 @@ from qwf_agent.agent.abilities import Abilities, registration
 from qwf_agent.agent.batch_size import BatchSize
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.endings import Endings
+from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.lanes import configure, make_slots
 from qwf_agent.agent.link import Call, Link, Links
 from qwf_agent.agent.log_sender import LogSender
 from qwf_agent.agent.options import Options
+from qwf_agent.agent.outage_log import OutageLog
 from qwf_agent.agent.pool import NO_ROOM, Pool, Room
 from qwf_agent.agent.progress_sender import ProgressSender
 from qwf_agent.agent.reporter import Reporter
@@ -37,7 +39,7 @@ from qwf_agent.agent.telemetry import Telemetry
 from qwf_agent.agent.watchdogs import Observation
 from qwf_agent.agent.worker import Worker
 from qwf_agent.child.outcome import Outcome
-from qwf_agent.exit_codes import MISCONFIGURED, NO_DATABASE
+from qwf_agent.exit_codes import BROKEN, MISCONFIGURED, NO_DATABASE
 from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.guardian import Guardian
 from qwf_agent.versions import compatible_part
@@ -52,7 +54,9 @@ IDLE_WAIT_S = 1.0
 GATHER_S, GATHER_BUSY_S = 0.001, 0.004
 WATCH_S = 0.05  # shortest time between two checks of all children
 TICK_AGE = 0.7  # ticks, as their interval varies by a quarter: a lone agent then runs every tick
-REPORT_GRACE_S = 10.0  # longest wait for reports after the last body has ended
+# Longest wait for reports after the last body has ended or was killed, and the shortest for the end
+# of the registrations.
+REPORT_GRACE_S, LEAVE_S = 10.0, 1.0
 SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
 DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
 
@@ -88,7 +92,9 @@ class Agent:
         if options.listen_dsn is not None:
             self.listener = Link(options.listen_dsn, name, self.urgent, SOFT_DEADLINE_S)
         self.durable = Link(options.dsn, name, self.urgent, DURABLE_DEADLINE_S)
-        self.reporter = Reporter(self.durable)
+        self.outages = OutageLog()
+        self.failures = FailureLog(self.soft)
+        self.reporter = Reporter(self.durable, self.failures)
         self.progress = ProgressSender(self.soft)
         self.logs = LogSender(self.soft)
         self.workers: deque[Worker] = deque()
@@ -113,13 +119,27 @@ class Agent:
         self.startable_at = {True: self.now, False: self.now}
 
     def run(self) -> int:
-        """Serve until asked to stop; returns the exit code."""
+        """Serve until asked to stop; returns the exit code. Whatever goes wrong, the log says why
+        it ends, and its jobs go back to the queue."""
+        code = STOPPED
         try:
             self.start()
+            self.serve()
         except StartAborted as error:
             log.error("%s", error) if error.code else log.info("asked to stop before it started")
+            code = error.code
+        except Exception:
+            log.critical("this agent ends because of a defect in it", exc_info=True)
+            code = BROKEN
+        try:
             self.stop()
-            return error.code
+        except Exception:
+            log.critical("it did not stop cleanly", exc_info=True)
+            code = BROKEN
+        return code
+
+    def serve(self) -> None:
+        """Do the steps of the loop until there is nothing left to do."""
         # The objects so far stay. If the garbage collector visited them, each child would have to
         # copy their memory.
         gc.freeze()
@@ -135,7 +155,6 @@ class Agent:
             self.claim()
             self.report()
             self.tick()
-        return self.stop()
 
     # The steps of the loop, in their order.
 
@@ -190,6 +209,7 @@ class Agent:
             self.drain()
         if self.draining and (self.signals.take_second_stop() or self.now >= self.kill_at):
             self.kill_at = float("inf")
+            self.give_up_at = min(self.give_up_at, self.now + REPORT_GRACE_S)
             self.endings.kill_all()
 
     def reap(self) -> None:
@@ -220,6 +240,7 @@ class Agent:
         busy = self.slots.any_long(self.now)
         self.telemetry.step(self.now, busy, self.workers[0].settings.metrics, self.soft)
         for slot in self.slots:
+            slot.check_messages(self.now)
             seconds = slot.running_for(self.now)
             if seconds > STUCK_S and len(slot.claims) > 1:
                 self.slots.take_back(slot)
@@ -303,8 +324,10 @@ class Agent:
         self.workers.rotate()
 
     def report(self) -> None:
-        """Report the jobs that have ended, and handle the answers."""
+        """Report the jobs that have ended, handle the answers, and log what has failed."""
         self.reporter.step(self.now)
+        self.failures.step(self.now)
+        self.outages.step((self.soft, self.durable, self.listener), self.now)
 
     def tick(self) -> None:
         """Run the engine's periodic chores, about once a second and when the next job is due,
@@ -493,7 +516,7 @@ class Agent:
             self.durable.next_at(),
             self.watched_at + BUSY_WAIT_S if self.slots.busy() else self.now + IDLE_WAIT_S,
         ]
-        times += [self.systemd.next_at(), self.logs.next_at()]
+        times += [self.systemd.next_at(), self.logs.next_at(), self.failures.next_at()]
         measure_at = self.telemetry.next_at(self.slots.any_long(self.now))
         times.append(max(measure_at, self.watched_at + WATCH_S))
         times += [worker.next_at(self.had_room.total) for worker in self.workers]
@@ -512,26 +535,30 @@ class Agent:
         log.info("stopping: %d bodies running", sum(1 for slot in self.slots if slot.claims))
 
     def finished(self) -> bool:
-        """Whether the loop ends: asked to stop, nothing runs, and all reports are sent or late."""
-        claiming = any(worker.asked.total for worker in self.workers)
-        if not self.draining or self.slots.claims() or claiming:
+        """Whether the loop ends: it was asked to stop, nothing runs, and all reports are sent or
+        late."""
+        if not self.draining or self.now >= self.give_up_at:
+            return self.draining
+        if self.slots.claims() or any(worker.asked.total for worker in self.workers):
             return False
         self.give_up_at = min(self.give_up_at, self.now + REPORT_GRACE_S)
-        return self.reporter.idle() or self.now >= self.give_up_at
+        return self.reporter.idle()
 
-    def stop(self) -> int:
-        """End the children and the registrations; returns the exit code."""
+    def stop(self) -> None:
+        """End the children and the registrations."""
+        now = time.monotonic()
+        give_up_at = max(now + LEAVE_S, min(self.give_up_at, now + REPORT_GRACE_S))
         for slot in self.slots:
             slot.kill()
+        self.failures.close()
         self.soft.close()
         self.listener.close()
         for worker in self.workers:
             call = self.durable.send(db.deregister_worker(worker.id))
-            while not call.done and time.monotonic() < self.give_up_at:
+            while not call.done and time.monotonic() < give_up_at:
                 self.wait(self.now + BUSY_WAIT_S)
             if call.failure is not None or not call.done:
                 log.warning("cannot deregister: %s", call.failure or "no answer")
         self.telemetry.close()
         self.guardian.close()
         log.info("stopped")
-        return STOPPED

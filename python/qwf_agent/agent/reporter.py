@@ -7,6 +7,7 @@ from collections import deque
 
 from qwf_agent import db
 from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.failure_log import FailedAttempt, FailureLog
 from qwf_agent.agent.link import Call, Failure, Link
 from qwf_agent.child.outcome import Outcome, render, report
 
@@ -17,12 +18,13 @@ RETRY_S = 0.5
 
 
 class Report:
-    """A claim and the report about it."""
+    """A claim and the report about it; `failed` is to be logged when the database has it."""
 
-    __slots__ = ("claim", "replaced", "text")
+    __slots__ = ("claim", "failed", "replaced", "text")
 
-    def __init__(self, claim: Claim, text: bytes) -> None:
+    def __init__(self, claim: Claim, text: bytes, failed: FailedAttempt | None) -> None:
         self.claim = claim
+        self.failed = failed
         self.text = text
         self.replaced = False
 
@@ -35,8 +37,9 @@ class Reporter:
     delays the others.
     """
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, failures: FailureLog) -> None:
         self._link = link
+        self._failures = failures
         self._waiting: deque[Report] = deque()
         self._sent: list[Report] = []
         self._finishing: Call | None = None
@@ -45,14 +48,17 @@ class Reporter:
         self._drain = False
         self._retry_at = 0.0
 
-    def add(self, claim: Claim, rendered: bytes, log_tail: str = "") -> None:
+    def add(
+        self, claim: Claim, rendered: bytes, log_tail: str = "", failed: FailedAttempt | None = None
+    ) -> None:
         """Queue a report; `rendered` comes from `outcome.render`."""
         more: dict[str, str | int] = {}
         if log_tail:
             more["log_tail"] = log_tail
         if claim.gpu_peak_bytes:
             more["gpu_peak_bytes"] = claim.gpu_peak_bytes
-        self._waiting.append(Report(claim, report(claim.job_id, claim.token, rendered, more)))
+        text = report(claim.job_id, claim.token, rendered, more)
+        self._waiting.append(Report(claim, text, failed))
 
     def claims(self) -> list[Claim]:
         """Claims whose reports are not answered yet: their leases still need renewing."""
@@ -98,10 +104,15 @@ class Reporter:
     def _settle(self, call: Call, now: float) -> None:
         sent, self._sent, self._finishing = self._sent, [], None
         if call.failure is None:
+            taken_over = set()
             for job_id, verdict, pending in call.pick("job_id", "verdict", "pending"):
                 self._drain = self._drain or pending
                 if verdict != "ok":
                     log.info("job %s: %s to another worker", job_id, verdict)
+                    taken_over.add(job_id)
+            for answered in sent:
+                if answered.failed is not None and answered.claim.job_id not in taken_over:
+                    self._failures.add(answered.failed)
         elif not call.failure.by_data:
             self._waiting.extendleft(reversed(sent))
             self._retry_at = now + (0 if call.failure.lost else RETRY_S)

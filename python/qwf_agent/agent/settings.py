@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,8 +11,12 @@ from qwf_agent import db
 from qwf_agent.agent.link import Call, Link, Notification
 from qwf_agent.agent.options import Options
 
+log = logging.getLogger("qwf_agent")
+
 PAYLOAD = "settings"  # on the channel worker_control: settings have changed
 READ_AGAIN_S = 60.0  # in case notifications do not arrive, as behind a transaction pooler
+# Shortest time between two calls for the same thing: any login may send notifications, in a flood.
+SHORTEST_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -65,12 +70,13 @@ class SettingsReader:
         self._options = options
         self._link = link
         self._reading: Call | None = None
+        self._asked_at = now
         self._read_at = now + READ_AGAIN_S
 
     def notified(self, notification: Notification) -> None:
         """Read soon if the notification says that settings have changed."""
         if notification == (db.WORKER_CONTROL, PAYLOAD):
-            self._read_at = 0.0
+            self._read_at = min(self._read_at, self._asked_at + SHORTEST_S)
 
     def step(self, now: float) -> Settings | None:
         """Ask if it is time; returns each answer once."""
@@ -78,13 +84,20 @@ class SettingsReader:
         if call is not None and call.done:
             self._reading = None
             if call.failure is None:
-                return read_settings(call.value(), self._options)
+                return self._read(call.value())
         if not self._link.up:
             self._read_at = 0.0  # a notification may have been missed
         if self._reading is None and now >= self._read_at and self._link.up:
-            self._read_at = now + READ_AGAIN_S
+            self._asked_at, self._read_at = now, now + READ_AGAIN_S
             self._reading = self._link.send(db.agent_settings(self._queue))
         return None
+
+    def _read(self, text: str) -> Settings | None:
+        try:
+            return read_settings(text, self._options)
+        except Exception as error:  # such as the settings of another version
+            log.warning("cannot read the settings of %s, keeping the old: %r", self._queue, error)
+            return None
 
     def next_at(self) -> float:
         """When it asks next."""

@@ -12,7 +12,17 @@ from qwf_agent.agent.child_process import ChildExit, ChildProcess
 from qwf_agent.agent.claim import Claim
 from qwf_agent.child.code_files import CodeFiles
 from qwf_agent.child.main import FIRST_ORDER_TICKET, TICKET
-from qwf_agent.child.messages import ANSWER, FILES, ORDER_DONE, READY, REUSED, pack
+from qwf_agent.child.messages import (
+    ANSWER,
+    FILES,
+    ORDER_DONE,
+    READY,
+    REUSED,
+    Garbled,
+    Message,
+    pack_job,
+)
+from qwf_agent.child.outcome import Outcome
 from qwf_agent.child.scoreboard import ProgressRecord
 from qwf_agent.child.setup import Setup
 from qwf_agent.child.tasks import IMPORT_S
@@ -97,7 +107,8 @@ class Slot:
         self.orders: deque[ModelOrder] = deque()
         self.claims: deque[Claim] = deque()
         self.work_s = 0.0  # expected seconds of work in `claims`
-        self.ready = False  # the child has imported the user's app
+        self.ready = False  # the child has imported the user's app, and may get more jobs
+        self._imported = False  # it has said that it is ready
         self.process: ChildProcess | None = None
         self._selector = selector
         self._guardian = guardian
@@ -127,7 +138,7 @@ class Slot:
         """Fork a child if there is none and it is time. Raises OSError if the system is out of
         processes or descriptors."""
         if self.process is None and now >= self._spawn_at:
-            self._discarded = False
+            self._discarded = self._imported = False
             self._spawn_at = now + self._wait_s
             self._wait_s = min(self._wait_s * 2, WAIT_S[1])
             self.process = ChildProcess(self._selector, self._setup, self._group)
@@ -139,6 +150,11 @@ class Slot:
         """Whether the child takes too long to get ready or to carry out an order."""
         waiting = not self.ready or self._ordered
         return self.process is not None and bool(waiting) and now > self._ready_by
+
+    def check_messages(self, now: float) -> None:
+        """Kill a child that has sent a part of a message, and then nothing more."""
+        if self.process is not None:
+            self.process.check_rest(now)
 
     def has_room(self, seconds: float, budget_s: float) -> bool:
         """Whether the child can take a job that is expected to run for `seconds`: yes if it is
@@ -181,7 +197,7 @@ class Slot:
             self._first_since = claim.given_at
         self.claims.append(claim)
         self.work_s += seconds
-        self._jobs += pack((self._ticket, *claim.for_child))
+        self._jobs += pack_job((self._ticket, *claim.for_child))
         self._tickets += TICKET.pack(claim.ticket)
 
     def flush(self) -> None:
@@ -191,7 +207,7 @@ class Slot:
             ticket, order = FIRST_ORDER_TICKET + self._ticket, self.orders.popleft()
             self._ordered[ticket] = order
             self._ready_by = time.monotonic() + MODEL_ORDER_S
-            self._jobs += pack((ticket, order.action, order.model))
+            self._jobs += pack_job((ticket, order.action, order.model))
             self._tickets += TICKET.pack(ticket)
         if self._tickets and self.process is not None:
             self.process.send(bytes(self._jobs), bytes(self._tickets))
@@ -291,6 +307,8 @@ class Slot:
     def answers(self) -> list[JobAnswer]:
         """The new answers of the child; lets it exit if it has no job left and gets no more."""
         found = [] if self.process is None else self._read_answers(self.process)
+        if self.ready and self.process is not None and self.process.garbled is not None:
+            self.kill()  # it gets no more jobs
         if self.process is not None and self.ready and self._jobs_left <= 0 and not self.claims:
             self.ready = False
             self._ready_by = float("inf")
@@ -308,6 +326,8 @@ class Slot:
         unread = process.take_tickets()
         running = next((claim for claim in self.claims if claim.ticket not in unread), None)
         unstarted = [claim for claim in self.claims if claim is not running]
+        if running is not None and process.garbled is not None:
+            running.forced_outcome = running.forced_outcome or _garbled(process.garbled)
         log = process.log.take()
         process.close()
         self._guardian.remove(process.pid, sweep=exit_.status != 0)
@@ -321,32 +341,43 @@ class Slot:
 
     def _read_answers(self, process: ChildProcess) -> list[JobAnswer]:
         found = []
-        for message in process.take_messages():
-            if message[0] != ANSWER:
-                self._take_message(*message)
-                continue
-            _, ticket, outcome, reason, seconds, full, report = message
-            claim = self.claims[0]
-            if claim.ticket != ticket:  # never happens, as a child answers in order
-                claim = next(claim for claim in self.claims if claim.ticket == ticket)
-            if full:
-                self.retire()
-            self._remove(claim)
-            found.append(JobAnswer(claim, outcome, reason, report, seconds, process.log.take()))
+        try:
+            for message in process.take_messages():
+                if message[0] == ANSWER:
+                    found.append(self._take_answer(process, message))
+                else:
+                    self._take_message(*message)
+        except Exception as error:  # whatever a child sends, it harms no other child
+            process.end_garbled(error)
         if found:
             self._first_since = time.monotonic()
         return found
 
+    def _take_answer(self, process: ChildProcess, message: Message) -> JobAnswer:
+        _, ticket, outcome, reason, seconds, used_up, report = message
+        if not self.claims or self.claims[0].ticket != ticket:  # a child answers in order
+            raise Garbled(f"an answer with the ticket {ticket}, which is not that of its job")
+        if used_up:
+            self.retire()
+        claim = self.claims[0]
+        self._remove(claim)
+        return JobAnswer(claim, outcome, reason, report, seconds, process.log.take())
+
     def _take_message(self, kind: str, *values: Any) -> None:
         """Handle a message that is not about a job."""
         if kind == READY:
-            self.ready, self._wait_s, self._spawn_at = True, WAIT_S[0], 0.0
+            if self._imported:
+                raise Garbled("it says again that it is ready")
+            self.ready = self._imported = True
+            self._wait_s, self._spawn_at = WAIT_S[0], 0.0
             tasks, models = values
             self._announcement = tasks, models
         elif kind == FILES:
             self.code_files.add(*values)
         elif kind == ORDER_DONE:
             ticket, error = values
+            if ticket not in self._ordered:
+                raise Garbled(f"an answer to the order {ticket}, which it does not have")
             self._orders_done.append((self._ordered.pop(ticket), error))
         else:
             self._take_model_message(kind, *values)
@@ -373,3 +404,8 @@ class Slot:
         else:
             self.claims.remove(claim)
         self.work_s = max(0.0, self.work_s - claim.expected_s) if self.claims else 0.0
+
+
+def _garbled(why: str) -> Outcome:
+    error = f"the process sent nonsense while the body ran: {why}"
+    return Outcome("lost", error=error, detail={"reason": "garbled"})

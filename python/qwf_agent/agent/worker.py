@@ -3,6 +3,7 @@ of the jobs it holds."""
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Iterable, Iterator
 
@@ -78,16 +79,20 @@ class Worker:
         return True
 
     def update_registration(self, info: str) -> None:
-        """Register what this agent can run, if that has changed."""
+        """Register what this agent can run, if that has changed: `info` is what it registers."""
         call = self._updating
         if call is not None and call.done:
             self._updating = None
             self.claim_soon()
             if call.failure is not None and call.failure.lost:
                 self._info = None  # the database may not have it
+            elif call.failure is not None:
+                log.warning("the new tasks of %s are not registered: %s", self.queue, call.failure)
         if self._updating is None and info != self._info and self._links.durable.up:
             self._info = info
-            self._updating = self._links.durable.send(db.update_worker(self.id, info))
+            changing = {name: json.loads(info)[name] for name in ("tasks", "models")}
+            query = db.update_worker(self.id, json.dumps(changing))
+            self._updating = self._links.durable.send(query)
 
     def claim_if_due(self, room: Room, asked: Room, now: float, alone: bool) -> None:
         """Claim the part of the agent's `room` that other workers have not `asked` for, if it is
@@ -126,6 +131,8 @@ class Worker:
         self._claiming, self.asked = None, NO_ROOM
         if call.failure:
             self.sleeper.claim_at = now + spread(TROUBLE_S)
+            if call.failure.unreadable:  # to go on would be to claim jobs only to lose them
+                raise RuntimeError(f"a claim from {self.queue} failed: {call.failure}")
             if not call.failure.lost:
                 log.warning("claiming from %s failed: %s", self.queue, call.failure)
             return []
@@ -191,6 +198,8 @@ class Worker:
         self._beating = None
         if call.failure:
             self._beat_at = now + min(TROUBLE_S, self.settings.beat_s)
+            if not call.failure.lost:
+                log.warning("a heartbeat of %s failed: %s", self.queue, call.failure)
             return {}
         return {row["token"]: row["verdict"] for row in call.rows}
 
@@ -203,7 +212,10 @@ class Worker:
         naming = self._links.durable.send(db.wake_channel(registering.value() or ""))
         while not naming.done:
             yield
-        if registering.failure is None and naming.failure is None:
+        failure = registering.failure or naming.failure
+        if failure is not None:
+            log.warning("worker %s cannot be registered again: %s", self.id, failure)
+        else:
             policy = self.control.policy
             self._become(Registration(registering.value(), naming.value(), host, self.queue))
             self._links.listener.listen(self.channel)

@@ -13,10 +13,9 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple, Union
 
 from qwf_agent.app import Job
+from qwf_agent.app.parameters import Parameters
+from qwf_agent.app.values import has_nul, path_to_text
 from qwf_agent.child.cancel import CancelEvent
-
-# jsonb cannot hold this character: \u0000, unless the backslash itself is escaped.
-NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class BodyContext(NamedTuple):
@@ -30,7 +29,8 @@ class BodyContext(NamedTuple):
     model: Any = None
 
 
-SPECIAL: dict[str, Callable[[BodyContext], Any]] = {
+# One for each name in FILLED of qwf_agent.app.parameters.
+FILL: dict[str, Callable[[BodyContext], Any]] = {
     "out": lambda context: context.out(),
     "inputs": lambda context: context.inputs,
     "status_callback": lambda context: context.status_callback,
@@ -39,6 +39,10 @@ SPECIAL: dict[str, Callable[[BodyContext], Any]] = {
     "model": lambda context: context.model,
     "model_handle": lambda context: context.model,
 }
+
+
+class WrongArguments(Exception):
+    """The job has an argument that the body does not take, or lacks one that it needs."""
 
 
 class BadOutput(Exception):
@@ -62,57 +66,47 @@ class Body:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.name = getattr(function, "__name__", str(function))
-        parameters = list(inspect.signature(function).parameters.values())
-        hints = _hints(function)
-        kinds = inspect.Parameter
-        self._positional = [p.name for p in parameters if p.kind is kinds.POSITIONAL_ONLY]
-        self._named = [
-            p for p in parameters if p.kind not in (kinds.VAR_POSITIONAL, kinds.VAR_KEYWORD)
-        ]
-        self._takes_rest = any(p.kind is kinds.VAR_KEYWORD for p in parameters)
-        self._paths = {p.name for p in parameters if _is_path(hints.get(p.name, p.annotation))}
+        self._parameters = Parameters(function)
+        named, hints = self._parameters.named, _hints(function)
+        types_of = {p.name: hints.get(p.name, p.annotation) for p in named}
+        self._positional = [p for p in named if p.kind is p.POSITIONAL_ONLY]
+        self._paths = {name for name, annotation in types_of.items() if _is_path(annotation)}
+        self._replace_null = {
+            p.name for p in named if p.default is not p.empty and not _allows_none(types_of[p.name])
+        }
 
     def __call__(self, context: BodyContext) -> Any:
         """Run the function, and wait for its result if it is async. Raises what it raises, and
-        TypeError if an input is missing."""
+        WrongArguments."""
         arguments = self._arguments(context)
-        positional = [arguments.pop(name) for name in self._positional if name in arguments]
+        positional = [arguments.pop(p.name, p.default) for p in self._positional]
         result = self.function(*positional, **arguments)
         if result is None or isinstance(result, dict):  # the usual case; isawaitable is slower
             return result
         return asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
 
     def _arguments(self, context: BodyContext) -> dict[str, Any]:
-        arguments = {}
-        for parameter in self._named:
-            name, optional = parameter.name, parameter.default is not parameter.empty
-            if name in SPECIAL:
-                arguments[name] = SPECIAL[name](context)
-            elif context.inputs.get(name) is not None:
-                arguments[name] = self._coerce(name, context.inputs[name])
-            elif name in context.inputs and not optional:
-                arguments[name] = None
-            elif not optional:
-                raise TypeError(f"{self.name}() needs the input {name!r}, which is missing")
-        if self._takes_rest:
-            taken = {parameter.name for parameter in self._named}
-            arguments.update(
-                (name, value) for name, value in context.inputs.items() if name not in taken
-            )
+        inputs = context.inputs
+        problem = self._parameters.problem(inputs)
+        if problem is not None:
+            raise WrongArguments(problem)
+        arguments = dict(inputs) if self._parameters.takes_rest else {}
+        for parameter in self._parameters.named:
+            name = parameter.name
+            if name in FILL:
+                arguments[name] = FILL[name](context)
+            elif name in inputs:
+                if inputs[name] is None and name in self._replace_null:
+                    arguments.pop(name, None)
+                else:
+                    arguments[name] = self._coerce(name, inputs[name])
         return arguments
 
     def _coerce(self, name: str, value: Any) -> Any:
         return Path(value) if name in self._paths and isinstance(value, str) else value
 
 
-def _plain(value: object) -> str:
-    if isinstance(value, PurePath):
-        return str(value)
-    raise TypeError(f"it contains a value of type {type(value).__name__}")
-
-
-OUTPUT_TO_JSON = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=_plain).encode
+OUTPUT_TO_JSON = json.JSONEncoder(allow_nan=False, ensure_ascii=False, default=path_to_text).encode
 
 
 def encode_output(result: Any, limit: int) -> bytes:
@@ -123,17 +117,18 @@ def encode_output(result: Any, limit: int) -> bytes:
     if not isinstance(result, dict):
         raise BadOutput(f"a body must return a dict or None, not a {type(result).__name__}")
     try:
-        text = OUTPUT_TO_JSON(result).encode()
+        text = OUTPUT_TO_JSON(result)
+        encoded = text.encode()
     except (TypeError, ValueError, RecursionError) as error:  # UnicodeEncodeError is a ValueError
         raise BadOutput(f"the output is not JSON: {error}") from None
-    if b"\\u0000" in text and NUL.search(text):
+    if has_nul(text):
         raise BadOutput("the output contains a NUL character, which Postgres cannot store")
-    if len(text) > limit:
+    if len(encoded) > limit:
         raise BadOutput(
-            f"the output has {len(text)} bytes, the limit is {limit} (QW005): "
+            f"the output has {len(encoded)} bytes, the limit is {limit} (QW005): "
             "write a file and return its path"
         )
-    return text
+    return encoded
 
 
 async def _wait_for(result: Awaitable[Any]) -> Any:
@@ -150,6 +145,16 @@ def _hints(function: Callable[..., Any]) -> dict[str, Any]:
 def _is_path(annotation: Any) -> bool:
     if isinstance(annotation, str):
         return re.search(r"\bPath\b", annotation) is not None
-    if typing.get_origin(annotation) in (Union, types.UnionType):
-        return any(_is_path(member) for member in typing.get_args(annotation))
-    return isinstance(annotation, type) and issubclass(annotation, PurePath)
+    return any(isinstance(one, type) and issubclass(one, PurePath) for one in _members(annotation))
+
+
+def _allows_none(annotation: Any) -> bool:
+    if isinstance(annotation, str):
+        return re.search(r"\b(None|Optional)\b", annotation) is not None
+    return any(one in (None, type(None)) for one in _members(annotation))
+
+
+def _members(annotation: Any) -> tuple[Any, ...]:
+    """The types that a union allows; of anything else, the thing itself."""
+    is_union = typing.get_origin(annotation) in (Union, types.UnionType)
+    return typing.get_args(annotation) if is_union else (annotation,)

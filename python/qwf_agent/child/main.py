@@ -21,17 +21,28 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 from qwf_agent.app import Job
 from qwf_agent.child.body import BodyContext, ImportFailed, encode_output
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.code_files import imported_files
 from qwf_agent.child.command import COMMAND, run_command, write_all
-from qwf_agent.child.messages import ANSWER, FILES, ORDER_DONE, READY, Message, Unpacker, Work, pack
+from qwf_agent.child.messages import (
+    FILES,
+    ORDER_DONE,
+    READY,
+    Message,
+    Unpacker,
+    Work,
+    pack_answer,
+    pack_message,
+    read_job,
+)
 from qwf_agent.child.models import Models
 from qwf_agent.child.out_folder import Folder, folder_of
-from qwf_agent.child.outcome import Outcome, of_exception, render
+from qwf_agent.child.outcome import Outcome, clip, of_exception, render
+from qwf_agent.child.process_state import ProcessState, open_output
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.child.tasks import Tasks
@@ -82,15 +93,22 @@ class Child:
         self._usage = Usage()
         self._module_count = 0
         self._models = Models({}, setup.model_idle, self._send)
+        self._state = ProcessState()
+        self._is_clean = True  # false: a body has left a state that cannot be put back
         signal.signal(signal.SIGUSR1, self._on_cancel)
         # A command shares this process group: its SIGTERM must not end this process.
         signal.signal(signal.SIGTERM, _ignore)
+        # What a timer of a body that has ended would send. Most bodies set no timer: to ignore
+        # these signals is cheaper than to stop two timers after each body.
+        signal.signal(signal.SIGVTALRM, _ignore)
+        signal.signal(signal.SIGPROF, _ignore)
 
     def serve(self) -> None:
         """Import the user's app, then run jobs until the parent closes the ticket pipe."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send)
         names, needs = self._tasks.names(), self._tasks.model_needs()
         self._send_code_files()
+        self._state = ProcessState()
         self._send((READY, names, needs))
         while (ticket := self._next_ticket()) is not None:
             message = self._receive(ticket)
@@ -101,7 +119,9 @@ class Child:
             outcome = self._run(Work(*message))
             if os.getpid() != self._pid:
                 os._exit(0)  # the body forked, and this is the copy
-            self._answer(ticket, outcome, time.monotonic() - started)
+            seconds = time.monotonic() - started
+            self._put_back()
+            self._answer(ticket, outcome, seconds)
 
     def _next_ticket(self) -> int | None:
         while True:
@@ -122,7 +142,7 @@ class Child:
             data = self._channel.socket.recv(1 << 18)
             if not data:
                 raise EOFError("the agent has ended")
-            self._jobs.extend(self._unpacker.feed(data))
+            self._jobs.extend(map(read_job, self._unpacker.feed(data)))
 
     def _run(self, work: Work) -> Outcome:
         """Run one body, and turn anything it raises into an outcome."""
@@ -149,6 +169,8 @@ class Child:
         if work.model is not None or not self._tasks.has_loaded(job.task):
             self._channel.scoreboard.load(work.ticket)
         run = self._body(work, job, inputs, out)
+        if self._state.is_old():
+            self._state = ProcessState()
         self._channel.scoreboard.start(work.ticket)
         result = self._run_within(self._tasks.around(job), run)
         output = encode_output(result, self._setup.limits.value_bytes)
@@ -199,8 +221,14 @@ class Child:
             else:
                 self._models.unload()
         except Exception as failure:
-            error = str(failure)
+            error = clip(str(failure), self._setup.limits.error_bytes)
         self._send((ORDER_DONE, ticket, error))
+
+    def _put_back(self) -> None:
+        try:
+            self._is_clean = self._state.put_back() and self._is_clean
+        except Exception:  # the body has replaced what this uses
+            self._is_clean = False
 
     def _answer(self, ticket: int, outcome: Outcome, seconds: float) -> None:
         cpu_seconds, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
@@ -208,20 +236,23 @@ class Child:
         _flush_output()
         write_all(self._channel.log, self._channel.mark)
         reason, report = outcome.detail.get("reason"), render(outcome, more)
-        self._send((ANSWER, ticket, outcome.outcome, reason, seconds, self._is_full(), report))
+        self._channel.socket.sendall(
+            pack_answer(ticket, outcome.outcome, reason, seconds, self._is_used_up(), report)
+        )
 
     def _send_code_files(self) -> None:
         if self._setup.reload and len(sys.modules) != self._module_count:
             self._module_count = len(sys.modules)
             self._send((FILES, [*imported_files(), *self._tasks.folders()]))
 
-    def _is_full(self) -> bool:
-        """Whether this process uses more memory than it may keep between jobs."""
+    def _is_used_up(self) -> bool:
+        """Whether another process has to run the next job: this one uses more memory than it may
+        keep between jobs, or a body has left a state that cannot be put back."""
         limit = self._setup.max_rss
-        return limit is not None and self._usage.rss_bytes() > limit
+        return not self._is_clean or (limit is not None and self._usage.rss_bytes() > limit)
 
     def _send(self, message: Message) -> None:
-        self._channel.socket.sendall(pack(message))
+        self._channel.socket.sendall(pack_message(message))
 
     def _on_cancel(self, *_: object) -> None:
         """Read the tickets of jobs that have to stop. This runs between two bytecodes of the
@@ -326,19 +357,15 @@ def _set_up_process(channel: ParentChannel) -> None:
         null,
     )
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - stays open until the process ends
-    sys.stdout, sys.stderr = _open_output(1), _open_output(2)
+    sys.stdout, sys.stderr = open_output(1), open_output(2)
     sys.path.insert(0, str(Path.cwd()))
-
-
-def _open_output(fd: int) -> TextIO:
-    return open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 def _flush_output() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:  # noqa: SIM105 - suppress() is slower, and this runs for every job
             stream.flush()
-        except (OSError, ValueError):  # the body closed it
+        except Exception:  # noqa: S110 - the body closed it, or put something else there
             pass
 
 

@@ -1,12 +1,14 @@
-"""Messages between parent and child: tuples of plain values, each preceded by its length.
+"""Messages between parent and child, each preceded by its length.
 
-They are encoded with marshal: both ends are the same interpreter, and it takes a tenth of the time
-of JSON. A job's inputs and its report are sent as text, so the parent never parses data that user
-code reads or returns.
+The parent sends tuples of plain values, encoded with marshal: both ends are the same interpreter,
+and it takes a tenth of the time of JSON. A body can write to the socket of its child, and marshal
+is not safe with bytes that it did not make. So what a child sends is checked: an answer has fixed
+fields, all else is JSON. A job's inputs and its report are sent as text.
 """
 
 from __future__ import annotations
 
+import json
 import marshal
 import struct
 from typing import Any, NamedTuple
@@ -20,11 +22,24 @@ FILES = "files"  # the files and folders that its code came from
 MODEL = "model"  # the model it now has, or None; the seconds it took to load
 REUSED = "reused"  # the model that a job needed and that was loaded already
 ORDER_DONE = "order_done"  # ticket of the order; the error, if any
-# Ticket of the job, outcome, reason, seconds, whether the child uses too much memory, report.
+# Ticket of the job, outcome, reason, seconds, whether the child is used up, report.
 ANSWER = "answer"
+
+# An answer: a byte that no JSON text begins with, ticket, seconds, whether the child is used up,
+# number of the outcome, length of the reason. The reason and the report follow.
+ANSWER_HEAD = struct.Struct("<BQd?BB")
+ANSWER_MARK = 0
+OUTCOMES = ("completed", "error", "fatal", "tempfail", "cancelled", "lost")
+LONGEST_S = 1e9  # a child says that something took: sums of such times stay finite
+MAX_NAME = 200  # characters in the name of a model
+NUMBERS = {outcome: number for number, outcome in enumerate(OUTCOMES)}
 
 Message = tuple[Any, ...]
 JobFields = tuple[Any, ...]  # a Work without its ticket
+
+
+class Garbled(Exception):
+    """Bytes of a child that are no message of it."""
 
 
 class Work(NamedTuple):
@@ -44,29 +59,108 @@ class Work(NamedTuple):
     inputs: str | None
 
 
-def pack(message: Message) -> bytes:
-    """Encode one message for the socket."""
+def pack_job(message: Message) -> bytes:
+    """A job or an order for a child."""
     data = marshal.dumps(message, FORMAT)
     return LENGTH.pack(len(data)) + data
 
 
+def read_job(data: bytearray) -> Message:
+    """The job or order that the parent sent."""
+    message: Message = marshal.loads(data)  # noqa: S302 - only the parent writes to this end
+    return message
+
+
+def pack_answer(
+    ticket: int, outcome: str, reason: str | None, seconds: float, used_up: bool, report: bytes
+) -> bytes:
+    """The answer about a job."""
+    why = reason.encode() if reason else b""
+    size = ANSWER_HEAD.size + len(why) + len(report)
+    head = ANSWER_HEAD.pack(ANSWER_MARK, ticket, seconds, used_up, NUMBERS[outcome], len(why))
+    return b"".join((LENGTH.pack(size), head, why, report))
+
+
+def pack_message(message: Message) -> bytes:
+    """Any other message of a child."""
+    data = json.dumps(message).encode()
+    return LENGTH.pack(len(data)) + data
+
+
+def read_message(data: bytearray) -> Message:
+    """The message of a child. Raises Garbled."""
+    try:
+        return _read_answer(data) if data[0] == ANSWER_MARK else _read_other(data)
+    except (struct.error, IndexError, ValueError, RecursionError) as error:
+        raise Garbled(f"a message that cannot be read: {error}") from None
+
+
 class Unpacker:
-    """Splits a stream of bytes into messages and keeps the beginning of the next one."""
+    """Splits a stream of bytes at the lengths, and keeps the beginning of the next message."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_bytes: int = 1 << 32) -> None:
         self._buffer = bytearray()
+        self._max_bytes = max_bytes
 
-    def feed(self, data: bytes) -> list[Message]:
-        """The messages that `data` completes."""
+    def feed(self, data: bytes) -> list[bytearray]:
+        """The messages that `data` completes. Raises Garbled for one of more than `max_bytes`."""
         buffer = self._buffer
         buffer += data
         messages, begin, size = [], LENGTH.size, len(buffer)
         while begin <= size:
             (length,) = LENGTH.unpack_from(buffer, begin - LENGTH.size)
+            if length > self._max_bytes:
+                raise Garbled(f"a message of {length} bytes, the limit is {self._max_bytes}")
             if begin + length > size:
                 break
-            message = marshal.loads(buffer[begin : begin + length])  # noqa: S302 - our own child
-            messages.append(message)
+            messages.append(buffer[begin : begin + length])
             begin += length + LENGTH.size
         del buffer[: begin - LENGTH.size]
         return messages
+
+    def is_within(self) -> bool:
+        """Whether it has the beginning of a message and waits for the rest."""
+        return bool(self._buffer)
+
+
+def _read_answer(data: bytearray) -> Message:
+    _, ticket, seconds, used_up, number, reason_bytes = ANSWER_HEAD.unpack_from(data)
+    del data[: ANSWER_HEAD.size]
+    reason = None
+    if reason_bytes:
+        reason = data[:reason_bytes].decode()
+        del data[:reason_bytes]
+    if not 0 <= seconds <= LONGEST_S:
+        raise Garbled(f"an answer after {seconds} s")
+    return ANSWER, ticket, OUTCOMES[number], reason, seconds, used_up, data
+
+
+def _read_other(data: bytearray) -> Message:
+    message = json.loads(data)
+    if not isinstance(message, list) or not _is_known(message):
+        raise Garbled("a message of no known kind")
+    return tuple(message)
+
+
+def _is_known(message: list[Any]) -> bool:
+    match message:
+        case ["ready", [*tasks], dict(models)]:
+            return _all(tasks, str) and _all(models.values(), int)
+        case ["files", [*files]]:
+            return _all(files, str)
+        case ["model", str() | None as name, int() | float() as seconds]:
+            return 0 <= seconds <= LONGEST_S and (name is None or _is_storable(name))
+        case ["reused", str()] | ["order_done", int(), str() | None]:
+            return True
+    return False
+
+
+def _is_storable(name: str) -> bool:
+    """Whether a heartbeat may contain the name; else every heartbeat with it would be refused."""
+    if len(name) > MAX_NAME or "\0" in name:
+        return False
+    return not any("\ud800" <= char <= "\udfff" for char in name)
+
+
+def _all(values: Any, kind: type) -> bool:
+    return all(isinstance(value, kind) for value in values)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from qwf_agent.app import PermanentError
 
 MAX_FILES = 10_000
 # By suffix; any other suffix is a plain file.
@@ -29,7 +32,8 @@ class Folder(NamedTuple):
         return self.path
 
     def files(self) -> list[dict[str, Any]]:
-        """The files below the folder, sorted by path; at most 10,000."""
+        """The files below the folder, sorted by path; at most 10,000. What cannot be read is left
+        out, and a line in the log of the job says so."""
         return [
             {
                 "rel_path": _text(os.path.relpath(entry.path, self.base)),
@@ -43,9 +47,15 @@ class Folder(NamedTuple):
 def folder_of(
     job_id: int, run_id: int | None, node_id: str | None, out_dir: str | None, out_root: Path
 ) -> Folder:
-    """`<out_dir or out_root>/<run>/<step>/<node>`, or `<out_root>/jobs/<job>` for a standalone
-    job."""
-    root = Path(out_dir).expanduser().absolute() if out_dir else out_root
+    """`<out_dir or out_root>/<run>/<step>/<node>`, or `<out_root>/jobs/<job>` for a standalone job.
+    A relative `out_dir` is below `out_root`. Raises PermanentError if it contains `..`."""
+    wanted = Path(out_dir or "").expanduser()
+    if ".." in wanted.parts:
+        raise PermanentError(
+            f"the out_dir of the run contains '..': {out_dir!r}; give an absolute path, or one "
+            "below the out-root of the agent"
+        )
+    root = out_root / wanted
     if run_id is None:
         own = root / "jobs" / str(job_id)
         return Folder(own, own)
@@ -59,15 +69,43 @@ def kind(name: str) -> str:
 
 
 def _walk(top: Path) -> Iterator[tuple[os.DirEntry[str], int]]:
+    """The files below `top` and their sizes. Links to folders are not followed."""
+    if top.is_symlink():
+        _warn(f"the files in {str(top)!r} are not listed: it is a link now")
+        return
     found, folders = 0, [str(top)]
     while folders:
-        with os.scandir(folders.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                elif entry.is_file() and found < MAX_FILES:
-                    found += 1
-                    yield entry, entry.stat().st_size
+        for entry in _entries(folders.pop()):
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            elif (size := _size(entry)) is not None:
+                if found == MAX_FILES:
+                    _warn(f"more than {MAX_FILES} files in {str(top)!r}: the others are not listed")
+                    return
+                found += 1
+                yield entry, size
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError as error:
+        _warn(f"the files in {folder!r} are not listed: {error.strerror}")
+
+
+def _size(entry: os.DirEntry[str]) -> int | None:
+    """The size of a file; None for anything else."""
+    try:
+        return entry.stat().st_size if entry.is_file() else None
+    except OSError as error:  # such as a circle of links, or a file that was removed just now
+        _warn(f"the file {entry.path!r} is not listed: {error.strerror}")
+        return None
+
+
+def _warn(text: str) -> None:
+    with suppress(OSError, ValueError):  # the body closed its output
+        print(text)
 
 
 def _text(path: str) -> str:

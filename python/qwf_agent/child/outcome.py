@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from qwf_agent.app import PermanentError, TemporaryError
-from qwf_agent.child.body import BadOutput, ImportFailed, ModelFailed
+from qwf_agent.child.body import BadOutput, ImportFailed, ModelFailed, WrongArguments
 
 TEMPFAIL_CODE = 75  # EX_TEMPFAIL of sysexits.h
 TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
@@ -75,6 +75,8 @@ def of_exception(error: BaseException, limit: int, gpu: bool = False) -> Outcome
         return of_exit(error.code, str(error))
     if isinstance(error, SystemExit):
         return _of_system_exit(error)
+    if isinstance(error, WrongArguments):  # another try would have the same arguments
+        return Outcome("fatal", error=clip(str(error), limit))
     if isinstance(error, BadOutput):
         return Outcome("error", error=clip(str(error), limit))
     if isinstance(error, ImportFailed):

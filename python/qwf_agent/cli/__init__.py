@@ -6,6 +6,7 @@ from importlib import import_module
 
 import click
 
+from qwf_agent import __version__, config
 from qwf_agent.cli import (
     answer,
     cancel_retry,
@@ -16,6 +17,7 @@ from qwf_agent.cli import (
     read,
     schedules,
     server,
+    settings,
     upkeep,
 )
 
@@ -33,9 +35,23 @@ SECTIONS = {
     "Work": ("apply", "run", "enqueue", "submit", "schedule", "tick", "prune"),
     "Inspect": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "schedules", "limits"),
-    "Change": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit"),
+    "Change": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit",
+               "settings"),
     "Monitor": ("top", "doctor", "metrics", "version"),
 }  # fmt: skip
+
+
+# Words of other tools, and the commands here.
+OTHERS_SAY = {
+    **dict.fromkeys(("list", "ls"), "qwf runs, or: qwf jobs"),
+    **dict.fromkeys(("status", "get", "describe"), "qwf show RUN, or: qwf job JOB"),
+    **dict.fromkeys(("stop", "kill", "delete", "rm"), "qwf cancel run ID, or: qwf cancel job ID"),
+    **dict.fromkeys(("start", "trigger"), "qwf run WORKFLOW, or: qwf agent"),
+    **dict.fromkeys(("register", "create"), "qwf apply DIR"),
+    **dict.fromkeys(("deploy", "init", "upgrade"), "qwf migrate deploy"),
+    **dict.fromkeys(("ps", "fleet"), "qwf workers"),
+    **dict.fromkeys(("questions", "pending"), "qwf inputs"),
+}
 
 
 class Qwf(commands.Commands):
@@ -53,6 +69,14 @@ class Qwf(commands.Commands):
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The named command; for a word of other tools, the message says what it is called here."""
+        if args[0] in OTHERS_SAY:
+            ctx.fail(f"no such command {args[0]!r}; write: {OTHERS_SAY[args[0]]}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands by section."""
         for title, names in SECTIONS.items():
@@ -63,6 +87,7 @@ class Qwf(commands.Commands):
 
 
 @click.group(cls=Qwf, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="%(version)s", help="Print the version.")
 def qwf() -> None:
     """Workflows and jobs on your own machines, with Postgres as the only server.
 
@@ -83,13 +108,13 @@ def qwf() -> None:
                 0 completed · 1 failed · 2 cancelled · 124 timed out
     Completion: eval "$(_QWF_COMPLETE=bash_source qwf)"  (zsh_source, fish_source)
     """
+    if click.get_current_context().invoked_subcommand != "agent":  # which has a log to say it in
+        config.warn_of_misspelt()
 
 
 @click.command()
 def version() -> None:
     """Print the version."""
-    from qwf_agent import __version__
-
     click.echo(__version__)
 
 
@@ -100,7 +125,8 @@ for command in (
     read.runs, read.show, read.jobs, read.job, read.why, read.inputs,
     follow.logs, follow.wait, fleet.queues, fleet.workers, schedules.schedules, fleet.limits,
     answer.answer, cancel_retry.cancel, cancel_retry.retry, cancel_retry.change,
-    cancel_retry.run_next, fleet.queue, fleet.worker, fleet.limit, version,
+    cancel_retry.run_next, fleet.queue, fleet.worker, fleet.limit, settings.settings,
+    version,
 ):  # fmt: skip
     qwf.add_command(command)
 

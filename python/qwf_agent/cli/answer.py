@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import click
 from psycopg.types.json import Jsonb
 
+from qwf_agent import config
 from qwf_agent.cli import arguments, connection, draw
 from qwf_agent.cli.connection import Connection
 
+NUMBER = re.compile(r"-[0-9.]+([eE][-+]?[0-9]+)?|-")
 
-@click.command(context_settings={"ignore_unknown_options": True})  # -5 is a value
+
+class Answer(click.Command):
+    """A command that takes a negative number for a value, but refuses an unknown option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse what begins with a dash, stands before --, and is no option and no number."""
+        ctx.ignore_unknown_options = True
+        known = [flag for option in self.get_params(ctx) for flag in option.opts]
+        for word in args[: args.index("--")] if "--" in args else args:
+            flag = word.partition("=")[0]
+            if flag.startswith("-") and flag not in known and not NUMBER.fullmatch(word):
+                meant = config.close_to(flag, known)
+                ctx.fail(
+                    f"no such option {flag!r}: "
+                    + (f"did you mean {meant!r}?" if meant else "put -- before an answer like that")
+                )
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=Answer)
 @click.argument("words", nargs=-1, metavar="[RUN NODE] VALUE")
 @click.option("--job", type=arguments.ID, metavar="JOB", help="Id of the job that asks.")
 @click.option("--by", help="Who answers. Default: your login name.")

@@ -4,74 +4,121 @@ from __future__ import annotations
 
 import getpass
 import json
+import math
+import re
 import sys
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
+import psycopg
 
-from qwf_agent.cli import connection
+from qwf_agent.cli import connection, known_names
 from qwf_agent.cli.connection import Connection
+from qwf_agent.cli.values import MAX_DIGITS, Length
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-UNITS = {
-    "ms": "milliseconds",
-    "s": "seconds",
-    "min": "minutes",
-    "m": "minutes",
-    "h": "hours",
-    "d": "days",
-}
 FORMATS = ["%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d"]
+
+# In JSON: a NUL that no backslash escapes, or half a pair. Postgres stores neither.
+UNSTORABLE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000|[\ud800-\udfff]")
 
 RUN_STATES = ("queued", "running", "awaiting_input", "completed", "failed", "cancelled")
 JOB_STATES = ("blocked", "scheduled", *RUN_STATES, "skipped")
 ID = click.IntRange(1, 2**63 - 1)
+MOST = 2**31 - 1  # what an int of Postgres holds
 
 
-def duration(text: str) -> timedelta:
-    """Parse a length of time: 90 or 90s, 10min, 2h, 1d."""
-    number = text.rstrip("abcdefghijklmnopqrstuvwxyz ").strip()
-    unit = text[len(number) :].strip() or "s"
-    try:
-        return timedelta(**{UNITS[unit]: float(number)})
-    except (KeyError, ValueError, OverflowError):
-        raise click.BadParameter(
-            f"{text!r} is not a duration: write 90s, 10min, 2h or 1d"
-        ) from None
+@dataclass(frozen=True)
+class UnreadLength(connection.Unread):
+    """A length of time as it was typed. Postgres reads it, as it reads those of definitions."""
 
+    text: str
+    option: str
+    what: str = "is not a duration"
+    example: str = "write 90s, 10min, 2 hours or 1 day"
 
-def moment(text: str) -> timedelta | datetime:
-    """Parse a time: a duration before or after now (2h), or a date, local unless it has a zone."""
-    for form in FORMATS:
+    def read(self, conn: Connection) -> Length:
+        """The length of time, of zero or more."""
+        query = "select %(text)s::interval as length, %(text)s::interval < '0' as negative"
         try:
-            when = datetime.strptime(text, form)
-        except ValueError:
-            continue
-        return when if when.tzinfo else when.astimezone()
-    try:
-        return duration(text)
-    except click.BadParameter:
-        raise click.BadParameter(
-            f"{text!r} is not a time: write 90s, 10min, 2h, 1d, '2030-01-31' or '2030-01-31 06:00'"
-        ) from None
+            (row,) = connection.many(conn, query, {"text": self.text})
+        except psycopg.DataError:
+            self._refuse(f"{self.what}: {self.example}")
+        if row["negative"]:
+            self._refuse("is negative: write it without the minus")
+        read: timedelta = row["length"]
+        length = Length(read.days, read.seconds, read.microseconds)
+        length.text = self.text
+        return length
+
+    def _refuse(self, why: str) -> NoReturn:
+        raise click.BadParameter(f"{self.text!r} {why}", param_hint=self.option)
+
+
+class Duration(click.ParamType[Any]):
+    """A length of time: whatever Postgres takes for an interval; a number alone is in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
+        """The text, to be read once there is a connection."""
+        return (
+            UnreadLength(value, param.opts[0] if param else "") if isinstance(value, str) else value
+        )
+
+
+class Moment(click.ParamType[Any]):
+    """A length of time before or after now (2h), or a date, local unless it has a zone."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
+        """The date, or the text to be read once there is a connection."""
+        if not isinstance(value, str):
+            return value
+        for form in FORMATS:
+            try:
+                when = datetime.strptime(value, form)
+            except ValueError:
+                continue
+            return when if when.tzinfo else _local(when)
+        return UnreadLength(
+            value,
+            param.opts[0] if param else "",
+            "is not a time",
+            "write 90s, 10min, 2 hours, 1 day, '2030-01-31' or '2030-01-31 06:00'",
+        )
+
+
+duration, moment = Duration(), Moment()
 
 
 def ago(conn: Connection, when: timedelta | datetime | None) -> datetime | None:
     """The time that `--since` means, by the database's clock."""
-    return _now(conn) - when if isinstance(when, timedelta) else when
+    query = "select qwf.now() - %s::interval as at"
+    return _by_its_clock(conn, query, when) if isinstance(when, timedelta) else when
 
 
 def ahead(conn: Connection, when: timedelta | datetime | None) -> datetime | None:
     """The time that `--until` means, by the database's clock."""
-    return _now(conn) + when if isinstance(when, timedelta) else when
+    query = "select qwf.now() + %s::interval as at"
+    return _by_its_clock(conn, query, when) if isinstance(when, timedelta) else when
 
 
 def pair(text: str) -> tuple[str, str]:
     """Parse key=value."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise click.BadParameter(f"{text!r} is not valid UTF-8") from None
     key, sign, value = text.partition("=")
     if not key or not sign:
         raise click.BadParameter(f"{text!r}: write key=value")
@@ -83,13 +130,23 @@ def run_at(conn: Connection, delay: timedelta | None, at: datetime | None) -> da
     if delay is not None and at is not None:
         raise click.UsageError("give --in or --at, not both")
     if delay is not None:
-        return _now(conn) + delay
-    return at and (at if at.tzinfo else at.astimezone())
+        return ahead(conn, delay)
+    return at and (at if at.tzinfo else _local(at))
 
 
-def _now(conn: Connection) -> datetime:
-    now: datetime = connection.call(conn, "now")
-    return now
+def _by_its_clock(conn: Connection, query: LiteralString, length: timedelta) -> datetime:
+    try:
+        at: datetime = connection.many(conn, query, (length,))[0]["at"]
+    except psycopg.DataError as error:
+        raise click.UsageError(f"{length}: {error.diag.message_primary}; give less") from None
+    return at
+
+
+def _local(when: datetime) -> datetime:
+    try:
+        return when.astimezone()
+    except (OverflowError, ValueError):  # beside the first or last year of Python
+        return when.replace(tzinfo=timezone.utc)
 
 
 def parse_json(text: str, what: str) -> Any:
@@ -101,8 +158,8 @@ def parse_json(text: str, what: str) -> Any:
         elif text.startswith("@"):
             source = text[1:]
             text = Path(source).expanduser().read_text(encoding="utf-8")
-        return json.loads(text, parse_constant=_refuse_constant)
-    except (OSError, UnicodeDecodeError) as error:
+        return _read_json(text)
+    except (OSError, UnicodeDecodeError, RuntimeError) as error:
         raise click.UsageError(f"{what}: cannot read {source}: {error}") from None
     except ValueError as error:
         raise click.UsageError(f"{what}: {source} is not JSON: {error}") from None
@@ -119,13 +176,66 @@ def parse_object(text: str, what: str) -> dict[str, Any]:
 def parse_value(text: str) -> Any:
     """The JSON value if the text is JSON, else the text itself."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return _read_json(text)
     except ValueError:
         return text
 
 
+def with_settings(args: str | None, settings: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
+    """The object that --args and --set mean together; None if neither is given."""
+    if args is None and not settings:
+        return None
+    whole = parse_object(args or "{}", "--args")
+    for path, value in settings:
+        *parents, last = path.split(".")
+        target = whole
+        for parent in parents:
+            target = target.setdefault(parent, {})
+            if not isinstance(target, dict):
+                raise click.UsageError(f"--set {path}: {parent} is not an object")
+        target[last] = parse_value(value)
+    return whole
+
+
+def _read_json(text: str) -> Any:
+    """The JSON value. Raises ValueError for what Postgres would refuse or Python would change."""
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_unique, parse_constant=_refuse_constant,
+            parse_int=_whole, parse_float=_finite,
+        )  # fmt: skip
+        sent = json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        raise ValueError("it is nested too deep: at most a few hundred levels") from None
+    if UNSTORABLE.search(sent):
+        raise ValueError("a text in it has a NUL or half a surrogate pair: leave that out")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {twice!r} stands twice in one object")
+    return found
+
+
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON value")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number of {len(digits)} digits is too long: write it as a text")
+    return int(digits)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {digits[:20]} is too large: write it as a text")
+    return number
 
 
 def login_name() -> str:
@@ -136,7 +246,16 @@ def login_name() -> str:
         return "qwf"
 
 
-priority = click.option("--priority", type=int, metavar="N", help="Lower runs first. Default: 100.")
+def signed(reason: str | None, command: str) -> str:
+    """A reason that also names the person: many people may share one login of the database."""
+    person = f"{command}, {login_name()}"
+    return f"{reason} ({person})" if reason else person
+
+
+priority = click.option(
+    "--priority", type=click.IntRange(-MOST, MOST), metavar="N",
+    help="Lower runs first. Default: 100.",
+)  # fmt: skip
 key = click.option(
     "--key",
     help="Idempotency key: while another one with this key is unfinished, its id is returned.",
@@ -168,15 +287,36 @@ timeout = click.option(
     "--timeout", type=duration, metavar="TIME", help="Time limit of one attempt: 90s, 10min, 2h."
 )
 of_task = click.option("--task", metavar="TASK", help="Only jobs of this task.")
-of_queue = click.option("--queue", metavar="QUEUE", help="Only jobs of this queue.")
+of_queue = click.option(
+    "--queue", type=known_names.Name("queue"), metavar="QUEUE", help="Only jobs of this queue."
+)
 of_project = click.option("--project", metavar="TAG", help="Only those with this tenant tag.")
-of_workflow = click.option("--workflow", metavar="NAME", help="Only runs of this workflow.")
+of_workflow = click.option(
+    "--workflow", type=known_names.Name("workflow"), metavar="NAME",
+    help="Only runs of this workflow.",
+)  # fmt: skip
 since = click.option(
     "--since", type=moment, metavar="TIME",
     help="Only those created since: 2h, 1d, or '2030-01-31 06:00'.",
 )  # fmt: skip
 yes = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 dry_run = click.option("--dry-run", is_flag=True, help="Only list what would be changed.")
+
+
+def args(what: str, *also: str) -> Callable[[F], F]:
+    """Options --args and --set: with_settings makes one object of both."""
+
+    def added(command: F) -> F:
+        for option in (
+            click.option("--set", "settings", type=pair, multiple=True, metavar="KEY=VALUE",
+                         help="One value of --args, JSON or text: --set photo.path=a.jpg."),
+            click.option("--args", *also, "args", metavar="JSON",
+                         help=f"{what}: a JSON object, @file, or - for stdin."),
+        ):  # fmt: skip
+            command = option(command)
+        return command
+
+    return added
 
 
 def of_status(what: str, states: Sequence[str]) -> Callable[[F], F]:

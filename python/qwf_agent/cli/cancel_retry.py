@@ -9,7 +9,7 @@ from typing import Any
 import click
 import psycopg
 
-from qwf_agent.cli import arguments, commands, connection, draw, errors
+from qwf_agent.cli import arguments, commands, connection, draw, errors, known_names
 from qwf_agent.cli.connection import Connection
 
 OPEN = ("blocked", "scheduled", "queued", "running", "awaiting_input")
@@ -37,7 +37,7 @@ order by r.id
 Since = timedelta | datetime | None
 Subject = tuple[str, int]  # ("run" or "job", id)
 
-reason = click.option("--reason", help="Why; it is recorded.")
+reason = click.option("--reason", help="Why; it is recorded, with your name.")
 failed = click.option("--failed", is_flag=True, help="Those that failed; required without ids.")
 ended_since = click.option(
     "--since", type=arguments.moment, metavar="TIME",
@@ -71,12 +71,13 @@ def cancel_run(
     **wanted: Any,
 ) -> None:  # fmt: skip
     """Cancel whole runs: those given, or all unfinished ones that match."""
+    why = arguments.signed(reason, "qwf cancel")
     if _by_id(ids, wanted):
-        _cancel_named(conn, "run", ids, reason)
+        _cancel_named(conn, "run", ids, why)
         return
     states = {"states": ["queued", "running", "awaiting_input"]}
     found = connection.many(conn, MATCHING_RUNS, _filters(conn, wanted) | states)
-    _each(conn, "cancel", [("run", row["id"]) for row in found], dry_run, yes, reason=reason)
+    _each(conn, "cancel", [("run", row["id"]) for row in found], dry_run, yes, reason=why)
 
 
 @cancel.command("job")
@@ -98,13 +99,14 @@ def cancel_job(
 
     Cancelling a node cancels its run.
     """
+    why = arguments.signed(reason, "qwf cancel")
     if _by_id(ids, wanted):
-        _cancel_named(conn, "job", ids, reason)
+        _cancel_named(conn, "job", ids, why)
         return
     status = wanted.pop("status")
     states = {"states": [status] if status else list(OPEN)}
-    found = connection.many(conn, MATCHING_JOBS, _filters(conn, wanted) | states)
-    _each(conn, "cancel", _subjects(found), dry_run, yes, reason=reason)
+    found = _matching_jobs(conn, _filters(conn, wanted) | states)
+    _each(conn, "cancel", _subjects(found), dry_run, yes, reason=why)
 
 
 @click.group(cls=commands.RunOrJob)
@@ -175,7 +177,7 @@ def retry_job(
             click.echo(f"job {job} is queued again")
         return
     _require_failed(wanted)
-    found = connection.many(conn, MATCHING_JOBS, _filters(conn, wanted) | {"states": ["failed"]})
+    found = _matching_jobs(conn, _filters(conn, wanted) | {"states": ["failed"]})
     _each(conn, "retry", _subjects(found), dry_run, yes)
 
 
@@ -242,6 +244,14 @@ def _filters(conn: Connection, wanted: dict[str, Any]) -> dict[str, Any]:
     return {**wanted, "since": arguments.ago(conn, wanted["since"])}
 
 
+def _matching_jobs(conn: Connection, wanted: dict[str, Any]) -> list[Any]:
+    """The jobs that match; if there are none, a misspelt task is named."""
+    found = connection.many(conn, MATCHING_JOBS, wanted)
+    if not found:
+        known_names.note_unseen(conn, task=wanted["task"])
+    return found
+
+
 def _subjects(jobs: Sequence[draw.Row]) -> list[Subject]:
     """Standalone jobs as jobs, nodes as their runs, each once."""
     runs = dict.fromkeys(row["run_id"] for row in jobs if row["run_id"] is not None)
@@ -249,7 +259,7 @@ def _subjects(jobs: Sequence[draw.Row]) -> list[Subject]:
     return [*alone, *(("run", run) for run in runs)]
 
 
-def _cancel_named(conn: Connection, what: str, ids: Sequence[int], reason: str | None) -> None:
+def _cancel_named(conn: Connection, what: str, ids: Sequence[int], reason: str) -> None:
     with conn.transaction():
         for number in ids:
             _one(conn, "cancel", (what, number), reason=reason)
@@ -272,9 +282,12 @@ def _each(
         return
     arguments.confirm(f"{verb.capitalize()} {_counted(subjects)}?", yes)
     refused: list[str] = []
-    for subject in subjects:
+    for number, subject in enumerate(subjects):
         try:
             _one(conn, verb, subject, **more)
+        except psycopg.errors.LockNotAvailable:
+            click.echo(f"{verb}: stopped after {number} of {_counted(subjects)}")
+            raise
         except psycopg.errors.DatabaseError as error:
             if not (error.sqlstate or "").startswith("QW"):
                 raise

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import click
 
+from qwf_agent import config
 from qwf_agent.cli.errors import guarded
 
 
@@ -16,6 +17,19 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order they were added, not alphabetical."""
         return list(self.commands)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The named command. The error about an unknown one says which it probably means."""
+        name, known = args[0], self.list_commands(ctx)
+        if not (ctx.resilient_parsing or name.startswith("-") or name in known):
+            meant = config.close_to(name, known)
+            ctx.fail(
+                f"no such command {name!r}: "
+                + (f"did you mean {meant!r}?" if meant else f"use one of {', '.join(known)}")
+            )
+        return super().resolve_command(ctx, args)
 
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run the command line and exit: see the table of exit codes in `qwf --help`."""

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 import psycopg
 from psycopg import sql
-from psycopg.abc import Buffer
 from psycopg.rows import DictRow, dict_row
-from psycopg.types.datetime import TimestamptzLoader
-from psycopg.types.json import Jsonb
+from psycopg.types.json import Jsonb, set_json_loads
 
-from qwf_agent import config
-from qwf_agent.cli.draw.words import INFINITE
+from qwf_agent import config, migrate
+from qwf_agent.cli import errors, values
+from qwf_agent.cli.draw.visible import visible
+from qwf_agent.migrate import trust
 
 if TYPE_CHECKING:
-    from typing_extensions import LiteralString
+    from typing_extensions import LiteralString, Self
 
 
 Connection = psycopg.Connection[DictRow]
@@ -28,27 +28,89 @@ dsn_option = click.option(
     metavar="URL",
     help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or the server `qwf up` started.",
 )
+LOCK_WAIT_S = 3
+SHOWN_BLOCKERS = 3
+# Sent before each statement and in force for it alone: behind PgBouncer, the next statement may be
+# on another session, and what a SET leaves behind is there for other clients.
+SETTINGS = f"""select
+  pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+  pg_catalog.set_config('datestyle', 'ISO', true),
+  pg_catalog.set_config('intervalstyle', 'postgres', true),
+  pg_catalog.set_config('lock_timeout', '{LOCK_WAIT_S}s', true);
+"""
+# Who may see less of other sessions sees no xact_start.
+BLOCKERS = """
+select a.pid, a.usename as login, a.application_name as application, a.state,
+  date_part('epoch', now() - a.xact_start) as seconds
+from pg_stat_activity a
+where a.datname = current_database() and a.pid <> pg_backend_pid()
+  and (a.xact_start is null or a.xact_start < now() - make_interval(secs => %(wait)s))
+  and exists (
+    select from pg_locks l left join pg_class c on c.oid = l.relation
+    where l.pid = a.pid and l.granted
+      and (l.locktype = 'advisory' or c.relnamespace::regnamespace::text in ('qwf', '_qwf')
+        and c.relkind = 'r' and l.mode <> 'AccessShareLock'))
+order by a.xact_start
+limit %(limit)s
+"""
 
 
-class InfiniteTimeLoader(TimestamptzLoader):
-    """Loads times, also infinity: the start time of a job that waits forever."""
+class Cursor(psycopg.ClientCursor[DictRow]):
+    """Runs each statement under SETTINGS."""
 
-    def load(self, data: Buffer) -> datetime:
-        """The time that the server sent."""
-        return INFINITE.get(bytes(data).decode()) or super().load(data)
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
+        """Send SETTINGS and the statement in one message; the result is the statement's."""
+        text = query.as_string(self) if isinstance(query, sql.Composable) else query
+        super().execute(SETTINGS + text, params, **options)
+        self.nextset()
+        return self
+
+
+class Unread(abc.ABC):
+    """An argument that the database has to read."""
+
+    @abc.abstractmethod
+    def read(self, conn: Connection) -> Any:
+        """The value. Raises click.BadParameter."""
 
 
 def connect(dsn: str | None, *, notices: bool = True) -> Connection:
-    """Connect in autocommit; print the server's notices to standard error."""
+    """Connect in autocommit; print the server's notices to standard error.
+
+    Raises ConfigError if we are a superuser and the schema is not a superuser's.
+    """
+    conn = connect_unchecked(dsn, notices=notices)
+    try:
+        check_owner(conn)
+    except BaseException:
+        conn.close()
+        raise
+    return conn
+
+
+def check_owner(conn: Connection) -> None:
+    """Raise ConfigError if we are a superuser and the schema is not a superuser's."""
+    try:
+        trust.refuse_as_superuser(conn)
+    except migrate.MigrateError as error:
+        raise config.ConfigError(str(error)) from None
+
+
+def connect_unchecked(dsn: str | None, *, notices: bool = True) -> Connection:
+    """Connect as `connect` does, but do not ask whose schema it is."""
     conn = psycopg.connect(
         config.find_dsn(dsn),
         autocommit=True,
         row_factory=dict_row,
+        cursor_factory=Cursor,
         application_name="qwf",
         connect_timeout=10,
-        prepare_threshold=None,  # behind PgBouncer, the next call may be on another session
+        client_encoding="utf8",
     )
-    conn.adapters.register_loader("timestamptz", InfiniteTimeLoader)
+    for type_name, loader in values.LOADERS.items():
+        conn.adapters.register_loader(type_name, loader)
+    conn.adapters.register_dumper(values.Length, values.LengthDumper)
+    set_json_loads(values.read_json, conn)
     if notices:
         conn.add_notice_handler(_notice)
     return conn
@@ -61,9 +123,35 @@ def database(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def connected(*args: Any, dsn: str | None, **options: Any) -> Any:
         with connect(dsn) as conn:
-            return command(conn, *args, **options)
+            read = {
+                name: value.read(conn) if isinstance(value, Unread) else value
+                for name, value in options.items()
+            }
+            try:
+                return command(conn, *args, **read)
+            except psycopg.errors.LockNotAvailable:
+                errors.fail(BLOCKED, BLOCKED_HINT, details=blockers(conn))
 
     return connected
+
+
+BLOCKED = f"this waited {LOCK_WAIT_S} s for what another transaction has locked"
+BLOCKED_HINT = (
+    "let that transaction commit or roll back, then try again;"
+    " to end it: select pg_terminate_backend(PID)"
+)
+
+
+def blockers(conn: Connection) -> list[str]:
+    """The open transactions that may hold the lock that `conn` has waited for, oldest first."""
+    found = many(conn, BLOCKERS, {"wait": LOCK_WAIT_S - 1, "limit": SHOWN_BLOCKERS})
+    return [
+        f"pid {row['pid']}, login {row['login']}"
+        + (f", application {row['application']}" if row["application"] else "")
+        + (f", {row['state']}" if row["state"] else "")
+        + (f", for {row['seconds']:.0f} s" if row["seconds"] is not None else "")
+        for row in found
+    ]
 
 
 def call(conn: Connection, function: str, **arguments: Any) -> Any:
@@ -73,8 +161,10 @@ def call(conn: Connection, function: str, **arguments: Any) -> Any:
         sql.SQL("{} => {}").format(sql.Identifier(n), sql.Placeholder()) for n in given
     )
     query = sql.SQL("select qwf.{}({})").format(sql.Identifier(function), named)
-    values = [Jsonb(value) if isinstance(value, dict | list) else value for value in given.values()]
-    row = conn.execute(query, values).fetchone()
+    parameters = [
+        Jsonb(value) if isinstance(value, dict | list) else value for value in given.values()
+    ]
+    row = conn.execute(query, parameters).fetchone()
     return next(iter(row.values())) if row else None
 
 
@@ -86,6 +176,6 @@ def many(
 
 
 def _notice(notice: psycopg.errors.Diagnostic) -> None:
-    click.echo(f"note: {notice.message_primary}", err=True)
+    click.echo(f"note: {visible(notice.message_primary or '')}", err=True)
     if notice.message_hint:
-        click.echo(f"hint: {notice.message_hint}", err=True)
+        click.echo(f"hint: {visible(notice.message_hint)}", err=True)

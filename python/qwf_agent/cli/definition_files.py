@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,16 +15,22 @@ from psycopg import sql
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
+from qwf_agent.cli import yaml_files
+
 KINDS = {"nodes": "pipeline", "steps": "workflow"}
 SUFFIXES = {".json", ".yaml", ".yml"}
 
 
 class DefinitionError(Exception):
-    """Some definitions are wrong; nothing was registered. `problems` has one text for each."""
+    """Some definitions are wrong; nothing was registered.
 
-    def __init__(self, problems: list[str]) -> None:
+    `problems` has one text for each; `hint` says what to do about them, if that is known.
+    """
+
+    def __init__(self, problems: list[str], hints: Iterable[str] = ()) -> None:
         super().__init__(f"{len(problems)} problem{'s' * (len(problems) != 1)}, nothing registered")
         self.problems = problems
+        self.hint = "\n".join(dict.fromkeys(hints)) or None
 
 
 @dataclass(frozen=True)
@@ -95,6 +103,7 @@ def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -
     """
     registered: list[Registered] = []
     problems: list[str] = []
+    hints: list[str] = []
     broken: set[str] = set()
     with conn.transaction() as whole:
         for one in definitions:
@@ -112,23 +121,17 @@ def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -
                     *(error.diag.message_detail or "").splitlines(),
                 ]
                 problems += [f"{one.path}: {line}" for line in lines[1:] or lines]
+                hints += (error.diag.message_hint or "").splitlines()
         if problems:
             raise psycopg.Rollback(whole)
     if problems:
-        raise DefinitionError(problems)
+        raise DefinitionError(problems, hints)
     return registered
 
 
 def _read(path: Path) -> Definition:
     text = path.read_text(encoding="utf-8")
-    if path.suffix == ".json":
-        content = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
-    else:
-        content = yaml.safe_load(text)
-        try:
-            json.dumps(content, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"not a JSON value: {error}; quote it") from None
+    content = _json(text) if path.suffix == ".json" else yaml_files.load(text)
     kinds = [kind for key, kind in KINDS.items() if isinstance(content, dict) and key in content]
     if len(kinds) != 1:
         raise ValueError(
@@ -137,12 +140,31 @@ def _read(path: Path) -> Definition:
     return Definition(path, kinds[0], content)
 
 
+def _json(text: str) -> Any:
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=_unique,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+        )
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _finite(text: str) -> float:
+    if math.isinf(float(text)):
+        raise ValueError(f"{text} is too large")
+    return float(text)
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    if twice:
-        raise ValueError(f"key {twice[0]!r} is twice in one object")
-    return dict(pairs)
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"key {key!r} is twice in one object")
+        found[key] = value
+    return found
 
 
 def _refuse_constant(name: str) -> Any:

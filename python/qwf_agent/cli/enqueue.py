@@ -9,7 +9,16 @@ from typing import Any
 import click
 from rich.text import Text
 
-from qwf_agent.cli import arguments, connection, definition_files, draw, errors, follow, output
+from qwf_agent.cli import (
+    arguments,
+    connection,
+    definition_files,
+    draw,
+    errors,
+    follow,
+    known_names,
+    output,
+)
 from qwf_agent.cli.connection import Connection
 
 
@@ -39,12 +48,12 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
 
     \b
     Example:  qwf apply examples/streetview/definitions
-    Then:     qwf run NAME --context '{...}' --watch
+    Then:     qwf run NAME --set KEY=VALUE --watch
     """
     try:
         registered = definition_files.register(conn, definition_files.load(folder))
     except definition_files.DefinitionError as error:
-        errors.fail(str(error), details=error.problems)
+        errors.fail(str(error), error.hint, details=error.problems)
     rows = [
         {"kind": r.kind, "name": r.name, "version": r.version, "change": r.change}
         for r in registered
@@ -58,12 +67,7 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
 # fmt: off
 @click.command()
 @click.argument("task")
-@click.option(
-    "--args",
-    default="{}",
-    metavar="JSON",
-    help="Arguments: a JSON object, @file, or - for stdin.",
-)
+@arguments.args("Its arguments")
 @click.option("--queue", help="Queue of the job. Default: default.")
 @arguments.priority
 @arguments.delay
@@ -72,7 +76,7 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
 @arguments.once
 @click.option(
     "--max-attempts",
-    type=click.IntRange(1),
+    type=click.IntRange(1, arguments.MOST),
     metavar="N",
     help="Maximum number of attempts. Default: 1, or 4 for transient failures.",
 )
@@ -80,7 +84,8 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
 @click.option("--backoff", type=JSON, metavar="JSON",
               help='Seconds between attempts: [5,30,120], or {"base":1,"factor":2,"max":600}.')
 @click.option("--model", metavar="NAME", help="Model that it needs.")
-@click.option("--vram-mb", type=click.IntRange(0), metavar="MIB", help="GPU memory it needs.")
+@click.option("--vram-mb", type=click.IntRange(0, arguments.MOST), metavar="MIB",
+              help="GPU memory it needs.")
 @click.option("--requires", type=arguments.pair, multiple=True, metavar="LABEL=VALUE",
               help="Label the worker must have; may be repeated.")
 @click.option("--limit-by", metavar="NAME", help="Limit it counts against: see qwf limits.")
@@ -95,7 +100,8 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
 def enqueue(
     conn: Connection,
     task: str,
-    args: str,
+    args: str | None,
+    settings: tuple[tuple[str, str], ...],
     delay: timedelta | None,
     at: datetime | None,
     requires: tuple[tuple[str, str], ...],
@@ -106,32 +112,29 @@ def enqueue(
     """Enqueue one job of TASK and print its id.
 
     \b
-    Example:  qwf enqueue send_email --args '{"to": "ada@example.org"}'
+    Example:  qwf enqueue send_email --set to=ada@example.org
+              qwf enqueue send_email --args '{"to": "ada@example.org"}' --in 10min
     Then:     qwf job ID
     """
     job = connection.call(
         conn,
         "enqueue",
         task=task,
-        args=arguments.parse_object(args, "--args"),
+        args=arguments.with_settings(args, settings),
         run_at=arguments.run_at(conn, delay, at),
         requires=dict(requires) or None,
         labels=dict(labels),
         **options,
     )
     output.show_json({"job_id": job}) if as_json else click.echo(job)
+    known_names.note_unable(conn, options["queue"], task=task, model=options["model"])
 # fmt: on
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED, metavar="ARGV...")
 @click.option("--queue", help="Queue of the job. Default: default.")
-@click.option(
-    "--inputs",
-    default="{}",
-    metavar="JSON",
-    help="Its standard input: a JSON object, @file, or -.",
-)
+@arguments.args("Its standard input")
 @click.option("--wait", is_flag=True, help="Wait until it ends and print its log.")
 @arguments.priority
 @arguments.delay
@@ -145,7 +148,8 @@ def enqueue(
 def submit(
     conn: Connection,
     argv: tuple[str, ...],
-    inputs: str,
+    args: str | None,
+    settings: tuple[tuple[str, str], ...],
     wait: bool,
     delay: timedelta | None,
     at: datetime | None,
@@ -166,7 +170,7 @@ def submit(
         conn,
         "enqueue",
         task="command",
-        args={**arguments.parse_object(inputs, "--inputs"), "command": list(argv)},
+        args={**(arguments.with_settings(args, settings) or {}), "command": list(argv)},
         run_at=arguments.run_at(conn, delay, at),
         labels=dict(labels),
         **options,
@@ -178,14 +182,7 @@ def submit(
 
 @click.command()
 @click.argument("name")
-@click.option(
-    "--context",
-    default="{}",
-    metavar="JSON",
-    help="Values the workflow reads: a JSON object, @file, or -.",
-)
-@click.option("--set", "settings", type=arguments.pair, multiple=True, metavar="KEY=VALUE",
-              help="One value of the context, JSON or text: --set photo.path=a.jpg.")  # fmt: skip
+@arguments.args("The context: values the workflow reads", "--context")
 @arguments.priority
 @arguments.delay
 @arguments.at
@@ -204,7 +201,7 @@ def submit(
 def run(
     conn: Connection,
     name: str,
-    context: str,
+    args: str | None,
     settings: tuple[tuple[str, str], ...],
     delay: timedelta | None,
     at: datetime | None,
@@ -223,33 +220,21 @@ def run(
     """
     if options["out_dir"]:
         options["out_dir"] = str(Path(options["out_dir"]).expanduser().absolute())
+    context = arguments.with_settings(args, settings)
     run_id = connection.call(
         conn,
         "enqueue_run",
         workflow=name,
-        context=_with_settings(arguments.parse_object(context, "--context"), settings),
+        context=context,
         run_at=arguments.run_at(conn, delay, at),
         labels=dict(labels),
         **options,
     )
-    if watch:
-        raise SystemExit(follow.watch(conn, run_id, as_json))
-    if as_json:
+    if as_json and not watch:
         output.show_json({"run_id": run_id})
-    else:
+    elif not watch:
         click.echo(run_id)
         output.console(stderr=True).print(Text(f"next: qwf show {run_id}", "bright_black"))
-
-
-def _with_settings(
-    context: dict[str, Any], settings: tuple[tuple[str, str], ...]
-) -> dict[str, Any]:
-    for path, value in settings:
-        *parents, last = path.split(".")
-        target = context
-        for parent in parents:
-            target = target.setdefault(parent, {})
-            if not isinstance(target, dict):
-                raise click.UsageError(f"--set {path}: {parent} is not an object")
-        target[last] = arguments.parse_value(value)
-    return context
+    known_names.note_unread(conn, run_id, context or {})
+    if watch:
+        raise SystemExit(follow.watch(conn, run_id, as_json))

@@ -17,6 +17,7 @@ from qwf_agent.db import NO_SCHEMA
 from qwf_agent.exit_codes import FAILED, INTERRUPTED, MISCONFIGURED, NO_DATABASE
 
 NOT_ALLOWED = "42501"
+WRONG_USAGE = 2  # click's exit code
 ROLES = (
     "this login may not do that; grant it a role: qwf_viewer reads, qwf_producer enqueues, cancels,"
     " retries and answers, qwf_worker runs jobs, qwf_admin does everything"
@@ -52,6 +53,9 @@ def guarded(run: Callable[[], Any]) -> int:
         return NO_DATABASE
     except psycopg.Error as error:
         return _database_error(error)
+    except UnicodeEncodeError:
+        _print_error("an argument is not valid UTF-8", hint="is the terminal's locale UTF-8?")
+        return WRONG_USAGE
     except Exception as error:
         if os.environ.get("QWF_DEBUG"):
             raise

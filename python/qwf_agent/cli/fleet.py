@@ -10,7 +10,16 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import arguments, commands, connection, draw, errors, follow, output
+from qwf_agent.cli import (
+    arguments,
+    commands,
+    connection,
+    draw,
+    errors,
+    follow,
+    known_names,
+    output,
+)
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.read import show_list
 from qwf_agent.exit_codes import INTERRUPTED
@@ -27,6 +36,7 @@ WORKERS = """
 select *
 from qwf.fleet f
 where (%(everyone)s or f.state <> 'stopped') and (%(host)s::text is null or f.host = %(host)s)
+  and (%(queue)s::text is null or f.queue = %(queue)s)
 order by f.host, f.queue, f.started_at
 """
 LIMITS = """
@@ -88,7 +98,7 @@ def queue() -> None:
 )
 @click.option(
     "--max-running",
-    type=click.IntRange(1),
+    type=click.IntRange(1, arguments.MOST),
     metavar="N",
     help="Maximum number of its jobs that run at once.",
 )
@@ -118,25 +128,45 @@ def resume(conn: Connection, name: str) -> None:
 
 
 @click.command()
-@click.option("--all", "everyone", is_flag=True, help="Include those that stopped in the last day.")
+@click.option(
+    "--all",
+    "everyone",
+    is_flag=True,
+    help="Include those that stopped or were replaced in the last day.",
+)
 @click.option("--host", metavar="HOST", help="Only those on this box.")
+@click.option("--queue", metavar="QUEUE", help="Only those of this queue.")
 @click.option(
     "--check", is_flag=True, help="Print nothing; exit 1 unless one is alive on HOST, or this box."
 )
 @output.json_option
 @connection.database
-def workers(conn: Connection, everyone: bool, host: str | None, check: bool, as_json: bool) -> None:
+def workers(
+    conn: Connection,
+    everyone: bool,
+    host: str | None,
+    queue: str | None,
+    check: bool,
+    as_json: bool,
+) -> None:
     """List the workers: where they are and what they do.
 
     \b
     Example:  qwf workers
               qwf workers --check        (the health check of a container)
-    Then:     qwf worker off HOST QUEUE --reason 'new card'
+    Then:     qwf worker off --host HOST --queue QUEUE --reason 'new card'
+              qwf worker forget WORKER   (one that is dead for good)
     """
-    host = host or (socket.gethostname() if check else None)
-    found = connection.many(conn, WORKERS, {"everyone": everyone, "host": host})
-    if check:
-        raise SystemExit(all(row["state"] in ("dead", "stopped") for row in found))
+    if check:  # with the login of an agent, which may read no view
+        alive = connection.call(
+            conn, "worker_alive", host=host or socket.gethostname(), queue=queue
+        )
+        raise SystemExit(not alive)
+    if queue is not None:
+        known_names.check(conn, "queue", queue, "--queue")
+    found = connection.many(conn, WORKERS, {"everyone": everyone, "host": host, "queue": queue})
+    if not found:
+        known_names.note_unseen(conn, host=host)
     for row in [] if as_json else found:
         until = f"until {draw.moment(row['until'])}" if row["until"] else ""
         row |= {"model": row["current_model"], "seen": row["last_seen"]}
@@ -149,14 +179,21 @@ def workers(conn: Connection, everyone: bool, host: str | None, check: bool, as_
 def worker() -> None:
     """Switch workers on and off, load and unload models.
 
-    A switch survives restarts and takes effect in under a second. HOST defaults to this box; --all
-    means every queue the box serves.
+    A switch survives restarts and takes effect in under a second. --host defaults to this box,
+    --queue to the queue it serves if it serves only one.
 
     \b
-    Example:  qwf worker drain box-a gpu --reason 'new card' --until 2h
-              qwf worker off box-a --all
-              qwf worker on box-a gpu
+    Example:  qwf worker drain --host box-a --queue gpu --until 2h
+              qwf worker off --host box-a --all
+              qwf worker on --host box-a --queue gpu
+              qwf worker load flux --host box-a
     """
+
+
+of_host = click.option("--host", metavar="HOST", help="The box. Default: this one.")
+of_queue = click.option(
+    "--queue", metavar="QUEUE", help="The queue. Default: the only one that the box serves."
+)
 
 
 def switch_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -165,7 +202,8 @@ def switch_options(command: Callable[..., Any]) -> Callable[..., Any]:
         connection.database,
         click.option("--reason", help="Why; it is recorded."),
         click.option("--all", "everywhere", is_flag=True, help="Every queue the box serves."),
-        click.argument("words", nargs=-1, metavar="[HOST] QUEUE"),
+        of_queue,
+        of_host,
     ):
         command = option(command)
     return command
@@ -179,52 +217,64 @@ until = click.option(
 
 @worker.command("on")
 @switch_options
-def on(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+def on(conn: Connection, **more: Any) -> None:
     """Serve the queue again."""
-    _switch(conn, words, everywhere, "on", "hard", "on again", **more)
+    _switch(conn, "on", "hard", "on again", **more)
 
 
 @worker.command("off")
 @until
 @switch_options
-def off(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+def off(conn: Connection, **more: Any) -> None:
     """Stop at once: kill bodies and release their jobs."""
-    _switch(
-        conn,
-        words,
-        everywhere,
-        "off",
-        "hard",
-        "off: bodies are killed, their jobs handed back",
-        **more,
-    )
+    _switch(conn, "off", "hard", "off: bodies are killed, their jobs handed back", **more)
 
 
 @worker.command("drain")
 @until
 @switch_options
-def drain(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+def drain(conn: Connection, **more: Any) -> None:
     """Finish the running jobs, then stop."""
-    _switch(conn, words, everywhere, "off", "drain", "off when the running jobs are done", **more)
+    _switch(conn, "off", "drain", "off when the running jobs are done", **more)
 
 
 @worker.command("pause")
 @until
 @switch_options
-def pause_worker(conn: Connection, words: tuple[str, ...], everywhere: bool, **more: Any) -> None:
+def pause_worker(conn: Connection, **more: Any) -> None:
     """Claim no more jobs, but keep the model loaded."""
-    _switch(conn, words, everywhere, "off", "pause", "paused, its model stays loaded", **more)
+    _switch(conn, "off", "pause", "paused, its model stays loaded", **more)
 
 
-of_host = click.option("--host", metavar="HOST", help="The box. Default: this one.")
-model_queue = click.option("--queue", default="gpu", show_default=True, metavar="QUEUE")
+@worker.command("forget")
+@click.argument("name", metavar="WORKER")
+@connection.database
+def forget(conn: Connection, name: str) -> None:
+    """Forget a dead WORKER, and hand back the jobs it held.
+
+    A box that comes back registers again. Workers that nobody forgets are listed for a day.
+    """
+    found = connection.many(
+        conn, "select w.running from qwf.dead_workers w where w.worker = %s", (name,)
+    )
+    if not found:
+        known = connection.many(conn, "select 1 from qwf.workers where id = %s", (name,))
+        meant = known_names.nearest(conn, "worker", name)
+        errors.fail(
+            f"worker {name} is not dead" if known else f"no worker {name}",
+            f"did you mean {meant}?" if meant else "qwf workers --all",
+        )
+    connection.call(conn, "deregister_worker", worker=name)
+    click.echo(f"{name} is forgotten")
+
+
 wait = click.option("--wait", is_flag=True, help="Wait until it is done; exit 1 if it failed.")
 
 
 @worker.command("load")
 @click.argument("model")
 @of_host
-@model_queue
+@of_queue
 @wait
 @connection.database
 def load(conn: Connection, model: str, **more: Any) -> None:
@@ -235,7 +285,7 @@ def load(conn: Connection, model: str, **more: Any) -> None:
 @worker.command("unload")
 @click.argument("model", required=False)
 @of_host
-@model_queue
+@of_queue
 @wait
 @connection.database
 def unload(conn: Connection, model: str | None, **more: Any) -> None:
@@ -248,13 +298,13 @@ def _request(
     action: str,
     model: str | None,
     host: str | None,
-    queue: str,
+    queue: str | None,
     wait: bool,
 ) -> None:
-    box = host or socket.gethostname()
+    box, (name,) = _host_and_queues(conn, host, queue)
     query = "select qwf.request_model(%s, %s, %s, %s, %s) as id"
-    (row,) = connection.many(conn, query, (box, queue, model, action, arguments.login_name()))
-    what = f"{box} {queue}: {action} {model or 'the loaded model'}"
+    (row,) = connection.many(conn, query, (box, name, model, action, arguments.login_name()))
+    what = f"{box} {name}: {action} {model or 'the loaded model'}"
     if not wait:
         click.echo(f"{what}, requested")
         return
@@ -300,7 +350,7 @@ def limit() -> None:
 
 @limit.command("create")
 @click.argument("name")
-@click.argument("max_running", type=click.IntRange(1), metavar="N")
+@click.argument("max_running", type=click.IntRange(1, arguments.MOST), metavar="N")
 @connection.database
 def create_limit(conn: Connection, name: str, max_running: int) -> None:
     """Create limit NAME of N jobs at once, or change it.
@@ -315,7 +365,7 @@ def create_limit(conn: Connection, name: str, max_running: int) -> None:
 @click.argument("name")
 @connection.database
 def drop_limit(conn: Connection, name: str) -> None:
-    """Remove a limit that no unfinished job names.
+    """Remove a limit that no unfinished job and no current pipeline names.
 
     queue:NAME is the limit of a queue.
     """
@@ -325,44 +375,54 @@ def drop_limit(conn: Connection, name: str) -> None:
 
 def _switch(
     conn: Connection,
-    words: tuple[str, ...],
-    everywhere: bool,
     state: str,
     policy: str,
     outcome: str,
+    host: str | None,
+    queue: str | None,
+    everywhere: bool,
     reason: str | None = None,
     until: timedelta | datetime | None = None,
 ) -> None:
-    host, queues = _host_and_queues(conn, words, everywhere)
+    box, queues = _host_and_queues(conn, host, queue, everywhere)
     when = arguments.ahead(conn, until)
     with conn.transaction():
         for name in queues:
             connection.call(
-                conn, "worker_control", host=host, queue=name, state=state, policy=policy,
+                conn, "worker_control", host=box, queue=name, state=state, policy=policy,
                 by=arguments.login_name(), reason=reason, until=when,
             )  # fmt: skip
     for name in queues:
-        click.echo(f"{host} {name}: {outcome}")
+        click.echo(f"{box} {name}: {outcome}")
         if not connection.many(
-            conn, "select 1 from qwf.workers where host = %s and queue = %s limit 1", (host, name)
+            conn, "select 1 from qwf.workers where host = %s and queue = %s limit 1", (box, name)
         ):
-            click.echo(f"note: no worker of {host} on {name} has been seen yet", err=True)
+            meant = known_names.nearest(conn, "host", box)
+            click.echo(
+                f"note: no worker of {box} on {name} has been seen yet"
+                + (f": did you mean {meant}?" if meant else ""),
+                err=True,
+            )
 
 
 def _host_and_queues(
-    conn: Connection, words: tuple[str, ...], everywhere: bool
+    conn: Connection, host: str | None, queue: str | None, everywhere: bool = False
 ) -> tuple[str, list[str]]:
-    """The host and the queues that the words mean."""
-    if everywhere:
-        if len(words) > 1:
-            raise click.UsageError("--all takes only a HOST")
-        host = words[0] if words else socket.gethostname()
-        rows = connection.many(
-            conn, "select distinct queue from qwf.workers where host = %s order by queue", (host,)
-        )
-        if not rows:
-            errors.fail(f"no worker of {host} has been seen", "qwf workers lists the known ones")
-        return host, [row["queue"] for row in rows]
-    if not 1 <= len(words) <= 2:
-        raise click.UsageError("write [HOST] QUEUE, or [HOST] --all")
-    return (words[0] if len(words) == 2 else socket.gethostname()), [words[-1]]
+    """The host and the queues that --host, --queue and --all mean."""
+    if queue and everywhere:
+        raise click.UsageError("give --queue or --all, not both")
+    box = host or socket.gethostname()
+    if queue:
+        return box, [queue]
+    query = "select distinct queue from qwf.workers where host = %s order by queue"
+    served = [row["queue"] for row in connection.many(conn, query, (box,))]
+    if not served:
+        meant = known_names.nearest(conn, "host", box)
+        errors.fail(
+            f"no worker of {box} has been seen",
+            f"did you mean {meant}?" if meant
+            else "qwf workers lists the known ones; for one to come, add --queue QUEUE",
+        )  # fmt: skip
+    if len(served) > 1 and not everywhere:
+        raise click.UsageError(f"{box} serves {', '.join(served)}: which one? Add --queue QUEUE")
+    return box, served

@@ -68,7 +68,10 @@ def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
 @click.argument("job", type=arguments.ID)
 @click.option("-f", "--follow", is_flag=True, help="Keep printing until the job is over.")
 @click.option(
-    "--attempt", type=click.IntRange(1), metavar="N", help="Which attempt. Default: the newest."
+    "--attempt",
+    type=click.IntRange(1, arguments.MOST),
+    metavar="N",
+    help="Which attempt. Default: the newest.",
 )
 @connection.database
 def logs(conn: Connection, job: int, follow: bool, attempt: int | None) -> None:
@@ -83,16 +86,16 @@ def logs(conn: Connection, job: int, follow: bool, attempt: int | None) -> None:
     """
     if follow:
         raise SystemExit(_follow_log(conn, job))
-    row = _one_job(conn, job)
-    number = attempt or row["attempt"]
+    number = attempt or connection.call(conn, "result", job_id=job)["attempt"]
     if not number:
         errors.fail(f"job {job} has not started", f"qwf why {job}")
-    printed = _log(conn, job, number)
+    printed = connection.call(conn, "read_log", job_id=job, attempt=number)
     if printed is None:
-        running = row["status"] == "running" and number == row["attempt"]
-        hint = f"it is running: qwf logs -f {job}" if running else f"see: qwf job {job}"
-        errors.fail(f"no log of attempt {number} of job {job}", hint)
-    click.echo(printed, nl=not printed.endswith("\n"))
+        errors.fail(f"attempt {number} of job {job} still runs", f"qwf logs -f {job}")
+    if printed:
+        click.echo(printed, nl=not printed.endswith("\n"))
+    else:
+        click.echo(f"attempt {number} of job {job} printed nothing", err=True)
 
 
 def watch(conn: Connection, run_id: int, as_json: bool = False) -> int:
@@ -120,7 +123,7 @@ def wait_and_print(conn: Connection, job: int, as_json: bool) -> int:
     if as_json:
         output.show_json(result)
         return EXIT_CODES[result["state"]]
-    printed = _log(conn, job, None)
+    printed = connection.call(conn, "read_log", job_id=job)
     if printed:
         click.echo(printed, nl=not printed.endswith("\n"))
     if result["state"] != "completed":
@@ -193,15 +196,15 @@ def _follow_log(conn: Connection, job: int) -> int:
     try:
         while True:
             live = connection.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
-            row = _one_job(conn, job)
-            _print_ended(conn, job, printed)
+            row = connection.call(conn, "result", job_id=job)
+            _print_ended(conn, row, printed)
             if live["tail"] is not None and live["attempt"] > printed.ended:
                 printed.print_live(live["attempt"], live["end_offset"], live["tail"])
             if (state := _visible_state(row)) != shown:
                 click.echo(draw.visible(_state_line(row)), err=True)
                 shown = state
-            if row["status"] in EXIT_CODES:
-                return EXIT_CODES[row["status"]]
+            if row["state"] in EXIT_CODES:
+                return EXIT_CODES[row["state"]]
             time.sleep(POLL_S)
     except KeyboardInterrupt:
         _interrupted("job", job)
@@ -212,12 +215,14 @@ class Printed:
     """How much of a job's log has been printed.
 
     Invariant: of attempt `attempt`, the first `bytes` bytes are printed and `end` is their last
-    part; attempts up to `ended` are printed completely.
+    part; attempts up to `ended` are printed completely. A line before the first byte says which
+    attempt it is, if that is not the first; `titled`: it is printed, or not needed.
     """
 
     def __init__(self) -> None:
         self.attempt = self.ended = self.bytes = 0
         self.end = ""
+        self.titled = True
 
     def print_live(self, attempt: int, offset: int, tail: str) -> None:
         """Print what is new in `tail`, the end of a log that has `offset` bytes so far."""
@@ -247,49 +252,35 @@ class Printed:
     def _turn_to(self, attempt: int) -> None:
         if attempt != self.attempt:
             self.attempt, self.bytes, self.end = attempt, 0, ""
+            self.titled = attempt == 1
 
     def _print(self, text: str) -> None:
         if text:
+            if not self.titled:
+                self.titled = True
+                click.echo(f"── attempt {self.attempt} ──", err=True)
             click.echo(text, nl=False)
             self.end = (self.end + text)[-COMPARED:]
 
 
-def _print_ended(conn: Connection, job: int, printed: Printed) -> None:
+def _print_ended(conn: Connection, row: dict[str, Any], printed: Printed) -> None:
     """Print the rest of the logs of attempts that have ended."""
-    query = "select attempt, log_tail from qwf.job_attempts where job_id = %s and attempt > %s"
-    for row in connection.many(conn, query + " order by attempt", (job, printed.ended)):
-        printed.print_rest(row["attempt"], row["log_tail"] or "")
+    for attempt in range(printed.ended + 1, row["attempt"] + 1):
+        log = connection.call(conn, "read_log", job_id=row["job_id"], attempt=attempt)
+        if log is None:  # it runs
+            return
+        printed.print_rest(attempt, log)
 
 
 def _visible_state(row: dict[str, Any]) -> tuple[Any, ...]:
     """A state line is printed when this changes; progress counts in steps of 10 %."""
-    return row["status"], row["attempt"], int((row["progress"] or 0) * 10)
+    return row["state"], row["attempt"], int((row["progress"] or 0) * 10)
 
 
 def _state_line(row: dict[str, Any]) -> str:
-    parts = [f"job {row['id']} {str(row['status']).replace('_', ' ')}"]
-    if row["status"] == "running":
-        parts.append(f"attempt {row['attempt']} on {row['claimed_by']}")
+    parts = [f"job {row['job_id']} {str(row['state']).replace('_', ' ')}"]
+    if row["state"] == "running":
+        parts.append(f"attempt {row['attempt']} on {row['worker']}")
         if row["progress"] is not None:
-            parts.append(f"{row['progress']:.0%} {row['progress_message'] or ''}".rstrip())
+            parts.append(f"{row['progress']:.0%} {row['message'] or ''}".rstrip())
     return ", ".join(parts)
-
-
-def _one_job(conn: Connection, job: int) -> dict[str, Any]:
-    query = (
-        "select id, status, attempt, claimed_by, progress, progress_message"
-        " from qwf.jobs where id = %s"
-    )
-    found = connection.many(conn, query, (job,))
-    if not found:
-        errors.fail(f"no job {job}", "qwf jobs lists the newest")
-    return found[0]
-
-
-def _log(conn: Connection, job: int, attempt: int | None) -> str | None:
-    query = (
-        "select log_tail from qwf.job_attempts where job_id = %s"
-        " and (%s::int is null or attempt = %s) order by attempt desc limit 1"
-    )
-    found = connection.many(conn, query, (job, attempt, attempt))
-    return found[0]["log_tail"] if found else None

@@ -16,6 +16,7 @@ from prometheus_client.registry import Collector
 from qwf_agent import config
 from qwf_agent.cli import connection, errors
 from qwf_agent.cli.connection import Connection
+from qwf_agent.cli.draw.visible import visible
 
 STATEMENT_TIMEOUT = "10s"  # so that slow scrapes do not pile up
 
@@ -37,6 +38,12 @@ class MetricGroup:
     query: Any
     labels: tuple[str, ...]
     metrics: tuple[ColumnMetric, ...]
+
+
+def _number(name: str) -> str:
+    """A reading of a card in SQL, to millionths, so that a float8 can hold it: null if a worker has
+    sent no plain number."""
+    return f"round(jsonb_path_query_first(g, '$.{name} ? (@ >= 0 && @ < 1e15)')::numeric, 6)"
 
 
 GROUPS = (
@@ -171,9 +178,9 @@ GROUPS = (
         ),
     ),
     MetricGroup(
-        "select h.host, g ->> 'id' as gpu, (g ->> 'use_pct')::float8 / 100 as use,"
-        " (g ->> 'vram_used_mb')::bigint << 20 as used,"
-        " (g ->> 'vram_total_mb')::bigint << 20 as total"
+        f"select h.host, g ->> 'id' as gpu, {_number('use_pct')} / 100 as use,"  # noqa: S608
+        f" {_number('vram_used_mb')} * 1048576 as used,"
+        f" {_number('vram_total_mb')} * 1048576 as total"
         " from (select distinct on (host) host, gpus from qwf.host_metrics"
         " where sampled_at > qwf.now() - interval '1 min' order by host, sampled_at desc) h"
         " cross join lateral jsonb_array_elements(h.gpus) g",
@@ -193,6 +200,7 @@ class FleetCollector(Collector):
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self._connect = connect
         self._conn: Connection | None = None
+        self.failure: psycopg.Error | None = None  # of a query of the last scrape
         self._one_at_a_time = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
@@ -205,17 +213,17 @@ class FleetCollector(Collector):
         return []
 
     def _read(self) -> Iterator[Metric]:
-        failed = 0
+        failed, self.failure = 0, None
         try:
             if self._conn is None or self._conn.closed:
                 self._conn = self._connect()
             for group in GROUPS:
                 try:
                     yield from _metrics(group, connection.many(self._conn, group.query))
-                except psycopg.Error:
+                except psycopg.Error as error:
                     if self._conn.closed:
                         raise
-                    failed += 1
+                    failed, self.failure = failed + 1, error
             up = 1
         except (psycopg.Error, config.ConfigError):
             self._conn, up = None, 0
@@ -230,24 +238,28 @@ def _metrics(group: MetricGroup, rows: Sequence[dict[str, Any]]) -> Iterator[Met
         )
         for row in rows:
             if row[metric.column] is not None:
-                labels = [str(row[label]) for label in group.labels]
+                labels = [visible(str(row[label])) for label in group.labels]
                 family.add_metric(labels, float(row[metric.column]))
         yield family
 
 
 @click.command()
 @click.option(
-    "--listen", metavar="[ADDRESS]:PORT", help="Serve over HTTP until interrupted: :9187."
+    "--listen",
+    metavar="[ADDRESS]:PORT",
+    help="Serve over HTTP until interrupted. ADDRESS defaults to 127.0.0.1; 0.0.0.0: for all.",
 )
 @connection.dsn_option
 def metrics(listen: str | None, dsn: str | None) -> None:
     """Print or serve metrics of the fleet for Prometheus.
 
-    One server is enough for the whole fleet: everything is read from the database.
+    One server is enough for the whole fleet: everything is read from the database. It asks for no
+    password, and its figures name hosts, queues and tasks.
 
     \b
     Example:  qwf metrics | grep qwf_queue
-              qwf metrics --listen 127.0.0.1:9187
+              qwf metrics --listen :9187          (for this box only)
+              qwf metrics --listen 0.0.0.0:9187   (for every box that can connect)
     """
     address = config.find_dsn(dsn)
 
@@ -257,10 +269,13 @@ def metrics(listen: str | None, dsn: str | None) -> None:
         return conn
 
     registry = CollectorRegistry()
-    registry.register(FleetCollector(connect))
+    collector = FleetCollector(connect)
+    registry.register(collector)
     if listen is None:
         connect().close()  # without a database, fail as every command does
         click.echo(generate_latest(registry).decode(), nl=False)
+        if collector.failure:  # so that figures that are missing do not pass for all
+            raise collector.failure
         return
     host, port = _split(listen)
     try:
@@ -278,4 +293,4 @@ def _split(listen: str) -> tuple[str, int]:
     host, _, port = listen.rpartition(":")
     if not port.isdecimal() or int(port) > 65535:
         raise click.BadParameter(f"--listen {listen}: write ADDRESS:PORT, like 127.0.0.1:9187")
-    return host.strip("[]") or "0.0.0.0", int(port)  # noqa: S104
+    return host.strip("[]") or "127.0.0.1", int(port)

@@ -13,7 +13,6 @@ import click
 from rich.console import Console, RenderableType
 
 from qwf_agent.cli.draw.visible import Terminal
-from qwf_agent.cli.draw.words import INFINITE
 
 WIDE = 200
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
@@ -45,7 +44,7 @@ def show_json(value: Any) -> None:
 def _json(value: object) -> object:
     """Times as ISO texts, durations as seconds, decimals as numbers."""
     if isinstance(value, datetime):
-        return next((name for name, when in INFINITE.items() if when == value), value.isoformat())
+        return value.isoformat()
     if isinstance(value, timedelta):
         return value.total_seconds()
     return float(value) if isinstance(value, Decimal) else str(value)

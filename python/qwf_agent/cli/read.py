@@ -9,7 +9,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from qwf_agent.cli import arguments, connection, errors, output
+from qwf_agent.cli import arguments, connection, errors, known_names, output
 from qwf_agent.cli import draw as drawing
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw import Row
@@ -40,7 +40,9 @@ select
   j.created_at, j.claimed_at as started_at, j.finished_at,
   extract(epoch from
     coalesce(j.finished_at, case when j.status = 'running' then qwf.now() end) - j.claimed_at
-  )::float8 as seconds
+  )::float8 as seconds,
+  (select count(*) from qwf.job_attempts a
+    where a.job_id = j.id and a.outcome = 'released') as released
 from qwf.jobs j
 where (%(run)s::bigint is null or j.run_id = %(run)s)
   and (%(status)s::text is null or j.status = %(status)s::qwf.job_status)
@@ -104,12 +106,15 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
     if as_json:
         output.show_json(status)
         return
-    output.show(drawing.run(status))
+    output.show(drawing.run(drawing.visible_values(status)))
     for node in status["nodes"]:
         if node["status"] == "failed":
-            output.show(
-                Text(f"why {node['node_id']} failed: qwf job {node['job_id']}", "bright_black")
-            )
+            hint = f"why {node['node_id']} failed: qwf job {node['job_id']}"
+        elif node["status"] == "completed" and node["attempt"] > 1:
+            hint = f"earlier attempts of {node['node_id']}: qwf job {node['job_id']}"
+        else:
+            continue
+        output.show(Text(hint, "bright_black"))
 
 
 @click.command()
@@ -133,9 +138,11 @@ def jobs(
     """
     query = NEWEST_JOBS if wanted["run"] is None else NODES
     found = connection.many(conn, query, {**wanted, "since": arguments.ago(conn, since)})
+    if not found:
+        known_names.note_unseen(conn, task=wanted["task"])
     for row in [] if as_json else found:
         row |= {"run": row["run_id"], "what": row["node_id"] or row["task"]}
-        row |= {"tries": row["attempt"] or None, "took": row["seconds"]}
+        row |= {"tries": drawing.tries(row["attempt"], row["released"]), "took": row["seconds"]}
     show_list(JOB_COLUMNS, found, as_json, "no jobs match")
 
 
@@ -143,7 +150,7 @@ def jobs(
 @click.argument("job", type=arguments.ID)
 @click.option(
     "--attempt",
-    type=click.IntRange(1),
+    type=click.IntRange(1, arguments.MOST),
     metavar="N",
     help="Print the whole error and log of this attempt.",
 )
@@ -173,7 +180,7 @@ def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
     if as_json:
         output.show_json({"job": found[0], **past})
         return
-    _show_job(conn, found[0], past, attempt)
+    _show_job(conn, drawing.visible_values(found[0]), drawing.visible_values(past), attempt)
 
 
 @click.command()
@@ -211,7 +218,7 @@ def inputs(conn: Connection, project: str | None, as_json: bool) -> None:
         show_list([], found, as_json, "no open questions")
         return
     for row in found:
-        output.show(drawing.question(row))
+        output.show(drawing.question(drawing.visible_values(row)))
 
 
 def show_list(columns: Sequence[str], found: list[Any], as_json: bool, empty: str) -> None:
@@ -223,6 +230,7 @@ def _show_job(
     conn: Connection, one: dict[str, Any], past: dict[str, list[Any]], number: int | None
 ) -> None:
     attempts = past["attempts"]
+    one["released"] = sum(row["outcome"] == "released" for row in attempts)
     output.show(drawing.headline(one))
     one["run"] = f"{one['run_id']}  {one['node_id']}" if one["run_id"] is not None else None
     if one["resolved_inputs"] is not None:
@@ -235,6 +243,10 @@ def _show_job(
     shown = [row for row in attempts if row["attempt"] == number] if number else attempts[-1:]
     if number and not shown:
         errors.fail(f"job {one['id']} has no finished attempt {number}")
+    earlier = [row["attempt"] for row in attempts if row["error"] and row not in shown]
+    if earlier:
+        hint = f"the whole error and the log: qwf job {one['id']} --attempt {earlier[0]}"
+        output.show(Text(hint, "bright_black"))
     for row in shown:
         if row["error"] or row["log_tail"]:
             output.show(drawing.attempt(row, log_lines=None if number else LOG_LINES))

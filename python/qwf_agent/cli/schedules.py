@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import arguments, commands, connection, draw, output
+from qwf_agent.cli import arguments, commands, connection, draw, known_names, output
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.read import show_list
 
@@ -70,7 +70,7 @@ def schedule() -> None:
     "--anchor", type=arguments.moment, metavar="TIME", help="A time that --every counts from."
 )
 @click.option("--timezone", metavar="ZONE", help="Of --cron and --minute. Default: UTC.")
-@click.option("--args", metavar="JSON", help="Args of the job, or context of the run.")
+@arguments.args("Arguments of the job, or context of the run")
 @click.option("--queue", help="Queue of the job. Default: default.")
 @click.option(
     "--catch-up",
@@ -88,7 +88,7 @@ def schedule() -> None:
 @connection.database
 def add(
     conn: Connection, name: str, hours: str | None, anchor: timedelta | datetime | None,
-    args: str | None, disabled: bool, **given: Any,
+    args: str | None, settings: tuple[tuple[str, str], ...], disabled: bool, **given: Any,
 ) -> None:  # fmt: skip
     """Add a schedule, or replace the one with that name."""
     next_at = connection.call(
@@ -97,11 +97,13 @@ def add(
         name=name,
         hours=_hours(hours),
         anchor=arguments.ahead(conn, anchor),
-        args=None if args is None else arguments.parse_object(args, "--args"),
+        args=arguments.with_settings(args, settings),
         enabled=False if disabled else None,
         **given,
     )
     click.echo(f"schedule {name}, {f'next at {draw.moment(next_at)}' if next_at else 'disabled'}")
+    if given["task"] is not None:
+        known_names.note_unable(conn, given["queue"], task=given["task"])
 
 
 @schedule.command()

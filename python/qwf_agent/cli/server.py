@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from qwf_agent import config, embedded
-from qwf_agent.cli import commands, connection, draw, output
+from qwf_agent.cli import commands, connection, draw, errors, output
 
 plan_option = click.option(
     "--plan", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
@@ -80,11 +81,18 @@ def migrate() -> None:
     """
 
 
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True,
+    help="Name each change. That is the default on a terminal.",
+)  # fmt: skip
+
+
 @migrate.command()
 @connection.dsn_option
 @plan_option
 @click.option("--to", metavar="CHANGE", help="Last change to deploy. Default: all of them.")
-def deploy(dsn: str | None, plan: Path | None, to: str | None) -> None:
+@verbose_option
+def deploy(dsn: str | None, plan: Path | None, to: str | None, verbose: bool) -> None:
     """Deploy all missing changes; it is safe to repeat.
 
     \b
@@ -92,7 +100,7 @@ def deploy(dsn: str | None, plan: Path | None, to: str | None) -> None:
     """
     from qwf_agent import migrate
 
-    done = migrate.deploy(config.find_dsn(dsn), to=to, plan=plan, say=_note)
+    done = migrate.deploy(config.find_dsn(dsn), to=to, plan=plan, say=_say(verbose))
     click.echo(f"{len(done)} changes deployed" if done else "up to date")
 
 
@@ -142,7 +150,8 @@ def verify(dsn: str | None, plan: Path | None) -> None:
     "--to", metavar="CHANGE", help="Last change to keep. Default: none, revert everything."
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-def revert(dsn: str | None, plan: Path | None, to: str | None, yes: bool) -> None:
+@verbose_option
+def revert(dsn: str | None, plan: Path | None, to: str | None, yes: bool, verbose: bool) -> None:
     """Revert changes, the last one first. The data in their tables is lost.
 
     \b
@@ -157,22 +166,53 @@ def revert(dsn: str | None, plan: Path | None, to: str | None, yes: bool) -> Non
             abort=True,
             err=True,
         )
-    done = migrate.revert(address, to, plan=plan, say=_note)
+    done = migrate.revert(address, to, plan=plan, say=_say(verbose))
     click.echo(f"{len(done)} changes reverted" if done else "nothing to revert")
+
+
+@migrate.command()
+@connection.dsn_option
+def adopt(dsn: str | None) -> None:
+    """Take over a schema that psql or your own migrations deployed.
+
+    Afterwards `deploy`, `status` and `verify` work on it. Refuses a schema that differs from that
+    of this version.
+
+    \b
+    Example:  qwf migrate sql | psql mydatabase && qwf migrate adopt
+    """
+    from qwf_agent import migrate
+    from qwf_agent.cli.doctor import drift
+    from qwf_agent.cli.doctor.findings import MAX_SHOWN
+
+    address = config.find_dsn(dsn)
+    with connection.connect(address) as conn:
+        differences = [finding.what for finding in drift.find(conn)]
+        if differences:
+            version = connection.call(conn, "version")
+            errors.fail(
+                "the schema in this database is not that of this version",
+                f"adopt it with the version that deployed it: pip install 'qwf-agent=={version}'",
+                details=differences[:MAX_SHOWN],
+            )
+    click.echo(f"{len(migrate.adopt(address, say=_note))} changes adopted")
 
 
 @migrate.command("sql")
 @plan_option
-def sql(plan: Path | None) -> None:
+@click.option(
+    "--no-transaction", is_flag=True,
+    help="Leave out begin and commit, for a migration of another tool.",
+)  # fmt: skip
+def sql(plan: Path | None, no_transaction: bool) -> None:
     """Print the whole schema as SQL, in order.
 
     \b
-    Example:  qwf migrate sql | psql mydatabase
+    Example:  qwf migrate sql | psql mydatabase && qwf migrate adopt
     """
     from qwf_agent import migrate
 
-    for change in migrate.read_plan(plan).changes:
-        click.echo(change.deploy.read())
+    click.echo(migrate.script(plan=plan, transaction=not no_transaction))
 
 
 @migrate.command("grants")
@@ -202,6 +242,13 @@ def path() -> None:
     from qwf_agent import migrate
 
     click.echo(migrate.plan_path().parent)
+
+
+def _say(verbose: bool) -> Callable[[str], None]:
+    """Prints what a migration says; the name of each change only to a terminal or if asked."""
+    if verbose or sys.stderr.isatty():
+        return _note
+    return lambda line: None if line.startswith(("+ ", "- ")) else _note(line)
 
 
 def _note(line: str) -> None:

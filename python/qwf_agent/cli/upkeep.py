@@ -42,8 +42,8 @@ def tick(conn: Connection, loop: bool, as_json: bool) -> None:
 def prune(conn: Connection, as_json: bool) -> None:
     """Delete everything older than its retention at once.
 
-    Ticks do it bit by bit, so this is rarely needed. The retention is set in qwf.settings and for
-    each queue.
+    Ticks do it bit by bit, so this is rarely needed. The retention is a setting (qwf settings
+    retention 7d), and a queue may have its own.
 
     \b
     Example:  qwf prune

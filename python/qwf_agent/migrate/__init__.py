@@ -9,17 +9,17 @@ sqitch deployed is refused here.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from yoyo.migrations import MigrationList
+import psycopg
 
-from qwf_agent.migrate import database
+from qwf_agent.migrate import database, trust
 from qwf_agent.migrate.database import OLDEST_SERVER, Say
-from qwf_agent.migrate.plan import Change, MigrateError, Plan, Script, plan_path, read_plan
-from qwf_agent.migrate.steps import finish_interrupted, registry, steps_of
+from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script, plan_path, read_plan
 
 __all__ = [
     "OLDEST_SERVER",
@@ -28,14 +28,18 @@ __all__ = [
     "Plan",
     "Script",
     "Status",
+    "adopt",
     "deploy",
     "grants",
     "plan_path",
     "read_plan",
     "revert",
+    "script",
     "status",
     "verify",
 ]
+
+Connection = psycopg.Connection[Any]
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,10 @@ def deploy(
     user, dbname and password). Raises MigrateError; what was deployed before the error stays, and
     the next deploy continues from there.
     """
+    from yoyo.migrations import MigrationList  # takes long to import, and only changes need it
+
+    from qwf_agent.migrate.steps import finish_interrupted, registry, steps_of
+
     chain = read_plan(plan)
     say = say or _nothing
     done: list[str] = []
@@ -79,6 +87,26 @@ def deploy(
     return done
 
 
+def adopt(
+    dsn: str = "", *, plan: Path | str | None = None, say: Say | None = None, **connection: Any
+) -> list[str]:
+    """Register every change of the plan as deployed, because something else ran their scripts.
+
+    Runs all verify scripts first, and registers nothing if one fails. They do not see whether a
+    function is an older one. Returns the names of the changes. Raises MigrateError.
+    """
+    from qwf_agent.migrate.steps import register, registry, steps_of
+
+    chain = read_plan(plan)
+    say = say or _nothing
+    with registry(database.conninfo(dsn, connection), chain, say) as backend:
+        if backend.get_applied_migration_hashes():
+            raise MigrateError("qwf migrate deployed this database: there is nothing to adopt")
+        _verify(backend.connection, chain, chain.changes)
+        register(backend, steps_of(chain, say))
+    return [change.name for change in chain.changes]
+
+
 def revert(
     dsn: str = "",
     to: str | None = None,
@@ -91,6 +119,10 @@ def revert(
 
     Returns their names, the last change first. Raises MigrateError.
     """
+    from yoyo.migrations import MigrationList
+
+    from qwf_agent.migrate.steps import registry, steps_of
+
     chain = read_plan(plan)
     say = say or _nothing
     done: list[str] = []
@@ -107,8 +139,7 @@ def status(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
     """Every change of the plan with its state, then the deployed changes not in the plan."""
     chain = read_plan(plan)
     with database.connect(database.conninfo(dsn, connection)) as conn:
-        database.refuse_sqitch(conn, chain)
-        deployed = database.deployed(conn, chain)
+        deployed = _deployed(conn, chain)
     rows = []
     for c in chain.changes:
         state = (
@@ -127,20 +158,59 @@ def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
     does: what they made has been replaced.
     """
     chain = read_plan(plan)
-    done, failed = [], []
     with database.connect(database.conninfo(dsn, connection)) as conn:
-        database.refuse_sqitch(conn, chain)
-        deployed = database.deployed(conn, chain)
-        for change in chain.changes:
-            if change.id in deployed and not change.reworked:
-                try:
-                    database.execute(conn, change.verify)
-                    done.append(change.name)
-                except MigrateError as error:
-                    failed.append(f"{change.name}: {error}")
+        deployed = _deployed(conn, chain)
+        if not deployed:
+            raise MigrateError(
+                "no change is registered as deployed in this database: qwf migrate deploy,"
+                " or qwf migrate adopt if something else has run the scripts"
+            )
+        return _verify(conn, chain, [c for c in chain.changes if c.id in deployed])
+
+
+def _deployed(conn: Connection, chain: Plan) -> dict[str, datetime | None]:
+    """The changes that are registered as deployed. Raises MigrateError."""
+    usable = trust.usable(conn, *database.schemas(chain))
+    database.refuse_sqitch(conn, chain)
+    deployed = database.deployed(conn, chain) if chain.registry in usable else {}
+    database.refuse_dropped(chain, deployed, usable)
+    return deployed
+
+
+def _verify(conn: Connection, chain: Plan, changes: Sequence[Change]) -> list[str]:
+    done, failed = [], []
+    path = f"{trust.PIN};" if chain.project == PROJECT else ""
+    for change in changes:
+        if not change.reworked:
+            try:
+                database.execute(conn, change.verify, path)
+                done.append(change.name)
+            except MigrateError as error:
+                failed.append(f"{change.name}: {error}")
     if failed:
         raise MigrateError("the database is not as it was deployed:\n" + "\n".join(failed))
     return done
+
+
+def script(*, plan: Path | str | None = None, transaction: bool = True) -> str:
+    """All deploy scripts in order, each in a transaction of its own.
+
+    Without `transaction` it begins and commits nothing, for a migration of another tool, which runs
+    in one; the search path is that of the engine and then again what it was. Raises MigrateError.
+    """
+    chain = read_plan(plan)
+    texts = [change.deploy.read() for change in chain.changes]
+    if transaction:
+        return "\n".join(texts)
+    texts = [_TRANSACTION.sub("", text) for text in texts]
+    if chain.project == PROJECT:
+        texts = [_KEEP_PATH, f"{trust.PIN};\n", *texts, _OLD_PATH]
+    return "\n".join(texts)
+
+
+_TRANSACTION = re.compile(r"^(?:begin|commit);\n\n?", re.MULTILINE)
+_KEEP_PATH = "select set_config('qwf.old_path', current_setting('search_path'), true);"
+_OLD_PATH = "select set_config('search_path', current_setting('qwf.old_path'), true);"
 
 
 def grants() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from qwf_agent.migrate import trust
 from qwf_agent.migrate.plan import PROJECT, MigrateError, Plan, Script
 
 LOCK = 75474063  # sqitch's own advisory lock, so that the two tools also exclude each other
@@ -77,6 +78,15 @@ def refuse_unknown(conn: psycopg.Connection[Any], chain: Plan) -> None:
 
 
 def refuse_sqitch(conn: psycopg.Connection[Any], chain: Plan) -> None:
+    """Raise MigrateError if sqitch deployed this project.
+
+    A registry that belongs to somebody else is not read: it is another project's, or a trap.
+    """
+    try:
+        if not trust.trusted(conn, "sqitch"):
+            return
+    except trust.Untrusted:
+        return
     try:
         query = "select exists (select from sqitch.changes where project = %s)"
         row = conn.execute(query, [chain.project]).fetchone()
@@ -91,23 +101,38 @@ def refuse_sqitch(conn: psycopg.Connection[Any], chain: Plan) -> None:
         )
 
 
+def schemas(chain: Plan) -> tuple[str, ...]:
+    """The schemas of a plan that are known: its registry and, if it deploys the engine, those."""
+    return (chain.registry, *(trust.SCHEMAS if chain.project == PROJECT else ()))
+
+
 def refuse_foreign_schema(conn: psycopg.Connection[Any], chain: Plan, applied: set[str]) -> None:
     row = conn.execute("select to_regnamespace('qwf') is not null").fetchone()
     if chain.project == PROJECT and not applied and row and row[0]:
         raise MigrateError(
-            "schema qwf exists already, but qwf migrate did not make it:"
-            " drop it, or deploy to another database"
+            "schema qwf exists already, but qwf migrate did not make it: qwf migrate adopt if psql"
+            " or a migration of yours ran its scripts; else drop it, or deploy to another database"
+        )
+
+
+def refuse_dropped(chain: Plan, deployed: Collection[str], there: set[str]) -> None:
+    """Raise MigrateError if the engine was dropped, but not the registry of what is deployed."""
+    if chain.project == PROJECT and deployed and not there.issuperset(trust.SCHEMAS):
+        raise MigrateError(
+            f"schema qwf or _qwf was dropped, but {chain.registry} says that it is deployed:"
+            f" drop schema if exists qwf, _qwf, {chain.registry} cascade; then: qwf migrate deploy"
         )
 
 
 def execute(conn: psycopg.Connection[Any], script: Script, mark: str = "") -> None:
     """Send `mark` and a whole script in one simple-protocol message.
 
+    The script runs with the search path of the session, unless `mark` sets one.
     Raises MigrateError with file and line.
     """
     text = script.read()
     try:
-        conn.execute(mark + text)
+        psycopg.Cursor(conn).execute(mark + text)
     except psycopg.Error as error:
         if not conn.closed:
             conn.rollback()
@@ -144,7 +169,7 @@ def conninfo(dsn: str, connection: dict[str, Any]) -> str:
 
 def connect(conninfo: str) -> psycopg.Connection[Any]:
     try:
-        conn = psycopg.connect(conninfo, autocommit=True)
+        conn = psycopg.connect(conninfo, autocommit=True, cursor_factory=trust.PinnedCursor)
     except psycopg.OperationalError as error:
         raise MigrateError(f"cannot connect: {str(error).strip()}") from None
     if conn.info.server_version < OLDEST_SERVER * 10000:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 from dataclasses import dataclass
@@ -78,7 +79,13 @@ class Plan:
                 0,
             )
         if not end:
-            raise MigrateError(f"the plan has no {target}: qwf migrate status lists its changes")
+            tags = [f"@{tag}" for change in self.changes for tag in change.tags]
+            names = [change.name for change in self.changes]
+            meant = difflib.get_close_matches(target, [*names, *tags], 1)
+            raise MigrateError(
+                f"the plan has no {target}: "
+                + (f"did you mean {meant[0]}?" if meant else "qwf migrate status lists its changes")
+            )
         return end
 
 

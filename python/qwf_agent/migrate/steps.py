@@ -24,7 +24,7 @@ from yoyo.backends.core.postgresql import PostgresqlPsycopgBackend
 from yoyo.connections import DatabaseURI
 from yoyo.migrations import Migration
 
-from qwf_agent.migrate import database
+from qwf_agent.migrate import database, trust
 from qwf_agent.migrate.database import Say
 from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan
 
@@ -73,18 +73,18 @@ class Step(Migration):  # type: ignore[misc]
         conn.add_notice_handler(self._print_notice)
         self._set_path(conn)
         if direction == "rollback":
-            database.execute(conn, self.change.revert, self._sql(_UNMARK, conn))
+            database.execute(conn, self.change.revert, self.sql(_UNMARK, conn))
             return
-        database.execute(conn, self.change.deploy, self._sql(_MARK, conn))
+        database.execute(conn, self.change.deploy, self.sql(_MARK, conn))
         if self.verify:
             self._check(conn)
-        conn.execute(self._sql(_CONFIRM, conn))
+        conn.execute(self.sql(_CONFIRM, conn))
 
     def resume(self, conn: psycopg.Connection[Any]) -> None:
         """Finish a change that was interrupted before its verify script."""
         self._set_path(conn)
         self._check(conn)
-        conn.execute(self._sql(_CONFIRM, conn))
+        conn.execute(self.sql(_CONFIRM, conn))
 
     def _set_path(self, conn: psycopg.Connection[Any]) -> None:
         """Fix the search path for the engine, whose scripts name every schema; else the default."""
@@ -98,7 +98,7 @@ class Step(Migration):  # type: ignore[misc]
             database.execute(conn, self.change.verify)
         except MigrateError as error:
             try:
-                database.execute(conn, self.change.revert, self._sql(_UNMARK, conn))
+                database.execute(conn, self.change.revert, self.sql(_UNMARK, conn))
             except MigrateError as second:
                 raise MigrateError(
                     f"{self.change.name} is deployed, but its verify and its revert scripts fail;"
@@ -108,7 +108,8 @@ class Step(Migration):  # type: ignore[misc]
                 f"{self.change.name} was reverted, because its verify script fails\n{error}"
             ) from None
 
-    def _sql(self, template: str, conn: psycopg.Connection[Any]) -> str:
+    def sql(self, template: str, conn: psycopg.Connection[Any]) -> str:
+        """One of the statements above, for this change."""
         values = {"hash": sql.Literal(self.hash), "id": sql.Literal(self.id)}
         table = sql.Identifier(self.chain.registry, "_yoyo_migration")
         return sql.SQL(template).format(table=table, **values).as_string(conn)
@@ -125,6 +126,15 @@ def steps_of(chain: Plan, say: Say, *, verify: bool = True) -> list[Step]:
     return steps
 
 
+def register(backend: Backend, steps: list[Step]) -> None:
+    """Mark all changes as deployed and verified, in one transaction."""
+    with backend.copy() as copy:
+        conn = copy.connection
+        marks = [step.sql(part, conn) for step in steps for part in (_MARK, _CONFIRM)]
+        conn.execute("".join(marks).encode())
+        conn.commit()
+
+
 @contextlib.contextmanager
 def registry(conninfo: str, chain: Plan, say: Say) -> Iterator[Backend]:
     """yoyo's backend on the registry of a plan; holds the lock on the database."""
@@ -135,12 +145,15 @@ def registry(conninfo: str, chain: Plan, say: Say) -> Iterator[Backend]:
         conn.execute(
             sql.SQL("create schema if not exists {}").format(sql.Identifier(chain.registry))
         )
+        # Asked only now: once it exists, nobody else can make it.
+        usable = trust.trusted(conn, *database.schemas(chain))
         with Backend(_uri(conn, conninfo, chain), "_yoyo_migration") as backend:
             backend.init_database()
             # yoyo's lock is a row that outlives a killed process; as we hold our lock, it is stale.
             backend.break_lock()
             with backend.lock():
                 database.refuse_unknown(conn, chain)
+                database.refuse_dropped(chain, database.deployed(conn, chain), usable)
                 yield backend
 
 

@@ -88,7 +88,7 @@ class Host:
         psutil.cpu_percent()
 
     def sample(self) -> dict[str, Any]:
-        """The host as listeners of hw_metrics expect it; a value is null if it is unknown here."""
+        """The host as report_metrics() takes it; a value is null if it is unknown here."""
         memory, swap = self._psutil.virtual_memory(), self._psutil.swap_memory()
         ours = self._group_bytes()
         return {
@@ -98,9 +98,6 @@ class Host:
             "ram_used_mb": (memory.total - memory.available) // MIB,
             "ram_total_mb": memory.total // MIB,
             "ram_ours_used_mb": None if ours is None else ours // MIB,
-            "ram_ours_percent": None
-            if ours is None
-            else round(min(100.0, ours / memory.total * 100), 1),
             "swap_used_mb": swap.used // MIB,
         }
 

@@ -20,9 +20,12 @@ begin
     where j.run_id = p_run.id and j.node_id = p_from_node;
     if not found then
       raise exception using errcode = 'QW001', message = 'no such node',
-        detail = format('run %s has no node %L', p_run.id, p_from_node),
-        hint = format('see its nodes: '
-          'select node_id from qwf.jobs where run_id = %s order by node_idx', p_run.id);
+        detail = format('run %s has no node %L', p_run.id, left(p_from_node, 200)),
+        hint = coalesce(
+          _qwf.did_you_mean(p_from_node, array(
+            select n.node_id from qwf.graph_nodes n where n.graph_id = p_run.graph_id)),
+          format('see its nodes: select node_id from qwf.jobs where run_id = %s order by node_idx',
+            p_run.id));
     end if;
   end if;
   return array(

@@ -5,7 +5,7 @@
 --   the first to end it wins. A second call changes nothing and notifies no one.
 -- Locks: the run, for a node; the job, if it is free and not running.
 -- Notifies: the worker, for a running job.
--- Raises: QW001 no such job, QW002 it is completed, failed or skipped.
+-- Raises: QW001 no such job, QW002 it is completed, failed or skipped, QW005 a reason over 4 KiB.
 -- Called by: producers, operators.
 
 begin;
@@ -22,6 +22,7 @@ declare
   v_job qwf.jobs;
   v_kind text;
 begin
+  perform _qwf.check_text('reason', cancel_job.reason, 4096);
   select j.* into v_job from qwf.jobs j where j.id = cancel_job.job_id;
   if not found then
     perform _qwf.raise_no_such_job(cancel_job.job_id);
@@ -60,7 +61,7 @@ begin
 end $$;
 comment on function qwf.cancel_job is
   'Cancels a job. Returns cancelled, or requested if its worker has to stop the body first; QW001 '
-  'no such job, QW002 it has ended.';
+  'no such job, QW002 it has ended, QW005 a reason of more than 4 KiB.';
 call _qwf.allow('qwf.cancel_job', 'qwf_producer');
 
 commit;

@@ -6,7 +6,7 @@
 --   has started still run; cancel_job stops one. A second call changes nothing.
 -- Locks: the run, its waiting events; its nodes that are free and not running.
 -- Notifies: workers that run a node of it.
--- Raises: QW001 no such run, QW002 it is completed or failed.
+-- Raises: QW001 no such run, QW002 it is completed or failed, QW005 a reason over 4 KiB.
 -- Called by: producers, operators.
 
 begin;
@@ -23,6 +23,7 @@ declare
   v_now timestamptz := qwf.now();
   v_run qwf.runs;
 begin
+  perform _qwf.check_text('reason', cancel_run.reason, 4096);
   perform _qwf.lock_runs(array[cancel_run.run_id], true);
   select r.* into v_run from qwf.runs r where r.id = cancel_run.run_id;
   if not found then
@@ -46,7 +47,7 @@ begin
 end $$;
 comment on function qwf.cancel_run is
   'Cancels a run except its clean-up nodes. Returns true, or false if it is cancelled or ending '
-  'already; QW001 no such run, QW002 it is completed or failed.';
+  'already; QW001 no such run, QW002 it is completed or failed, QW005 a reason of more than 4 KiB.';
 call _qwf.allow('qwf.cancel_run', 'qwf_producer');
 
 commit;

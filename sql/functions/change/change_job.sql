@@ -4,7 +4,7 @@
 --   in the past makes it queued.
 -- Locks: the job, if it is free.
 -- Notifies: a sleeper of the queue.
--- Raises: QW001 no such job, QW002 it is not waiting, QW006 unknown queue.
+-- Raises: QW001 no such job, QW002 it is not waiting, QW005 invalid time, QW006 unknown queue.
 -- Called by: producers, operators.
 
 begin;
@@ -23,6 +23,11 @@ declare
   v_later boolean := coalesce(change_job.run_at,
     case when v_job.status = 'scheduled' then v_job.run_at end) > v_now;
 begin
+  if not _qwf.is_readable_time(change_job.run_at) then
+    raise exception using errcode = 'QW005', message = 'invalid time',
+      detail = format('run_at: %s', change_job.run_at),
+      hint = 'give a time within the years 1 to 9999, or infinity';
+  end if;
   if change_job.queue is not null
     and not exists (select from qwf.queues q where q.name = change_job.queue) then
     perform _qwf.raise_unknown_queue(change_job.queue);
@@ -50,7 +55,7 @@ begin
 end $$;
 comment on function qwf.change_job is
   'Changes priority, queue or run_at of a queued or scheduled job; QW001 no such job, QW002 it '
-  'is not waiting, QW006 unknown queue.';
+  'is not waiting, QW005 invalid time, QW006 unknown queue.';
 call _qwf.allow('qwf.change_job', 'qwf_producer');
 
 commit;

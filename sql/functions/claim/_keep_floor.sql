@@ -22,7 +22,7 @@ as $$
 declare
   v_began timestamptz := qwf.now();
   v_walked bigint := _qwf.index_entries_walked('qwf.jobs_claim');
-  v_floors jsonb := coalesce(nullif(current_setting('qwf.floors', true), ''), '{}')::jsonb;
+  v_floors jsonb := _qwf.read_hints('qwf.floors');
   v_key text := _qwf.floor_key(p_queue, p_worker.id);
   v_old _qwf.floor := jsonb_populate_record(null::_qwf.floor, v_floors -> v_key);
   v_new _qwf.floor;
@@ -55,8 +55,7 @@ begin
     from jsonb_each(v_floors) f
     where f.key <> v_key and (f.value ->> 'until')::timestamptz > v_now - interval '2 min')
     || case when v_new is null then '{}' else jsonb_build_object(v_key, to_jsonb(v_new)) end;
-  perform set_config(
-    'qwf.floors', case when v_floors = '{}' then '' else v_floors::text end, false);
+  perform _qwf.write_hints('qwf.floors', v_floors);
   return v_new;
 end $$;
 

@@ -23,7 +23,9 @@ declare
     select distinct p.run_id from unnest(p_picked) p where p.run_id is not null);
 begin
   if v_runs <> '{}' then
-    v_picked := _qwf.fail_unresolved(_qwf.resolve_inputs(p_picked), p_worker, p_now);
+    v_picked := _qwf.resolve_inputs(p_picked);
+    v_runs := array(select distinct p.run_id from unnest(v_picked) p where p.run_id is not null);
+    v_picked := _qwf.fail_unresolved(v_picked, p_worker, p_now);
   end if;
   return query
   with claimed as (

@@ -23,7 +23,7 @@ begin
   if current_setting('qwf.floors', true) <> '' then
     v_floor := jsonb_populate_record(
       null::_qwf.floor,
-      current_setting('qwf.floors')::jsonb -> _qwf.floor_key(p_queue, p_worker.id));
+      _qwf.read_hints('qwf.floors') -> _qwf.floor_key(p_queue, p_worker.id));
     if v_floor.until not between qwf.now() and qwf.now() + interval '1 s' then
       v_floor := _qwf.keep_floor(p_queue, p_worker, p_now);  -- lapsed, or the clock was set back
     end if;

@@ -1,31 +1,78 @@
 -- Deploy qwf:functions/claim/_resolve_inputs
 -- Purpose: Resolves the references in the inputs of picked jobs, against outputs as they are now.
--- Guarantees: Keeps the order. Errors come back as values. Inputs without a reference, and the args
---   of standalone jobs, are not read. Each job and node is found by index (offset 0), whatever the
---   statistics say.
+-- Guarantees: Keeps the order. Errors come back as values, also what raises: then the rest is
+--   resolved one by one, and only the job that raises gets the error. If the statement is cancelled
+--   after two seconds or more, it has no time limit any more: the jobs before are handed out, those
+--   after it stay queued, and a job that took two seconds by itself gets the error. Inputs without
+--   a reference, and the args of standalone jobs, are not read. Each job and node is found by index
+--   (offset 0), whatever the statistics say.
+-- Raises: 57014 if it is cancelled sooner, or before it has resolved a job; errors that pass (see
+--   _is_passing_error), except 53200 without a hint: one job that needs more memory than there is
+--   would otherwise stop its queue. With a hint the memory for locks is full, which no job causes.
 -- Called by: _make_running.
 
 begin;
 
 create function _qwf.resolve_inputs(p_picked _qwf.picked[]) returns _qwf.picked[]
-language plpgsql stable
+language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_resolved _qwf.picked[] := '{}';
+  v_size int := cardinality(p_picked);
+  v_next int := 1;
+  v_job record;
+  v_start timestamptz := qwf.now();
+  v_began timestamptz;
+  v_slow boolean;
+  v_hint text;
+  v_found _qwf.resolution;
 begin
-  return array(
-    select (p.row, p.id, p.run_id, r.value, _qwf.resolution_error(r.error))::_qwf.picked
-    from unnest(p_picked) with ordinality p ("row", id, run_id, inputs, error, ord)
-    cross join lateral (
-      select j.graph_id, j.node_idx from qwf.jobs j where j.id = p.id offset 0) j
-    left join lateral (
-      select v.value, v.error
-      from (
-        select n.inputs, n.ref_nodes, n.ref_files from qwf.graph_nodes n
-        where n.graph_id = j.graph_id and n.idx = j.node_idx and n.has_refs offset 0) n
-      cross join lateral _qwf.scope(p.run_id, n.ref_nodes, n.ref_files) s
-      cross join lateral _qwf.resolve(n.inputs, s.scope) v
-    ) r on true
-    order by p.ord);
+  while v_next <= cardinality(p_picked) loop
+    begin
+      for v_job in
+        select p.row, p.id, p.run_id, n.inputs, n.scope
+        from unnest(p_picked[v_next : v_next + v_size - 1]) with ordinality p (
+          "row", id, run_id, inputs, error, ord)
+        cross join lateral (
+          select j.graph_id, j.node_idx from qwf.jobs j where j.id = p.id offset 0) j
+        left join lateral (
+          select g.inputs, s.scope
+          from (
+            select n.inputs, n.ref_nodes, n.ref_files from qwf.graph_nodes n
+            where n.graph_id = j.graph_id and n.idx = j.node_idx and n.has_refs offset 0) g
+          cross join lateral _qwf.scope(p.run_id, g.ref_nodes, g.ref_files) s) n on true
+        order by p.ord
+      loop
+        v_began := qwf.now();
+        v_found := case when v_job.inputs is not null
+          then _qwf.resolve(v_job.inputs, v_job.scope) end;
+        v_resolved[v_next] := (v_job.row, v_job.id, v_job.run_id, v_found.value,
+          _qwf.resolution_error(v_found.error))::_qwf.picked;
+        v_began := null;
+        v_next := v_next + 1;
+      end loop;
+    exception
+      when others or query_canceled then
+        get stacked diagnostics v_hint = pg_exception_hint;
+        v_slow := coalesce(qwf.now() - v_began >= '2 s', false);
+        if _qwf.is_passing_error(sqlstate) and (sqlstate <> '53200' or v_hint <> '')
+          or sqlstate = '57014' and not v_slow and (v_next = 1 or qwf.now() - v_start < '2 s')
+        then
+          raise;
+        end if;
+        exit when sqlstate = '57014' and not v_slow;
+        if v_slow or v_size = 1 then
+          v_resolved[v_next] := p_picked[v_next];
+          v_resolved[v_next].error := _qwf.resolution_error(
+            sqlstate || ' ' || left(sqlerrm, 500));
+          exit when sqlstate = '57014';
+          v_next := v_next + 1;
+        end if;
+        v_size := 1;
+    end;
+  end loop;
+  return v_resolved;
 end $$;
 
 commit;

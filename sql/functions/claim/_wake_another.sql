@@ -15,7 +15,8 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if nullif(current_setting('qwf.floors', true), '')::jsonb ? _qwf.floor_key(p_queue, p_worker.id)
+  if current_setting('qwf.floors', true) <> ''
+      and _qwf.read_hints('qwf.floors') ? _qwf.floor_key(p_queue, p_worker.id)
     or not exists (
       select from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is null)

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/definitions/_definition_schema_problems
 -- Purpose: Reports what is wrong with a schema in a definition.
 -- Guarantees: A schema that passes can be applied without raising. Keywords that would not be
---   applied are refused, not ignored; title, description, examples and format are documentation.
+--   applied are refused, not ignored; title, description and examples are documentation.
 -- Called by: _pipeline_problems, _question_problems, itself for inner schemas.
 
 begin;
@@ -12,11 +12,6 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_keywords constant jsonb := jsonb '{
-    "type": ["string", "array"], "properties": "object", "required": "array", "items": "object",
-    "additionalProperties": "boolean", "enum": "array", "default": "any", "pattern": "string",
-    "minimum": "number", "maximum": "number", "minLength": "integer", "maxLength": "integer",
-    "title": "string", "description": "string", "examples": "any", "format": "string"}';
   v_problems _qwf.problem[];
 begin
   if jsonb_typeof(p_schema) is distinct from 'object' then
@@ -24,7 +19,8 @@ begin
     return;
   end if;
   v_problems := array(
-    select p from _qwf.key_problems(p_schema, v_keywords, '{}', p_path) p
+    select p
+    from _qwf.key_problems(p_schema, _qwf.definition_keys() -> 'schema', '{}', p_path) p
     union all
     select (p_path || p.path, p.problem, p.hint)::_qwf.problem
     from _qwf.keyword_problems(p_schema) p

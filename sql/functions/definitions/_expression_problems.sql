@@ -12,6 +12,8 @@ create function _qwf.expression_problems(p_value jsonb, p_path text) returns set
 language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_operators constant text[] := '{$from,$value,$coalesce,$default,$filter,$eq,$ne}';
 begin
   return query
     select e.path, verdict.problem, verdict.hint
@@ -19,7 +21,7 @@ begin
     cross join lateral (
       select
         case
-          when e.expression ->> '$from' ~ '^pipeline\._(implicit|siblings)\y'
+          when e.expression ->> '$from' ~ '^pipeline[.]_(implicit|siblings)([^[:alnum:]_]|$)'
             then e.expression ->> '$from'
         end as old,
         case
@@ -42,8 +44,12 @@ begin
           else 'depend on those nodes and read {"$from": "<node>.files"} of each' end as hint
       where shape.old is not null
       union all
-      select shape.malformed,
-        'see docs/references.md; put data with a key that starts with $ into {"$value": ...}'
+      select shape.malformed, coalesce(
+        (select _qwf.did_you_mean(k, v_operators)
+         from jsonb_object_keys(_qwf.as_object(e.expression)) k
+         where k <> all (v_operators)
+         limit 1),
+        'see docs/references.md; put data with a key that starts with $ into {"$value": ...}')
       where shape.old is null and shape.malformed is not null) verdict;
 end $$;
 

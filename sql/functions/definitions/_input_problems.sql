@@ -19,8 +19,9 @@ begin
     union all
     select p.*
     from _qwf.items(p_inputs) i
-    cross join lateral _qwf.key_problems(i.item, '{"name": "string", "from": "string"}',
-      '{name,from}', format('%s[%s]', p_path, i.place - 1)) p
+    cross join lateral _qwf.key_problems(
+      i.item, _qwf.definition_keys() -> 'input', '{name,from}',
+      format('%s[%s]', p_path, i.place - 1)) p
     union all
     select format('%s[%s].name', p_path, i.place - 1), format('"%s" is given twice', i.name), null
     from (

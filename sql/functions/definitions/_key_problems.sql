@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/definitions/_key_problems
 -- Purpose: Reports unknown keys, missing keys and values of the wrong type in one object of a
 --   definition.
--- Guarantees: Returns one row per key. p_types maps each key to a JSON type, a list of types,
+-- Guarantees: Returns one row per key. The hint for an unknown key is a similar key or, if there is
+--   none, all keys. p_types maps each key to a JSON type, a list of types,
 --   "any", "interval" or "node" (a key that only a node of a pipeline has).
 -- Called by: the functions that check definitions.
 
@@ -18,8 +19,11 @@ begin
     from jsonb_each(p_object) member
     left join jsonb_each(p_types) rule on rule.key = member.key
     cross join lateral (
-      select 'unknown key' as problem,
-        _qwf.did_you_mean(member.key, array(select jsonb_object_keys(p_types))) as hint
+      select 'unknown key' as problem, coalesce(
+        _qwf.did_you_mean(member.key, array(select jsonb_object_keys(p_types))),
+        'known keys: ' || (
+          select string_agg(k.key, ', ' order by k.key)
+          from jsonb_each(p_types) k where k.value <> '"node"')) as hint
       where rule.value is null
       union all
       select 'belongs to a node of a pipeline',

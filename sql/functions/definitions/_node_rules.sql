@@ -11,6 +11,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_gpu boolean := p_node -> 'gpu' = 'true' or p_node ? 'queue';
+  v_requires text := _qwf.requires_problem(_qwf.as_object(p_node -> 'requires'));
 begin
   return query
     select rule.path, rule.problem, rule.hint
@@ -21,7 +22,7 @@ begin
       ('.run_if', jsonb_typeof(p_node -> 'run_if') = 'string'
           and p_node ->> 'run_if' <> 'all_done',
         'must be "all_done"', 'omit it to run only when the dependencies are satisfied'),
-      ('.node', p_node ->> 'node' !~ '^\S{1,200}$',
+      ('.node', p_node ->> 'node' !~ '^[^[:space:]]{1,200}$',
         'must be 1 to 200 characters without whitespace', null),
       ('.command', p_node ?& array['node', 'command'], 'cannot be combined with "node"',
         'a node runs either a task or a command'),
@@ -36,12 +37,17 @@ begin
       ('.model', jsonb_typeof(p_node -> 'model') = 'string' and v_gpu is not true,
         'needs a queue with a GPU', 'add "gpu": true, or a "queue"'),
       ('.model', p_node -> 'model' = '""', 'must not be empty', null),
+      ('.requires', v_requires is not null, v_requires,
+        'a worker has the labels of --label, which are texts, and the label "host"'),
       ('.vram_mb', p_node ? 'vram_mb' and v_gpu is not true, 'needs a queue with a GPU',
         'add "gpu": true, or a "queue"'),
       ('.vram_mb', p_node -> 'vram_mb' not between '0' and '10000000',
         'must be 0 to 10000000 MiB', null),
       ('.light', p_node -> 'light' = 'true' and p_node -> 'gpu' is distinct from 'true',
         'needs "gpu": true', 'a node without a GPU is always light'),
+      ('.model', length(p_node ->> 'model') > 200, 'has more than 200 characters', null),
+      ('.requires', octet_length((p_node -> 'requires')::text) > 65536, 'has more than 64 KiB',
+        null),
       ('.retry.max_attempts', p_node #> '{retry,max_attempts}' not between '1' and '10000',
         'must be 1 to 10000', null),
       ('.retry.max_losses', p_node #> '{retry,max_losses}' not between '1' and '10000',

@@ -12,9 +12,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_keys constant jsonb := jsonb '{
-    "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
-    "inputs": "object", "outputs": "object", "nodes": "array"}';
+  v_keys constant jsonb := _qwf.definition_keys() -> 'pipeline';
   v_nodes jsonb := _qwf.as_list(p_definition -> 'nodes');
 begin
   if jsonb_typeof(p_definition) is distinct from 'object' then

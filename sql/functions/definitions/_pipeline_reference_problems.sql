@@ -45,7 +45,7 @@ begin
     cross join lateral (
       select format('the pipeline declares no input "%s"', r.segments[2]) as problem,
         _qwf.did_you_mean(r.segments[2], array(select jsonb_object_keys(v_declared))) as hint
-      where r.segments[1] = 'pipeline' and r.segments[2] !~ '^_(implicit|siblings)\('
+      where r.segments[1] = 'pipeline' and r.segments[2] !~ '^_(implicit|siblings)[(]'
         and jsonb_typeof(v_declared) = 'object' and not v_declared ? r.segments[2]
         and p_definition #> '{inputs,additionalProperties}' is distinct from 'true'
       union all

@@ -10,16 +10,13 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_common constant jsonb := jsonb '{
-    "id": "string", "kind": "string", "depends_on": "array", "skip_if": "any",
-    "display_name": "string", "map": "node", "max_parallel": "node", "min_success": "node",
-    "run_if": "node", "on_failure": "node", "limit_by": "node"}';
+  v_keys constant jsonb := _qwf.definition_keys();
 begin
   if p_step ->> 'kind' = 'input' then
-    return query select * from _qwf.question_problems(p_step, v_common, p_path);
+    return query select * from _qwf.question_problems(p_step, p_path);
   else
     return query select * from _qwf.key_problems(p_step,
-      v_common || '{"pipeline": "string", "inputs": ["object", "array"]}',
+      (v_keys -> 'step') || (v_keys -> 'pipeline step'),
       array['id', 'kind'] || case when p_step ->> 'kind' = 'pipeline' then 'pipeline' end, p_path);
     return query select * from _qwf.input_problems(p_step -> 'inputs', p_path || '.inputs');
   end if;

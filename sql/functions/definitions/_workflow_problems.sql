@@ -14,9 +14,7 @@ set search_path = pg_catalog, pg_temp
 set jit = off
 as $$
 declare
-  v_keys constant jsonb := jsonb '{
-    "name": "string", "display_name": "string", "mode": "string", "requires_gpu": "boolean",
-    "steps": "array", "deadline": "interval"}';
+  v_keys constant jsonb := _qwf.definition_keys() -> 'workflow';
   v_steps jsonb := _qwf.as_list(p_definition -> 'steps');
   v_step_nodes jsonb;  -- ids of the nodes of each step whose pipeline is known
 begin

@@ -2,7 +2,7 @@
 -- Purpose: Registers a pipeline and makes this content the current version.
 -- Guarantees: The same content is the same version. Nothing is written until everything that can be
 --   checked has been checked. Existing runs keep the pipelines they were enqueued with.
--- Locks: an advisory lock until commit, so that registrations run one after the other.
+-- Locks: definitions until commit, so that registrations run one after the other.
 -- Raises: QW003, which lists all problems, each with its JSON path; 40001 if the caller uses
 --   repeatable read and its snapshot is older than another registration of the name; a WARNING
 --   names each workflow that no longer fits.
@@ -20,7 +20,9 @@ declare
   v_definition constant jsonb := register_pipeline.definition;
   v_version int;
 begin
-  perform pg_advisory_xact_lock(hashtextextended('qwf.register', 0));
+  perform _qwf.check_json('definition', register_pipeline.definition, s.max_value_bytes)
+  from qwf.settings s;
+  perform _qwf.take_lock('definitions');
   perform _qwf.raise_problems('QW003', 'invalid pipeline definition',
     array(select p from _qwf.pipeline_problems(v_definition) p));
 

@@ -3,9 +3,10 @@
 -- Guarantees: The same content is the same version. Nothing is written until everything that can be
 --   checked has been checked against the current pipelines. The graph is compiled here, so that the
 --   first run does not have to.
--- Locks: an advisory lock until commit, so that registrations run one after the other.
+-- Locks: definitions until commit, so that registrations run one after the other.
 -- Raises: QW003, which lists all problems, each with its JSON path; 40001 if the caller uses
---   repeatable read and its snapshot is older than another registration of the name.
+--   repeatable read and its snapshot is older than another registration of the name; a NOTICE names
+--   each widget that is unknown.
 -- Called by: administrators, qwf apply.
 
 begin;
@@ -24,7 +25,9 @@ declare
   v_graph jsonb;
   v_version qwf.workflows;
 begin
-  perform pg_advisory_xact_lock(hashtextextended('qwf.register', 0));
+  perform _qwf.check_json('definition', register_workflow.definition, s.max_value_bytes)
+  from qwf.settings s;
+  perform _qwf.take_lock('definitions');
   v_names := array(
     select distinct (i.item ->> 'pipeline') collate "C"
     from _qwf.items(v_definition -> 'steps') i
@@ -39,6 +42,7 @@ begin
       select p from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p);
   end if;
   perform _qwf.raise_problems('QW003', 'invalid workflow definition', v_problems);
+  perform _qwf.notice_widgets(v_definition);
 
   update qwf.workflows w
   set current = false

@@ -1,36 +1,40 @@
 -- Deploy qwf:functions/enqueue/_check_run
--- Purpose: Refuses an invalid context, labels or run_at of a run.
+-- Purpose: Refuses a run with an argument that could not be stored, or that no agent could use.
+-- Guarantees: Looks at everything except the workflow and whether the context fits it.
 -- Raises: QW005.
 -- Called by: enqueue_run.
 
 begin;
 
-create function _qwf.check_run(p_context jsonb, p_labels jsonb, p_run_at timestamptz)
+create function _qwf.check_run(
+  p_context jsonb, p_run_at timestamptz, p_key text, p_out_dir text, p_project text,
+  p_labels jsonb)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_max int;
+  v_problem text := case
+    when jsonb_typeof(p_context) is distinct from 'object'
+      then format('context: a JSON object, not %s', coalesce(jsonb_typeof(p_context), 'null'))
+    when jsonb_typeof(p_labels) <> 'object' then 'labels: a JSON object'
+    when not _qwf.is_readable_time(p_run_at) then 'run_at: within the years 1 to 9999, or infinity'
+    when p_key = '' then 'key: not empty; leave it out, or give null, for a run without a key'
+    when octet_length(p_key) > 500 then 'key: at most 500 bytes; use a digest of a longer one'
+    when octet_length(p_project) > 500 then 'project: at most 500 bytes'
+    when octet_length(p_out_dir) > 4096 then 'out_dir: at most 4096 bytes'
+    when p_out_dir ~ '[[:cntrl:]]' then 'out_dir: no control characters'
+    when p_out_dir ~ '(^|/)[.][.](/|$)' then 'out_dir: no .. in the path'
+  end;
 begin
-  if jsonb_typeof(p_context) is distinct from 'object'
-    or jsonb_typeof(coalesce(p_labels, '{}')) <> 'object' then
-    raise exception using errcode = 'QW005', message = 'context and labels must be JSON objects',
-      detail = format('context: %s, labels: %s',
-        coalesce(jsonb_typeof(p_context), 'null'), jsonb_typeof(p_labels)),
-      hint = 'for example: select qwf.enqueue_run(''greet'', context => ''{"who": "Ada"}'')';
+  if v_problem is not null then
+    raise exception using errcode = 'QW005', message = 'invalid run', detail = v_problem,
+      hint = 'correct the value and enqueue again; nothing was written; '
+        'for example: select qwf.enqueue_run(''greet'', context => ''{"who": "Ada"}'')';
   end if;
-  if p_run_at >= '10000-01-01' and isfinite(p_run_at) then
-    raise exception using errcode = 'QW005', message = 'run_at is too far away',
-      detail = format('run_at: %s', p_run_at),
-      hint = 'give a time before the year 10000, or infinity to wait for change_job';
-  end if;
-  select s.max_value_bytes into v_max from qwf.settings s;
-  if octet_length(p_context::text) > v_max then
-    raise exception using errcode = 'QW005', message = 'context too large',
-      detail = format('%s bytes, at most %s', octet_length(p_context::text), v_max),
-      hint = 'put large data in a file or table and pass its path or id';
-  end if;
+  perform _qwf.check_json('context', p_context, s.max_value_bytes),
+    _qwf.check_json('labels', p_labels)
+  from qwf.settings s;
 end $$;
 
 commit;

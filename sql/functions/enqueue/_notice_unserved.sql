@@ -11,7 +11,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise notice using message = format('no live worker serves queue %I', p_queue),
-    hint = format('the job waits until one does: python -m qwf_agent --queue %s', p_queue);
+    hint = format('the job waits until one does: qwf agent --queue %s', p_queue);
 end $$;
 
 commit;

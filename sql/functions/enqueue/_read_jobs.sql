@@ -29,11 +29,14 @@ begin
   for v_item in
     select e.value, e.ordinality - 1 as i from jsonb_array_elements(p_jobs) with ordinality e
   loop
-    if jsonb_typeof(v_item.value) <> 'object' or v_item.value - v_known <> '{}' then
+    if jsonb_typeof(v_item.value) <> 'object' then
       raise exception using errcode = 'QW005', message = 'invalid job',
         detail = format('[%s]: not an object with the arguments of enqueue: %s',
-          v_item.i, left(v_item.value::text, 200)),
+          v_item.i, _qwf.excerpt(v_item.value)),
         hint = 'an item takes ' || array_to_string(v_known, ', ');
+    end if;
+    if v_item.value - v_known <> '{}' then
+      perform _qwf.check_keys(format('[%s].', v_item.i), v_item.value, v_known);
     end if;
   end loop;
   for v_item in
@@ -61,7 +64,7 @@ begin
   return v_jobs;
 exception
   when data_exception then  -- text that is not a valid number, time or interval
-    raise exception using errcode = 'QW005', message = 'invalid job', detail = sqlerrm,
+    raise exception using errcode = 'QW005', message = 'invalid job', detail = left(sqlerrm, 500),
       hint = 'write times as 2026-01-31T12:00Z, intervals as 10 min, numbers as JSON numbers; '
         'nothing was written';
 end $$;

@@ -4,8 +4,8 @@
 --   definitions of this moment. If the key is taken, returns the run that holds it. Touches no
 --   shared row.
 -- Notifies: sleepers of the queues of the first nodes.
--- Raises: QW001 unknown workflow or limit, QW003 a definition that does not compile, QW005 a
---   context that does not fit.
+-- Raises: QW001 unknown workflow or limit, QW003 a definition that does not compile, QW005 an
+--   invalid value, or a context that does not fit.
 -- Called by: producers.
 
 begin;
@@ -27,9 +27,9 @@ declare
   v_graph bigint;
   v_id bigint;
 begin
-  perform _qwf.check_key('', 'key', enqueue_run.key),
-    _qwf.check_key('', 'project', enqueue_run.project);
-  perform _qwf.check_run(enqueue_run.context, enqueue_run.labels, enqueue_run.run_at);
+  perform _qwf.check_text('workflow', enqueue_run.workflow);
+  perform _qwf.check_run(enqueue_run.context, enqueue_run.run_at, enqueue_run.key,
+    enqueue_run.out_dir, enqueue_run.project, enqueue_run.labels);
   v_graph := _qwf.graph_for(enqueue_run.workflow);
   perform _qwf.check_limits(v_graph);
   perform _qwf.raise_problems('QW005', 'the context does not fit the workflow',
@@ -71,7 +71,7 @@ begin
 end $$;
 comment on function qwf.enqueue_run is
   'Enqueues a run of a workflow (name or name@version) and returns its id, or the id of the run '
-  'that holds the key; QW001, QW003 or QW005 say what is wrong.';
+  'that holds the key; QW001, QW003 or QW005 say what is wrong. out_dir has no .. in it.';
 call _qwf.allow('qwf.enqueue_run', 'qwf_producer');
 
 commit;

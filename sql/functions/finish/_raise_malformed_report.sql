@@ -15,7 +15,7 @@ begin
   if jsonb_typeof(p_reports) = 'array' then
     select r.value into v_bad from jsonb_array_elements(p_reports) r
     where jsonb_typeof(r.value) <> 'object'
-      or coalesce(r.value ->> 'job_id', '') !~ '^\d{1,18}$'
+      or coalesce(r.value ->> 'job_id', '') !~ '^[0-9]{1,18}$'
       or r.value ->> 'token' !~* '^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$'
       or coalesce(r.value ->> 'outcome', '') not in (
         'completed', 'error', 'fatal', 'tempfail', 'lost', 'released', 'cancelled')
@@ -23,7 +23,7 @@ begin
     limit 1;
   end if;
   raise exception using errcode = 'QW005', message = 'malformed report',
-    detail = coalesce(left(coalesce(v_bad, p_reports)::text, 300), 'null'),
+    detail = coalesce(_qwf.excerpt(coalesce(v_bad, p_reports), 300), 'null'),
     hint = 'a report has job_id, the token of the claim, and an outcome: completed, error, '
       'fatal, tempfail, lost, released or cancelled; the job is still yours';
 end $$;

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/finish/_record_attempts
 -- Purpose: Writes the history of attempts that just ended: attempt rows, statistics, and what few
 --   attempts have.
--- Guarantees: An invalid number from a worker becomes null; the report is not lost.
+-- Guarantees: An invalid number from a worker becomes null, a long text is cut; the report is not
+--   lost.
 -- Called by: _end_attempts.
 
 begin;
@@ -12,13 +13,16 @@ returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_usual constant text[] := '{reason,exit_code,signal,max_rss_bytes,cpu_seconds,gpu_peak_bytes,
+    log_tail,host}';
 begin
   insert into qwf.job_attempts (
     job_id, attempt, token, worker, queued_at, started_at, finished_at, outcome, reason, error,
     exit_code, signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail)
   select
     e.id, e.attempt, e.token, e.worker, e.queued_at, e.claimed_at, p_now, e.outcome,
-    e.detail ->> 'reason', e.error,
+    left(e.detail ->> 'reason', 1000), e.error,
     _qwf.as_number(e.detail -> 'exit_code', 65535)::int,
     _qwf.as_number(e.detail -> 'signal', 255)::int,
     _qwf.as_number(e.detail -> 'max_rss_bytes')::bigint,
@@ -37,6 +41,7 @@ begin
   if exists (
     select from unnest(p_ended) e
     where e.outcome = 'lost' or e.status = 'cancelled' or e.detail ? 'files'
+      or e.detail - v_usual <> '{}'
       or exists (select from qwf.cancel_requests c where c.job_id = e.id)
   ) then
     perform _qwf.record_unusual(p_ended, p_now);

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/finish/_record_unusual
 -- Purpose: Writes what few of the attempts that just ended have: files, an event for a loss or
 --   cancellation, and a cancel request that is settled now.
--- Guarantees: An invalid number from a worker becomes null; the report is not lost.
+-- Guarantees: An invalid number from a worker becomes null, a long text is cut, and files after the
+--   first 10000 are left out; the report is not lost. A WARNING names unknown keys of the detail.
 -- Locks: cancel_requests of these jobs that are free.
 -- Called by: _record_attempts.
 
@@ -11,16 +12,22 @@ create function _qwf.record_unusual(p_ended _qwf.ended[], p_now timestamptz) ret
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_known constant text[] := '{reason,exit_code,signal,max_rss_bytes,cpu_seconds,gpu_peak_bytes,
+    log_tail,host,files,readings}';
+  v_job_id bigint;
+  v_keys text;
 begin
   insert into qwf.run_files (job_id, file_no, rel_path, run_id, node_id, host, kind, size_bytes)
-  select e.id, f.n, left(f.value ->> 'rel_path', 4096), e.run_id, e.node_id, e.detail ->> 'host',
-    coalesce(f.value ->> 'kind', 'file'),
+  select e.id, f.n, left(f.value ->> 'rel_path', 4096), e.run_id, e.node_id,
+    left(e.detail ->> 'host', 500),
+    coalesce(left(f.value ->> 'kind', 100), 'file'),
     greatest(coalesce(_qwf.as_number(f.value -> 'size_bytes'), 0), 0)
   from unnest(p_ended) e
   cross join lateral jsonb_array_elements(
     case when jsonb_typeof(e.detail -> 'files') = 'array' then e.detail -> 'files' else '[]' end)
     with ordinality f (value, n)
-  where e.status = 'completed' and f.value ->> 'rel_path' is not null;
+  where e.status = 'completed' and f.value ->> 'rel_path' is not null and f.n <= 10000;
 
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
   select p_now, e.run_id, e.id,
@@ -32,8 +39,9 @@ begin
     end,
     coalesce(e.worker, session_user),
     jsonb_strip_nulls(jsonb_build_object(
-      'attempt', e.attempt, 'reason', e.detail -> 'reason', 'signal', e.detail -> 'signal',
-      'now', e.status, 'readings', case when octet_length((e.detail -> 'readings')::text) < 4096
+      'attempt', e.attempt, 'reason', left(e.detail ->> 'reason', 1000),
+      'signal', _qwf.as_number(e.detail -> 'signal', 255), 'now', e.status,
+      'readings', case when _qwf.json_problem(e.detail -> 'readings', 4095) is null
         then e.detail -> 'readings' end))
   from unnest(p_ended) e
   where e.outcome = 'lost' or e.status = 'cancelled';
@@ -45,6 +53,16 @@ begin
     for update of r skip locked  -- tick() deletes those that are locked now
   ) free
   where c.job_id = free.job_id;
+
+  for v_job_id, v_keys in
+    select e.id, left(string_agg(k.key, ', '), 200)
+    from unnest(p_ended) e cross join lateral jsonb_object_keys(e.detail - v_known) k (key)
+    group by e.id
+  loop
+    raise warning using message = 'unknown keys in the detail of a report',
+      detail = format('job %s: %s', v_job_id, v_keys),
+      hint = 'they are not stored; the keys are ' || array_to_string(v_known, ', ');
+  end loop;
 end $$;
 
 commit;

@@ -36,9 +36,9 @@ begin
     when r.outcome <> 'completed' or r.output is null then null
     when jsonb_typeof(r.output) not in ('object', 'null') then
       format('QW005: the output is %s, not an object', jsonb_typeof(r.output))
-    when octet_length(r.output::text) > v_settings.max_value_bytes then
-      format('QW005: the output has %s bytes, at most %s fit: write a file and return its path',
-        octet_length(r.output::text), v_settings.max_value_bytes)
+    when octet_length(r.output::text) > least(1000, v_settings.max_value_bytes) then
+      'QW005: the output ' || _qwf.json_problem(r.output, v_settings.max_value_bytes)
+      || ': write a file and return its path'
   end offset 0) k (problem);  -- offset 0: each output is measured once
   if not v_valid then
     perform _qwf.raise_malformed_report(to_jsonb(p_reports));

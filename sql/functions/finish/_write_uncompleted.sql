@@ -32,7 +32,7 @@ begin
         when t.status = 'cancelled' then coalesce((
             select 'cancelled by ' || c.requested_by || coalesce(': ' || c.reason, '')
             from qwf.cancel_requests c where c.job_id = h.id), h.error)
-        else t.error || coalesce(h.error, h.detail ->> 'reason', h.outcome) end,
+        else t.error || coalesce(h.error, left(h.detail ->> 'reason', 1000), h.outcome) end,
       last_exit_code = _qwf.as_number(h.detail -> 'exit_code', 65535)::int,
       input_spec = case
         when t.status = 'awaiting_input' then _qwf.failure_question(t.error || h.error)

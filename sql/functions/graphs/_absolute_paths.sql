@@ -3,7 +3,7 @@
 -- Guarantees: Each path starts with a node id, a list of node ids, or a $ name such as $context or
 --   $files. If a path starts with an expression, the paths inside that expression are returned
 --   instead. What stands under $value is data and is not searched.
--- Called by: _compile_map, _nodes_read, _step_inputs.
+-- Called by: _compile_map, _context_needs, _nodes_read, _step_inputs.
 
 begin;
 
@@ -12,7 +12,7 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_value is null or p_value::text !~ '"\$from"' then
+  if p_value is null or p_value::text !~ '"[$]from"' then
     return;
   end if;
   return query
@@ -29,7 +29,7 @@ begin
         select e.value
         from jsonb_array_elements(_qwf.as_list(outer_value.value)) e
       ) child
-      where child.value::text ~ '"\$from"'
+      where child.value::text ~ '"[$]from"'
     )
     select v.value -> '$from'
     from inner_value v

@@ -19,7 +19,7 @@ begin
   end if;
   v_static := _qwf.resolve(v_map, '{}');
   return row(
-    case when v_map::text ~ '"\$' then jsonb_build_object('$value', v_static.value) else v_map end,
+    case when v_map::text ~ '"[$]' then jsonb_build_object('$value', v_static.value) else v_map end,
     coalesce(v_static.error, case when jsonb_typeof(v_static.value) <> 'array'
       then format('gives a value of type %s, not a list', jsonb_typeof(v_static.value)) end)
   )::_qwf.resolution;

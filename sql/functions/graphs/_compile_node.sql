@@ -20,7 +20,7 @@ begin
     v_inputs := v_inputs
       || jsonb_build_object('command', _qwf.with_absolute_references(p_node -> 'command', p_names));
   end if;
-  if v_inputs::text !~ '"\$from": \[' and not p_node ? 'map' then
+  if v_inputs::text !~ '"[$]from": [[]' and not p_node ? 'map' then
     v_static := _qwf.resolve(v_inputs, '{}');
     v_inputs := coalesce(v_static.value, v_inputs);
   end if;
@@ -33,7 +33,7 @@ begin
     'queue', coalesce(p_node -> 'queue',
       case when p_node -> 'gpu' = 'true' then jsonb '"gpu"' else jsonb '"cpu"' end),
     'inputs', v_inputs,
-    'has_refs', v_static.value is null and v_inputs::text ~ '"\$',
+    'has_refs', v_static.value is null and v_inputs::text ~ '"[$]',
     'skip_if', coalesce(_qwf.with_absolute_references(p_node -> 'skip_if', p_names), p_skip_if),
     'required_model', p_node -> 'model',
     'light', coalesce(p_node -> 'light', 'false'),

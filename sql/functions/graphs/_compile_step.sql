@@ -14,13 +14,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_id text := p_step ->> 'id';
-  v_part jsonb := jsonb '{"nodes": [], "checks": [], "problems": [], "name": {"kind": "unknown"}}';
+  v_part jsonb := jsonb '{"nodes": [], "name": {"kind": "unknown"}}';
+  v_inputs jsonb := _qwf.named_inputs(p_step -> 'inputs');
   v_problems _qwf.problem[] := array(
     select p from _qwf.reference_problems(
-      (p_step - array['schema', 'default'])
-        || jsonb_build_object('inputs', _qwf.named_inputs(p_step -> 'inputs')),
+      p_step - array['schema', 'default'] || jsonb_build_object('inputs', v_inputs),
       p_path, p_names) p);
-  v_given jsonb;
+  v_given jsonb := jsonb '{"checks": []}';
   v_shape jsonb;
   v_names jsonb;
 begin
@@ -56,7 +56,6 @@ begin
               || jsonb_build_object('depends_on', coalesce(n.node -> 'depends_on', '[]'))
             order by n.place), '[]')
         from jsonb_array_elements(v_shape -> 'nodes') with ordinality as n (node, place)),
-      'checks', v_given -> 'checks',
       'name', jsonb_build_object('id', v_id, 'leaves', v_shape -> 'leaves',
           'nodes', v_shape -> 'names') || (
         select case when count(*) = 0 then '{}' else jsonb_build_object('exports',
@@ -64,7 +63,12 @@ begin
         from jsonb_each(p_pipeline -> 'outputs') o
         where exists (select from _qwf.expressions(o.value, ''))));
   end if;
-  return v_part || jsonb_build_object('problems', to_jsonb(v_problems));
+  v_inputs := v_inputs - array(
+    select c ->> 'name' from jsonb_array_elements(v_given -> 'checks') c);
+  return v_part || jsonb_build_object('problems', to_jsonb(v_problems),
+    'checks', v_given -> 'checks' || _qwf.context_needs(
+      p_step - array['schema', 'default'] || jsonb_build_object('inputs', v_inputs),
+      v_shape #> '{references,nodes}', p_names, v_names));
 end $$;
 
 commit;

@@ -16,7 +16,8 @@ begin
   raise exception using
     errcode = 'QW001',
     message = 'unknown workflow',
-    detail = case when v_last is null then format('there is no workflow %L', p_workflow)
+    detail = case when v_last is null then format('there is no workflow %L',
+        left(p_workflow, 200))
       else format('workflow %L has versions 1 to %s', v_name, v_last) end,
     hint = case
       when v_last is not null then 'omit the version to get the current one'

@@ -51,7 +51,7 @@ begin
         select p
         from _qwf.schema_problems(
           v_static.value, v_schema, format('%s.inputs.%s', p_path, v_name)) p);
-      v_value := case when v_static.value::text ~ '"\$'
+      v_value := case when v_static.value::text ~ '"[$]'
         then jsonb_build_object('$value', v_static.value)
         else coalesce(v_static.value, v_value) end;
     elsif p_step ? 'skip_if'
@@ -59,7 +59,8 @@ begin
     then
       v_value := v_checked;
     else
-      v_checks := v_checks || jsonb_build_object('input', v_input, 'value', v_checked);
+      v_checks := v_checks || jsonb_build_object('name', v_name,
+        'path', format('%s.inputs.%s', p_step ->> 'id', v_name), 'value', v_checked);
       if v_schema::text ~ '"default"' then  -- else the check at enqueue is enough
         v_value := v_checked;
       end if;

@@ -25,7 +25,7 @@ declare
 begin
   for v_name in  -- read from the text, so data may add names that are not used
     select distinct found.first_segment[1]
-    from regexp_matches(p_value::text, '"\$?from": \[?"([^".]+)', 'g') found (first_segment)
+    from regexp_matches(p_value::text, '"[$]?from": [[]?"([^".]+)', 'g') found (first_segment)
   loop
     v_step := split_part(v_name, '/', 1);
     v_place := (p_places -> v_step)::int;

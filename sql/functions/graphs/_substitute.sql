@@ -32,7 +32,7 @@ begin
     return p_others
       || jsonb_build_object('$from', (v_base -> '$from') || to_jsonb(v_rest));
   elsif jsonb_typeof(v_base) <> 'object' then  -- a path cannot start with a string or a list
-    v_base := case when v_base::text ~ '"\$'
+    v_base := case when v_base::text ~ '"[$]'
       then jsonb_build_object('$check', v_base, 'schema', jsonb '{}', 'input', '')
       else jsonb_build_object('$value', v_base) end;
   end if;

@@ -4,7 +4,7 @@
 -- Guarantees: p_names says what the first segment of a path stands for; a name that it lacks is run
 --   context. Never raises. A malformed reference stays as it is, because the checks report it.
 -- Called by: _absolute_reference, _compile_map, _compile_node, _compile_question, _compile_step,
---   _step_inputs, itself for inner values.
+--   _context_needs, _step_inputs, itself for inner values.
 
 begin;
 
@@ -13,7 +13,7 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_value::text !~ '"\$' then
+  if p_value::text !~ '"[$]' then
     return p_value;
   elsif jsonb_typeof(p_value) = 'array' then
     return (select jsonb_agg(_qwf.with_absolute_references(e.value, p_names) order by e.place)

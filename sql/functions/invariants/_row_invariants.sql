@@ -39,6 +39,13 @@ as $$
     or j.vram_mb < 0 or j.on_failure not in ('fail', 'continue', 'ask')
     or j.run_if <> 'all_done'
   union all
+  select 'the labels of an unfinished job have at most 64 KiB', 'job ' || j.id,
+    format('requires %s, labels %s bytes', octet_length(j.requires::text),
+      octet_length(j.labels::text))
+  from qwf.jobs j
+  where j.finished_at is null
+    and greatest(octet_length(j.requires::text), octet_length(j.labels::text)) > 65536
+  union all
   select 'a job is standalone, a node, or an element', 'job ' || j.id,
     format('run %s, graph %s, node %s, parent %s, element %s',
       j.run_id, j.graph_id, j.node_idx, j.parent_id, j.element)
@@ -50,7 +57,7 @@ as $$
   select 'the columns of a run agree with its state', 'run ' || r.id, r.status::text
   from qwf.runs r
   where (r.status in ('completed', 'failed', 'cancelled')) <> (r.finished_at is not null)
-    or (r.status = 'completed' and r.open_nodes > 0)
+    or (r.finished_at is not null and r.open_nodes > 0)
     or r.active_nodes + r.waiting_nodes > r.open_nodes
 $$;
 

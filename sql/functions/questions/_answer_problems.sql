@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/questions/_answer_problems
 -- Purpose: Returns what is wrong with an answer, by the widget of the question.
--- Guarantees: Never raises. An unknown widget takes any value; a schema in the question applies to
---   every widget. An option that is an object may be chosen whole, or by its value or id; a
---   question without options takes null.
+-- Guarantees: Never raises. An unknown widget takes any value. A list of options and a schema
+--   apply to every widget. An option that is an object may be chosen whole, or by its value or
+--   id; a question without options takes null.
 -- Called by: _take_answer, _question_problems.
 
 begin;
@@ -12,7 +12,8 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_widget text := p_spec ->> 'widget';
+  v_widget text := case jsonb_typeof(p_spec -> 'options')
+    when 'array' then 'choose_one' else p_spec ->> 'widget' end;
   v_type text := jsonb_typeof(p_value);
   v_schema jsonb := coalesce(p_spec -> 'schema', '{}');
   v_choices jsonb;

@@ -31,11 +31,8 @@ begin
         p_job.status),
       hint = 'list open questions: select run_id, node_id, job_id, prompt from qwf.pending_inputs';
   end if;
-  if octet_length(v_value::text) > (select s.max_value_bytes from qwf.settings s) then
-    raise exception using errcode = 'QW005', message = 'answer too large',
-      detail = format('%s bytes', octet_length(v_value::text)),
-      hint = 'write large data to a file and answer with its path';
-  end if;
+  perform _qwf.check_text('by', p_by),
+    _qwf.check_json('value', v_value, (select s.max_value_bytes from qwf.settings s));
   perform _qwf.raise_problems('QW005', 'the answer does not fit the question',
     array(select p from _qwf.answer_problems(p_job.input_spec, v_value) p));
   return _qwf.apply_answer(p_job, v_value, coalesce(p_by, session_user));

@@ -30,8 +30,14 @@ begin
     and (j.queue is null or j.on_failure = 'ask');
   if not found then
     raise exception using errcode = 'QW001', message = 'no such input',
-      detail = format('run %s has no input %L', submit_input.run_id, submit_input.node_id),
-      hint = 'list open questions: select run_id, node_id, prompt from qwf.pending_inputs';
+      detail = format('run %s has no input %L', submit_input.run_id,
+        left(submit_input.node_id, 200)),
+      hint = coalesce(
+        _qwf.did_you_mean(submit_input.node_id, array(
+          select n.node_id
+          from qwf.runs r join qwf.graph_nodes n on n.graph_id = r.graph_id
+          where r.id = submit_input.run_id and (n.queue is null or n.on_failure = 'ask'))),
+        'list open questions: select run_id, node_id, prompt from qwf.pending_inputs');
   end if;
   return _qwf.take_answer(v_job, submit_input.value, submit_input.by);
 end $$;

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/queues/_check_limit
--- Purpose: Refuses an unknown limit, under which jobs would wait for ever.
+-- Purpose: Refuses an unknown limit, under which jobs would wait for ever; suggests a known one.
 -- Raises: QW001.
 -- Called by: _check_job, _check_limits, retry_job.
 
@@ -13,12 +13,15 @@ begin
   if p_name is not null and (starts_with(p_name, 'queue:')
       or not exists (select from qwf.limits l where l.name = p_name)) then
     raise exception using errcode = 'QW001', message = 'no such limit',
-      detail = format('%slimit_by %L; limits: %s', p_where, p_name, coalesce((
+      detail = format('%slimit_by %L; limits: %s', p_where, left(p_name, 200), coalesce((
         select string_agg(l.name, ', ' order by l.name) from (
           select l.name from qwf.limits l where not starts_with(l.name, 'queue:')
           order by l.name limit 20) l), 'none')),
-      hint = format('correct the name, or ask an administrator to create the limit: '
-        'select qwf.create_limit(%L, 2)', p_name);
+      hint = coalesce(_qwf.did_you_mean(p_name, array(
+          select l.name from qwf.limits l where not starts_with(l.name, 'queue:'))) || ' If not, ',
+        'correct the name, or ')
+        || format('ask an administrator to create the limit: select qwf.create_limit(%L, 2)',
+          left(p_name, 200));
   end if;
 end $$;
 

@@ -16,11 +16,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  if coalesce(create_limit.name !~ '^\S{1,200}$', true)
+  if coalesce(create_limit.name !~ '^[^[:space:]]{1,200}$', true)
     or starts_with(create_limit.name, 'queue:')
     or coalesce(create_limit.max_running not between 1 and 10000, true) then
     raise exception using errcode = 'QW005', message = 'invalid limit',
-      detail = format('name %L, max_running %s', create_limit.name, create_limit.max_running),
+      detail = format('name %L, max_running %s', left(create_limit.name, 200),
+        create_limit.max_running),
       hint = 'a name has 1 to 200 characters without blanks, max_running is 1 to 10000; '
         'to limit a queue: select qwf.create_queue(''gpu'', max_running => 2)';
   end if;

@@ -22,12 +22,12 @@ declare
 begin
   if create_queue.name is null or create_queue.name !~ '^[a-z][a-z0-9_.-]{0,62}$' then
     raise exception using errcode = 'QW005', message = 'invalid queue name',
-      detail = format('name: %L', create_queue.name),
+      detail = format('name: %L', left(create_queue.name, 200)),
       hint = 'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first';
   end if;
-  if create_queue.lease not between '1 s' and '1 day'
-    or create_queue.timeout <= '0 s' or create_queue.timeout > '366 days'
-    or create_queue.retention <= '0 s' or create_queue.retention > '1000 years'
+  if not _qwf.is_duration(create_queue.lease, '1 day', p_least => '1 s')
+    or not _qwf.is_duration(create_queue.timeout, '366 days')
+    or not _qwf.is_duration(create_queue.retention, '1000 years')
     or create_queue.max_running not between 1 and 10000 then
     raise exception using errcode = 'QW005', message = 'value out of range',
       detail = format('lease %s, timeout %s, retention %s, max_running %s', create_queue.lease,

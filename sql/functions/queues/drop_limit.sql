@@ -1,12 +1,13 @@
 -- Deploy qwf:functions/queues/drop_limit
 -- Purpose: Removes a limit.
--- Guarantees: Refused while unfinished jobs name the limit: they would wait for ever. The limit of
---   a queue (queue:NAME) is removed at once: its jobs are no longer limited. Waits for no claim: a
---   held or locked slot stays, and has no effect until a limit of that name exists again.
+-- Guarantees: Refused while unfinished jobs name the limit: they would wait for ever; and while a
+--   current pipeline does: its runs would be refused. The limit of a queue (queue:NAME) is removed
+--   at once: its jobs are no longer limited. Waits for no claim: a held or locked slot stays, and
+--   has no effect until a limit of that name exists again.
 -- Locks: the row of the queue, as create_queue does; the limit; its free slots that nobody has
 --   locked.
 -- Notifies: sleepers of the queue that is no longer limited.
--- Raises: QW001 for an unknown limit, QW002 while unfinished jobs name it.
+-- Raises: QW001 for an unknown limit, QW002 while unfinished jobs or current pipelines name it.
 -- Called by: administrators.
 
 begin;
@@ -19,12 +20,16 @@ as $$
 declare
   v_queue text := substring(drop_limit.name from '^queue:(.*)$');
   v_jobs bigint;
+  v_pipelines text;
 begin
   perform from qwf.queues q where q.name = v_queue for no key update;
   perform from qwf.limits l where l.name = drop_limit.name for update;
   if not found then
     raise exception using errcode = 'QW001', message = 'no such limit',
-      detail = format('limit %L', drop_limit.name), hint = 'list them: select * from qwf.limits';
+      detail = format('limit %L', left(drop_limit.name, 200)),
+      hint = coalesce(
+        _qwf.did_you_mean(drop_limit.name, array(select l.name from qwf.limits l)),
+        'list them: select * from qwf.limits');
   end if;
   select count(*) into v_jobs
   from qwf.jobs j
@@ -34,6 +39,15 @@ begin
       detail = format('%s unfinished jobs name limit %L', v_jobs, drop_limit.name),
       hint = 'wait for these jobs or cancel them first; to let more run at once: '
         'select qwf.create_limit(name, more)';
+  end if;
+  select string_agg(distinct format('pipeline %s, node %s', p.name, n.value ->> 'id'), '; ')
+    into v_pipelines
+  from qwf.pipelines p, jsonb_array_elements(p.definition -> 'nodes') n
+  where p.current and n.value ->> 'limit_by' = drop_limit.name;
+  if v_pipelines is not null then
+    raise exception using errcode = 'QW002', message = 'limit is in use',
+      detail = format('limit %L is named by %s', drop_limit.name, left(v_pipelines, 1000)),
+      hint = 'first register these pipelines without limit_by';
   end if;
   delete from qwf.limit_slots s
   using (  -- held slots of a queue limit are freed when their jobs end
@@ -50,7 +64,7 @@ begin
 end $$;
 comment on function qwf.drop_limit is
   'Removes a limit; queue:NAME is the limit of a queue. QW001 no such limit, QW002 unfinished jobs '
-  'name it.';
+  'or current pipelines name it.';
 call _qwf.allow('qwf.drop_limit', 'qwf_admin');
 
 commit;

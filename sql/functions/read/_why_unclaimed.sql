@@ -19,8 +19,9 @@ begin
     into v_live, v_able
   from _qwf.why_unfit(p_job, p_now) u;
   if v_live is null then
-    return next format('no live worker serves queue %1$s: start one with '
-      'python -m qwf_agent --queue %1$s', p_job.queue);
+    return next format(
+      'no live worker serves queue %1$s: start one with qwf agent --queue %1$s%2$s',
+      p_job.queue, case when p_job.task = 'command' then ' --allow-commands DIR' end);
   elsif v_able is null then
     return query
     select format('worker %s cannot take it: %s', u.worker, array_to_string(u.reasons, ', '))

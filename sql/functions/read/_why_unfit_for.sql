@@ -13,7 +13,9 @@ as $$
     case when p_worker.project <> p_job.project then
       format('it works for project %L, the job belongs to %L', p_worker.project, p_job.project) end,
     case when not p_job.task = any (p_worker.tasks) then
-      format('it has no task %s', p_job.task) end,
+      case when p_job.task = 'command'
+        then 'it runs no commands: start an agent with --allow-commands DIR'
+        else format('it has no task %s', p_job.task) end end,
     case when p_job.required_model is not null
       and not p_job.required_model = any (p_worker.models) then
       format('it does not know model %s', p_job.required_model) end,

@@ -9,8 +9,9 @@ create function _qwf.why_waiting(p_job qwf.jobs, p_able text[], p_now timestampt
 returns setof text
 language sql stable
 as $$
-  select format('%s%s jobs are ahead of it in queue %s', a.ahead,
-    case when a.ahead = 1000 then ' or more' else '' end, p_job.queue)
+  select format('%s ahead of it in queue %s', case a.ahead
+    when 0 then 'no job is' when 1 then '1 job is' when 1000 then '1000 or more jobs are'
+    else format('%s jobs are', a.ahead) end, p_job.queue)
   from (
     select count(*) as ahead
     from (
@@ -22,7 +23,8 @@ as $$
     ) j
   ) a
   union all
-  select format('worker %s holds %s jobs and runs at most %s at once', w.id, r.held, w.slots)
+  select format('worker %s holds %s and runs at most %s at once', w.id,
+    case r.held when 1 then '1 job' else format('%s jobs', r.held) end, w.slots)
   from qwf.workers w
   cross join lateral (
     select count(*) as held from qwf.jobs j where j.claimed_by = w.id and j.status = 'running'

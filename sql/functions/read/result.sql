@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/read/result
--- Purpose: Returns the state, output and error of a job.
+-- Purpose: Returns the state, progress, output and error of a job.
 -- Raises: QW001 if there is no such job.
 -- Called by: producers.
 
@@ -14,7 +14,9 @@ declare
   v_result jsonb;
 begin
   select jsonb_build_object(
-      'job_id', j.id, 'state', j.status, 'output', j.output, 'error', j.last_error)
+      'job_id', j.id, 'state', j.status, 'attempt', j.attempt, 'worker', j.claimed_by,
+      'progress', j.progress, 'message', j.progress_message, 'output', j.output,
+      'error', j.last_error)
     into v_result
   from qwf.jobs j
   where j.id = result.job_id;
@@ -24,7 +26,8 @@ begin
   return v_result;
 end $$;
 comment on function qwf.result is
-  'State, output and error of a job; QW001: no such job.';
+  'State, attempt, worker, progress (0 to 1) with its message, output and error of a job; QW001: '
+  'no such job.';
 call _qwf.allow('qwf.result', 'qwf_producer', 'qwf_viewer');
 
 commit;

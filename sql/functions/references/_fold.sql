@@ -14,12 +14,12 @@ as $$
 declare
   v_found _qwf.resolution;
 begin
-  if p_value::text !~ '"\$' then
+  if p_value::text !~ '"[$]' then
     return p_value;
-  elsif p_value::text !~ '"\$(item|index)' then
+  elsif p_value::text !~ '"[$](item|index)' then
     v_found := _qwf.resolve_value(p_value, p_scope);
     if v_found.error is null then
-      return case when v_found.value::text ~ '"\$'
+      return case when v_found.value::text ~ '"[$]'
         then jsonb_build_object('$value', v_found.value) else v_found.value end;
     end if;
   end if;

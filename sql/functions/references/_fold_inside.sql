@@ -12,7 +12,7 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if p_value::text !~ '"\$' then
+  if p_value::text !~ '"[$]' then
     return p_value;
   elsif jsonb_typeof(p_value) = 'array' then
     return (select jsonb_agg(_qwf.fold(e.value, p_scope) order by e.position)
@@ -27,7 +27,8 @@ begin
   return (
     select jsonb_object_agg(m.key, case
         when m.key = '$from' then _qwf.fold_path(m.value, p_scope)
-        when m.key in ('$coalesce', '$filter') then _qwf.fold_inside(m.value, p_scope)
+        when m.key = '$coalesce' then _qwf.fold_inside(m.value, p_scope)
+        when m.key = '$filter' then _qwf.fold_operands(m.value, p_scope)
         when p_value ? '$check' and m.key <> '$check' then m.value
         else _qwf.fold(m.value, p_scope)
       end)

@@ -21,9 +21,10 @@ declare
   v_unexpected text;
 begin
   if v_operator is null then
-    select min(k) into v_unexpected
+    select k into v_unexpected  -- first what may be the mistyped operator
     from jsonb_object_keys(p_expression) k
-    where starts_with(k, '$');
+    order by k in ('$default', '$filter', '$eq', '$ne'), k collate "C"
+    limit 1;
     return format('"%s" is not an operator, or its operator is missing', v_unexpected);
   end if;
   v_allowed := case v_operator

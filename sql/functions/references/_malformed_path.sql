@@ -13,7 +13,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if jsonb_typeof(p_path) = 'string' then
-    return case when p_path #>> '{}' ~ '(^|\.)(\.|$)' then '"$from" has an empty segment' end;
+    return case when p_path #>> '{}' ~ '(^|[.])([.]|$)' then '"$from" has an empty segment' end;
   elsif jsonb_typeof(p_path) is distinct from 'array' then
     return '"$from" is neither a text nor a list';
   elsif p_path = '[]' then

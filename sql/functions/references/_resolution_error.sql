@@ -2,7 +2,7 @@
 -- Purpose: Puts the SQLSTATE in front of the error of a node whose references could not be
 --   resolved.
 -- Guarantees: QW005 when a value was found but violates its schema, else QW004.
--- Called by: _insert_elements, _open_guarded, _resolve_inputs.
+-- Called by: _insert_elements, _open_node, _resolve_inputs.
 
 begin;
 

@@ -32,7 +32,7 @@ begin
             when 'string' then v_member ->> v_index end;
         end loop;
         v_member := p_scope #> nullif(v_path, '{}');
-      elsif v_member::text ~ '"\$' then
+      elsif v_member::text ~ '"[$]' then
         v_member := (_qwf.resolve_value(v_member, coalesce(p_scope, '{}'))).value;
       end if;
     end if;

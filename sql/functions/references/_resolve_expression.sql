@@ -44,7 +44,7 @@ begin
     if v_operand.error is not null then
       return v_operand;
     end if;
-    v_found := _qwf.apply_filter(v_found.value, v_operand.value);
+    v_found := _qwf.apply_filter(v_found.value, v_operand.value, p_expression -> '$filter');
   end if;
   if v_found.error is null and p_expression ?| array['$eq', '$ne'] then
     v_operand := _qwf.resolve_value(

@@ -13,7 +13,7 @@ as $$
 declare
   v_result _qwf.resolution;
 begin
-  if p_value::text !~ '"\$' then  -- no key begins with $: nothing to resolve
+  if p_value::text !~ '"[$]' then  -- no key begins with $: nothing to resolve
     return row(p_value, null)::_qwf.resolution;
   elsif jsonb_typeof(p_value) = 'array' then
     select jsonb_agg((resolved.it).value order by resolved.position),

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/references/_segments
 -- Purpose: Returns the segments of the path of a $from as a definition writes it.
 -- Guarantees: Null for a malformed path, and for the forms that only compiled references have.
--- Called by: _absolute_reference, _expression_problems, _pipeline_reference_problems,
---   _reference_problems.
+-- Called by: _absolute_reference, _context_needs, _expression_problems,
+--   _pipeline_reference_problems, _reference_problems.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: Decides how a live run ends if it does not complete: failed or cancelled.
 -- Guarantees: The first decision stands. A run with clean-up nodes that have not ended keeps
 --   running until they have, unless none of its nodes ever started; with p_at_once it ends without
---   them.
+--   them. A run that is over counts no node as open.
 -- Locks: the caller has locked the run.
 -- Called by: _end_failed_runs, cancel_run, _fail_overdue_runs, _retry_or_poison_events.
 
@@ -30,7 +30,10 @@ begin
     ending = coalesce(r.ending, case when v_clean_up then p_status end),
     error = coalesce(r.error, p_error),
     started_at = coalesce(r.started_at, v_now),
-    finished_at = case when not v_clean_up then v_now end
+    finished_at = case when not v_clean_up then v_now end,
+    open_nodes = case when v_clean_up then r.open_nodes else 0 end,
+    active_nodes = case when v_clean_up then r.active_nodes else 0 end,
+    waiting_nodes = case when v_clean_up then r.waiting_nodes else 0 end
   where r.id = p_run and r.finished_at is null and (r.ending is null or p_at_once);
   return found;
 end $$;

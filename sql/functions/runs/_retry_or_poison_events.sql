@@ -1,8 +1,9 @@
 -- Deploy qwf:functions/runs/_retry_or_poison_events
 -- Purpose: Schedules the next try of a run's events that could not be applied, and after the last
 --   try poisons them and fails the run.
--- Guarantees: Tries again after 1, 2, 4, 8 seconds; the fifth failure is the last. The run ends
---   with the reason even if its nodes cannot be stopped now: a stop event tries that again.
+-- Guarantees: Tries again after 1, 2, 4, 8 seconds; the fifth failure is the last. An error that
+--   the run did not cause is not counted. The run ends with the reason even if its nodes cannot be
+--   stopped now: a stop event tries that again.
 -- Locks: the caller has locked the run.
 -- Called by: drain_outbox, _split_late_batch.
 
@@ -18,9 +19,7 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_error text := p_sqlstate || ' ' || p_error;
-  -- not counted, as the run did not cause them: deadlock, serialization failure, lock not
-  -- available, disk full
-  v_counted boolean := left(p_sqlstate, 2) <> '40' and p_sqlstate not in ('53100', '55P03');
+  v_counted boolean := not _qwf.is_passing_error(p_sqlstate);
 begin
   update qwf.outbox o set
     tries = o.tries + v_counted::int, error = v_error,

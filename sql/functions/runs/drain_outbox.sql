@@ -2,10 +2,11 @@
 -- Purpose: Applies the events that wait in the outbox.
 -- Guarantees: An event is deleted in the transaction that applies it. A locked run is left to the
 --   next call and delays no other, however many events wait for it. If a batch fails, each of its
---   runs is tried by itself.
+--   runs is tried by itself. Runs count as too slow only if their events took two seconds or more:
+--   who cancels the statement sooner, or sets a shorter statement_timeout, stops only this call.
 -- Locks: runs (by id) that are free, their events, jobs of those runs.
 -- Notifies: as _apply_events.
--- Raises: QW005 for a negative bound.
+-- Raises: QW005 for a negative bound; 57014 if the statement is cancelled within two seconds.
 -- Called by: tick, agents whose report was answered pending.
 
 begin;
@@ -25,6 +26,7 @@ declare
   v_events _qwf.event[];
   v_run bigint;
   v_count int := 0;
+  v_began timestamptz := v_now;
 begin
   perform _qwf.check_count('max_events', drain_outbox.max_events);
   v_runs := array(
@@ -46,17 +48,27 @@ begin
     perform _qwf.apply_events(v_events);
     return cardinality(v_events);
   exception
-    when query_canceled then  -- too much for one statement: halve it
+    when query_canceled then
+      if qwf.now() - v_began < interval '2 s' then
+        raise;
+      end if;
+      -- too much for one statement: halve it
       perform _qwf.split_late_batch(v_runs);
       return 0;
     when others then  -- one run fails: apply each by itself
       foreach v_run in array v_runs loop
+        v_began := qwf.now();
         begin
           v_events := _qwf.take_events(array[v_run]);
           perform _qwf.apply_events(v_events);
           v_count := v_count + cardinality(v_events);
         exception
-          when others or query_canceled then
+          when query_canceled then  -- from here on the statement has no time limit
+            if qwf.now() - v_began >= interval '2 s' then
+              perform _qwf.split_late_batch(array[v_run]);
+            end if;
+            return v_count;
+          when others then
             perform _qwf.retry_or_poison_events(v_run, sqlstate, sqlerrm);
         end;
       end loop;

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/schedules/_enqueue_scheduled
 -- Purpose: Enqueues the job or run of a schedule.
 -- Guarantees: A failed enqueue is undone and returned as an error, so that other schedules
---   continue. Passes the args unchanged. Labels schedule and due name the schedule and its time;
---   origin names the schedule of a job.
+--   continue; not one that passes (see _is_passing_error). Passes the args unchanged. Labels
+--   schedule and due name the schedule and its time; origin names the schedule of a job.
 -- Notifies: as enqueue and enqueue_run.
+-- Raises: errors that pass: the schedule stays due.
 -- Called by: _fire_schedule.
 
 begin;
@@ -30,6 +31,9 @@ begin
   return v_fired;
 exception
   when others then
+    if _qwf.is_passing_error(sqlstate) then
+      raise;
+    end if;
     get stacked diagnostics v_detail = pg_exception_detail;
     return row(null::bigint, null::bigint,
       _qwf.clip(concat_ws(': ', sqlstate, sqlerrm, nullif(v_detail, '')), 2000));

@@ -5,6 +5,7 @@
 --   skipped. A schedule that is never due again (this server lacks its time zone) is switched off,
 --   with the reason.
 -- Locks: expects the schedule locked by the caller.
+-- Raises: errors that pass (see _is_passing_error), so that the time is not skipped.
 -- Called by: fire_schedules.
 
 begin;

@@ -12,7 +12,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Neither of the two looks like this; reading all names would take 50 ms.
-  if p_name ~ '^\D+/\D+$' then
+  if p_name ~ '^[^0-9]+/[^0-9]+$' then
     return timestamp '2000-01-01' at time zone p_name is not null;
   end if;
   return p_name = 'UTC' or exists (select from pg_timezone_names n where n.name = p_name);

@@ -13,7 +13,7 @@ begin
   raise exception using
     errcode = 'QW001',
     message = 'unknown schedule',
-    detail = format('there is no schedule %L', p_name),
+    detail = format('there is no schedule %L', left(p_name, 200)),
     hint = coalesce(
       _qwf.did_you_mean(p_name, array(select s.name from qwf.schedules s)),
       'list them: select * from qwf.schedule_overview');

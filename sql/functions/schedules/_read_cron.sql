@@ -23,7 +23,7 @@ declare
     when '@yearly' then '0 0 1 1 *'
     when '@annually' then '0 0 1 1 *'
     else v_text
-  end, '[ \t]+');
+  end, E'[ \t]+');
   v_names constant text[] := array['minute', 'hour', 'day of month', 'month', 'day of week'];
   v_read _qwf.cron_field[];
   v_cron _qwf.cron;

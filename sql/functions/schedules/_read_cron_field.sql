@@ -26,7 +26,7 @@ begin
   end if;
   foreach v_part in array string_to_array(lower(p_field), ',') loop
     v_parts := regexp_match(
-      v_part, '^(\*|\d{1,2}|[a-z]{3})(?:-(\d{1,2}|[a-z]{3}))?(?:/(\d{1,3}))?$');
+      v_part, '^([*]|[0-9]{1,2}|[a-z]{3})(?:-([0-9]{1,2}|[a-z]{3}))?(?:/([0-9]{1,3}))?$');
     if v_parts is null or (v_parts[1] = '*' and v_parts[2] is not null) then
       return row(null::int[], format('%L is not a number, range, step or list', v_part));
     end if;
@@ -34,9 +34,9 @@ begin
       v_low := p_low;
       v_high := p_high;
     else
-      v_low := case when v_parts[1] ~ '\d' then v_parts[1]::int
+      v_low := case when v_parts[1] ~ '[0-9]' then v_parts[1]::int
         else array_position(p_names, v_parts[1]) - 1 + p_low end;
-      v_high := case when v_parts[2] ~ '\d' then v_parts[2]::int
+      v_high := case when v_parts[2] ~ '[0-9]' then v_parts[2]::int
         when v_parts[2] is not null then array_position(p_names, v_parts[2]) - 1 + p_low
         when v_parts[3] is not null then greatest(v_low, p_high)
         else v_low end;

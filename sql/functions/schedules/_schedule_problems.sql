@@ -12,34 +12,36 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_workflow text := split_part(p_schedule.workflow, '@', 1);
+  v_args text := _qwf.json_problem(p_schedule.args, (select s.max_value_bytes from qwf.settings s));
   v_known boolean := exists (select from qwf.workflows w where w.name = v_workflow);
 begin
   return query
     select rule.path, rule.problem, rule.hint
     from (values
       ('name', (p_schedule.name ~ '^[a-z][a-z0-9_.-]{0,62}$') is not true,
-        format('%L is not a valid name', p_schedule.name),
+        format('%L is not a valid name', left(p_schedule.name, 200)),
         'use 1 to 63 lower-case letters, digits, dots, dashes or underscores, a letter first'),
       ('task', num_nonnulls(p_schedule.task, p_schedule.workflow) <> 1,
         'give either a task or a workflow',
         'task => ''name'' enqueues a job, workflow => ''name'' a run'),
-      ('task', p_schedule.task !~ '^\S{1,200}$',
+      ('task', p_schedule.task !~ '^[^[:space:]]{1,200}$',
         'must be 1 to 200 characters without blanks', null),
       ('workflow', p_schedule.workflow is not null and not v_known,
-        format('there is no workflow %L', p_schedule.workflow),
+        format('there is no workflow %L', left(p_schedule.workflow, 200)),
         coalesce(
           _qwf.did_you_mean(v_workflow, array(select w.name from qwf.workflows w where w.current)),
           'register it first: select qwf.register_workflow(''{...}'')')),
       ('args', (jsonb_typeof(p_schedule.args) = 'object') is not true,
         'must be a JSON object', null),
-      ('args', octet_length(p_schedule.args::text) > (select s.max_value_bytes from qwf.settings s),
-        'are too large', 'pass large data by file or reference'),
+      ('args', v_args is not null, v_args, 'pass large data by file or reference'),
+      ('project', octet_length(p_schedule.project) > 500, 'has more than 500 bytes', null),
       ('queue', p_schedule.queue is not null and p_schedule.workflow is not null,
         'has no effect for a workflow', 'its nodes name their queues'),
       ('queue', p_schedule.task is not null
           and not exists (select from qwf.queues q where q.name = p_schedule.queue),
-        format('there is no queue %L', p_schedule.queue),
-        'create it first: select qwf.create_queue(''name'')'),
+        format('there is no queue %L', left(p_schedule.queue, 200)),
+        coalesce(_qwf.did_you_mean(p_schedule.queue, array(select q.name from qwf.queues q)),
+          'create it first: select qwf.create_queue(''name'')')),
       ('catch_up', (p_schedule.catch_up in ('one', 'none', 'all')) is not true,
         'must be one, none or all', null),
       ('overlap', (p_schedule.overlap in ('skip', 'allow')) is not true,

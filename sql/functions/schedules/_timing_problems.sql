@@ -27,14 +27,15 @@ begin
       ('hours',
         exists (select from unnest(p_schedule.hours) h where (h between 0 and 23) is not true),
         'must be within 0 to 23', null),
-      ('every', p_schedule.every < '1 s' or p_schedule.every > '366 days',
+      ('every', not _qwf.is_duration(p_schedule.every, '366 days', p_least => '1 s'),
         'must be within 1 second to 366 days', null),
       ('every',
         extract(year from p_schedule.every) <> 0 or extract(month from p_schedule.every) <> 0,
         'months differ in length', 'use cron => ''0 0 1 * *'' for the first of each month'),
       ('anchor', p_schedule.anchor is not null and p_schedule.every is null,
         'has no effect without every', null),
-      ('anchor', not isfinite(p_schedule.anchor), 'must be a finite time', null)
+      ('anchor', not (isfinite(p_schedule.anchor) and _qwf.is_readable_time(p_schedule.anchor)),
+        'must be a time within the years 1 to 9999', null)
     ) rule (path, violated, problem, hint)
     where rule.violated;
   return query select p.* from unnest(v_cron.problems) p;
@@ -44,7 +45,7 @@ begin
   end if;
   if _qwf.is_timezone(v_zone) is not true then
     return query select
-      'timezone', format('%L is not a time zone of this server', v_zone), coalesce(
+      'timezone', format('%L is not a time zone of this server', left(v_zone, 200)), coalesce(
         _qwf.did_you_mean(v_zone, array(select n.name from pg_timezone_names n)),
         'use a name such as Europe/Berlin: select name from pg_timezone_names');
   end if;

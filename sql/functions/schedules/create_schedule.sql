@@ -2,7 +2,7 @@
 -- Purpose: Creates or replaces a schedule that enqueues a task or a workflow repeatedly.
 -- Guarantees: An application may call it at every start. If the timing is unchanged, next_at stays;
 --   a grid keeps its anchor; and what an operator switched off stays off, unless enabled is given.
--- Locks: advisory (7179, name); the schedule, which ticks skip meanwhile.
+-- Locks: schedules, for a new one; the schedule, which ticks skip meanwhile.
 -- Raises: QW005 with all problems; QW001, QW003 for a workflow that could not be enqueued.
 -- Called by: administrators, migrations, and host applications at their start.
 
@@ -24,8 +24,12 @@ declare
   v_old qwf.schedules;
   v_new qwf.schedules;
 begin
-  perform pg_advisory_xact_lock(7179, hashtext(create_schedule.name));  -- one call at a time
   select s.* into v_old from qwf.schedules s where s.name = create_schedule.name for no key update;
+  if not found then  -- the first of two calls creates it, the second sees it
+    perform _qwf.take_lock('schedules');
+    select s.* into v_old
+    from qwf.schedules s where s.name = create_schedule.name for no key update;
+  end if;
   v_new := v_old;
   v_new.name := create_schedule.name;
   v_new.task := create_schedule.task;

@@ -5,7 +5,8 @@
 --   count against the bound.
 -- Locks: due schedules that nobody has locked.
 -- Notifies: sleepers, as enqueue and enqueue_run.
--- Raises: QW005 for a negative bound.
+-- Raises: QW005 for a negative bound; errors that pass (see _is_passing_error):
+--   everything that is due stays due.
 -- Called by: tick.
 
 begin;

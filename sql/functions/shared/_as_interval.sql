@@ -2,7 +2,7 @@
 -- Purpose: Reads a duration as definitions write it: interval text such as "10 min", or a number of
 --   seconds.
 -- Guarantees: Null for everything except a positive duration of at most 366 days; never raises.
--- Called by: _compile, _compile_node, _compile_question, _key_problems, _open_guarded.
+-- Called by: _compile, _compile_node, _compile_question, _key_problems, _open_node.
 
 begin;
 
@@ -17,7 +17,7 @@ begin
     when 'string' then (p_value #>> '{}')::interval
     when 'number' then make_interval(secs => p_value::double precision)
   end;
-  return case when v_interval > '0 s' and v_interval <= '366 days' then v_interval end;
+  return case when _qwf.is_duration(v_interval, '366 days') then v_interval end;
 exception
   when data_exception then
     return null;

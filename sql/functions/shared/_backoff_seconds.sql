@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/shared/_backoff_seconds
 -- Purpose: Returns the wait before the n-th retry.
--- Guarantees: Never raises; null for an invalid backoff. Without jitter: the caller adds it.
--- Called by: _check_job, _node_rules, _transition.
+-- Guarantees: Never raises; null for an invalid backoff, or one of more than 4 KiB of text. Without
+--   jitter: the caller adds it.
+-- Called by: _check_job, _node_rules, _read_settings, _transition.
 
 begin;
 
@@ -14,7 +15,9 @@ declare
   v_base double precision;
   v_factor double precision;
 begin
-  if jsonb_typeof(p_backoff) = 'array' then
+  if _qwf.json_problem(p_backoff, 4096) is not null then
+    return null;
+  elsif jsonb_typeof(p_backoff) = 'array' then
     v_last := jsonb_array_length(p_backoff) - 1;
     if v_last < 0 or exists (
       select from jsonb_array_elements(p_backoff) e

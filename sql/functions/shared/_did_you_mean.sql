@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/shared/_did_you_mean
 -- Purpose: Suggests the known name that a mistyped name probably means.
--- Guarantees: Null unless half of the letter pairs match one of the names. Reads only the first 100
---   letters, so that a name of a megabyte costs no more.
+-- Guarantees: Null unless half of the letter pairs match one of the names, or the letters are the
+--   same in another order. Reads only the first 100 letters, so that a name of a megabyte costs no
+--   more.
 -- Called by: whatever refuses a name.
 
 begin;
@@ -18,8 +19,13 @@ as $$
           in '^' || candidate.name || '$') > 0)
       * 2.0 / (length(p_name) + length(candidate.name) + 2) as share
     from generate_series(1, least(length(p_name), 100) + 1) at) pair
-  where pair.share >= 0.5
-  order by pair.share desc, candidate.name
+  cross join lateral (
+    select length(p_name) = length(candidate.name)
+      and array(select unnest(string_to_array(left(p_name, 100), null)) order by 1)
+        = array(select unnest(string_to_array(candidate.name, null)) order by 1)
+      as same_letters) swapped
+  where pair.share >= 0.5 or swapped.same_letters
+  order by swapped.same_letters desc, pair.share desc, candidate.name
   limit 1
 $$;
 

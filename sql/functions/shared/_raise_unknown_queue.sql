@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/shared/_raise_unknown_queue
--- Purpose: Raises QW006 and lists the queues that exist.
+-- Purpose: Raises QW006 with the queues that exist and the one that was probably meant.
 -- Raises: QW006, always.
 -- Called by: whatever takes a queue name.
 
@@ -11,10 +11,12 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using errcode = 'QW006', message = 'unknown queue',
-    detail = format('%squeue %L; queues: %s', p_where, p_queue,
+    detail = format('%squeue %L; queues: %s', p_where, left(p_queue, 200),
       (select string_agg(q.name, ', ' order by q.name) from qwf.queues q)),
-    hint = 'correct the name, or ask an administrator to create the queue: '
-      'select qwf.create_queue(''name'')';
+    hint = coalesce(
+      _qwf.did_you_mean(p_queue, array(select q.name from qwf.queues q)) || ' If not, ',
+      'correct the name, or ')
+      || 'ask an administrator to create the queue: select qwf.create_queue(''name'')';
 end $$;
 
 commit;

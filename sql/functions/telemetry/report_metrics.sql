@@ -2,7 +2,8 @@
 -- Purpose: Takes a load sample of a host, keeps it for some minutes, and passes it on.
 -- Guarantees: A value that is not a number becomes null.
 -- Notifies: hw_metrics, but not at every call: see _send_metrics.
--- Raises: QW005 for an empty host name, or a sample that is not an object.
+-- Raises: QW005 for an empty host name, or a sample that is not an object, is larger than 64 KiB,
+--   or has an unknown key.
 -- Called by: agents, one per host, every 5 seconds.
 
 begin;
@@ -15,13 +16,16 @@ as $$
 declare
   v_now timestamptz := qwf.now();
 begin
+  perform _qwf.check_json('sample', report_metrics.sample);
   if coalesce(report_metrics.host, '') = '' or octet_length(report_metrics.host) > 500
     or jsonb_typeof(report_metrics.sample) is distinct from 'object' then
     raise exception using errcode = 'QW005', message = 'invalid sample',
       detail = format('host %L, sample %s',
-        left(report_metrics.host, 500), left(report_metrics.sample::text, 200)),
+        left(report_metrics.host, 500), _qwf.excerpt(report_metrics.sample)),
       hint = 'pass the name of the host, and a JSON object as sample';
   end if;
+  perform _qwf.check_keys('sample.', report_metrics.sample, '{cpu_percent,cpu_ours_percent,
+    ram_percent,ram_used_mb,ram_total_mb,ram_ours_used_mb,swap_used_mb,gpus}');
   insert into qwf.host_metrics (
     host, sampled_at, cpu_percent, cpu_ours_percent, ram_percent, ram_used_mb, ram_total_mb,
     ram_ours_used_mb, swap_used_mb, gpus)

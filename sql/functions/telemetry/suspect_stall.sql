@@ -12,11 +12,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  if jsonb_typeof(suspect_stall.readings) is distinct from 'object'
-    or octet_length(suspect_stall.readings::text) > 8192 then
+  perform _qwf.check_json('readings', suspect_stall.readings, 8192);
+  if jsonb_typeof(suspect_stall.readings) is distinct from 'object' then
     raise exception using errcode = 'QW005', message = 'invalid readings',
-      detail = coalesce(left(suspect_stall.readings::text, 200), 'null'),
-      hint = 'pass a JSON object of at most 8 KiB';
+      detail = coalesce(_qwf.excerpt(suspect_stall.readings), 'null'),
+      hint = 'pass a JSON object';
   end if;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
   select qwf.now(), j.run_id, j.id, 'stall_suspected', coalesce(j.claimed_by, session_user),

@@ -16,7 +16,7 @@ declare
     when 'reclaimed' then 'qwf.jobs_running' else 'qwf.jobs_claim' end;
   v_began timestamptz := qwf.now();
   v_walked bigint := _qwf.index_entries_walked(v_index);
-  v_rests jsonb := coalesce(nullif(current_setting('qwf.rests', true), ''), '{}')::jsonb;
+  v_rests jsonb := _qwf.read_hints('qwf.rests');
   v_until timestamptz := v_rests ->> p_part;
   v_count int;
 begin
@@ -30,9 +30,8 @@ begin
     v_until := qwf.now() + least(20 * (qwf.now() - v_began), '10 s');
   end if;
   if v_until is not null or v_rests ? p_part then
-    perform set_config(
-      'qwf.rests', jsonb_set(v_rests, array[p_part], coalesce(to_jsonb(v_until), 'null'))::text,
-      false);
+    perform _qwf.write_hints(
+      'qwf.rests', jsonb_set(v_rests, array[p_part], coalesce(to_jsonb(v_until), 'null')));
   end if;
   return v_count;
 end $$;

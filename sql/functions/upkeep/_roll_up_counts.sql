@@ -2,7 +2,7 @@
 -- Purpose: Adds the figures of ended attempts to the hour they belong to.
 -- Guarantees: Each row counts exactly once: the statement that deletes it adds it. One caller at a
 --   time, so that nobody ever waits for a row of hourly_counts.
--- Locks: advisory (7178, 1), tried only.
+-- Locks: roll_up, tried only.
 -- Called by: _roll_up_statistics.
 
 begin;
@@ -16,7 +16,7 @@ as $$
 declare
   v_count int;
 begin
-  if not pg_try_advisory_xact_lock(7178, 1) then
+  if not _qwf.try_lock('roll_up') then
     return 0;
   end if;
   with taken as (

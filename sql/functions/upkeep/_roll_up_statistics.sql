@@ -2,7 +2,7 @@
 -- Purpose: Rolls up the figures of ended attempts every ten seconds.
 -- Guarantees: Goes on at once if there was more than one batch. Never uses more than a tenth of the
 --   time, however many dead rows an old snapshot keeps. Ignores a hint that a clock set back has
---   left in the future.
+--   left in the future, or whose work was rolled back.
 -- Called by: _tick_part.
 
 begin;
@@ -18,12 +18,15 @@ declare
   v_pause interval;
   v_count int;
 begin
-  if v_now < v_due and v_due < v_now + interval '5 min' then
+  if v_now < v_due and v_due < v_now + interval '5 min'
+    and _qwf.has_committed((select x.last_value from qwf.last_roll_up_xid x))
+  then
     return 0;
   end if;
   v_count := _qwf.roll_up_counts(v_batch);
   v_pause := greatest((qwf.now() - v_now) * 9,
     case when v_count < v_batch then interval '10 s' else interval '0 s' end);
+  perform setval('qwf.last_roll_up_xid', pg_current_xact_id()::text::bigint);
   perform setval('qwf.next_roll_up',
     (extract(epoch from v_now + least(v_pause, interval '4 min')) * 1000)::bigint);
   return v_count;

@@ -2,14 +2,14 @@
 -- Purpose: Runs the periodic chores: reclaims lapsed leases, queues what is due, fires schedules,
 --   expires jobs and inputs, drains leftover events, wakes sleepers whose wake-up was lost, rolls
 --   up statistics, prunes.
--- Guarantees: Safe to call from anywhere, any number of times at once: an advisory try-lock lets
---   one caller do the work. If no tick has finished for ten seconds (a caller hangs in a
+-- Guarantees: Safe to call from anywhere, any number of times at once: a lock that is only
+--   tried lets one caller do the work. If no tick has finished for ten seconds (a caller hangs in a
 --   transaction), the next one goes on without the lock. Every part is bounded, and one that fails
 --   does not stop the others. With max_age a whole fleet does the work of one tick: if everything
 --   was done within max_age, a call only queues and fires what has come due since. It knows that
 --   from a hint that no open transaction holds back; the hint counts only if its time is in the
---   past, and is not written if a part may have left some of its work.
--- Locks: advisory (7178, 0), tried only; then as the parts do.
+--   past and its tick has committed, and is not written if a part may have left some of its work.
+-- Locks: tick, tried only; then as the parts do.
 -- Raises: QW005 for an age that is negative or more than a year.
 -- Called by: agents about once a second, qwf tick, cron.
 
@@ -41,7 +41,7 @@ begin
     end if;
     v_parts := array['promoted', 'fired'];
   end if;
-  v_locked := pg_try_advisory_xact_lock(7178, 0);
+  v_locked := _qwf.try_lock('tick');
   v_ran := v_locked
     or (select l.last_value from qwf.last_tick l)
       < (extract(epoch from v_now) * 1000)::bigint - 10000;
@@ -60,6 +60,7 @@ begin
       end;
     end loop;
     if not v_fresh and v_most < 100 then  -- no part has reached its bound
+      perform setval('qwf.last_complete_tick_xid', pg_current_xact_id()::text::bigint);
       perform setval('qwf.last_complete_tick', floor(extract(epoch from v_now) * 1000)::bigint);
     end if;
   end if;

@@ -14,7 +14,7 @@ begin
     raise exception using errcode = 'QW005', message = 'no worker',
       detail = 'worker: null', hint = 'give the id that register_worker() returned, or a name';
   end if;
-  perform _qwf.check_key('', 'worker', p_worker);
+  perform _qwf.check_text('worker', p_worker);
 end $$;
 
 commit;

@@ -3,7 +3,7 @@
 -- Guarantees: Its jobs are released: no budget is counted, and they go to the front of their band.
 --   A second call does no harm.
 -- Locks: the jobs (by id), then as _end_attempts, then the worker's rows.
--- Called by: agents that stop.
+-- Called by: agents that stop, qwf worker forget for one that is dead.
 
 begin;
 

@@ -4,7 +4,8 @@
 --   with the next heartbeat. A job to cancel is not renewed, so that a worker that ignores the
 --   order loses it when the lease lapses.
 -- Locks: the worker's row and the jobs (by id), if nobody else has locked them.
--- Raises: QW005 for an invalid lease, or stats that are not an object.
+-- Raises: QW005 for an invalid lease, more than 10000 tokens, or stats that are not an object or
+--   larger than 64 KiB.
 -- Called by: workers.
 
 begin;
@@ -25,11 +26,13 @@ as $$
 declare
   v_now timestamptz := qwf.now();
 begin
-  if heartbeat.lease not between '1 s' and '1 day'
-    or jsonb_typeof(heartbeat.stats) <> 'object' then
+  perform _qwf.check_json('stats', heartbeat.stats);
+  if not _qwf.is_duration(heartbeat.lease, '1 day', p_least => '1 s')
+    or cardinality(heartbeat.tokens) > 10000 or jsonb_typeof(heartbeat.stats) <> 'object' then
     raise exception using errcode = 'QW005', message = 'invalid heartbeat',
-      detail = format('lease %s, stats %s', heartbeat.lease, left(heartbeat.stats::text, 200)),
-      hint = 'a lease is one second to one day; stats are a JSON object';
+      detail = format('lease %s, %s tokens, stats %s', heartbeat.lease,
+        cardinality(heartbeat.tokens), _qwf.excerpt(heartbeat.stats)),
+      hint = 'a lease is one second to one day; stats are a JSON object; at most 10000 tokens';
   end if;
   update qwf.workers w set
     last_seen = v_now,

@@ -2,7 +2,8 @@
 -- Purpose: Registers an agent process on a queue, with what it can do.
 -- Guarantees: Gives a new id at every start. claim filters by the announced tasks, models, VRAM,
 --   labels and project.
--- Raises: QW005 for malformed info, QW006 for an unknown queue.
+-- Raises: QW005 for info that is malformed, larger than 64 KiB or has an unknown key, QW006 for an
+--   unknown queue.
 -- Called by: agents.
 
 begin;
@@ -17,6 +18,8 @@ declare
   v_id text := format('%s:%s:%s',
     register_worker.host, register_worker.queue, right(gen_random_uuid()::text, 8));
 begin
+  perform _qwf.check_text('host', register_worker.host, 255),
+    _qwf.check_json('info', register_worker.info);
   if not exists (select from qwf.queues q where q.name = register_worker.queue) then
     perform _qwf.raise_unknown_queue(register_worker.queue);
   end if;
@@ -25,9 +28,11 @@ begin
     or jsonb_typeof(coalesce(register_worker.info -> 'labels', '{}')) <> 'object' then
     raise exception using errcode = 'QW005', message = 'invalid worker',
       detail = format('host %L, info %s',
-        register_worker.host, left(register_worker.info::text, 200)),
+        left(register_worker.host, 200), _qwf.excerpt(register_worker.info)),
       hint = 'name the host; info and info.labels are JSON objects';
   end if;
+  perform _qwf.check_keys('info.', register_worker.info,
+    '{pid,version,slots,tasks,models,current_model,vram_mb,labels,rank,project}');
   insert into qwf.workers (
     id, host, queue, pid, version, slots, tasks, models, current_model, vram_mb, labels, rank,
     project, started_at, last_seen)
@@ -47,7 +52,7 @@ exception
 end $$;
 comment on function qwf.register_worker is
   'Registers a worker and returns its id. info: pid, version, slots, tasks, models, current_model, '
-  'vram_mb, labels, rank, project; QW006 for an unknown queue.';
+  'vram_mb, labels, rank, project; QW005 for another key, QW006 for an unknown queue.';
 call _qwf.allow('qwf.register_worker', 'qwf_worker');
 
 commit;

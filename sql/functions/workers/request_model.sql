@@ -20,13 +20,15 @@ declare
   v_now timestamptz := qwf.now();
   v_id bigint;
 begin
+  perform _qwf.check_text('by', request_model.by);
   if not exists (select from qwf.queues q where q.name = request_model.queue) then
     perform _qwf.raise_unknown_queue(request_model.queue);
   end if;
   if coalesce(request_model.action not in ('load', 'unload'), true)
     or (request_model.model is null and request_model.action = 'load') then
     raise exception using errcode = 'QW005', message = 'invalid request',
-      detail = format('action %L, model %L', request_model.action, request_model.model),
+      detail = format('action %L, model %L', left(request_model.action, 200),
+        left(request_model.model, 200)),
       hint = 'load a model by name, or unload it; unload without a name unloads every model';
   end if;
   if not exists (
@@ -37,8 +39,16 @@ begin
   ) then
     raise exception using errcode = 'QW002', message = 'no worker there has this model',
       detail = format('host %L, queue %L, model %L',
-        request_model.host, request_model.queue, request_model.model),
-      hint = 'start an agent there that registers the model; view fleet shows who serves what';
+        left(request_model.host, 200), left(request_model.queue, 200),
+        left(request_model.model, 200)),
+      hint = coalesce(
+        case when not exists (select from qwf.workers w where w.host = request_model.host)
+          then _qwf.did_you_mean(
+            request_model.host, array(select distinct w.host from qwf.workers w)) end,
+        _qwf.did_you_mean(request_model.model, array(
+          select distinct m.name from qwf.workers w cross join unnest(w.models) m (name)
+          where w.host = request_model.host and m.name <> request_model.model)),
+        'start an agent there that registers the model; view fleet shows who serves what');
   end if;
   delete from qwf.model_requests r where r.requested_at < v_now - interval '1 day';
   insert into qwf.model_requests (host, queue, model, action, requested_by, requested_at)

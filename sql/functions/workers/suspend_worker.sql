@@ -1,10 +1,11 @@
 -- Deploy qwf:functions/workers/suspend_worker
 -- Purpose: Lets a worker switch its host off for a while because its jobs fail one after another.
--- Guarantees: If somebody has switched it off already, that order stays as it is. Running jobs may
---   finish. The trigger tells the other agents of the host and writes the event.
+-- Guarantees: Lasts ten minutes at most, as any worker can register under any host. If somebody
+--   has switched it off already, that order stays as it is. Running jobs may finish. The trigger
+--   tells the other agents of the host and writes the event.
 -- Locks: the row of host and queue.
 -- Notifies: worker_control, with host:queue.
--- Raises: QW001 for a worker that is not registered, QW005 for a time outside 1 s to 1 day.
+-- Raises: QW001 for a worker that is not registered, QW005 for a time outside 1 s to 10 min.
 -- Called by: agents whose jobs fail one after another.
 
 begin;
@@ -19,15 +20,16 @@ declare
   v_now timestamptz := qwf.now();
   v_worker qwf.workers;
 begin
-  if coalesce(suspend_worker.pause not between '1 s' and '1 day', true) then
+  if _qwf.is_duration(suspend_worker.pause, '10 min', p_least => '1 s') is not true then
     raise exception using errcode = 'QW005', message = 'invalid pause',
-      detail = format('pause %s', suspend_worker.pause), hint = 'give one second to one day';
+      detail = format('pause %s', suspend_worker.pause),
+      hint = 'give one second to ten minutes; worker_control() can switch it off for longer';
   end if;
   select w.* into v_worker from qwf.workers w
   where w.id = suspend_worker.worker and w.stopped_at is null;
   if not found then
     raise exception using errcode = 'QW001', message = 'no such worker',
-      detail = format('worker %L', suspend_worker.worker),
+      detail = format('worker %L', left(suspend_worker.worker, 200)),
       hint = 'register it again with register_worker()';
   end if;
   insert into qwf.worker_controls as c (
@@ -42,8 +44,8 @@ begin
   return found;
 end $$;
 comment on function qwf.suspend_worker is
-  'Switches the host of the worker off for its queue, for a while and with a reason; false if '
-  'somebody has switched it off already. QW001 for an unknown worker.';
+  'Switches the host of the worker off for its queue, for at most 10 minutes and with a reason; '
+  'false if somebody has switched it off already. QW001 for an unknown worker.';
 call _qwf.allow('qwf.suspend_worker', 'qwf_worker');
 
 commit;

@@ -19,7 +19,7 @@ begin
   where w.id = take_model_requests.worker and w.stopped_at is null;
   if not found then
     raise exception using errcode = 'QW001', message = 'no such worker',
-      detail = format('worker %L', take_model_requests.worker),
+      detail = format('worker %L', left(take_model_requests.worker, 200)),
       hint = 'register it again with register_worker()';
   end if;
   return query

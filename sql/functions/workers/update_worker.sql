@@ -3,7 +3,8 @@
 -- Guarantees: The worker keeps its id and its jobs; claim uses the new lists from now on. A key
 --   that info lacks stays as it was.
 -- Locks: the worker's row.
--- Raises: QW001 for a worker that is not registered, QW005 for malformed info.
+-- Raises: QW001 for a worker that is not registered, QW005 for malformed info, and for a key other
+--   than tasks and models, which would change nothing.
 -- Called by: agents.
 
 begin;
@@ -14,11 +15,13 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
+  perform _qwf.check_json('info', update_worker.info);
   if jsonb_typeof(update_worker.info) is distinct from 'object' then
     raise exception using errcode = 'QW005', message = 'invalid worker',
-      detail = format('info %s', left(update_worker.info::text, 200)),
+      detail = format('info %s', _qwf.excerpt(update_worker.info)),
       hint = 'info is a JSON object';
   end if;
+  perform _qwf.check_keys('info.', update_worker.info, '{tasks,models}');
   update qwf.workers w set
     tasks = case when update_worker.info ? 'tasks' then i.tasks else w.tasks end,
     models = case when update_worker.info ? 'models' then i.models else w.models end
@@ -26,7 +29,7 @@ begin
   where w.id = update_worker.worker and w.stopped_at is null;
   if not found then
     raise exception using errcode = 'QW001', message = 'no such worker',
-      detail = format('worker %L', update_worker.worker),
+      detail = format('worker %L', left(update_worker.worker, 200)),
       hint = 'register it again with register_worker()';
   end if;
 exception
@@ -36,7 +39,7 @@ exception
 end $$;
 comment on function qwf.update_worker is
   'Replaces the tasks and models that a worker announced when it registered; null: not filtered. '
-  'QW001 for an unknown worker, QW005 for malformed info.';
+  'QW001 for an unknown worker, QW005 for malformed info or another key.';
 call _qwf.allow('qwf.update_worker', 'qwf_worker');
 
 commit;

@@ -4,7 +4,8 @@
 --   the agents and write the event, also for a plain INSERT or UPDATE of worker_controls.
 -- Locks: the row of host and queue.
 -- Notifies: worker_control, with host:queue.
--- Raises: QW005 for an invalid state, policy, host or time, QW006 for an unknown queue.
+-- Raises: QW005 for an invalid state, policy or host, or a time that has passed; the trigger raises
+--   QW005 for infinity and years from 10000 on, and QW006 for an unknown queue.
 -- Called by: operators, qwf worker.
 
 begin;
@@ -18,14 +19,17 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  perform _qwf.check_key('', 'host', worker_control.host);
+  perform _qwf.check_text('host', worker_control.host),
+    _qwf.check_text('by', worker_control.by),
+    _qwf.check_text('reason', worker_control.reason, 4096);
   if coalesce(worker_control.host, '') = ''
     or coalesce(worker_control.state not in ('on', 'off'), true)
     or coalesce(worker_control.policy not in ('hard', 'drain', 'pause'), true)
     or worker_control.until <= qwf.now() then
     raise exception using errcode = 'QW005', message = 'invalid order',
-      detail = format('host %L, state %L, policy %L, until %s', worker_control.host,
-        worker_control.state, worker_control.policy, worker_control.until),
+      detail = format('host %L, state %L, policy %L, until %s',
+        left(worker_control.host, 200), left(worker_control.state, 200),
+        left(worker_control.policy, 200), worker_control.until),
       hint = 'name the host; state is on or off, policy is hard, drain or pause, '
         'until is in the future';
   end if;

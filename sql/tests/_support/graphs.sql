@@ -16,16 +16,18 @@ end $$;
 comment on function qwf_test.workflow(text, jsonb, jsonb) is
   'Registers a workflow of one step s over a pipeline of these nodes, each a task of its own name.';
 
-create function qwf_test.question(p_widget text, p_keys jsonb default '{}') returns bigint
+create function qwf_test.question(
+  p_widget text, p_keys jsonb default '{}', p_context jsonb default '{}')
+returns bigint
 language plpgsql
 as $$
 begin
   perform qwf.register_workflow(jsonb_build_object('name', 'question', 'steps', jsonb_build_array(
     jsonb_build_object('id', 'ask', 'kind', 'input', 'widget', p_widget, 'target', 'answer')
     || p_keys)));
-  return qwf.enqueue_run('question');
+  return qwf.enqueue_run('question', p_context);
 end $$;
-comment on function qwf_test.question(text, jsonb) is
+comment on function qwf_test.question(text, jsonb, jsonb) is
   'Enqueues a run that asks this one question, as ask.answer.';
 
 create function qwf_test.run() returns bigint

@@ -1,5 +1,5 @@
 begin;
-select plan(14);
+select plan(15);
 
 select qwf_test.workflow('w',
   '[{"id": "a"}, {"id": "b", "depends_on": ["a"]}, {"id": "c", "depends_on": ["a", "b"]}]');
@@ -45,6 +45,9 @@ select is(pg_temp.finds('s/a', $$ update qwf.jobs set finished_at = null where n
   'the columns of a job agree with its state', 'completed at no time');
 select is(pg_temp.finds('s/b', $$ update qwf.jobs set timeout = '-1 s' where node_id = 's/b' $$),
   'the terms of a job are valid', 'a time limit before it starts');
+select is(pg_temp.finds('s/b', $$ update qwf.jobs
+    set requires = jsonb_build_object('x', repeat('x', 65536)) where node_id = 's/b' $$),
+  'the labels of an unfinished job have at most 64 KiB', 'more than a claim should compare');
 select is(pg_temp.finds('s/b', $$ update qwf.jobs set element = 1 where node_id = 's/b' $$),
   'a job is standalone, a node, or an element', 'an element of nothing');
 select is(pg_temp.finds('s/a', $$ update qwf.job_attempts set outcome = 'fine' $$),

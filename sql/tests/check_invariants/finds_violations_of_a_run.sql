@@ -1,5 +1,5 @@
 begin;
-select plan(8);
+select plan(9);
 
 select qwf_test.workflow('pair', '[{"id": "a"}, {"id": "b", "depends_on": ["a"]}]');
 select qwf.enqueue_run('pair');
@@ -31,8 +31,15 @@ select alike(pg_temp.finds($$
 $$), '%a live run can go on%', 'a run that hangs');
 select is(pg_temp.finds($$ update qwf.runs set status = 'awaiting_input' $$),
   'awaiting_input means that only people can go on', 'a state that is not so');
-select is(pg_temp.finds($$ update qwf.runs set status = 'cancelled', finished_at = qwf.now() $$),
+select is(pg_temp.finds($$
+  update qwf.runs set status = 'cancelled', finished_at = qwf.now(), open_nodes = 0,
+    active_nodes = 0
+$$),
   'a run that is over has no waiting nodes', 'work that nobody wants');
+select is(pg_temp.finds($$
+  update qwf.jobs set status = 'cancelled', finished_at = qwf.now();
+  update qwf.runs set status = 'cancelled', finished_at = qwf.now()
+$$), 'the columns of a run agree with its state', 'a run that is over and counts open nodes');
 select is(pg_temp.finds('select 1'), null, 'nothing else');
 
 select * from finish();

@@ -9,7 +9,7 @@ select qwf.enqueue(t, queue => 'gpu', model => 'sam') from unnest('{a,b}'::text[
 select is(qwf_test.gets(id), 'a', 'the head has waited 59 s') from worker;
 select qwf_test.travel('1 s'), qwf_test.beat(id, 'sam') from worker;
 select is(qwf_test.gets(id), 'head', 'now it has waited affinity_max_wait') from worker;
-select qwf.enqueue('unfit', queue => 'gpu', requires => '{"big": true}', priority => 1),
+select qwf.enqueue('unfit', queue => 'gpu', requires => '{"big": "yes"}', priority => 1),
   qwf_test.travel('61 s');
 select qwf.enqueue('c', queue => 'gpu'), qwf.enqueue('d', queue => 'gpu', model => 'sam'),
   qwf_test.beat(id, 'sam') from worker;

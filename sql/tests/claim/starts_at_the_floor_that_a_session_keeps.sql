@@ -11,9 +11,8 @@ create function pg_temp.take(p_most int) returns text language sql as $$
     required_model, out_dir, lease_expires_at, project, labels, light, ord)
 $$;
 create function pg_temp.keep(p_task text, p_for interval) returns void language sql as $$
-  select set_config('qwf.floors', jsonb_build_object('cpu ', jsonb_build_object(
-    'priority', j.priority, 'position', greatest(j.position, 0),
-    'until', qwf.now() + p_for))::text, false)
+  select _qwf.write_hints('qwf.floors', jsonb_build_object('cpu ', jsonb_build_object(
+    'priority', j.priority, 'position', greatest(j.position, 0), 'until', qwf.now() + p_for)))
   from qwf.jobs j where j.task = p_task
 $$;
 create function pg_temp.give_back(p_task text) returns text language sql as $$
@@ -37,8 +36,8 @@ select is(pg_temp.take(1), null, 'while it is valid, no claim looks below it');
 select qwf.enqueue('g', queue => 'cpu');
 select pg_temp.keep('g', '-1 s');
 select is(pg_temp.take(1), 'a', 'a lapsed floor is ignored');
-select set_config('qwf.floors',
-  '{"gpu ": {"priority": 1, "position": 1, "until": "2999-01-01"}}', false);
+select _qwf.write_hints('qwf.floors',
+  '{"gpu ": {"priority": 1, "position": 1, "until": "2999-01-01"}}');
 select is(pg_temp.take(1), 'b', 'the floor of another queue is ignored');
 
 select pg_temp.give_back('b'), qwf.enqueue('h', queue => 'cpu');
@@ -48,7 +47,8 @@ select qwf.enqueue(task, queue => 'cpu') from unnest('{i,j}'::text[]) task;
 select pg_temp.keep('j', '1 h');
 select is(pg_temp.take(1), 'g', 'a floor in the future, after the clock was set back, is ignored');
 select pg_temp.keep('j', '1 s'),
-  set_config('qwf.floors', replace(current_setting('qwf.floors'), '"cpu "', '"cpu x"'), false);
+  _qwf.write_hints('qwf.floors',
+    replace(_qwf.read_hints('qwf.floors')::text, '"cpu "', '"cpu x"')::jsonb);
 select is(pg_temp.take(1), 'h', 'so is the floor of another worker');
 
 select count(qwf.enqueue('unfit', queue => q, priority => 1, requires => '{"disk": "nvme"}'))
@@ -77,14 +77,14 @@ select is((select f.counts_for from pg_temp.found('cpu', '3 s') f), '1 s',
   'and at most for a second');
 select results_eq($$ select f.priority, f.position from pg_temp.found('gpu', '2 ms') f $$,
   $$ select 100, last_value from qwf.job_position $$, 'in an empty queue it is the end');
-select set_config('qwf.floors', jsonb_build_object(
-  'gpu ' || w.id, jsonb_build_object('priority', 7))::text, false)
+select _qwf.write_hints('qwf.floors', jsonb_build_object(
+  'gpu ' || w.id, jsonb_build_object('priority', 7)))
 from qwf.workers w;
 select is((select f.priority from pg_temp.found('gpu', '2 ms') f), 7,
   'in the priority of the last jobs');
 
 create function pg_temp.floor(p_key text) returns text language sql as
-  $$ select nullif(current_setting('qwf.floors'), '')::jsonb -> ('cpu ' || w.id) ->> p_key
+  $$ select _qwf.read_hints('qwf.floors') -> ('cpu ' || w.id) ->> p_key
   from qwf.workers w $$;
 create function pg_temp.again(p_step text) returns bigint language sql as
   $$ select count(*) from pg_temp.found('cpu', p_step) $$;
@@ -108,19 +108,19 @@ select is(pg_temp.floor('priority'), '90', 'but sees lower priorities');
 update qwf.jobs set priority = 100 where task = 'k';
 select pg_temp.again('2 min');
 select is(pg_temp.floor('position'), '1', 'and from time to time one starts at the beginning');
-select set_config('my.step', '0', false), set_config('qwf.floors', jsonb_build_object(
-  'default ' || w.id, '{}'::jsonb)::text, false)
+select set_config('my.step', '0', false), _qwf.write_hints('qwf.floors', jsonb_build_object(
+  'default ' || w.id, '{}'::jsonb))
 from qwf.workers w;
 select is((select f.until from qwf.workers w, _qwf.keep_floor('default', w, qwf.now()) f), null,
   'if a walk is short there is no floor');
 select is(current_setting('qwf.floors'), '', 'and an old one is dropped');
 
-select set_config('qwf.floors', '{
+select _qwf.write_hints('qwf.floors', '{
   "gpu x": {"until": "2030-01-01 00:00:00+00"},
-  "cpu y": {"until": "2029-12-01 00:00:00+00"}}', false);
+  "cpu y": {"until": "2029-12-01 00:00:00+00"}}');
 select pg_temp.again('0');
 select results_eq(
-  $$ select k from jsonb_object_keys(current_setting('qwf.floors')::jsonb) k order by k $$,
+  $$ select k from jsonb_object_keys(_qwf.read_hints('qwf.floors')) k order by k $$,
   $$ select 'cpu ' || w.id from qwf.workers w union all select 'gpu x' $$,
   'each worker and queue of a session has its own; an unused one is dropped');
 

@@ -1,6 +1,6 @@
 -- A full disk, say: what has to wait until somebody makes room goes on then.
 begin;
-select plan(9);
+select plan(10);
 
 create function pg_temp.tg_fails() returns trigger language plpgsql as $$
 begin
@@ -24,7 +24,8 @@ select set_config('qwf_test.sqlstate', '53100', true), qwf_test.attempt('s/a');
 select results_eq(
   format('select tries, poisoned_at, error from pg_temp.after_nine_tries(%L)', sqlstate),
   format('values (0, null::timestamptz, %L)', sqlstate || ' not now'), what)
-from (values ('53100', 'a full disk'), ('55P03', 'a lock that is held too long'),
+from (values ('53100', 'a full disk'), ('53200', 'no memory, for locks say'),
+  ('55P03', 'a lock that is held too long'),
   ('40P01', 'a deadlock'), ('40001', 'a serialization failure')) error (sqlstate, what);
 select is(qwf_test.run_state(), 'running', 'the run goes on');
 select is(qwf_test.state('s/b'), 'blocked', 'and waits');

@@ -10,7 +10,7 @@ select is_empty($$ select qwf_test.problems('pipeline', '{
     "min_score": {"type": "number", "default": 0.5, "minimum": 0, "maximum": 1},
     "tags": {"type": "array", "items": {"type": "string"}, "examples": [["x"]]},
     "size": {"type": "object",
-    "additionalProperties": false, "properties": {"w": {"format": "px"}}}}},
+    "additionalProperties": false, "properties": {"w": {"minimum": 0}}}}},
   "outputs": {"candidates": {"$from": "annotate.candidates"}, "all": {"x": [{"$from": "fetch"}]},
     "primary_file": {"type": "file", "mime": "text/plain"}, "summary_keys": ["greeted"]},
   "nodes": [

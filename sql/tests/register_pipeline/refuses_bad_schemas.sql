@@ -1,5 +1,5 @@
 begin;
-select plan(16);
+select plan(17);
 
 select results_eq(format('select qwf_test.problems(%L, %L)', 'pipeline', jsonb_build_object(
     'name', 'p', 'nodes', jsonb '[]', 'inputs', jsonb_build_object('properties',
@@ -23,6 +23,7 @@ from (values
   ('{"properties": {"y": {"maximum": 1, "default": 2}}}',
     '.properties.y.default: must be at most 1'),
   ('{"oneOf": [{}]}', '.oneOf: unknown key'),
+  ('{"type": "string", "format": "email"}', '.format: unknown key'),
   ('{"additionalProperties": {}}', '.additionalProperties: must be of type boolean, not object')
 ) c (schema, problem);
 

@@ -1,5 +1,5 @@
 begin;
-select plan(9);
+select plan(11);
 
 select throws_ok($$ select qwf.register_worker('', 'cpu') $$, 'QW005', 'invalid worker', 'no host');
 select throws_ok($$ select qwf.register_worker(null, 'cpu') $$, 'QW005', 'invalid worker',
@@ -20,6 +20,10 @@ select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"slots": 0}') $$,
 select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"tasks": 7}') $$, 'QW005',
   'invalid worker',
   'tasks that are no list');
+select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"task": ["a"]}') $$, 'QW005',
+  'unknown key', 'a mistyped key would mean all tasks');
+select qwf_test.explains($$ select qwf.register_worker('box', 'cpu', '{"task": ["a"]}') $$,
+  'info.task', 'the error names it');
 select qwf_test.explains($$ select qwf.register_worker('', 'cpu') $$, '%host%',
   'the error says what is missing');
 

@@ -1,8 +1,8 @@
 begin;
 select plan(2);
 
-select qwf_test.question('choose_one', '{"source": {"$from": "found"}}');
-select qwf.enqueue_run('question', '{"found": ["cat", "dog"]}');
+select qwf_test.question('choose_one', '{"source": {"$from": "found"}}',
+  '{"found": ["cat", "dog"]}');
 select throws_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"cow"') $$, 'QW005', null,
   'not one of them');
 select lives_ok($$ select qwf.submit_input(qwf_test.run(), 'ask', '"dog"') $$, 'one of them');

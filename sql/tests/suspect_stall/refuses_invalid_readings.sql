@@ -8,7 +8,7 @@ create function pg_temp.say(jsonb) returns boolean language sql as $$
 select throws_ok($$ select pg_temp.say('[]') $$, 'QW005', 'invalid readings', 'a list');
 select throws_ok('select pg_temp.say(null)', 'QW005', 'invalid readings', 'null');
 select throws_ok($$ select pg_temp.say(jsonb_build_object('a', repeat('x', 9000))) $$, 'QW005',
-  'invalid readings', 'more than 8 KiB');
+  'value too large', 'more than 8 KiB');
 
 select * from finish();
 rollback;

@@ -16,7 +16,7 @@ select matches(pg_temp.why('b'), format('limit api is full, 1 of 1 slots are tak
 select matches(pg_temp.why('e'), format('queue night is full, 1 of 1 slots are taken: job '
   '%s on w', qwf_test.job('d')), 'the queue');
 select qwf_test.report('a');
-select is(pg_temp.why('b'), '0 jobs are ahead of it in queue cpu', 'a slot is free');
+select is(pg_temp.why('b'), 'no job is ahead of it in queue cpu', 'a slot is free');
 delete from qwf.limits where name = 'gone';
 select matches(pg_temp.why('c'), 'limit gone does not exist any more: select qwf.create_limit',
   'the limit is gone');

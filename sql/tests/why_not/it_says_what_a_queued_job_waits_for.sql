@@ -15,7 +15,7 @@ select matches(pg_temp.why(), 'lack .*disk', 'no label');
 select qwf.register_worker('box', 'default',
   '{"tasks": ["a"], "models": ["flux"], "vram_mb": 24000, "labels": {"disk": "big"}}');
 select qwf.enqueue('first', priority => 1);
-select is(pg_temp.why(), '1 jobs are ahead of it in queue default', 'it is not its turn');
+select is(pg_temp.why(), '1 job is ahead of it in queue default', 'it is not its turn');
 update qwf.queues set paused = true where name = 'default';
 select matches(pg_temp.why(), 'queue default is paused', 'the queue is paused');
 

@@ -9,11 +9,11 @@ create temp table worker as select qwf_test.worker('{"current_model": "sam"}') a
 select qwf.enqueue('first', queue => 'gpu', priority => 1, model => 'sam'),
   qwf.enqueue('t', queue => 'gpu', expires => '2 min'),
   qwf.enqueue('warm', queue => 'gpu', model => 'sam');
-select is(pg_temp.why(), format('1 jobs are ahead of it in queue gpu; worker %s has model sam '
+select is(pg_temp.why(), format('1 job is ahead of it in queue gpu; worker %s has model sam '
   'loaded and takes its jobs first, until the head of the queue has waited 00:01:00', id),
   'a warm model') from worker;
 select qwf_test.gets(id, 2) from worker;
-select is(pg_temp.why(), format('0 jobs are ahead of it in queue gpu; worker %s holds 2 jobs and '
+select is(pg_temp.why(), format('no job is ahead of it in queue gpu; worker %s holds 2 jobs and '
   'runs at most 1 at once', id), 'a busy worker') from worker;
 update qwf.jobs set avoid_host = 'box', avoid_until = qwf.now() + interval '5 min'
   where task = 't';

@@ -16,7 +16,7 @@ select results_eq($$ select pg_temp.why() offset 1 $$, $$
   select format('worker %s cannot take it: it has no task t, it does not know model sam', unfit)
   from worker $$, 'then the next');
 select qwf.worker_control('box', 'gpu', 'on');
-select results_eq($$ select pg_temp.why() $$, $$ values ('0 jobs are ahead of it in queue gpu') $$,
+select results_eq($$ select pg_temp.why() $$, $$ values ('no job is ahead of it in queue gpu') $$,
   'on again');
 
 select * from finish();

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
+import contextlib
 import os
 import re
+import resource
 import signal
+import stat
 import subprocess
 import sys
 import threading
 import time
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from qwf_agent import App, PermanentError, TemporaryError
 from qwf_agent.app import Job
+from qwf_agent.child.messages import pack_answer
 
 app = App()
 IMPORTED_BY = os.environ.get("IMPORTED_BY")
@@ -71,6 +77,91 @@ def raising_nul() -> None:
 @app.task()
 def system_exit(code: Any) -> None:
     sys.exit(code)
+
+
+@app.task()
+def writing_to_its_agent(data: str) -> None:
+    """Writes bytes to every socket that it has: one leads to the agent."""
+    for fd in range(3, 64):
+        with contextlib.suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(fd).st_mode):
+                os.write(fd, bytes.fromhex(data))
+    time.sleep(0.05)
+
+
+@app.task()
+def answering_itself(report: str) -> None:
+    """Sends the answer that its main loop would send, with another report."""
+    frame = sys._getframe()
+    while frame.f_code.co_name != "serve" and frame.f_back is not None:
+        frame = frame.f_back
+    ticket = frame.f_locals["ticket"]
+    answer = pack_answer(ticket, "completed", None, 0.0, False, bytes.fromhex(report))
+    writing_to_its_agent(answer.hex())
+
+
+def change_state(what: str) -> None:
+    if what == "alarm":
+        signal.alarm(1)
+    elif what in ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"):
+        signal.setitimer(getattr(signal, what), 0.05, 0.05)
+    elif what == "folder":
+        os.chdir("/")
+    elif what == "umask":
+        os.umask(0o777)
+    elif what == "mask":
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, signal.SIGTERM})
+    elif what == "handler":
+        signal.signal(signal.SIGUSR1, signal.SIG_DFL)
+    elif what == "environment":
+        os.environ.clear()
+        os.environ["LEFT"] = "1"
+    elif what == "recursion":
+        sys.setrecursionlimit(80)
+    elif what == "no streams":
+        sys.stdout = sys.stderr = None  # type: ignore[assignment]
+    elif what == "closed streams":
+        sys.stdout.close()
+        sys.stderr.close()
+    elif what == "limit":
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    elif what == "module":
+        os.environ["SET_BY_A_MODULE"] = "1"
+        sys.modules["imported_by_a_body"] = types.ModuleType("imported_by_a_body")
+
+
+@app.task()
+def changing(what: str) -> dict[str, int]:
+    """Changes the state of its process, and returns its pid."""
+    change_state(what)
+    return {"pid": os.getpid()}
+
+
+@app.task()
+def state() -> dict[str, Any]:
+    """The state of its process, after some time and CPU time."""
+    deadline = time.monotonic() + 0.2
+    while time.monotonic() < deadline:
+        pass
+    print("printed")
+    umask = os.umask(0o77)
+    os.umask(umask)
+    return {
+        "pid": os.getpid(),
+        "folder": str(Path.cwd()),
+        "umask": umask,
+        "mask": [int(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, ())],
+        "handler": str(signal.getsignal(signal.SIGUSR1)).partition(" at ")[0],
+        "environment": dict(os.environ),
+        "recursion": sys.getrecursionlimit(),
+        "limit": resource.getrlimit(resource.RLIMIT_FSIZE)[0],
+    }
+
+
+@app.task()
+def replacing_len() -> None:
+    builtins.len = lambda _: 0  # type: ignore[assignment]
 
 
 @app.task()
@@ -281,6 +372,16 @@ LEAK: list[bytes] = []
 @app.task()
 def writing(out: Path, megabytes: int) -> None:
     (out / "file").write_bytes(b"x" * (megabytes << 20))
+
+
+@app.task()
+def leaving_a_strange_folder(out: Path, what: str) -> None:
+    if what == "circle":
+        (out / "a").symlink_to("a")
+        return
+    out.rmdir()
+    if what == "elsewhere":
+        out.symlink_to(Path(__file__).parent)
 
 
 @app.task()

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from support import reference_model
-from support.machine.workflows import DEADLINES, Node, expand
+from support.machine.workflows import DEADLINES, WORKFLOWS, Node, expand
 
 Json = Any
 
@@ -1111,6 +1111,8 @@ class Model:
         if name not in self.limits:
             return NOT_FOUND
         if any(j.node.limit == name and j.status not in OVER for j in self.jobs.values()):
+            return WRONG_STATE
+        if any(node.limit == name for workflow in WORKFLOWS for node in expand(workflow)):
             return WRONG_STATE
         del self.limits[name]
         return None

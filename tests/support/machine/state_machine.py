@@ -356,7 +356,7 @@ class Machine(RuleBasedStateMachine):
         attempts=st.sampled_from([None, 1, 2, 3]),
         backoff=st.sampled_from([None, [0], [0, 10]]),
         priority=st.sampled_from([100, 100, 50]),
-        limit=st.sampled_from([None, None, "one", "two"]),
+        limit=st.sampled_from([None, None, "one", "two", "three"]),
         on_failure=st.sampled_from(["fail", "ask"]),
         expires=st.sampled_from([None, None, timedelta(seconds=20.25)]),
         needs=st.sampled_from([(None, None, {})] * 3 + NEEDS),

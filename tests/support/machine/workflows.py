@@ -59,10 +59,11 @@ def ref(path: str, **more: Json) -> Json:
 
 
 SKIP = ref("skip", **{"$default": False})  # of the run's context
+NEVER = ref("skip", **{"$default": 0, "$filter": {"eq:k": 1}})  # not a list: cannot be resolved
 RETRY = {"max_attempts": 2, "backoff": [10]}
 CLEANUP = {"run_if": "all_done"}
 GO_ON, ASK = {"on_failure": "continue"}, {"on_failure": "ask"}
-FAST = {"fast": True}
+FAST = {"fast": "yes"}
 LIST = ref("a.list", **{"$default": [1, 2, 3]})
 
 WORKFLOWS: dict[str, list[Json]] = {
@@ -135,7 +136,7 @@ WORKFLOWS: dict[str, list[Json]] = {
         pipe(
             "s",
             nodes=[
-                node("a", inputs={"z": ref("z")}, **GO_ON),  # z is nowhere: it always fails
+                node("a", inputs={"z": NEVER}, **GO_ON),
                 node("b", "a", inputs={"x": ref("a.y.z")}, **GO_ON),
                 node("c", "b", inputs={"x": ref("b.y", **{"$default": 0})}),
             ],

@@ -28,4 +28,8 @@ CHECKS: dict[str, Check] = {
     "workers": engine.workers,
     "schedules": engine.schedules,
 }
-WITHOUT_SCHEMA = ("server", "clock", "schema")
+WITHOUT_SCHEMA: dict[str, Check] = {
+    "server": server.server,
+    "clock": server.clock,
+    "schema": schema.missing,
+}

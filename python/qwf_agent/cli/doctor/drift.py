@@ -13,31 +13,32 @@ ADVICE = (
     "then: qwf migrate verify"
 )
 FUNCTIONS = """
-select p.pronamespace::regnamespace || '.' || p.proname as name, p.prosrc as body,
+select p.pronamespace::regnamespace::text || '.' || p.proname as name, p.prosrc as body,
   p.prosecdef as definer, p.provolatile::text as volatility
-from pg_proc p where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
+from pg_proc p where p.pronamespace in ('qwf'::regnamespace::oid, '_qwf'::regnamespace::oid)
 """
 COLUMNS = """
-select c.relnamespace::regnamespace || '.' || c.relname as relation, c.relkind::text as kind,
+select c.relnamespace::regnamespace::text || '.' || c.relname as relation, c.relkind::text as kind,
   a.attname as column, format_type(a.atttypid, a.atttypmod) as type
 from pg_class c join pg_attribute a on a.attrelid = c.oid
-where c.relnamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
+where c.relnamespace in ('qwf'::regnamespace::oid, '_qwf'::regnamespace::oid)
   and a.attnum > 0 and not a.attisdropped and c.relkind in ('r', 'v', 'c')
 order by c.relname, a.attnum
 """
 LABELS = """
-select t.typnamespace::regnamespace || '.' || t.typname as name, e.enumlabel as label
+select t.typnamespace::regnamespace::text || '.' || t.typname as name, e.enumlabel as label
 from pg_type t join pg_enum e on e.enumtypid = t.oid
-where t.typnamespace = 'qwf'::regnamespace order by t.typname, e.enumsortorder
+where t.typnamespace = 'qwf'::regnamespace::oid order by t.typname, e.enumsortorder
 """
 INDEXES = """
 select c.relname as name, i.indisvalid and i.indisready as valid
-from pg_class c join pg_index i on i.indexrelid = c.oid where c.relnamespace = 'qwf'::regnamespace
+from pg_class c join pg_index i on i.indexrelid = c.oid
+where c.relnamespace = 'qwf'::regnamespace::oid
 """
 TRIGGERS = """
 select t.tgname as name, t.tgenabled <> 'D' as enabled
 from pg_trigger t join pg_class c on c.oid = t.tgrelid
-where c.relnamespace = 'qwf'::regnamespace and not t.tgisinternal
+where c.relnamespace = 'qwf'::regnamespace::oid and not t.tgisinternal
 """
 
 

@@ -102,7 +102,7 @@ def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
             if off:
                 yield note(
                     f"queue {name}: {waits} and its workers are switched off ({hosts})",
-                    f"qwf worker on {off[0]['host']} {name}",
+                    f"qwf worker on --host {off[0]['host']} --queue {name}",
                 )
                 continue
             yield problem(
@@ -148,7 +148,7 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
         why = f": {row['reason']}" if row["reason"] else ""
         yield note(
             f"{row['host_label']} {row['queue']} is switched off by {row['requested_by']}{why}",
-            f"qwf worker on {row['host_label']} {row['queue']}",
+            f"qwf worker on --host {row['host_label']} --queue {row['queue']}",
         )
     deployed = call(conn, "version")
     for row in many(

@@ -15,9 +15,10 @@ MAX_SHOWN = 5  # findings of one kind
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem, which makes the exit code 1, or a note; and what to do."""
+    """A problem or a check that could not be made, which make the exit code 1, or a note; and what
+    to do."""
 
-    level: Literal["problem", "note"]
+    level: Literal["problem", "unchecked", "note"]
     what: str
     advice: str = ""
 
@@ -30,6 +31,11 @@ def problem(what: str, advice: str = "") -> Finding:
 def note(what: str, advice: str = "") -> Finding:
     """Worth knowing, but nothing is wrong."""
     return Finding("note", what, advice)
+
+
+def unchecked(why: str, advice: str) -> Finding:
+    """The check could not be made, so nobody knows."""
+    return Finding("unchecked", f"this could not be checked: {why}", advice)
 
 
 def first_few(found: Iterable[Finding]) -> Iterator[Finding]:

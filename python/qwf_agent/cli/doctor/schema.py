@@ -17,9 +17,6 @@ GRANTS_AGAIN = "as the owner of the schema: qwf migrate grants | psql"
 
 def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
     """The deployed schema is that of this version."""
-    if query_value(conn, "select to_regnamespace('qwf')") is None:
-        yield problem("this database has no qwf schema", "qwf migrate deploy")
-        return
     deployed = call(conn, "version")
     if compatible_part(deployed) != compatible_part(__version__):
         yield problem(
@@ -31,7 +28,10 @@ def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
     try:
         changes = migrate.status(dsn)
     except migrate.MigrateError as error:
-        yield note(str(error))
+        yield note(
+            f"the changes that are deployed were not compared: {error}",
+            "only that login may read them; drift, below, compares what they made",
+        )
         return
     by_state = {state: [c for c in changes if c.state == state] for state in ("pending", "unknown")}
     if all(change.state == "pending" for change in changes):
@@ -53,6 +53,11 @@ def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
         )
 
 
+def missing(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """There is no schema. It does not look again: by now it could be somebody else's."""
+    yield problem("this database has no qwf schema", "qwf migrate deploy")
+
+
 def changed_by_hand(conn: Connection, dsn: str) -> Iterator[Finding]:
     """Functions, tables and indexes are as shipped."""
     yield from first_few(drift.find(conn))
@@ -67,6 +72,7 @@ def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
             yield problem(
                 f"role {role} is missing", f"create role {role} nologin;  then, {GRANTS_AGAIN}"
             )
+    yield from _open_database(conn)
     yield from first_few(_missing_grants(conn, existing))
     yield from first_few(_open_to_everybody(conn))
     if "qwf_viewer" in existing:
@@ -78,6 +84,22 @@ def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
                 "qwf_viewer may read the tokens of running jobs, and could finish them",
                 GRANTS_AGAIN,
             )
+
+
+def _open_database(conn: Connection) -> Iterator[Finding]:
+    for row in many(
+        conn,
+        "select quote_ident(d.datname) as name from pg_database d"
+        " where d.datname = current_database() and exists ("
+        " select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) a"
+        " where a.grantee = 0 and a.privilege_type = 'CONNECT')",
+    ):
+        yield note(
+            "every login of this server may connect to the database: it can listen, fill the queue"
+            " of notifications, and hold advisory locks that the engine waits for",
+            f"grant connect on database {row['name']} to qwf_producer, qwf_worker, qwf_viewer;"
+            f" revoke connect on database {row['name']} from public;",
+        )
 
 
 def _missing_grants(conn: Connection, existing: set[str]) -> Iterator[Finding]:
@@ -102,8 +124,8 @@ def _open_to_everybody(conn: Connection) -> Iterator[Finding]:
     for row in many(
         conn,
         "select p.oid::regprocedure::text as function from pg_proc p"
-        " where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace) and exists ("
-        " select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
+        " where p.pronamespace in ('qwf'::regnamespace::oid, '_qwf'::regnamespace::oid)"
+        " and exists (select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a"
         " where a.grantee = 0)",
     ):
         yield problem(
@@ -115,7 +137,7 @@ def _open_to_everybody(conn: Connection) -> Iterator[Finding]:
 def _hidden_from_viewers(conn: Connection) -> Iterator[Finding]:
     for row in many(
         conn,
-        "select relname from pg_class where relnamespace = 'qwf'::regnamespace"
+        "select relname from pg_class where relnamespace = 'qwf'::regnamespace::oid"
         " and relkind in ('r', 'v')"
         " and not has_any_column_privilege('qwf_viewer', oid, 'select')",
     ):
@@ -128,7 +150,7 @@ def settings(conn: Connection, dsn: str) -> Iterator[Finding]:
     A heartbeat needs no check: agents keep it to a third of the lease at most.
     """
     row = many(conn, "select * from qwf.settings")[0]
-    change = "update qwf.settings set {} = '...';"
+    change = "qwf settings {} TIME"
     if row["worker_stale"] < row["heartbeat"] * 2:
         yield problem(
             f"worker_stale {duration(row['worker_stale'])} is shorter than two heartbeats: live "

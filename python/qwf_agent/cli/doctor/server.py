@@ -9,16 +9,17 @@ from datetime import datetime, timedelta, timezone
 from qwf_agent import migrate
 from qwf_agent.cli import draw
 from qwf_agent.cli.connection import Connection, many
-from qwf_agent.cli.doctor.findings import Finding, duration, problem, query_value
+from qwf_agent.cli.doctor.findings import Finding, duration, note, problem, query_value
 
 OLD_SNAPSHOT = timedelta(minutes=5)
 SKEW = timedelta(seconds=2)
 DEAD_ROWS = 20_000  # and half as many as live rows
+FULL_QUEUE = 0.05  # of 8 GiB; a healthy server uses none of it
 WRAPAROUND = 1_500_000_000  # transactions, of 2 ^ 31
 
 
 def server(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Version, durability, free connections."""
+    """Version, durability, free connections, room for notifications."""
     if conn.info.server_version < migrate.OLDEST_SERVER * 10_000:
         yield problem(
             f"PostgreSQL {conn.info.parameter_status('server_version')} is too old",
@@ -36,13 +37,19 @@ def server(conn: Connection, dsn: str) -> Iterator[Finding]:
             "synchronous_commit is off for all sessions: a crash may lose finished work",
             "set it on; agents switch it off themselves where that loses nothing",
         )
-    used = query_value(
-        conn, "select count(*) from pg_stat_activity where backend_type = 'client backend'"
-    )
+    used = query_value(conn, "select sum(numbackends) from pg_stat_database")
     if used > 0.9 * int(settings["max_connections"]):
         yield problem(
             f"{used} of {settings['max_connections']} connections are in use",
             "raise max_connections, or put PgBouncer before the producers: docs/operations.md",
+        )
+    filled = query_value(conn, "select pg_notification_queue_usage()")
+    if filled > FULL_QUEUE:
+        yield problem(
+            f"the queue of notifications is {filled:.0%} full: once it is full, every commit that "
+            "notifies fails, so nothing can be enqueued",
+            "a session that listens has had a transaction open for long: see snapshots below; "
+            "the server's log names its pid",
         )
 
 
@@ -71,7 +78,7 @@ def vacuum(conn: Connection, dsn: str) -> Iterator[Finding]:
             )
     for row in many(
         conn,
-        "select relname from pg_class where relnamespace = 'qwf'::regnamespace"
+        "select relname from pg_class where relnamespace = 'qwf'::regnamespace::oid"
         " and exists (select from unnest(reloptions) o where o in"
         " ('autovacuum_enabled=false', 'autovacuum_enabled=off'))",
     ):
@@ -97,7 +104,7 @@ def vacuum(conn: Connection, dsn: str) -> Iterator[Finding]:
     age = query_value(
         conn,
         "select max(age(relfrozenxid)) from pg_class"
-        " where relnamespace = 'qwf'::regnamespace and relkind = 'r'",
+        " where relnamespace = 'qwf'::regnamespace::oid and relkind = 'r'",
     )
     if age and age > WRAPAROUND:
         yield problem(
@@ -107,6 +114,11 @@ def vacuum(conn: Connection, dsn: str) -> Iterator[Finding]:
 
 def snapshots(conn: Connection, dsn: str) -> Iterator[Finding]:
     """No old transaction or slot keeps dead rows."""
+    if not query_value(conn, "select pg_has_role(current_user, 'pg_read_all_stats', 'usage')"):
+        yield note(
+            "this login sees no transactions of other logins, only the dead rows that they keep",
+            "grant pg_read_all_stats to it, if it may see the statements of everybody",
+        )
     for row in many(
         conn,
         "select pid, usename, application_name, state, clock_timestamp() - xact_start as age"

@@ -18,7 +18,8 @@ _FUNCTION = re.compile(
 )
 _BODY = re.compile(r"\bas \$\$(?P<body>.*)\$\$;", re.DOTALL)
 _TABLE = re.compile(
-    r"^create (?:unlogged )?table (?P<name>qwf\.\w+) \(\n(?P<body>.*?)^\)", re.MULTILINE | re.DOTALL
+    r"^create (?:unlogged )?table (?P<name>_?qwf\.\w+) \(\n(?P<body>.*?)^\)",
+    re.MULTILINE | re.DOTALL,
 )
 _TYPE = re.compile(
     r"^create type (?P<name>_?qwf\.\w+) as (?P<enum>enum )?\((?P<body>.*?)\);",
@@ -31,7 +32,7 @@ _COLUMN = re.compile(
     re.MULTILINE,
 )
 _ADDED = re.compile(
-    r"^alter table (qwf\.\w+)\s+add column (\w+) ([a-z][\w. ]*?(?:\[\])?)[,; ]", re.M
+    r"^alter table (_?qwf\.\w+)\s+add column (\w+) ([a-z][\w. ]*?(?:\[\])?)[,; ]", re.M
 )
 _VIEW = re.compile(r"^create (?:or replace )?view (qwf\.\w+)", re.MULTILINE)
 _VIEW_COLUMN = re.compile(r"^comment on column (qwf\.\w+)\.(\w+) is", re.MULTILINE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from qwf_agent.cli.draw.jobs import attempt, headline, options, question, timeline
 from qwf_agent.cli.draw.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.cli.draw.runs import board, changes, run
-from qwf_agent.cli.draw.visible import Visible, visible
+from qwf_agent.cli.draw.visible import Visible, visible, visible_values
 from qwf_agent.cli.draw.words import (
     LOOKS,
     OVER,
@@ -19,6 +19,7 @@ from qwf_agent.cli.draw.words import (
     size,
     spell,
     state,
+    tries,
 )
 
 __all__ = [
@@ -48,5 +49,7 @@ __all__ = [
     "spell",
     "state",
     "timeline",
+    "tries",
     "visible",
+    "visible_values",
 ]

@@ -13,7 +13,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from qwf_agent.cli.draw.words import LOOKS, Row, bar, brief, duration, moment, seconds, size, state
+from qwf_agent.cli.draw import words
+from qwf_agent.cli.draw.words import (
+    LOOKS,
+    Row,
+    bar,
+    brief,
+    cut,
+    duration,
+    moment,
+    seconds,
+    size,
+    state,
+)
 
 OUTCOMES = {
     "completed": "completed",
@@ -27,6 +39,8 @@ OUTCOMES = {
 HIDDEN = {"attempt", "worker", "reason", "by"}
 WIDE = 72
 GAP = "  "
+LONGEST_ERROR = 20_000  # characters
+LONGEST_GIST, LONGEST_OPTION, LONGEST_PROMPT = 200, 300, 2000
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,7 @@ def headline(job: Row) -> Text:
         _count(job["failures"], "failure"),
         _count(job["losses"], "loss", "losses"),
         _count(job["retries"], "retry", "retries"),
+        f"{job['released']} released" if job.get("released") else "",
     ]
     shown = ", ".join(filter(None, counts))
     text.append(f"  {shown}" if shown else "", "bright_black")
@@ -73,7 +88,9 @@ def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> Render
     lines: list[tuple[datetime, RenderableType]] = [
         (job["created_at"], Text(f"enqueued ({job['origin']})"))
     ]
-    lines += [(row["started_at"] or row["finished_at"], _attempt_line(row)) for row in attempts]
+    lines += [
+        (row["started_at"] or row["finished_at"], _attempt_line(row, gist=True)) for row in attempts
+    ]
     lines += [(row["at"], _event_line(row)) for row in events]
     if job["status"] == "running":
         number, runs = Text(f"attempt {job['attempt']}", "bold"), Text("runs", LOOKS["running"][1])
@@ -91,14 +108,18 @@ def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> Render
 
 
 def attempt(row: Row, *, log_lines: int | None = None) -> RenderableType:
-    """One finished attempt: how it ended, what it used, its error and the end of its log."""
+    """One finished attempt: how it ended, what it used, its error and the end of its log.
+
+    With `log_lines`, only so much of the log and only the start of a very long error.
+    """
     lines: list[RenderableType] = [Text(), _attempt_line(row)]
     printed = (row.get("log_tail") or "").rstrip()
     log = printed.splitlines()
     left_out = len(log) - log_lines if log_lines and len(log) > log_lines else 0
     title = f"printed (last {log_lines} of {len(log)} lines)" if left_out else "printed"
+    error = row.get("error") or ""
     for name, text, style in (
-        ("error", row.get("error"), "red"),
+        ("error", cut(error, LONGEST_ERROR) if log_lines else error, "red"),
         (title, "\n".join(log[left_out:]), ""),
     ):
         if text:
@@ -119,9 +140,9 @@ def question(row: Row) -> RenderableType:
     first.stylize("bold")
     lines: list[RenderableType] = [Parts([first, *others, *task, age])]
     if row.get("prompt"):
-        lines.append(_indented(row["prompt"], "magenta"))
+        lines.append(_indented(cut(row["prompt"], LONGEST_PROMPT), "magenta"))
     if row["spec"].get("error"):
-        lines.append(_indented(_last_line(row["spec"]["error"]), "red"))
+        lines.append(_indented(cut(_last_line(row["spec"]["error"]), LONGEST_OPTION), "red"))
     offered = options(row["spec"])
     lines += [_indented(f"#{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
     value = "'#1'" if offered else "VALUE"
@@ -133,14 +154,19 @@ def question(row: Row) -> RenderableType:
 def options(spec: Row) -> list[tuple[Any, str]]:
     """The values a person may choose from, each with a short text."""
     given = spec.get("options", spec.get("source"))
-    return [(value, brief(value)) for value in given] if isinstance(given, list) else []
+    return (
+        [(value, cut(brief(value), LONGEST_OPTION)) for value in given]
+        if isinstance(given, list)
+        else []
+    )
 
 
 def _indented(text: str, style: str = "") -> Padding:
     return Padding(Text(text, style), (0, 0, 0, 2))
 
 
-def _attempt_line(row: Row) -> Parts:
+def _attempt_line(row: Row, *, gist: bool = False) -> Parts:
+    """One attempt in a line, with `gist` ending in a line of its error."""
     took = row["finished_at"] - row["started_at"] if row["started_at"] else None
     waited = (
         row["started_at"] - row["queued_at"] if row["started_at"] and row["queued_at"] else None
@@ -161,7 +187,9 @@ def _attempt_line(row: Row) -> Parts:
     outcome = row["outcome"]
     number = Text(f"attempt {row['attempt']}", "bold")
     ended = Text(outcome, LOOKS[OUTCOMES.get(outcome, "queued")][1])
-    return Parts([number, ended, *(Text(part) for part in parts if part)])
+    error = words.gist(row.get("error") or "")[:LONGEST_GIST] if gist else ""
+    said = [Text(error, "red")] if error and OUTCOMES.get(outcome) == "failed" else []
+    return Parts([number, ended, *(Text(part) for part in parts if part), *said])
 
 
 def _event_line(row: Row) -> Parts:
@@ -169,7 +197,7 @@ def _event_line(row: Row) -> Parts:
     why = brief(detail.pop("reason", None) or "")  # workers may send any value
     rest = [f"{key} {brief(value)}" for key, value in detail.items() if key not in HIDDEN]
     what = Text(row["type"].replace("_", " "), "magenta")
-    parts = [f"by {row['actor']}", why, *rest]
+    parts = [f"by {row['actor']}", *(cut(part, LONGEST_OPTION) for part in (why, *rest))]
     return Parts([what, *(Text(part) for part in parts if part)])
 
 

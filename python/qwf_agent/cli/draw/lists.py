@@ -25,6 +25,7 @@ OPTIONAL = {"worker"}  # if it is the last column, it is dropped before others a
 MIN_WIDTH = 12
 GAP = 2
 MAX_INLINE = 60
+LONGEST_FACT = 20_000  # characters
 
 
 def rows(columns: Sequence[str], content: Iterable[Row], empty: str) -> RenderableType:
@@ -88,7 +89,10 @@ def fit(
 
 
 def facts(row: Row, names: Sequence[str]) -> RenderableType:
-    """Name and value, one on each line, without null, empty and zero values."""
+    """Name and value, one on each line, without null, empty and zero values.
+
+    Of a long value only the start is drawn.
+    """
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bright_black", no_wrap=True)
     table.add_column(overflow="fold")
@@ -96,7 +100,7 @@ def facts(row: Row, names: Sequence[str]) -> RenderableType:
         value = row.get(name)
         if isinstance(value, dict | list) and len(words.brief(value)) > MAX_INLINE:
             pretty = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-            table.add_row(name.replace("_", " "), Text(pretty))
+            table.add_row(name.replace("_", " "), Text(words.cut(pretty, LONGEST_FACT)))
         elif value or value is False:
             table.add_row(name.replace("_", " "), cell(name, value))
     return table

@@ -1,23 +1,60 @@
-"""Makes foreign text safe for a terminal: control characters are shown, not executed."""
+"""Makes foreign text safe for a terminal: unseen characters are shown, not executed."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 
-# Control characters become their pictures; C1 controls and those for text direction, a box.
-_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"}
-_BOXES = dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
-_CONTROLS = {**_PICTURES, 0x7F: 0x2421, **_BOXES}
+SHOWN_AS_IS = "\n\t"
+# Unicode categories of what a reader does not see or what moves other characters: control and
+# format characters, surrogates, separators of lines and paragraphs.
+UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+BOX = "\ufffd"
+BLANK = dict.fromkeys(map(ord, "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"), BOX)  # unseen letters
+
+
+class _Symbols(dict[int, str]):
+    """What is shown for each character, worked out when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        one = chr(code)
+        if one in SHOWN_AS_IS or unicodedata.category(one) not in UNSEEN:
+            shown = one
+        elif code < 0x20:
+            shown = chr(0x2400 + code)
+        else:
+            shown = "\u2421" if code == 0x7F else BOX
+        self[code] = shown
+        return shown
+
+
+_SYMBOLS = _Symbols(BLANK)
 
 
 def visible(text: str) -> str:
-    """The text without control characters, except line ends and tabs."""
-    return text.translate(_CONTROLS)
+    """The text with a symbol for each character that a reader could not see.
+
+    Line ends and tabs stay. A joined emoji is shown as its parts: what joins them could hide text.
+    """
+    return text if text.isascii() and text.isprintable() else text.translate(_SYMBOLS)
+
+
+def visible_values(value: Any) -> Any:
+    """The value with all its texts visible, also those in lists and objects.
+
+    Rich drops some control characters from a text; so this comes before drawing.
+    """
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible_values(key): visible_values(item) for key, item in value.items()}
+    return [visible_values(item) for item in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from typing import Any
 
 from rich.text import Text
 
+from qwf_agent.cli.draw.visible import visible
+
 Row = Mapping[str, Any]
 
 LOOKS = {
@@ -36,12 +38,30 @@ FLEET_LOOKS = {
 }
 OVER = {"completed", "failed", "cancelled"}
 BAR = 12
-# The database's infinite times, as the extremes of Python.
-INFINITE = {
-    "infinity": datetime.max.replace(tzinfo=timezone.utc),
-    "-infinity": datetime.min.replace(tzinfo=timezone.utc),
-}
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+FOREVER = {"infinity": "never", "-infinity": "always"}
+
+
+class FarTime(datetime):
+    """A time that Python cannot hold: infinite, before Christ, or after the year 9999.
+
+    It compares as the earliest or latest time of Python, and is written as the database wrote it.
+    """
+
+    text = "?"
+
+    @classmethod
+    def read(cls, text: str) -> FarTime:
+        """The time that the database wrote as `text`."""
+        early = text.startswith("-") or text.endswith(" BC")
+        extreme = datetime.min if early else datetime.max
+        far = cls.combine(extreme.date(), extreme.time(), timezone.utc)
+        far.text = text
+        return far
+
+    def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
+        """The text of the database."""
+        return self.text
 
 
 def state(status: str) -> Text:
@@ -100,9 +120,12 @@ def bar(fraction: float, width: int = BAR) -> Text:
 
 def moment(when: datetime) -> str:
     """A time in the local zone, without the date if it is today."""
-    if when in INFINITE.values():
-        return "never" if when == INFINITE["infinity"] else "always"
-    there = when.astimezone()
+    if isinstance(when, FarTime):
+        return FOREVER.get(when.text, when.text)
+    try:
+        there = when.astimezone()
+    except OverflowError:  # a few hours from the first or last time of Python
+        there = when
     today = there.date() == datetime.now().astimezone().date()
     return there.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
 
@@ -112,18 +135,31 @@ def seconds(value: Any) -> float:
     return value.total_seconds() if isinstance(value, timedelta) else float(value)
 
 
+def tries(attempt: int, released: int) -> str | int | None:
+    """How often a job ran. A release is no try: the job was handed back before or while it ran."""
+    return f"{attempt - released} (released {released})" if released else attempt or None
+
+
 def gist(error: str) -> str:
     """The most telling line of an error: the last of a traceback, else the first."""
     lines = error.strip().splitlines() or [""]
-    return lines[-1] if lines[0].startswith("Traceback") else lines[0]
+    return visible(lines[-1] if lines[0].startswith("Traceback") else lines[0])
+
+
+def cut(text: str, longest: int) -> str:
+    """The text, or its start and how much is left out, so that one value cannot hide the rest."""
+    rest = len(text) - longest
+    return f"{text[:longest]}… and {rest} more characters" if rest > 0 else text
 
 
 def brief(value: Any) -> str:
     """Any value on one line."""
     if isinstance(value, str):
-        return " ".join(value.split())
+        return visible(" ".join(value.split()))
+    if isinstance(value, timedelta):
+        return spell(value)
     if isinstance(value, dict) and "id" in value and "label" in value:
         rest = {key: item for key, item in value.items() if key not in {"id", "label"}}
         rest = dict(sorted(rest.items(), key=lambda pair: isinstance(pair[1], list | dict)))
         return "  ".join([brief(value["label"]), *(f"{key} {brief(rest[key])}" for key in rest)])
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return visible(json.dumps(value, ensure_ascii=False, default=str))

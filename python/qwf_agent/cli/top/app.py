@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
-import click
 import psycopg
 from rich.console import Group
 from rich.terminal_theme import TerminalTheme
@@ -124,6 +123,8 @@ class Top(App[None]):
             seen, trouble = self._fleet.look(), ""
         except psycopg.Error as error:
             seen, trouble = self._seen, f"no database: {reason(error)}"
+        except Exception as error:  # no value in a database may end the screen
+            seen, trouble = self._seen, f"cannot read the fleet: {reason(error)}"
         self.call_from_thread(self._show, seen, trouble, time.monotonic() - started)
 
     def _show(self, seen: Snapshot, trouble: str, took: float) -> None:
@@ -137,6 +138,13 @@ class Top(App[None]):
     def _draw(self) -> None:
         if not self.query("#headline"):  # the app is closing
             return
+        try:
+            self._draw_fleet()
+        except Exception as error:  # no value in a database may end the screen
+            head = panels.headline([], [], [], f"cannot draw the fleet: {reason(error)}")
+            self.query_one("#headline", Static).update(head)
+
+    def _draw_fleet(self) -> None:
         seen = self._seen
         lines = 3 if self.size.height < LOW else 10
         head = panels.headline(seen.queues, seen.questions, seen.failed, self._trouble)
@@ -263,7 +271,7 @@ class Top(App[None]):
         """Do it in a thread, say that it is done or why not, and update."""
         try:
             what()
-        except (psycopg.Error, click.ClickException) as error:
+        except Exception as error:
             self.call_from_thread(self.notify, reason(error), severity="error", markup=False)
             return
         self.call_from_thread(self.notify, done, markup=False)
@@ -274,16 +282,16 @@ class Top(App[None]):
         """Read a job and show it."""
         try:
             row, attempts, events = self._fleet.job(job)
-        except (psycopg.Error, ValueError) as error:
+            content = Group(
+                draw.headline(row),
+                draw.facts(row, ["queue", "inputs", "output"]),
+                Text("\ntimeline", "bright_black"),
+                draw.timeline(row, attempts, events),
+                *(draw.attempt(attempt) for attempt in attempts[-1:]),
+            )
+        except Exception as error:
             self.call_from_thread(self.notify, reason(error), severity="error", markup=False)
             return
-        content = Group(
-            draw.headline(row),
-            draw.facts(row, ["queue", "inputs", "output"]),
-            Text("\ntimeline", "bright_black"),
-            draw.timeline(row, attempts, events),
-            *(draw.attempt(attempt) for attempt in attempts[-1:]),
-        )
         self.call_from_thread(self.push_screen, DetailsDialog(content))
 
     def _ask(self, question: str, what: Callable[[], None], done: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+import click
 import psycopg
 
 from qwf_agent.cli import answer, arguments, connection
@@ -45,7 +47,9 @@ order by j.claimed_at
 limit 200
 """
 FAILED = """
-select j.id, j.run_id, j.node_id, j.task, j.queue, j.attempt, j.finished_at, j.last_error as error
+select j.id, j.run_id, j.node_id, j.task, j.queue, j.attempt, j.finished_at, j.last_error as error,
+  (select count(*) from qwf.job_attempts a
+    where a.job_id = j.id and a.outcome = 'released') as released
 from qwf.jobs j
 where j.status = 'failed'
 order by j.finished_at desc
@@ -69,7 +73,8 @@ class Snapshot:
 class Fleet:
     """The fleet, over one connection that is opened again when it is lost.
 
-    Its methods block, and one at a time uses the connection. They raise psycopg.Error.
+    Its methods block, and one at a time uses the connection. They raise psycopg.Error, and
+    ClickException for what cannot be done.
     """
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
@@ -106,14 +111,19 @@ class Fleet:
         """A job, its attempts and its events."""
         with self._one_at_a_time:
             conn = self._connection()
-            (row,) = _read(conn, "select * from qwf.job_details where id = %s", (job,))
-            attempts = "select * from qwf.job_attempts where job_id = %s order by attempt"
+            found = _read(conn, "select * from qwf.job_details where id = %s", (job,))
+            if not found:
+                raise click.ClickException(f"job {job} is not there any more")
+            row = found[0]
+            query = "select * from qwf.job_attempts where job_id = %s order by attempt"
+            attempts = _read(conn, query, (job,))
+            row["released"] = sum(one["outcome"] == "released" for one in attempts)
             events = "select * from qwf.job_events where job_id = %s order by id"
-            return row, _read(conn, attempts, (job,)), _read(conn, events, (job,))
+            return row, attempts, _read(conn, events, (job,))
 
     def cancel(self, job: int) -> None:
         """Cancel a job."""
-        self._call("cancel_job", job_id=job, reason=f"qwf top, {arguments.login_name()}")
+        self._call("cancel_job", job_id=job, reason=arguments.signed(None, "qwf top"))
 
     def retry(self, job: int) -> None:
         """Run a failed job again."""
@@ -134,16 +144,29 @@ class Fleet:
         """Answer a question with what a person typed."""
         value = answer.parse_answer([question], text)
         with self._one_at_a_time:
-            answer.answer_question(self._connection(), question, value)
+            conn = self._connection()
+            with _naming_blockers(conn):
+                answer.answer_question(conn, question, value)
 
     def _call(self, function: str, **arguments: Any) -> None:
         with self._one_at_a_time:
-            connection.call(self._connection(), function, **arguments)
+            conn = self._connection()
+            with _naming_blockers(conn):
+                connection.call(conn, function, **arguments)
 
     def _connection(self) -> Connection:
         if self._conn is None or self._conn.closed or self._conn.broken:
             self._conn = self._connect()
         return self._conn
+
+
+@contextlib.contextmanager
+def _naming_blockers(conn: Connection) -> Iterator[None]:
+    try:
+        yield
+    except psycopg.errors.LockNotAvailable:
+        lines = [connection.BLOCKED, *connection.blockers(conn)]
+        raise click.ClickException("\n".join(lines)) from None
 
 
 def _read(conn: Connection, query: LiteralString, params: tuple[Any, ...] = ()) -> Rows:

@@ -49,7 +49,12 @@ def _running(row: Row) -> Cells:
 
 def _failed(row: Row) -> Cells:
     ended, line = Text(draw.moment(row["finished_at"])), draw.gist(row["error"] or "")
-    return [*_what(row), ended, draw.cell("tries", row["attempt"]), Text(line, "red")]
+    return [
+        *_what(row),
+        ended,
+        draw.cell("tries", draw.tries(row["attempt"], row["released"])),
+        Text(line, "red"),
+    ]
 
 
 def _question(row: Row) -> Cells:

@@ -79,19 +79,25 @@ def _host(name: str, row: Row | None, width: int) -> list[Text]:
     if row["swap_used_mb"] and row["swap_used_mb"] > SWAPPING_MB:
         text.append(f" swap {draw.size(row['swap_used_mb'] * MIB)}", "magenta")
     lines = [text]
-    for number, card in enumerate(row["gpus"] or []):
+    for number, card in enumerate(_cards(row["gpus"])):
         if number % 2 == 0:
             lines.append(Text(" ", no_wrap=True, overflow="ellipsis"))
         _bar(lines[-1], f"gpu{card.get('id', number)}", card.get("use_pct"))
-        total = card.get("vram_total_mb")
-        _bar(lines[-1], "vram", 100 * (card.get("vram_used_mb") or 0) / total if total else None)
+        used, total = card.get("vram_used_mb"), card.get("vram_total_mb")
+        if isinstance(used, int | float) and isinstance(total, int | float) and total > 0:
+            _bar(lines[-1], "vram", min(used, total) * 100 // total)
     return lines
 
 
+def _cards(sent: Any) -> list[Row]:
+    """The cards that a worker sent; it may send anything."""
+    return [card for card in sent if isinstance(card, dict)] if isinstance(sent, list) else []
+
+
 def _bar(text: Text, name: str, percent: Any) -> None:
-    if percent is None:
+    if not isinstance(percent, int | float):
         return
-    fraction = max(0.0, min(1.0, float(percent) / 100))
+    fraction = max(0, min(100, percent)) / 100
     colour = "red" if fraction >= HOT else "yellow" if fraction >= WARM else "green"
     full = round(fraction * BAR)
     text.append(f" {name} ", "bright_black")

@@ -1,0 +1,232 @@
+"""What user code imports: an App to register tasks on, the errors that say whether to retry, and
+the Job that a body sees.
+
+Nothing here needs a database driver; `enqueue` uses the caller's own connection and transaction.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import inspect
+import math
+import re
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+
+from qwf_agent.app.connections import (
+    AsyncConnection,
+    Connection,
+    EnqueueCall,
+    Statement,
+    run,
+    run_async,
+)
+from qwf_agent.app.options import Options, SqlValue, convert_options
+from qwf_agent.app.parameters import FROM_AGENT, Parameters
+from qwf_agent.app.values import to_json
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = [
+    "FROM_AGENT",
+    "App",
+    "Job",
+    "Model",
+    "PermanentError",
+    "Statement",
+    "Task",
+    "TemporaryError",
+]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Around = Callable[["Job"], AbstractContextManager[object]]
+TASK_NAME = re.compile(r"\S{1,200}")
+
+
+class TemporaryError(Exception):
+    """The body failed for a reason that will pass. The job is retried: 4 times, unless it sets
+    another number."""
+
+
+class PermanentError(Exception):
+    """Retrying is useless: the job fails at once, even if it has attempts left."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The job that is running: a body gets it as `job`."""
+
+    id: int
+    task: str
+    queue: str
+    attempt: int
+    run_id: int | None = None
+    node_id: str | None = None
+    project: str = ""
+    labels: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A registered model: its loader and the GPU memory it needs, GiB."""
+
+    name: str
+    load: Callable[[], Any]
+    vram_gb: float = 0.0
+    device: bool = True
+
+
+class Task(Generic[P, R]):
+    """A registered function. Call it like any function, or enqueue it."""
+
+    def __init__(self, function: Callable[P, R], name: str, options: Mapping[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.name = name
+        self._parameters = Parameters(function)
+        self._options = convert_options(options)
+
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function here and now."""
+        return self.function(*args, **kwargs)
+
+    def options(self, **options: Unpack[Options]) -> Task[P, R]:
+        """A copy of this task that enqueues jobs with other options. Raises TypeError for an option
+        that does not exist, and for a value that it cannot have."""
+        changed = copy.copy(self)
+        changed._options = {**self._options, **convert_options(options)}
+        return changed
+
+    def enqueue(self, conn: Connection, /, *args: P.args, **kwargs: P.kwargs) -> int:
+        """Enqueue a job with these arguments and return its id. `conn` is a connection of psycopg
+        or Django, or a Session or Connection of SQLAlchemy.
+
+        This runs in the caller's transaction: the job exists if and only if that commits. Raises
+        TypeError if the function does not take these arguments, ValueError if they are not JSON,
+        and the driver's error: SQLSTATE QW005 for a bad value, QW006 for an unknown queue.
+        """
+        return run(conn, self._call(args, kwargs))
+
+    def enqueue_async(
+        self, conn: AsyncConnection, /, *args: P.args, **kwargs: P.kwargs
+    ) -> Coroutine[Any, Any, int]:
+        """The same as `enqueue`, to be awaited: `conn` is an AsyncConnection of psycopg, a
+        connection of asyncpg, or an AsyncSession or AsyncConnection of SQLAlchemy."""
+        return run_async(conn, self._call(args, kwargs))
+
+    def statement(self, /, *args: P.args, **kwargs: P.kwargs) -> Statement:
+        """The statement that enqueues a job with these arguments, for any other driver: the SQL
+        with the places $1, $2, ... and the texts to fill them with. It returns one row with the
+        id."""
+        return self._call(args, kwargs).statement()
+
+    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> EnqueueCall:
+        given = self._parameters.bind(args, kwargs)
+        try:
+            text = to_json(given)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"the arguments of {self.name} are not JSON: {error}") from None
+        task, inputs = SqlValue(self.name), SqlValue(text, "{}::jsonb")
+        options = {name: value for name, value in self._options.items() if value is not None}
+        return EnqueueCall({"task": task, "args": inputs, **options})
+
+
+class App:
+    """A collection of tasks: `--app module:object` names it to an agent."""
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, Task[..., Any]] = {}
+        self.models: dict[str, Model] = {}
+        self.arounds: list[Around] = []
+
+    def task(
+        self, name: str | None = None, **options: Unpack[Options]
+    ) -> Callable[[Callable[P, R]], Task[P, R]]:
+        """Register the decorated function under `name`, by default its own. The options apply to
+        the jobs that `enqueue` creates. Raises TypeError for an option that does not exist, and for
+        a value that it cannot have; ValueError if the name is taken or contains a blank."""
+        _check_name("task", name)
+        convert_options(options)
+
+        def register(function: Callable[P, R]) -> Task[P, R]:
+            task = Task(function, _name_of("task", function, name), options)
+            if not TASK_NAME.fullmatch(task.name):
+                raise ValueError(
+                    f"{task.name!r} is no name for a task: use 1 to 200 characters without blanks"
+                )
+            if task.name in self.tasks:
+                raise ValueError(f"two tasks are called {task.name!r}")
+            self.tasks[task.name] = task
+            return task
+
+        return register
+
+    def model(
+        self, name: str | None = None, *, vram_gb: float = 0.0, device: bool = True
+    ) -> Callable[[Callable[[], R]], Callable[[], R]]:
+        """Register the decorated function as the loader of a model. The model is called `name`, by
+        default the name of the function.
+
+        The loader returns the model, or yields it once: the code after the yield unloads it. Bodies
+        of jobs that need the model get it as `model` or `model_handle`. `vram_gb` is the GPU memory
+        it takes, GiB (0: unknown); `device=False` means that it needs no card. Raises ValueError if
+        the name is taken, TypeError for values of other types.
+        """
+        _check_name("model", name)
+        if isinstance(vram_gb, bool) or not isinstance(vram_gb, (int, float)):
+            raise TypeError(f"vram_gb has to be a number of GiB, not {vram_gb!r}")
+        if not math.isfinite(vram_gb) or vram_gb < 0:
+            raise ValueError(f"vram_gb has to be 0 or more, not {vram_gb!r}")
+        if not isinstance(device, bool):
+            raise TypeError(f"device has to be True or False, not {device!r}")
+
+        def register(function: Callable[[], R]) -> Callable[[], R]:
+            _check_plain_function("model", function)
+            model = Model(_name_of("model", function, name), function, vram_gb, device)
+            if model.name in self.models:
+                raise ValueError(f"two models are called {model.name!r}")
+            self.models[model.name] = model
+            return function
+
+        return register
+
+    def around(
+        self, function: Callable[[Job], Iterator[None] | AbstractContextManager[object]]
+    ) -> Around:
+        """Wrap every body that an agent runs. The decorated function is a generator with one yield,
+        or returns a context manager."""
+        _check_plain_function("around", function)
+        if inspect.isgeneratorfunction(function):
+            wrapper: Around = contextlib.contextmanager(function)
+        else:
+            wrapper = function  # type: ignore[assignment]
+        self.arounds.append(wrapper)
+        return wrapper
+
+
+def _check_name(what: str, name: object) -> None:
+    if callable(name):
+        raise TypeError(f"write @app.{what}() with its parentheses, not @app.{what}")
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"the name of a {what} has to be a text, not {name!r}")
+
+
+def _check_plain_function(what: str, function: object) -> None:
+    is_async = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+    if is_async or not callable(function):
+        raise TypeError(f"@app.{what} takes a function without async, not {function!r}")
+
+
+def _name_of(what: str, function: Callable[..., Any], name: str | None) -> str:
+    own = name if name is not None else getattr(function, "__name__", None)
+    if own is None:
+        raise TypeError(f"{function!r} has no name of its own: write @app.{what}('name')")
+    return str(own)

@@ -1,0 +1,132 @@
+"""The options of a job that a producer may set: their types, and the SQL for each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, TypedDict
+
+from qwf_agent.app.values import suggestion, to_json
+
+
+class Options(TypedDict, total=False):
+    """What `options()` and `@app.task()` take. None stands for the default. The durations are
+    seconds, a timedelta, or a text such as "10 min"; a timedelta for `run_at` counts from now."""
+
+    queue: str | None
+    priority: int | None
+    run_at: datetime | timedelta | None
+    key: str | None
+    project: str | None
+    max_attempts: int | None
+    backoff: list[float] | dict[str, float] | None
+    timeout: float | str | timedelta | None
+    labels: dict[str, Any] | None
+    once: bool | None
+    model: str | None
+    vram_mb: int | None
+    requires: dict[str, str] | None
+    limit_by: str | None
+    on_failure: str | None
+    expires: float | str | timedelta | None
+
+
+class SqlValue(NamedTuple):
+    """A value as a text, and the SQL that turns this text, in the place of {}, into the value."""
+
+    text: str
+    sql: str = "{}"
+
+
+class Kind(NamedTuple):
+    """What the value of an option may be, in words, and how it is converted; None means that it is
+    something else."""
+
+    expected: str
+    convert: Callable[[Any], SqlValue | None]
+
+
+def _text(value: Any) -> SqlValue | None:
+    return SqlValue(value) if isinstance(value, str) else None
+
+
+def _name(value: Any) -> SqlValue | None:
+    return _text(value) if value != "" else None
+
+
+def _number(value: Any) -> SqlValue | None:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 31:
+        return None
+    return SqlValue(str(value), "{}::int")
+
+
+def _flag(value: Any) -> SqlValue | None:
+    return SqlValue(str(value), "{}::boolean") if isinstance(value, bool) else None
+
+
+def _duration(value: Any) -> SqlValue | None:
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
+    if isinstance(value, str):
+        return SqlValue(value, "{}::interval")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return SqlValue(f"{value:f} seconds", "{}::interval")
+
+
+def _moment(value: Any) -> SqlValue | None:
+    if isinstance(value, timedelta):
+        return SqlValue(f"{value.total_seconds():f} seconds", "qwf.now() + {}::interval")
+    if isinstance(value, datetime) and value.utcoffset() is not None:
+        return SqlValue(value.isoformat(), "{}::timestamptz")
+    return None
+
+
+def _dict(value: Any) -> SqlValue | None:
+    return SqlValue(to_json(value), "{}::jsonb") if isinstance(value, dict) else None
+
+
+def _list_or_dict(value: Any) -> SqlValue | None:
+    return SqlValue(to_json(value), "{}::jsonb") if isinstance(value, (list, dict)) else None
+
+
+TEXT = Kind("a text", _text)
+NAME = Kind("a text that is not empty", _name)
+NUMBER = Kind("a whole number of at most 31 bits", _number)
+FLAG = Kind("True or False", _flag)
+DURATION = Kind("a number of seconds, a timedelta, or a text such as '10 min'", _duration)
+MOMENT = Kind(
+    "a datetime with a time zone, such as datetime.now(timezone.utc), or a timedelta from now",
+    _moment,
+)
+DICT = Kind("a dict", _dict)
+BACKOFF = Kind("a list of seconds or a dict such as {'base': 1, 'factor': 2}", _list_or_dict)
+
+KINDS: dict[str, Kind] = {
+    "queue": NAME, "priority": NUMBER, "run_at": MOMENT, "key": NAME, "project": TEXT,
+    "max_attempts": NUMBER, "backoff": BACKOFF, "timeout": DURATION, "labels": DICT,
+    "once": FLAG, "model": NAME, "vram_mb": NUMBER, "requires": DICT, "limit_by": NAME,
+    "on_failure": NAME, "expires": DURATION,
+}  # fmt: skip
+
+
+def convert_options(options: Mapping[str, Any]) -> dict[str, SqlValue | None]:
+    """Each option as SQL takes it; None stays None. Raises TypeError for an option that does not
+    exist, and for a value that it cannot have."""
+    return {name: _convert(name, value) for name, value in options.items()}
+
+
+def _convert(name: str, value: Any) -> SqlValue | None:
+    kind = KINDS.get(name)
+    if kind is None:
+        raise TypeError(f"unknown option {name!r}; {suggestion(name, KINDS)}")
+    if value is None:
+        return None
+    try:
+        converted = kind.convert(value)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"the option {name!r} is not JSON: {error}") from None
+    if converted is None:
+        raise TypeError(f"the option {name!r} has to be {kind.expected}, not {value!r}")
+    return converted

@@ -1,0 +1,48 @@
+-- Deploy qwf:functions/definitions/_definition_keys
+-- Purpose: Returns every key that an object of a definition may have, with its types, by the kind
+--   of the object.
+-- Guarantees: The types are those of _key_problems. What a key means is written in
+--   docs/definitions.md, which lists the same keys.
+-- Called by: the functions that check definitions.
+
+begin;
+
+create function _qwf.definition_keys() returns jsonb
+language sql immutable parallel safe
+return jsonb '{
+  "pipeline": {"name": "string", "display_name": "string", "mode": "string",
+    "requires_gpu": "boolean", "inputs": "object", "outputs": "object", "nodes": "array"},
+  "node": {"id": "string", "node": "string", "command": "array", "depends_on": "array",
+    "inputs": ["object", "array"], "skip_if": "any", "queue": "string", "gpu": "boolean",
+    "light": "boolean", "model": ["string", "null"], "vram_mb": "integer", "requires": "object",
+    "retry": "object", "timeout": "interval", "stall_timeout": "interval", "on_failure": "string",
+    "run_if": "string", "limit_by": "string", "map": ["array", "object"],
+    "max_parallel": "integer", "min_success": ["integer", "string"], "display_name": "string",
+    "kind": "string", "outputs": ["array", "object"]},
+  "retry": {"max_attempts": "integer", "max_losses": "integer", "backoff": ["array", "object"]},
+  "backoff": {"base": "number", "factor": "number", "max": "number"},
+  "input": {"name": "string", "from": "string"},
+  "workflow": {"name": "string", "display_name": "string", "mode": "string",
+    "requires_gpu": "boolean", "steps": "array", "deadline": "interval"},
+  "step": {"id": "string", "kind": "string", "depends_on": "array", "skip_if": "any",
+    "display_name": "string", "map": "node", "max_parallel": "node", "min_success": "node",
+    "run_if": "node", "on_failure": "node", "limit_by": "node"},
+  "pipeline step": {"pipeline": "string", "inputs": ["object", "array"]},
+  "input step": {"widget": "string", "prompt": ["string", "object"], "target": "string",
+    "source": "any", "schema": "object", "expires": "interval", "default": "any"},
+  "widgets": {
+    "choose_one": {"options": ["array", "object"], "multiple": "boolean"},
+    "turnout": {"options": ["array", "object"], "multiple": "boolean"},
+    "confirm": {},
+    "text": {"min_length": "integer", "max_length": "integer", "pattern": "string",
+      "multiline": "boolean"},
+    "number": {"min": "number", "max": "number", "step": "number", "integer": "boolean",
+      "unit": "string"},
+    "file": {"accept": ["string", "array"], "multiple": "boolean", "library": "any"},
+    "json": {}},
+  "schema": {"type": ["string", "array"], "properties": "object", "required": "array",
+    "items": "object", "additionalProperties": "boolean", "enum": "array", "default": "any",
+    "pattern": "string", "minimum": "number", "maximum": "number", "minLength": "integer",
+    "maxLength": "integer", "title": "string", "description": "string", "examples": "any"}}';
+
+commit;

@@ -1,0 +1,7 @@
+-- Revert qwf:views/setting_overview
+
+begin;
+
+drop view qwf.setting_overview;
+
+commit;

@@ -1,0 +1,67 @@
+"""`qwf settings`: the settings of the engine, listed, changed and reset."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+
+from support.welcome import Cli
+
+Db = psycopg.Connection[Any]
+
+
+def test_settings_are_listed_with_their_meaning(on_db: Cli) -> None:
+    listed = on_db("settings").stdout.splitlines()
+    assert listed[0].split() == ["setting", "value", "meaning"]
+    (lease,) = [line for line in listed if line.startswith("lease ")]
+    assert lease.split()[:4] == ["lease", "30", "s", "How"]
+    found = {row["name"]: row for row in json.loads(on_db("settings", "--json").stdout)}
+    assert found["error_backoff"]["value"] == [1, 5, 30]
+    assert found["retention"]["default_value"] == "30 days"
+
+
+def test_a_changed_setting_is_listed_with_its_default(on_db: Cli) -> None:
+    on_db("settings", "lease", "1min")
+    head, *listed = on_db("settings").stdout.splitlines()
+    assert head.split() == ["setting", "value", "default", "meaning"]
+    assert listed[0].split()[:5] == ["lease", "1", "min", "30", "s"]
+    assert listed[1].split()[:4] == ["heartbeat", "10", "s", "How"]
+
+
+def test_a_setting_is_changed_and_reset(on_db: Cli, db: Db) -> None:
+    changed = on_db("settings", "stall_timeout", "10min").stdout
+    assert changed.startswith("stall_timeout is 10 min; the default is 2 min\n")
+    assert "silent" in changed, "its meaning"
+    on_db("settings", "notify_events", "true")
+    on_db("settings", "error_backoff", "[2, 4]")
+    row = db.execute("select notify_events, error_backoff from qwf.settings").fetchone()
+    assert row == (True, [2, 4])
+    (shown,) = json.loads(on_db("settings", "error_backoff", "--json").stdout)
+    assert shown["value"] == [2, 4]
+    reset = on_db("settings", "stall_timeout", "--reset").stdout
+    assert reset.startswith("stall_timeout is 2 min, the default\n")
+
+
+def test_a_change_is_sent_to_agents(on_db: Cli, db: Db) -> None:
+    db.execute("listen worker_control")
+    on_db("settings", "poll", "2s")
+    assert [n.payload for n in db.notifies(timeout=5, stop_after=1)] == ["settings"]
+
+
+def test_a_wrong_name_or_value_is_explained(on_db: Cli) -> None:
+    for words, code, part in (
+        (["leese", "1min"], 1, "did you mean lease?"),
+        (["leese"], 1, "did you mean lease?"),
+        (["zzzz"], 1, "qwf settings lists them"),
+        (["lease", "soon"], 1, "invalid input syntax"),
+        (["lease", "5d"], 1, "required: lease >="),
+        (["error_backoff", "[1"], 2, "[1"),
+        (["error_backoff", "5"], 1, "a backoff is a list of seconds"),
+        (["lease", "1min", "--reset"], 2, "NAME --reset"),
+        (["--reset"], 2, "NAME --reset"),
+    ):
+        result = on_db("settings", *words)
+        assert result.exit_code == code, f"{words}: {result.output}"
+        assert part in result.stderr, f"{words}: {result.stderr}"

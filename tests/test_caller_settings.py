@@ -1,0 +1,215 @@
+"""What the engine decides does not depend on the settings of the session that asks.
+
+PL/pgSQL parses a statement when a session first runs it, with that session's settings. Any login
+may change most of them, and behind a pool one client changes them for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+from psycopg.types.string import TextLoader
+
+from support.servers import ROOT, Server
+
+Session = psycopg.Connection[Any]
+DEFINITIONS = (ROOT / "tests" / "security" / "whole_life.sql").read_text(encoding="utf-8")
+
+SETTINGS = {
+    "strings_with_escapes": "set escape_string_warning = off;"
+    " set standard_conforming_strings = off",
+    "intervals_of_the_standard": "set intervalstyle = sql_standard",
+    "intervals_of_iso": "set intervalstyle = iso_8601",
+    "verbose_intervals": "set intervalstyle = postgres_verbose",
+    "german_dates": "set datestyle = 'German'",
+    "sql_dates": "set datestyle = 'SQL, DMY'",
+    "far_east": "set timezone = 'Pacific/Kiritimati'",
+    "berlin": "set timezone = 'Europe/Berlin'",
+    "zone_of_half_an_hour": "set timezone = '<+00>-00:30'",
+    "other_abbreviations": "set timezone_abbreviations = 'Australia'",
+    "few_digits": "set extra_float_digits = -15",
+    "bytea_as_escapes": "set bytea_output = escape",
+    "null_equals": "set transform_null_equals = on",
+    "no_null_in_arrays": "set array_nulls = off",
+    "quoted_identifiers": "set quote_all_identifiers = on",
+    "backslash_quote": "set backslash_quote = off",
+    "serializable": "set default_transaction_isolation = 'serializable'",
+    "repeatable_read": "set default_transaction_isolation = 'repeatable read'",
+    "deferrable": "set default_transaction_deferrable = on",
+    "strict_plpgsql": "load 'plpgsql'; set plpgsql.extra_errors = 'all'",
+    "ambiguous_columns": "load 'plpgsql'; set plpgsql.variable_conflict = 'use_variable'",
+    "no_asserts": "set plpgsql.check_asserts = off",
+    "parallel": "set parallel_setup_cost = 0; set parallel_tuple_cost = 0;"
+    " set min_parallel_table_scan_size = 0; set max_parallel_workers_per_gather = 2",
+    "no_loops": "set join_collapse_limit = 1; set from_collapse_limit = 1;"
+    " set enable_nestloop = off; set enable_indexscan = off; set enable_indexonlyscan = off",
+    "loops_only": "set geqo_threshold = 2; set geqo_seed = 0.7; set enable_hashjoin = off;"
+    " set enable_mergejoin = off; set enable_sort = off; set enable_seqscan = off",
+    "custom_plans": "set plan_cache_mode = force_custom_plan",
+    "jit": "set jit = on; set jit_above_cost = 0",
+    "small_memory": "set work_mem = '64kB'",
+    "no_row_security": "set row_security = off",
+    "xml_documents": "set xmloption = document",
+    "xml_as_base64": "set xmlbinary = hex",
+    "latin1": "set client_encoding = 'LATIN1'",
+    "all_messages": "set client_min_messages = debug5",
+    "unchecked_bodies": "set check_function_bodies = off",
+    "constraint_exclusion": "set constraint_exclusion = on",
+    "empty_search_path": "set search_path = ''",
+    "short_lock_timeout": "set lock_timeout = '1ms'",
+    "asynchronous_commit": "set synchronous_commit = off",
+    "statement_timeout": "set statement_timeout = '30s'",
+    "no_default_compression": "set default_toast_compression = 'pglz'",
+    "small_lists": "set gin_fuzzy_search_limit = 1; set cursor_tuple_fraction = 1",
+    "nonsense_in_hints": "set qwf.floors = 'junk'; set qwf.rests = '[1'",
+    "foreign_hints": """
+        select set_config('qwf.floors', jsonb_build_object('cpu ', jsonb_build_object(
+          'priority', 100, 'position', 9223372036854775807, 'mark', 9223372036854775807,
+          'until', clock_timestamp() + interval '0.9 s', 'base_priority', 100,
+          'base_position', 9223372036854775807,
+          'base_until', clock_timestamp() + interval '59 s'))::text, false)""",
+    "local_numbers": "set lc_numeric = 'C'; set lc_monetary = 'C'; set lc_time = 'C'",
+}
+
+
+def output_of(node: str | None) -> dict[str, Any]:
+    """What the body of a node returns; the map walks over the list of s/a."""
+    items = [{"v": i, "t": str(i) if i % 2 else "q"} for i in range(5)]
+    return {"n": 4, "list": items} if node == "s/a" else {"r": node}
+
+
+def live(session: Session) -> dict[str, Any]:
+    """Run one whole life of an engine in a session, and return all that it decided."""
+    errors: list[tuple[str, str | None]] = []
+
+    def ask(query: str, *values: Any) -> list[tuple[Any, ...]]:
+        try:
+            cursor = session.execute(query, values or None)
+            return cursor.fetchall() if cursor.description else []
+        except psycopg.Error as error:
+            errors.append((query, error.sqlstate))
+            return []
+
+    session.adapters.register_loader("timestamptz", TextLoader)  # psycopg reads ISO dates only
+    for statement in DEFINITIONS.split(";\n")[:-1]:
+        ask(statement)
+    enqueue_run = "select qwf.enqueue_run('w', %s, key => 'k')"
+    ask(enqueue_run, Jsonb({"who": "Ada"}))
+    ask(enqueue_run, Jsonb({"who": "Ada"}))
+    ask("select qwf.enqueue_run('w', %s)", Jsonb({"who": 12345}))
+    ask("select qwf.enqueue_run('w', '{}')")
+    ask("select qwf.enqueue_run('none')")
+    ask("select qwf.submit_input(1, 'ask', '0')")
+    ask("select qwf.submit_input(1, 'ask', '4')")
+    solo = "select qwf.enqueue('solo', queue => 'cpu', key => 'x', backoff => %s)"
+    ask(solo, Jsonb({"base": 1}))
+    ask(solo, Jsonb({"base": 1}))
+    ask("select qwf.enqueue('has blank', queue => 'cpu')")
+    jobs = [
+        {"task": "t", "queue": "cpu", "key": "y", "timeout": "1 day"},
+        {"task": "t", "queue": "cpu", "run_at": "2100-01-31T12:00Z"},
+    ]
+    ask("select * from qwf.enqueue_many(%s)", Jsonb(jobs))
+    claimed = work(ask)
+    ask("select qwf.tick()")
+    return {
+        "errors": errors,
+        "claimed": claimed,
+        "jobs": ask(
+            "select coalesce(node_id, task), status::text, output, attempt, failures,"
+            " extract(epoch from timeout)::int, last_error from qwf.jobs order by 1, id"
+        ),
+        "runs": ask("select id, status::text, context, error from qwf.runs order by id"),
+        "schedules": ask(
+            "select name, enabled, extract(epoch from next_at)::bigint from qwf.schedules"
+            " where cron is not null"
+        ),
+        "invariants": ask("select * from qwf.check_invariants()"),
+    }
+
+
+def work(ask: Callable[..., list[tuple[Any, ...]]]) -> list[tuple[Any, ...]]:
+    """Work off what there is; s/f always fails, s/m[1] too, s/a at first."""
+    claim = (
+        "select job_id, token, node_id, task, inputs, extract(epoch from timeout)::int"
+        " from qwf.claim('cpu', 'me', 3)"
+    )
+    claimed: list[tuple[Any, ...]] = []
+    for _ in range(60):
+        batch = ask(claim)
+        if not batch:
+            ask("select qwf.tick()")
+            batch = ask(claim)
+        if not batch:
+            break
+        for job, token, node, task, inputs, timeout in batch:
+            first = node == "s/a" and not any(c[0] == "s/a" for c in claimed)
+            outcome = "error" if first or node == "s/f" else "completed"
+            outcome = "fatal" if node == "s/m[1]" else outcome
+            claimed.append((node or task, inputs, timeout))
+            finish = "select qwf.finish(%s, %s, %s, %s, 'boom')"
+            ask(finish, job, token, outcome, Jsonb(output_of(node)))
+    return sorted(claimed, key=str)
+
+
+@pytest.fixture(scope="module")
+def expected(server: Server, template: str) -> dict[str, Any]:
+    with (
+        server.database(server.new_name(), template) as janitor,
+        psycopg.connect(server.dsn(janitor.dbname), autocommit=True) as session,
+    ):
+        return live(session)
+
+
+def test_the_life_uses_what_it_should(expected: dict[str, Any]) -> None:
+    life = expected
+    assert [sqlstate for _, sqlstate in life["errors"]] == [
+        "QW005", "QW005", "QW001", "QW005", "QW005",
+    ]  # fmt: skip
+    assert [run[1] for run in life["runs"]] == ["completed"]
+    assert {job[1] for job in life["jobs"]} >= {"completed", "failed", "skipped", "scheduled"}
+    assert len(life["claimed"]) > 10
+    assert life["invariants"] == []
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
+def test_a_setting_of_the_caller_changes_nothing(
+    dsn: str, expected: dict[str, Any], settings: str
+) -> None:
+    with psycopg.connect(dsn, autocommit=True) as session:
+        session.execute(settings)
+        life = live(session)
+    assert life == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "'junk'",
+        "jsonb_build_object('reclaimed', clock_timestamp() + interval '9 s')::text",
+        "repeat('0', 64) || jsonb_build_object('reclaimed', clock_timestamp() + interval '9 s')",
+    ],
+)
+def test_a_setting_of_the_caller_keeps_no_tick_from_reclaiming(db: Session, value: str) -> None:
+    db.execute("select qwf.enqueue('t', queue => 'cpu')")
+    db.execute("select * from qwf.claim('cpu', 'gone')")
+    db.execute("update qwf.jobs set lease_expires_at = now() - interval '1 min'")
+    db.execute(f"select set_config('qwf.rests', {value}, false)")
+    report = db.execute("select qwf.tick()").fetchone()
+    assert report is not None
+    assert (report[0].get("errors"), report[0]["reclaimed"]) == (None, 1)
+
+
+def test_hints_of_a_session_count_under_the_name_they_were_written_for(db: Session) -> None:
+    hints = Jsonb({"reclaimed": "2030-01-01"})
+    read = "select _qwf.read_hints(%s)"
+    db.execute("select _qwf.write_hints('qwf.rests', %s)", [hints])
+    assert db.execute(read, ["qwf.rests"]).fetchone() == (hints.obj,)
+    db.execute("select set_config('qwf.floors', current_setting('qwf.rests'), false)")
+    assert db.execute(read, ["qwf.floors"]).fetchone() == ({},)
+    db.execute("select _qwf.write_hints('qwf.rests', '{}')")
+    assert db.execute("select current_setting('qwf.rests')").fetchone() == ("",)
