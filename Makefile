@@ -76,7 +76,7 @@ $(VENV)/.made:
 # A stamp means that all packages of its extra are there: `test` has those of `embedded` and `demo`.
 $(VENV)/.run: $(VENV)/.made pyproject.toml
 	@echo "installing qwf and the demo's dependencies"
-	@$(PIP) install -e '.[embedded,demo]'
+	@$(PIP) install -e '.[embedded,demo,web]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml

@@ -32,9 +32,10 @@ USES: dict[str, set[str]] = {
         *("__main__", "config", "db", "embedded", "exit_codes", "migrate", "qwf_agent"),
         "versions",
     },
+    "web": {"cli", "config", "exit_codes", "versions"},
 }
-# `qwf` imports the agent only for `qwf agent`, by a name in a string.
-LATE = {("cli", "__main__")}
+# `qwf` imports the agent only for `qwf agent`, the page only for `qwf web`: by a name in a string.
+LATE = {("cli", "__main__"), ("cli", "web")}
 MOST_ENTRIES = 14  # at the top of the package
 CORE = ("agent.loop", "child.main", "db")
 NOT_FOR_THE_CORE = ("cli", "migrate", "embedded")
