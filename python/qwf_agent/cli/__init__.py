@@ -27,6 +27,7 @@ LAZY = {
     "doctor": "qwf_agent.cli.doctor:doctor",
     "metrics": "qwf_agent.cli.metrics:metrics",
     "top": "qwf_agent.cli.top:top",
+    "web": "qwf_agent.web.command:web",
 }
 
 
@@ -37,7 +38,7 @@ SECTIONS = {
              "schedules", "limits"),
     "Change": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit",
                "settings"),
-    "Monitor": ("top", "doctor", "metrics", "version"),
+    "Monitor": ("web", "top", "doctor", "metrics", "version"),
 }  # fmt: skip
 
 

@@ -89,8 +89,7 @@ def check(conn: Connection, kind: str, name: str, option: str) -> None:
     known = _names(conn, COMPLETE[kind])
     if name not in known:
         text = f"there is no {kind} {name!r}" + (
-            _meant(name, known)
-            or f"; there are: {', '.join(sorted(known)[:MAX_LISTED]) or 'none'}"
+            _meant(name, known) or f"; there are: {', '.join(sorted(known)[:MAX_LISTED]) or 'none'}"
         )
         raise click.BadParameter(text, param_hint=option)
 

@@ -1,0 +1,162 @@
+"""What a person may do at the page: each action is one call of one function of schema qwf."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from starlette.datastructures import FormData
+
+from qwf_agent.web import database
+from qwf_agent.web.access import Person
+
+BY = frozenset({"by"})
+
+
+@dataclass(frozen=True)
+class Action:
+    """A function that forms of the page may call, with the types of its arguments.
+
+    The arguments are the fields of the form. A field that is empty is left out, so that the
+    function's default applies; an array takes all fields of its name.
+    """
+
+    arguments: Mapping[str, str]
+    done: (
+        str  # what the page says afterwards; {name} stands for an argument, {result} for the value
+    )
+    signed: frozenset[str] = field(default_factory=frozenset)  # arguments that say who it was
+
+
+ACTIONS: dict[str, Action] = {
+    "answer_job": Action(
+        {"job_id": "bigint", "value": "jsonb", "by": "text"}, "job {job_id} is answered", BY
+    ),
+    "submit_input": Action(
+        {"run_id": "bigint", "node_id": "text", "value": "jsonb", "by": "text"},
+        "answered; run {run_id} goes on",
+        BY,
+    ),
+    "cancel_job": Action({"job_id": "bigint", "reason": "text"}, "job {job_id} is cancelled"),
+    "cancel_jobs": Action({"jobs": "bigint[]", "reason": "text"}, "{ok} of {all} jobs cancelled"),
+    "cancel_run": Action({"run_id": "bigint", "reason": "text"}, "run {run_id} is cancelled"),
+    "change_job": Action(
+        {"job_id": "bigint", "priority": "int", "queue": "text", "run_at": "timestamptz"},
+        "job {job_id} is changed",
+    ),
+    "change_settings": Action({"changes": "jsonb"}, "the settings are changed"),
+    "create_limit": Action({"name": "text", "max_running": "int"}, "limit {name} is {max_running}"),
+    "create_queue": Action(
+        {
+            "name": "text", "lease": "interval", "timeout": "interval", "retention": "interval",
+            "max_running": "int",
+        },
+        "queue {name} is stored",
+    ),
+    "create_schedule": Action(
+        {
+            "name": "text", "task": "text", "workflow": "text", "cron": "text", "every": "interval",
+            "timezone": "text", "args": "jsonb", "queue": "text", "catch_up": "text",
+            "overlap": "text", "enabled": "boolean", "priority": "int", "project": "text",
+        },
+        "schedule {name} is stored; next: {result}",
+    ),
+    "drop_limit": Action({"name": "text"}, "limit {name} is dropped"),
+    "drop_schedule": Action({"name": "text"}, "schedule {name} is dropped"),
+    "enable_schedule": Action({"name": "text", "enabled": "boolean"}, "schedule {name} is changed"),
+    "enqueue": Action(
+        {
+            "task": "text", "args": "jsonb", "queue": "text", "priority": "int",
+            "run_at": "timestamptz", "key": "text", "project": "text", "labels": "jsonb",
+        },
+        "job {result} is queued",
+    ),
+    "enqueue_run": Action(
+        {
+            "workflow": "text", "context": "jsonb", "priority": "int", "run_at": "timestamptz",
+            "key": "text", "out_dir": "text", "project": "text", "labels": "jsonb",
+        },
+        "run {result} is started",
+    ),
+    "pause_queue": Action({"name": "text"}, "queue {name} is paused"),
+    "prune": Action({"max_rows": "int"}, "pruned: {result}"),
+    "register_pipeline": Action({"definition": "jsonb"}, "the pipeline is version {result}"),
+    "register_workflow": Action({"definition": "jsonb"}, "the workflow is version {result}"),
+    "request_model": Action(
+        {"host": "text", "queue": "text", "model": "text", "action": "text", "by": "text"},
+        "asked {queue} on {host} to {action} the model",
+        BY,
+    ),
+    "resume_queue": Action({"name": "text"}, "queue {name} goes on"),
+    "retry_job": Action({"job_id": "bigint"}, "job {job_id} runs again"),
+    "retry_jobs": Action({"jobs": "bigint[]"}, "{ok} of {all} jobs run again"),
+    "retry_run": Action({"run_id": "bigint", "from_node": "text"}, "run {run_id} goes on"),
+    "run_next": Action({"job_id": "bigint"}, "job {job_id} runs next"),
+    "tick": Action({}, "ticked: {result}"),
+    "worker_control": Action(
+        {
+            "host": "text", "queue": "text", "state": "text", "policy": "text", "reason": "text",
+            "until": "timestamptz", "by": "text",
+        },
+        "{queue} on {host} is {state}",
+        BY,
+    ),
+}  # fmt: skip
+
+
+class UnknownFieldError(Exception):
+    """A form has a field that the action does not know."""
+
+
+def call(action: str, form: FormData, person: Person) -> sql.Composed:
+    """The statement that a form stands for. Raises UnknownFieldError."""
+    known = ACTIONS[action]
+    given: dict[str, tuple[str, Any]] = {}
+    for name in dict.fromkeys(form.keys()):
+        if name in ("csrf", "back"):
+            continue
+        if name not in known.arguments:
+            raise UnknownFieldError(name)
+        kind, texts = known.arguments[name], [v for v in form.getlist(name) if isinstance(v, str)]
+        value: Any = texts if kind.endswith("[]") else texts[-1] if texts else ""
+        if value != "":
+            given[name] = (kind, value)
+    for name in known.signed:
+        given[name] = ("text", person.actor or person.name)
+    return database.named_call(action, given)
+
+
+async def perform(action: str, form: FormData, person: Person) -> str:
+    """Do it as this person, and say what is so now. Raises psycopg.Error, UnknownFieldError."""
+    statement = call(action, form, person)
+    async with await database.connect(person.dsn) as conn:
+        if person.actor is not None:
+            statement = (
+                sql.SQL("select pg_catalog.set_config('qwf.actor', {}, true);").format(
+                    sql.Literal(person.actor)
+                )
+                + statement
+            )
+        rows = await (await conn.execute(statement)).fetchall()
+    result = next(iter(rows[0].values())) if rows else None
+    said = {name: str(value) for name, value in form.items()} | {"result": str(result)}
+    return ACTIONS[action].done.format_map(said)
+
+
+def refused(error: psycopg.Error) -> tuple[str, int]:
+    """What a person reads about a refusal, and the status of the answer."""
+    state = error.sqlstate or ""
+    if state.startswith("QW") or state == "42501":
+        hint = f". {error.diag.message_hint}" if error.diag.message_hint else ""
+        detail = f" ({error.diag.message_detail})" if error.diag.message_detail else ""
+        return f"{error.diag.message_primary}{detail}{hint}", 403 if state == "42501" else 409
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return "another transaction holds a lock on it: try again in a moment", 409
+    if isinstance(error, psycopg.DataError):
+        return error.diag.message_primary or "the database cannot read a value", 422
+    if isinstance(error, psycopg.OperationalError):
+        return "the database does not answer: nothing was changed as far as is known", 503
+    return f"the database reports error {state}: see the log of qwf web", 500

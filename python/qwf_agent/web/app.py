@@ -1,0 +1,198 @@
+"""The application: its routes, and what every answer has in common."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg_pool import PoolTimeout
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from qwf_agent.web import access, actions, database, render, stream
+from qwf_agent.web.access import Access, Session
+from qwf_agent.web.page import NotFoundError, Page
+from qwf_agent.web.pages import PAGES
+from qwf_agent.web.snapshot import Snapshot
+
+log = logging.getLogger("qwf_agent.web")
+STATIC = Path(__file__).with_name("static")
+MOST_FORM = 2_100_000  # bytes of a form: the longest text that the database takes
+CSP = (
+    "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "
+    "img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": CSP,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+@dataclass
+class Site:
+    """What the handlers share."""
+
+    database: database.Database
+    snapshot: Snapshot
+    access: Access
+
+    def person(self, handler: Callable[[Request, Session], Awaitable[Response]]) -> Handler:
+        """A handler that only a person with a session reaches."""
+
+        async def admitted(request: Request) -> Response:
+            try:
+                session = await self.access.session(request)
+                if isinstance(session, Response):
+                    return session
+                return await handler(request, session)
+            except access.StrangerError as error:
+                return PlainTextResponse(f"{error}\n", 403)
+            except (psycopg.OperationalError, PoolTimeout) as error:
+                return _unavailable(request, error)
+
+        return admitted
+
+    def show(self, page: Page) -> Handler:
+        """The handler of a page."""
+
+        async def shown(request: Request, session: Session) -> Response:
+            look = database.Look(self.database)
+            try:
+                found, status = await page.read(request, look), 200
+                template = page.template
+            except NotFoundError as error:
+                found, status, template = {"why": str(error)}, 404, "not_found.html"
+            html = render.page(template, request, session, look, found, page)
+            times = ", ".join(f"sql;dur={s.took_s * 1000:.1f}" for s in look.statements[:20])
+            return _tagged(request, html, status, times)
+
+        return self.person(shown)
+
+    async def do(self, request: Request, session: Session) -> Response:
+        """Call the function that a form names, and show the page of the form again."""
+        action = request.path_params["action"]
+        form = await request.form(max_part_size=MOST_FORM)
+        back = render.own_path(request, str(form.get("back", "")))
+        if not access.csrf_matches(session, form.get("csrf")):
+            return PlainTextResponse("this form is out of date: load the page again\n", 403)
+        if action not in actions.ACTIONS:
+            return PlainTextResponse("there is no such action\n", 404)
+        if not session.person.may:
+            return PlainTextResponse("this page is read-only\n", 403)
+        began, code = time.monotonic(), "ok"
+        try:
+            kind, said, status = "done", await actions.perform(action, form, session.person), 200
+        except actions.UnknownFieldError as error:
+            kind, said, status = "refused", f"the action has no field {error}", 422
+        except psycopg.Error as error:
+            code = error.sqlstate or type(error).__name__
+            kind, (said, status) = "refused", actions.refused(error)
+            if status == 500:
+                log.warning("%s: %s", action, error)
+        client = request.client.host if request.client else "-"
+        who = session.person.actor or session.person.name
+        log.info("%s by %s from %s: %s, %.0f ms", action, who, client, code,
+                 (time.monotonic() - began) * 1000)  # fmt: skip
+        self.snapshot.hurry()
+        if "hx-request" in request.headers:
+            return HTMLResponse(render.notice(kind, said), 200 if kind == "done" else status)
+        session.notices.append((kind, said))
+        return RedirectResponse(back, status_code=303)
+
+    async def stream(self, request: Request, session: Session) -> Response:
+        """The stream of a tab."""
+        return await stream.stream(self.snapshot, session)
+
+
+def create_app(dsn: str, who: Access, hosts: Sequence[str] = access.LOCAL_HOSTS) -> ASGIApp:
+    """The page as an ASGI application.
+
+    `dsn` is the database that is read; `who` knows the person at the page; `hosts` are the names
+    under which browsers may reach it, or `("*",)` where something in front checks that.
+    """
+    data = database.Database(dsn)
+    site = Site(data, Snapshot(data), who)
+    routes = [
+        *(Route(page.path, site.show(page)) for page in PAGES),
+        Route("/do/{action}", site.person(site.do), methods=["POST"]),
+        Route("/stream", site.person(site.stream)),
+        Route("/healthz", _alive),
+        Mount("/static", StaticFiles(directory=STATIC), name="static"),
+        *who.routes(),
+    ]
+    app = Starlette(routes=routes)
+    return Guard(app, hosts)
+
+
+class Guard:
+    """Refuses what no person sends, and puts the headers on every answer."""
+
+    def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
+        self._app, self._hosts = app, tuple(host.lower() for host in hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                known = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    *(
+                        (name.lower().encode(), value.encode())
+                        for name, value in HEADERS.items()
+                        if name.lower().encode() not in known
+                    ),
+                ]
+            await send(message)
+
+        why = access.refusal(Request(scope), self._hosts)
+        if why is not None:
+            await PlainTextResponse(why + "\n", 421 if "host" in why else 403)(
+                scope, receive, with_headers
+            )
+            return
+        await self._app(scope, receive, with_headers)
+
+
+def _tagged(request: Request, html: str, status: int, times: str) -> Response:
+    """A page, or its live part; 304 if the browser has it already."""
+    partial = "hx-request" in request.headers
+    body = render.live_part(html) if partial else html
+    tag = '"' + hashlib.sha256(body.encode()).hexdigest()[:24] + '"'
+    headers = {
+        "Cache-Control": "private, no-cache" if partial else "no-store",
+        "Vary": "HX-Request, Cookie",
+        "Server-Timing": times,
+        "ETag": tag,
+    }
+    if partial and request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return HTMLResponse(body, status, headers)
+
+
+def _unavailable(request: Request, error: Exception) -> Response:
+    log.warning("%s: %s", request.url.path, error)
+    if isinstance(error, psycopg.errors.QueryCanceled):
+        return HTMLResponse(render.failure(request, "slow"), 503)
+    return HTMLResponse(render.failure(request, "lost"), 503)
+
+
+async def _alive(request: Request) -> Response:
+    return PlainTextResponse("ok\n")

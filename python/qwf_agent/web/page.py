@@ -1,0 +1,31 @@
+"""What a page is: a path, a template, and a function that reads what the template shows."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+
+from qwf_agent.web.database import Look
+
+
+class NotFoundError(Exception):
+    """There is nothing under this address. The text tells the person why."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page.
+
+    `read` gets the request and a Look, and returns the variables of the template. The block `live`
+    of the template is fetched again when one of `topics` changes (see snapshot.py), or every
+    `every_s` seconds. `read` raises NotFoundError.
+    """
+
+    path: str
+    template: str
+    read: Callable[[Request, Look], Awaitable[dict[str, Any]]]
+    topics: tuple[str, ...] = ()
+    every_s: float | None = None

@@ -1,0 +1,8 @@
+"""The pages, in the order of the menu."""
+
+from __future__ import annotations
+
+from qwf_agent.web.page import Page
+from qwf_agent.web.pages import overview
+
+PAGES: tuple[Page, ...] = (*overview.PAGES,)

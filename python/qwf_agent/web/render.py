@@ -1,0 +1,193 @@
+"""Templates: what they may use, and how a page becomes HTML."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta, timezone
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+from zoneinfo import ZoneInfo
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+
+from qwf_agent import __version__
+from qwf_agent.cli.draw import words
+from qwf_agent.cli.draw.visible import visible
+from qwf_agent.web import actions
+from qwf_agent.web.access import Session
+from qwf_agent.web.database import Look, named_call
+from qwf_agent.web.page import Page
+
+TEMPLATES = Path(__file__).with_name("templates")
+LIVE, LIVE_END = "<!--live-->", "<!--/live-->"  # no text of a value can hold these: it is escaped
+THEMES = ("auto", "light", "dark")
+SECRET_KEYS = ("password", "passwd", "token", "secret", "authorization", "api_key", "apikey")
+MASK = "••••••"
+MENU = (  # path, name, its key after g
+    ("/", "Overview", "o"),
+    ("/runs", "Runs", "r"),
+    ("/jobs", "Jobs", "j"),
+    ("/inputs", "Questions", "i"),
+    ("/failures", "Failures", "x"),
+    ("/fleet", "Fleet", "f"),
+    ("/queues", "Queues", "q"),
+    ("/schedules", "Schedules", "s"),
+    ("/workflows", "Workflows", "w"),
+    ("/doctor", "Doctor", "d"),
+)
+
+
+def page(
+    template: str, request: Request, session: Session, look: Look, found: dict[str, Any],
+    shown: Page,
+) -> str:  # fmt: skip
+    """The whole HTML of a page."""
+    notices, session.notices = session.notices, []
+    return _ENVIRONMENT.get_template(template).render(
+        found,
+        request=request,
+        person=session.person,
+        csrf=session.csrf,
+        notices=notices,
+        statements=look.statements,
+        called=[],
+        page=shown,
+        here=request.url.path + ("?" + request.url.query if request.url.query else ""),
+        url=partial(url, request),
+        theme=_choice(request.cookies.get("qwf_theme"), THEMES),
+        clock=partial(clock, zone=_zone(request.cookies.get("qwf_zone"))),
+        menu=MENU,
+    )
+
+
+def live_part(html: str) -> str:
+    """The part of a page that is fetched again."""
+    return html.partition(LIVE)[2].partition(LIVE_END)[0]
+
+
+def notice(kind: str, text: str) -> str:
+    """One line that says what an action did."""
+    return _ENVIRONMENT.get_template("_notice.html").render(kind=kind, text=text)
+
+
+def failure(request: Request, why: str) -> str:
+    """The page for somebody whose database does not answer (lost), or not in time (slow)."""
+    return _ENVIRONMENT.get_template("failure.html").render(
+        why=why, request=request, url=partial(url, request), theme=_choice(None, THEMES)
+    )
+
+
+def url(request: Request, path: str, **query: Any) -> str:
+    """The address of one of our paths, wherever the application is mounted."""
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    root = str(request.scope.get("root_path", "")).rstrip("/")
+    return root + path + ("?" + urlencode(given, doseq=True) if given else "")
+
+
+def own_path(request: Request, given: str) -> str:
+    """An address of ours that a form names, else the first page: never one of another site."""
+    parts = urlsplit(given)
+    ours = given.startswith("/") and not given.startswith(("//", "/\\"))
+    root = str(request.scope.get("root_path", ""))
+    if ours and not parts.scheme and not parts.netloc and given.startswith(root):
+        return given
+    return url(request, "/")
+
+
+def clock(when: datetime, zone: ZoneInfo | timezone) -> str:
+    """A time in the zone of the browser, without the date if it is today."""
+    if isinstance(when, words.FarTime):
+        return words.FOREVER.get(when.text, when.text)
+    there, now = when.astimezone(zone), datetime.now(zone)
+    form = "%H:%M:%S" if there.date() == now.date() else "%Y-%m-%d %H:%M"
+    return there.strftime(form) + (" UTC" if zone is timezone.utc else "")
+
+
+def utc(when: datetime) -> str:
+    """A time in UTC, exactly."""
+    if isinstance(when, words.FarTime):
+        return when.text
+    return when.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def classname(text: str) -> str:
+    """A text as part of an id or class: letters and digits of ASCII stay."""
+    return "".join(c if (c.isascii() and c.isalnum()) or c == "_" else "-" for c in str(text))
+
+
+def length(value: Any) -> str:
+    """A length of time as a person writes it; nothing for none."""
+    if value is None:
+        return ""
+    seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    return words.duration(max(0.0, seconds))
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON to read, with the values of secret-looking keys masked."""
+    return json.dumps(masked(value), indent=2, ensure_ascii=False, default=str)
+
+
+def masked(value: Any) -> Any:
+    """The value without what stands under keys like `password`: against shoulders."""
+    if isinstance(value, dict):
+        return {
+            key: MASK if any(word in str(key).lower() for word in SECRET_KEYS) else masked(item)
+            for key, item in value.items()
+        }
+    return [masked(item) for item in value] if isinstance(value, list) else value
+
+
+def _shown(value: Any) -> Any:
+    """What is put into a page for a value: unseen characters get a symbol."""
+    if value is None:
+        return ""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _choice(given: str | None, known: tuple[str, ...]) -> str:
+    return given if given in known else known[0]
+
+
+def _zone(name: str | None) -> ZoneInfo | timezone:
+    try:
+        return ZoneInfo(name) if name else timezone.utc
+    except (OSError, ValueError, KeyError):  # no such zone, or no zones on this machine
+        return timezone.utc
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
+def _sql_of(action: str, arguments: dict[str, Any]) -> str:
+    """The statement of a button, to paste into psql."""
+    types = actions.ACTIONS[action].arguments
+    given = {name: (types[name], value) for name, value in arguments.items() if value is not None}
+    return named_call(action, given).as_string(None) + ";"
+
+
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(TEMPLATES),
+    autoescape=True,
+    undefined=StrictUndefined,
+    finalize=_shown,
+    extensions=["jinja2.ext.do"],
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.globals |= {"version": __version__, "sql_of": _sql_of, "themes": THEMES, "now": _now}
+_ENVIRONMENT.filters |= {
+    "length": length,
+    "as_json": as_json,
+    "size": words.size,
+    "gist": words.gist,
+    "brief": words.brief,
+    "classname": classname,
+    "sign": lambda status: words.LOOKS.get(status, ("●", ""))[0],
+    "utc": utc,
+}

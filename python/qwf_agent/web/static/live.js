@@ -1,0 +1,154 @@
+// What every page does: it stays fresh, it remembers theme and zone, it can be steered by keys.
+(() => {
+  "use strict";
+  const body = document.body;
+  const live = document.getElementById("live");
+  const POLL_MS = 5000, SILENCE_MS = 15000, SLOW_MS = 30000;
+  const cookie = (name, value) => {
+    document.cookie = `${name}=${encodeURIComponent(value)};path=${body.dataset.root || "/"};max-age=31536000;samesite=lax`;
+  };
+
+  // --- fresh: a stream names what has changed; without one, we ask every 5 s
+  const topics = new Set((live?.dataset.topics || "").split(" ").filter(Boolean));
+  const every = Number(live?.dataset.every || 0) * 1000;
+  let stream = null, heard = 0, asked = 0, lost = 0, busy = false, again = false;
+
+  function refresh() {
+    if (!live || document.hidden) return;
+    if (busy && Date.now() - asked < SLOW_MS) { again = true; return; }
+    busy = true; asked = Date.now();
+    htmx.trigger(live, "refresh");
+  }
+  function settled(ok) {
+    busy = false;
+    const stale = document.getElementById("stale");
+    if (ok) {
+      lost = 0; stale.hidden = true;
+      const now = new Date();
+      document.getElementById("fresh").textContent = "as of " + now.toLocaleTimeString([], {hour12: false});
+      stale.querySelector("time").textContent = now.toLocaleTimeString([], {hour12: false});
+      document.dispatchEvent(new CustomEvent("qwf:fresh"));
+    } else {
+      lost += 1; stale.hidden = false;
+    }
+    if (again) { again = false; setTimeout(refresh, 300); }
+  }
+  function open() {
+    if (stream || document.hidden || !topics.size || !body.dataset.stream) return;
+    stream = new EventSource(body.dataset.stream);
+    heard = Date.now();
+    stream.addEventListener("changed", (event) => {
+      heard = Date.now();
+      if (event.data.split(" ").some((topic) => topics.has(topic) || topic === "lost")) refresh();
+    });
+    stream.addEventListener("tick", () => { heard = Date.now(); });
+    stream.addEventListener("sample", (event) => {
+      heard = Date.now();
+      document.dispatchEvent(new CustomEvent("qwf:sample", {detail: event.data}));
+    });
+  }
+  function close() { stream?.close(); stream = null; }
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) close(); else { open(); refresh(); }
+  });
+  addEventListener("pagehide", close);
+  addEventListener("pageshow", (event) => { if (event.persisted) { open(); refresh(); } });
+  setInterval(() => {
+    if (document.hidden || !live) return;
+    const now = Date.now();
+    const alive = stream && stream.readyState === EventSource.OPEN && now - heard < SILENCE_MS;
+    if (stream && now - heard > SILENCE_MS && stream.readyState !== EventSource.CLOSED) { close(); open(); heard = 0; }
+    const wait = lost ? Math.min(SLOW_MS, 1000 * 2 ** lost) : every || (topics.size && !alive ? POLL_MS : 0);
+    if (wait && now - asked >= wait) refresh();
+  }, 500);
+  document.addEventListener("htmx:finally:request", (event) => {
+    const ctx = event.detail?.ctx;
+    if (ctx?.sourceElement === live) settled(Boolean(ctx.response?.raw) && ctx.response.raw.status < 500);
+    else { asked = 0; setTimeout(refresh, 50); }  // somebody did something: show what it changed
+  });
+  document.addEventListener("htmx:error", (event) => {
+    if (event.detail?.ctx?.sourceElement === live) settled(false);
+  });
+
+  // --- times are written by the server, in the zone of the browser, which a cookie names
+  addEventListener("load", () => {  // htmx has read the page by then
+    const zone = encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone || "");
+    if (zone && !document.cookie.includes(`qwf_zone=${zone}`)) {
+      cookie("qwf_zone", decodeURIComponent(zone));
+      if (document.cookie.includes("qwf_zone=")) refresh();
+    }
+    open();
+  });
+
+  // --- theme, keys, notices, copies
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) {
+      for (const sheet of document.querySelectorAll("details.confirm[open], details.me[open]"))
+        if (!sheet.contains(event.target)) sheet.open = false;
+      return;
+    }
+    if (button.dataset.themeChoice) {
+      document.documentElement.dataset.theme = button.dataset.themeChoice;
+      cookie("qwf_theme", button.dataset.themeChoice);
+      for (const other of document.querySelectorAll("[data-theme-choice]"))
+        other.setAttribute("aria-pressed", String(other === button));
+    } else if ("close" in button.dataset) button.closest(".notice").remove();
+    else if ("help" in button.dataset) document.getElementById("keys").showModal();
+    else if (button.classList.contains("copy")) copy(button);
+  });
+  document.addEventListener("submit", (event) => {
+    const sheet = event.target.closest("details.confirm");
+    if (sheet) setTimeout(() => { sheet.open = false; }, 0);
+  });
+  new MutationObserver((changes) => {
+    for (const change of changes) for (const node of change.addedNodes)
+      if (node.classList?.contains("done")) setTimeout(() => node.remove(), 6000);
+  }).observe(document.getElementById("notices"), {childList: true});
+
+  function copy(button) {  // without navigator.clipboard, which needs https
+    const area = document.createElement("textarea");
+    area.value = button.dataset.text ?? button.nextElementSibling?.textContent ?? "";
+    body.append(area); area.select(); document.execCommand("copy"); area.remove(); button.focus();
+    button.textContent = "copied"; setTimeout(() => { button.textContent = "copy"; }, 1500);
+  }
+
+  // --- keys: / search, g and a letter, j k x Enter on rows, letters of the row's buttons
+  const choice = document.querySelector("[data-keys-choice]");
+  if (choice) {
+    choice.checked = localStorage.getItem("qwf-keys") !== "off";
+    choice.addEventListener("change", () => localStorage.setItem("qwf-keys", choice.checked ? "on" : "off"));
+  }
+  let going = 0;
+  const rows = () => [...document.querySelectorAll("[data-row]")];
+  const current = () => document.querySelector("[data-row][aria-current]");
+  function step(by) {
+    const all = rows(), at = all.indexOf(current());
+    const next = all[Math.max(0, Math.min(all.length - 1, at + by))];
+    if (!next) return;
+    current()?.removeAttribute("aria-current");
+    next.setAttribute("aria-current", "true");
+    next.scrollIntoView({block: "nearest"});
+    next.querySelector("a")?.focus({preventScroll: true});
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") for (const sheet of document.querySelectorAll("details.confirm[open], details.me[open]")) sheet.open = false;
+    if (event.ctrlKey || event.metaKey || event.altKey || choice?.checked === false) return;
+    if (event.target.closest("input, textarea, select, [contenteditable], dialog")) return;
+    const key = event.key;
+    if (Date.now() - going < 1500) {
+      going = 0;
+      const link = document.querySelector(`[data-go="${CSS.escape(key)}"]`);
+      if (link) { event.preventDefault(); location.href = link.href; }
+      return;
+    }
+    if (key === "g") going = Date.now();
+    else if (key === "/") { event.preventDefault(); document.querySelector(".search input")?.focus(); }
+    else if (key === "?") document.getElementById("keys").showModal();
+    else if (key === "j") step(1);
+    else if (key === "k") step(-1);
+    else if (key === "x") current()?.querySelector('input[type="checkbox"]')?.click();
+    else if (key === "Enter" && !event.target.closest("a, button, summary")) current()?.querySelector("a")?.click();
+    else current()?.querySelector(`[data-key="${CSS.escape(key)}"]`)?.click();
+  });
+})();

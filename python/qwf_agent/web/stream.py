@@ -1,0 +1,48 @@
+"""The stream of a tab: names of what has changed, never what it has become."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+from starlette.responses import Response, StreamingResponse
+
+from qwf_agent.web.access import Session
+from qwf_agent.web.snapshot import Snapshot
+
+MOST_STREAMS = 3  # of a browser: it has six connections to a server, and pages need some of them
+TICK_S = 5.0  # a tab that hears no tick for three of these asks by itself
+
+
+async def stream(snapshot: Snapshot, session: Session) -> Response:
+    """A stream of server-sent events, or 204 if this browser has enough of them."""
+    if session.streams >= MOST_STREAMS:
+        return Response(status_code=204)
+    session.streams += 1
+    return StreamingResponse(
+        _events(snapshot, session),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _events(snapshot: Snapshot, session: Session) -> AsyncIterator[str]:
+    try:
+        yield "retry: 5000\n\n"
+        changes = snapshot.changes()
+        news = asyncio.ensure_future(anext(changes))
+        try:
+            while True:
+                done, _ = await asyncio.wait({news}, timeout=TICK_S)
+                if done:
+                    yield f"event: changed\ndata: {' '.join(sorted(news.result()))}\n\n"
+                    news = asyncio.ensure_future(anext(changes))
+                else:
+                    yield f"event: tick\ndata: {time.time():.0f}\n\n"
+        finally:
+            news.cancel()
+            await asyncio.gather(news, return_exceptions=True)
+            await changes.aclose()
+    finally:
+        session.streams -= 1
