@@ -29,7 +29,7 @@ USES: dict[str, set[str]] = {
     "agent": {"child", "db", "exit_codes", "qwf_agent", "system", "versions"},
     "__main__": {"agent", "child", "config", "exit_codes", "system"},
     "cli": {"config", "db", "embedded", "exit_codes", "migrate", "qwf_agent", "versions"},
-    "web": {"cli", "config", "exit_codes", "versions"},
+    "web": {"cli", "config", "qwf_agent"},
 }
 # Commands that another room defines: the command line imports them when they are called, by a name
 # in a string, and uses nothing else of these rooms.
