@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 from starlette.testclient import TestClient
 
 from qwf_agent.web import access
-from qwf_agent.web.app import create_app
+from qwf_agent.web.app import build
 
 LEVELS: dict[str, tuple[str, ...]] = {
     "stranger": (),
@@ -74,12 +74,12 @@ def login(db: psycopg.Connection[Any], dsn: str, level: str) -> str:
 
 @pytest.fixture
 def visit(db: psycopg.Connection[Any], dsn: str) -> Iterator[Visit]:
-    """visit("viewer") is a visitor of that level; keywords go to create_app."""
+    """visit("viewer") is a visitor of that level; keywords go to build."""
     with contextlib.ExitStack() as stack:
 
         def start(level: str = "admin", **options: Any) -> Visitor:
             where = login(db, dsn, level)
-            app = create_app(where, access.TokenAccess(where, TOKEN), **options)
+            app = build(where, access.TokenAccess(where, TOKEN), access.LOCAL_HOSTS, **options)
             client = stack.enter_context(TestClient(app, base_url="http://127.0.0.1"))
             client.get("/", params={"token": TOKEN})
             return Visitor(client)

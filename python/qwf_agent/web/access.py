@@ -7,27 +7,46 @@ import ipaddress
 import secrets
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import psycopg
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from qwf_agent.web import database
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
 
 COOKIE = "qwf_session"
 SESSION_S = 12 * 3600
 RIGHTS_S = 60  # how long known rights are used to draw buttons; each call is checked by Postgres
 MOST_SESSIONS = 1000
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
-# What a login may call. The page draws a button for a function of this list only; Postgres decides.
+LEVELS = {
+    "viewer": ("qwf_viewer",),
+    "operator": ("qwf_viewer", "qwf_producer"),
+    "admin": ("qwf_admin",),
+}
+# What may be called, and as which of the roles. The page draws a button for a function of this list
+# only; Postgres decides when it is called.
 RIGHTS = """
-select p.proname as function
+select p.proname as function, r.role
 from pg_proc p
-where p.pronamespace = 'qwf'::regnamespace and has_function_privilege(p.oid, 'execute')
-  and has_table_privilege('qwf.fleet', 'select')
+cross join lateral (
+  select given.role from unnest(%(roles)s::text[]) with ordinality given (role, place)
+  where has_function_privilege(given.role, p.oid, 'execute')
+  order by given.place limit 1
+) r
+where p.pronamespace = 'qwf'::regnamespace
+  and has_table_privilege(current_user, 'qwf.fleet', 'select')
+"""
+LACKING = """
+select r.role from unnest(%(roles)s::text[]) r (role)
+where not pg_has_role(current_user, r.role, 'member')
 """
 
 
@@ -37,16 +56,20 @@ class StrangerError(Exception):
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody at the page, as the database knows them: a login, and what it may call."""
+    """Somebody at the page, as the database knows them: a login, and what it may call.
+
+    `may` maps each function to the role that calls it, or to None: the login itself. `actor` is who
+    it is by the word of a proxy or an application: hearsay, which the database records as such.
+    """
 
     name: str
-    may: frozenset[str]
+    may: Mapping[str, str | None]
     dsn: str
-    actor: str | None = None  # who it is by the word of a proxy or an application: hearsay
+    actor: str | None = None
 
     @property
     def level(self) -> str:
-        """The role that the rights amount to."""
+        """The level that the rights amount to."""
         if "change_settings" in self.may:
             return "admin"
         return "operator" if "cancel_job" in self.may else "viewer"
@@ -62,6 +85,13 @@ class Session:
     rights_at: float = field(default_factory=time.monotonic)
     notices: list[tuple[str, str]] = field(default_factory=list)  # (kind, text), shown once
     streams: int = 0
+    said: tuple[str, str] | None = None  # name and level that a proxy or an application said
+
+    async def renew(self, ask: Callable[[], Awaitable[Person]]) -> None:
+        """Ask again for the rights of the person, once a minute."""
+        if time.monotonic() - self.rights_at > RIGHTS_S:
+            self.rights_at = time.monotonic()
+            self.person = await ask()
 
 
 class Sessions:
@@ -70,15 +100,15 @@ class Sessions:
     def __init__(self) -> None:
         self._sessions: dict[str, Session] = {}
 
-    def open(self, person: Person) -> tuple[str, Session]:
-        """A new session and the secret for its cookie."""
+    def open(self, person: Person, said: tuple[str, str] | None) -> str:
+        """Begin a session; returns the secret for its cookie."""
         now = time.monotonic()
         self._sessions = {k: s for k, s in self._sessions.items() if s.ends_at > now}
         while len(self._sessions) >= MOST_SESSIONS:
             del self._sessions[next(iter(self._sessions))]
         secret = secrets.token_urlsafe(32)
-        session = self._sessions[secret] = Session(person)
-        return secret, session
+        self._sessions[secret] = Session(person, said=said)
+        return secret
 
     def find(self, request: Request) -> Session | None:
         """The session of a request, unless it has ended."""
@@ -93,6 +123,8 @@ class Sessions:
 class Access(ABC):
     """A way of knowing who is at the page."""
 
+    signs_out = False  # whether a person can leave
+
     def __init__(self) -> None:
         self.sessions = Sessions()
 
@@ -104,10 +136,12 @@ class Access(ABC):
         """Pages of its own, such as a form to sign in."""
         return ()
 
-    def admit(self, request: Request, person: Person, to: str) -> Response:
-        """Open a session, and send the browser on with its cookie."""
-        secret, _ = self.sessions.open(person)
-        response = RedirectResponse(to, status_code=303)
+    def admit(
+        self, request: Request, person: Person, to: str, said: tuple[str, str] | None = None
+    ) -> Response:
+        """Begin a session, and send the browser on with its cookie."""
+        secret = self.sessions.open(person, said)
+        response = RedirectResponse(to, status_code=303, headers={"Cache-Control": "no-store"})
         response.set_cookie(
             COOKIE,
             secret,
@@ -130,39 +164,70 @@ class TokenAccess(Access):
         """The session; a request with the token gets one."""
         session = self.sessions.find(request)
         if session is not None:
-            if time.monotonic() - session.rights_at > RIGHTS_S:
-                session.person, session.rights_at = await self._person(), time.monotonic()
+            await session.renew(lambda: person_of(self._dsn, self._read_only))
             return session
         given = request.query_params.get("token", "")
         if request.method == "GET" and hmac.compare_digest(given.encode(), self._token.encode()):
             here = request.url.remove_query_params("token")
             to = here.path + ("?" + here.query if here.query else "")
-            return self.admit(request, await self._person(), to)
-        return Response(
-            "This page needs the link that `qwf web` printed: it ends in ?token=…\n",
-            status_code=401,
-            media_type="text/plain",
+            return self.admit(request, await person_of(self._dsn, self._read_only), to)
+        return PlainTextResponse(
+            "This page needs the link that `qwf web` printed: it ends in ?token=…\n", 401
         )
 
-    async def _person(self) -> Person:
-        return await person_of(self._dsn, read_only=self._read_only)
 
-
-async def person_of(dsn: str, read_only: bool = False, actor: str | None = None) -> Person:
+async def person_of(dsn: str, read_only: bool = False) -> Person:
     """The person that a login of the database is. Raises psycopg.Error, StrangerError."""
     async with await database.connect(dsn) as conn:
-        name = (await (await conn.execute("select current_user as name")).fetchall())[0]["name"]
-        try:
-            rights = await (await conn.execute(RIGHTS)).fetchall()
-        except psycopg.errors.InsufficientPrivilege:
-            rights = []
+        name = await _login(conn)
+        rights = await _rights(conn, name, (name,))
+    may: dict[str, str | None] = {} if read_only else dict.fromkeys(rights)
+    return Person(name, may, dsn)
+
+
+async def person_at(dsn: str, level: str, actor: str, read_only: bool = False) -> Person:
+    """The person of whom somebody we trust says this name and level (a key of LEVELS).
+
+    The login of `dsn` takes on the roles of the level for each call, so it must be a member of
+    them. Raises psycopg.Error, StrangerError.
+    """
+    roles = LEVELS[level]
+    async with await database.connect(dsn) as conn:
+        name = await _login(conn)
+        lacking = [r["role"] for r in await _all(conn, LACKING, roles)]
+        if lacking:
+            raise StrangerError(
+                f"the login {name} may not act for a person of the level {level};"
+                f" a superuser lets it by: grant {', '.join(lacking)} to {name}"
+            )
+        rights = await _rights(conn, name, roles)
+        return Person(name, {} if read_only else rights, dsn, actor)
+
+
+async def _login(conn: database.Connection) -> str:
+    cursor = await conn.execute("select current_user::text as name")
+    return str((await cursor.fetchall())[0]["name"])
+
+
+async def _rights(
+    conn: database.Connection, name: str, roles: Sequence[str]
+) -> dict[str, str | None]:
+    try:
+        rights = await _all(conn, RIGHTS, roles)
+    except (psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable):
+        rights = []
     if not rights:
         raise StrangerError(
             f"the login {name} may not read the tables of qwf; a superuser lets it look by:"
             f" grant qwf_viewer to {name}"
         )
-    may = frozenset(row["function"] for row in rights)
-    return Person(str(name), frozenset() if read_only else may, dsn, actor)
+    return {row["function"]: row["role"] for row in rights}
+
+
+async def _all(
+    conn: database.Connection, query: LiteralString, roles: Sequence[str]
+) -> database.Rows:
+    return await (await conn.execute(query, {"roles": list(roles)})).fetchall()
 
 
 def is_loopback(host: str) -> bool:
@@ -173,18 +238,18 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def refusal(request: Request, hosts: Sequence[str]) -> str | None:
-    """Why a request is refused whoever sends it: a foreign Host, or a form of another site."""
+def refusal(request: Request, hosts: Sequence[str]) -> tuple[str, int] | None:
+    """Why a request is refused from anybody, and the status: a foreign Host or another site."""
     given = request.headers.get("host", "")
     name = given.rpartition(":")[0] if given.rpartition(":")[2].isdigit() else given
     if "*" not in hosts and name.lower() not in hosts:
-        return f"this page does not answer to the host {name!r}: name it with --host-name"
+        return f"this page does not answer to the host {name!r}: see qwf web --name", 421
     if request.method in ("GET", "HEAD"):
         return None
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin", "")
     same = site == "same-origin" or (site is None and origin.partition("://")[2] == given)
-    return None if same else "this form was sent by another site"
+    return None if same else ("this form was sent by another site", 403)
 
 
 def csrf_matches(session: Session, given: object) -> bool:

@@ -131,19 +131,27 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
 
 async def perform(action: str, form: FormData, person: Person) -> str:
     """Do it as this person, and say what is so now. Raises psycopg.Error, UnknownFieldError."""
-    statement = call(action, form, person)
+    statement = sql.SQL("{};{}").format(_as(person, action), call(action, form, person))
     async with await database.connect(person.dsn) as conn:
-        if person.actor is not None:
-            statement = (
-                sql.SQL("select pg_catalog.set_config('qwf.actor', {}, true);").format(
-                    sql.Literal(person.actor)
-                )
-                + statement
-            )
-        rows = await (await conn.execute(statement)).fetchall()
-    result = next(iter(rows[0].values())) if rows else None
-    said = {name: str(value) for name, value in form.items()} | {"result": str(result)}
+        cursor = await conn.execute(statement)
+        cursor.nextset()
+        rows = await cursor.fetchall()
+    values = [next(iter(row.values())) for row in rows]
+    said = {name: str(value) for name, value in form.items()}
+    good = sum(row.get("ok") is True for row in rows)
+    said |= {"result": str(values[0]) if values else "", "ok": str(good), "all": str(len(rows))}
     return ACTIONS[action].done.format_map(said)
+
+
+def _as(person: Person, action: str) -> sql.Composed:
+    """What makes the next statement the person's: the role that calls, and a name for the log."""
+    role = person.may.get(action)
+    settings = {"qwf.actor": person.actor, "role": role}
+    return sql.SQL("select ") + sql.SQL(", ").join(
+        sql.SQL("pg_catalog.set_config({}, {}, true)").format(name, value)
+        for name, value in settings.items()
+        if value is not None
+    )
 
 
 def refused(error: psycopg.Error) -> tuple[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from qwf_agent.web.access import Access, Session
 from qwf_agent.web.page import NotFoundError, Page
 from qwf_agent.web.pages import PAGES
 from qwf_agent.web.snapshot import Snapshot
+from qwf_agent.web.trusted import Says, Trusted
 
 log = logging.getLogger("qwf_agent.web")
 STATIC = Path(__file__).with_name("static")
@@ -38,6 +40,8 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+ANY_HOST = ("*",)
+PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -75,7 +79,8 @@ class Site:
                 template = page.template
             except NotFoundError as error:
                 found, status, template = {"why": str(error)}, 404, "not_found.html"
-            html = render.page(template, request, session, look, found, page)
+            leaves = self.access.signs_out
+            html = render.page(template, request, session, look, found, page, leaves)
             times = ", ".join(f"sql;dur={s.took_s * 1000:.1f}" for s in look.statements[:20])
             return _tagged(request, html, status, times)
 
@@ -92,6 +97,8 @@ class Site:
             return PlainTextResponse("there is no such action\n", 404)
         if not session.person.may:
             return PlainTextResponse("this page is read-only\n", 403)
+        if session.person.actor is not None and action not in session.person.may:
+            return HTMLResponse(render.notice("refused", "your level may not do this"), 403)
         began, code = time.monotonic(), "ok"
         try:
             kind, said, status = "done", await actions.perform(action, form, session.person), 200
@@ -112,16 +119,35 @@ class Site:
         session.notices.append((kind, said))
         return RedirectResponse(back, status_code=303)
 
+    async def ready(self, request: Request) -> Response:
+        """Whether the database answers and has the schema: for a load balancer."""
+        try:
+            await self.database.rows("select qwf.version()", {})
+        except (psycopg.Error, PoolTimeout) as error:
+            log.warning("not ready: %s", error)
+            return PlainTextResponse("the database does not answer, or has no qwf\n", 503)
+        return PlainTextResponse("ok\n")
+
     async def stream(self, request: Request, session: Session) -> Response:
         """The stream of a tab."""
         return await stream.stream(self.snapshot, session)
 
 
-def create_app(dsn: str, who: Access, hosts: Sequence[str] = access.LOCAL_HOSTS) -> ASGIApp:
-    """The page as an ASGI application.
+def create_app(dsn: str, person: Says, read_only: bool = False) -> ASGIApp:
+    """The page as an ASGI application, to mount in one of your own.
 
-    `dsn` is the database that is read; `who` knows the person at the page; `hosts` are the names
-    under which browsers may reach it, or `("*",)` where something in front checks that.
+    `person(request)` returns the name and the level (viewer, operator or admin) of who sent a
+    request, or None for somebody who may not see the page; it may be a coroutine function. For
+    each call, the login of `dsn` takes on the roles of that level, so it must be a member of
+    qwf_viewer, qwf_producer and qwf_admin. Your application checks the Host of requests.
+    """
+    return build(dsn, Trusted(dsn, person, read_only), ANY_HOST)
+
+
+def build(dsn: str, who: Access, hosts: Sequence[str], trust_proxy: bool = False) -> ASGIApp:
+    """The page for people whom `who` knows, at `hosts`: the names browsers may reach it by.
+
+    With `trust_proxy`, X-Forwarded-Prefix and X-Forwarded-Proto say how browsers reach it.
     """
     data = database.Database(dsn)
     site = Site(data, Snapshot(data), who)
@@ -130,18 +156,19 @@ def create_app(dsn: str, who: Access, hosts: Sequence[str] = access.LOCAL_HOSTS)
         Route("/do/{action}", site.person(site.do), methods=["POST"]),
         Route("/stream", site.person(site.stream)),
         Route("/healthz", _alive),
+        Route("/readyz", site.ready),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *who.routes(),
     ]
-    app = Starlette(routes=routes)
-    return Guard(app, hosts)
+    return Guard(Starlette(routes=routes), hosts, trust_proxy)
 
 
 class Guard:
     """Refuses what no person sends, and puts the headers on every answer."""
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
-        self._app, self._hosts = app, tuple(host.lower() for host in hosts)
+    def __init__(self, app: ASGIApp, hosts: Sequence[str], trust_proxy: bool) -> None:
+        self._app, self._trust_proxy = app, trust_proxy
+        self._hosts = tuple(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -152,23 +179,30 @@ class Guard:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 known = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [
-                    *message["headers"],
-                    *(
-                        (name.lower().encode(), value.encode())
-                        for name, value in HEADERS.items()
-                        if name.lower().encode() not in known
-                    ),
-                ]
+                ours = [(n.lower().encode(), value.encode()) for n, value in HEADERS.items()]
+                message["headers"] += [pair for pair in ours if pair[0] not in known]
             await send(message)
 
-        why = access.refusal(Request(scope), self._hosts)
-        if why is not None:
-            await PlainTextResponse(why + "\n", 421 if "host" in why else 403)(
-                scope, receive, with_headers
-            )
+        if self._trust_proxy:
+            scope = _as_browsers_see_it(scope)
+        refused = access.refusal(Request(scope), self._hosts)
+        if refused is not None:
+            why, status = refused
+            await PlainTextResponse(why + "\n", status)(scope, receive, with_headers)
             return
         await self._app(scope, receive, with_headers)
+
+
+def _as_browsers_see_it(scope: Scope) -> Scope:
+    """The request with the prefix and the protocol that a proxy in front says."""
+    headers = Request(scope).headers
+    prefix = headers.get("x-forwarded-prefix", "").rstrip("/")
+    seen = dict(scope)
+    if PREFIX.fullmatch(prefix):
+        seen["root_path"] = prefix
+    if headers.get("x-forwarded-proto") in ("http", "https"):
+        seen["scheme"] = headers["x-forwarded-proto"]
+    return seen
 
 
 def _tagged(request: Request, html: str, status: int, times: str) -> Response:

@@ -5,14 +5,25 @@ from __future__ import annotations
 import logging
 import secrets
 import webbrowser
+from typing import TYPE_CHECKING, Any
 
 import click
-import uvicorn
 
 from qwf_agent import config
 from qwf_agent.cli import connection
-from qwf_agent.web import access
-from qwf_agent.web.app import create_app
+
+if TYPE_CHECKING:
+    from qwf_agent.web.access import Access
+
+NEEDED = "qwf web needs more packages: pip install 'qwf-agent[web]'"
+OPEN_TO_OTHERS = (
+    "{host} is an address that other machines reach: say who may come, by --sign-in (a login of"
+    " Postgres) or --trust-header (a proxy in front)"
+)
+CLEAR_TEXT = (
+    "passwords would cross the network in clear text: give --tls-cert and --tls-key, put a proxy"
+    " with TLS in front of a loopback address, or accept it with --insecure-http"
+)
 
 
 @click.command()
@@ -20,21 +31,95 @@ from qwf_agent.web.app import create_app
 @click.option("--port", default=5688, show_default=True, type=click.IntRange(0, 65535))
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 @click.option("--read-only", is_flag=True, help="Show everything, change nothing.")
+@click.option("--sign-in", is_flag=True, help="Ask people for their login of Postgres.")
+@click.option("--trust-header", metavar="NAME", help="Header of a proxy that says who it is.")
+@click.option("--from", "networks", multiple=True, metavar="CIDR", help="Where the proxy is.")
+@click.option("--trust-proxy", is_flag=True, help="Believe X-Forwarded-Prefix and -Proto.")
+@click.option("--name", "names", multiple=True, help="Host name by which browsers come.")
+@click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False))
+@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False))
+@click.option("--insecure-http", is_flag=True, help="Sign in without TLS on a network.")
 @connection.dsn_option
-def web(host: str, port: int, open_browser: bool, read_only: bool, dsn: str | None) -> None:
+def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: Any) -> None:
     """Show the fleet, steer it and answer its questions in a browser.
 
-    Prints the link to the page. Whoever has the link may do what the login of --dsn may do.
+    Prints the link to the page. By default only this machine reaches it, and whoever has the link
+    may do what the login of --dsn may do. Other machines reach it with --host, and then people
+    sign in (--sign-in), or a proxy says who they are (--trust-header, with a table [web.people] in
+    qwf.toml: ada = "admin", "*" = "viewer").
+
+    \b
+    Example:  qwf web --open
+              qwf web --host 0.0.0.0 --sign-in --tls-cert box.pem --tls-key box.key --name box-a
     """
+    try:
+        import uvicorn
+
+        from qwf_agent.web import access, app
+    except ModuleNotFoundError as error:
+        raise config.ConfigError(f"{NEEDED} ({error.name} is missing)") from None
     where = config.find_dsn(dsn)
     connection.connect(where).close()
-    if not access.is_loopback(host):
-        raise config.ConfigError(f"{host} is an address that other machines reach")
     token = secrets.token_urlsafe(32)
-    app = create_app(where, access.TokenAccess(where, token, read_only))
-    link = f"http://{host}:{port}/?token={token}"
+    who = _access(where, token, host, options)
+    hosts = (*access.LOCAL_HOSTS, host, f"[{host}]", *options["names"])
+    page = app.build(where, who, hosts, options["trust_proxy"])
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    listening = _listen(uvicorn, host, port)
+    scheme = "https" if options["tls_cert"] else "http"
+    shown = f"[{host}]" if ":" in host else host
+    link = f"{scheme}://{shown}:{listening.getsockname()[1]}/"
+    if isinstance(who, access.TokenAccess):
+        link += f"?token={token}"
     click.echo(link)
     if open_browser:
         webbrowser.open(link)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
+    settings = uvicorn.Config(
+        page, log_level="warning", server_header=False, proxy_headers=False, access_log=False,
+        ssl_certfile=options["tls_cert"], ssl_keyfile=options["tls_key"],
+        timeout_graceful_shutdown=2,
+    )  # fmt: skip
+    uvicorn.Server(settings).run(sockets=[listening])
+
+
+def _listen(uvicorn: Any, host: str, port: int) -> Any:
+    """A listening socket. Raises ConfigError if the address is taken or not ours."""
+    import socket
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise config.ConfigError(
+            f"cannot listen on {host}, port {port}: {error.strerror}; --port takes another one"
+        ) from None
+    listening.listen(128)
+    listening.setblocking(False)
+    return listening
+
+
+def _access(dsn: str, token: str, host: str, options: dict[str, Any]) -> Access:
+    """Who may come. Raises ConfigError if that is not said, or would give away passwords."""
+    from qwf_agent.web import access, sign_in, trusted
+
+    if options["sign_in"] and options["trust_header"]:
+        raise click.UsageError("--sign-in and --trust-header exclude each other")
+    if bool(options["tls_cert"]) != bool(options["tls_key"]):
+        raise click.UsageError("--tls-cert and --tls-key belong together")
+    if options["trust_header"]:
+        people = config.load_toml().get("web", {}).get("people", {})
+        says = trusted.Header(options["trust_header"], options["networks"], people)
+        return trusted.Trusted(dsn, says, options["read_only"])
+    if options["networks"]:
+        raise click.UsageError("--from belongs to --trust-header")
+    local = access.is_loopback(host)
+    if options["sign_in"]:
+        if not (local or options["tls_cert"] or options["insecure_http"]):
+            raise config.ConfigError(CLEAR_TEXT)
+        return sign_in.SignIn(dsn, options["read_only"])
+    if not local:
+        raise config.ConfigError(OPEN_TO_OTHERS.format(host=host))
+    return access.TokenAccess(dsn, token, options["read_only"])

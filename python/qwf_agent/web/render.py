@@ -43,7 +43,7 @@ MENU = (  # path, name, its key after g
 
 def page(
     template: str, request: Request, session: Session, look: Look, found: dict[str, Any],
-    shown: Page,
+    shown: Page, signs_out: bool,
 ) -> str:  # fmt: skip
     """The whole HTML of a page."""
     notices, session.notices = session.notices, []
@@ -55,6 +55,7 @@ def page(
         notices=notices,
         statements=look.statements,
         called=[],
+        signs_out=signs_out,
         page=shown,
         here=request.url.path + ("?" + request.url.query if request.url.query else ""),
         url=partial(url, request),
@@ -76,8 +77,16 @@ def notice(kind: str, text: str) -> str:
 
 def failure(request: Request, why: str) -> str:
     """The page for somebody whose database does not answer (lost), or not in time (slow)."""
-    return _ENVIRONMENT.get_template("failure.html").render(
-        why=why, request=request, url=partial(url, request), theme=_choice(None, THEMES)
+    return standing("failure.html", request, why=why)
+
+
+def standing(template: str, request: Request, **found: Any) -> str:
+    """A page that needs no person and no database."""
+    return _ENVIRONMENT.get_template(template).render(
+        found,
+        request=request,
+        url=partial(url, request),
+        theme=_choice(request.cookies.get("qwf_theme"), THEMES),
     )
 
 
