@@ -79,6 +79,8 @@ CALLS: dict[str, dict[str, str]] = {
         "project": "'p'",
         "labels": "'{}'",
     },
+    "find_jobs": {"filter": "'{}'"},
+    "find_runs": {"filter": "'{}'"},
     "finish": {
         "job_id": RUNNING,
         "token": TOKEN,
@@ -127,7 +129,7 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "worker_orders": {"worker": WORKER},
 }
-CALLS_WITHOUT_SIZE = {"tick": {"max_age": "'1 s'"}}
+CALLS_WITHOUT_SIZE = {"failure_groups": {"since": "null"}, "tick": {"max_age": "'1 s'"}}
 # An argument that is given instead of another, and one that another needs.
 INSTEAD_OF = {
     ("create_schedule", "workflow"): "task",
@@ -194,6 +196,10 @@ end $$;
 """
 KEYS_OF_INFO = "pid version slots tasks models current_model vram_mb labels rank project x"
 KEYS_OF_JOB = "task args queue key backoff model requires limit_by on_failure project labels x"
+KEYS_OF_JOB_FILTER = (
+    "status queue task run_id node worker host project labels key error args since until x"
+)
+KEYS_OF_RUN_FILTER = "status workflow project labels key error since until x"
 KEYS_OF_DETAIL = "reason exit_code signal max_rss_bytes log_tail host files readings"
 REPORT = f"jsonb_build_object('job_id', {RUNNING}, 'token', {TOKEN}, 'outcome', %s, %s)"
 # Places for a bad value inside a JSON argument, as SQL; also: the value itself, and as value or
@@ -237,6 +243,18 @@ PLACES = {
             ("BAD", "'error', 'broken'"),
         )
     ],
+    **{
+        ("find_" + what, "filter"): [
+            place
+            for key in keys.split()
+            for place in (
+                f"jsonb_build_object('{key}', BAD)",
+                f"jsonb_build_object('{key}', jsonb_build_array(BAD))",
+                f"jsonb_build_object('{key}', jsonb_build_object('x', BAD))",
+            )
+        ]
+        for what, keys in (("jobs", KEYS_OF_JOB_FILTER), ("runs", KEYS_OF_RUN_FILTER))
+    },
     ("register_pipeline", "definition"): [
         "jsonb_build_object('name', 'p', 'nodes', jsonb_build_array(jsonb_build_object("
         "'id', 'a', 'inputs', jsonb_build_object('x', BAD))))"

@@ -75,4 +75,23 @@ comment on type _qwf.opened is
   'to be opened, or a map that runs. elements: what the elements of a map that was expanded just '
   'now add to the counters of the run.';
 
+create type _qwf.queued_count as (queued int, head bigint, head_since timestamptz);
+comment on type _qwf.queued_count is
+  'Queued jobs of a queue, counted up to a bound, and the first of them in claim order.';
+
+create type _qwf.job_filter as (
+  statuses qwf.job_status[], queue text, task text, run_id bigint, node text, worker text,
+  host text, project text, labels jsonb, key text, error text, args jsonb, since timestamptz,
+  until timestamptz);
+comment on type _qwf.job_filter is 'The filter of find_jobs, checked; null: any.';
+
+create type _qwf.run_filter as (
+  statuses qwf.run_status[], workflow text, project text, labels jsonb, key text, error text,
+  since timestamptz, until timestamptz);
+comment on type _qwf.run_filter is 'The filter of find_runs, checked; null: any.';
+
+create type _qwf.found as (ids bigint[], searched_to bigint);
+comment on type _qwf.found is
+  'What a search found, the newest first, and the oldest id it looked at; null: it looked at all.';
+
 commit;

@@ -41,4 +41,45 @@ comment on type qwf.report_verdict is
   'Answer to one report: ok or lost. pending: consequences were left in the outbox, so call '
   'drain_outbox() soon.';
 
+create type qwf.job_count as (
+  queue text, queued int, scheduled int, more_scheduled boolean, running int, head bigint,
+  head_since timestamptz);
+comment on type qwf.job_count is
+  'Jobs of a queue, counted up to a bound. queued: the bound means at least that many. scheduled: '
+  'at least that many if more_scheduled. head: the first queued job in claim order, which waits '
+  'since head_since.';
+
+create type qwf.found_job as (
+  id bigint, run_id bigint, node_id text, task text, queue text, project text,
+  status qwf.job_status, priority int, run_next boolean, attempt int, released int, worker text,
+  host text, progress real, progress_message text, seconds double precision, key text,
+  run_at timestamptz, created_at timestamptz, queued_at timestamptz, started_at timestamptz,
+  finished_at timestamptz, error text, searched_to bigint);
+comment on type qwf.found_job is
+  'A job as lists show it. released: attempts that were handed back. started_at: of the last '
+  'attempt, which took, or has taken so far, these seconds. error: first line of the last error, '
+  'cut. searched_to: give it as before_id to search on; null: all have been searched. A row '
+  'without id says only that.';
+
+create type qwf.found_run as (
+  id bigint, workflow text, version int, status qwf.run_status, project text, done int, total int,
+  failed int, running int, asked int, seconds double precision, key text, created_at timestamptz,
+  started_at timestamptz, finished_at timestamptz, deadline_in interval, error text,
+  searched_to bigint);
+comment on type qwf.found_run is
+  'A run as lists show it. done: nodes completed or skipped, of total. failed: failed nodes. '
+  'running: running bodies, those of map elements included. asked: nodes that wait for a person. '
+  'seconds: from start to end, or to now. deadline_in: time left until it fails. error: first '
+  'line, cut. searched_to: give it as before_id to search on; null: all have been searched. A row '
+  'without id says only that.';
+
+create type qwf.failure_group as (
+  task text, signature text, count int, first_at timestamptz, last_at timestamptz, hosts text[],
+  job_ids bigint[], by_hour int[], example text, searched int, searched_to timestamptz);
+comment on type qwf.failure_group is
+  'Failed jobs of one task whose errors differ only in numbers, ids and paths. first_at, last_at: '
+  'when the first and the last of them failed. hosts: at most 20. job_ids: the newest three. '
+  'by_hour: how many failed in each of the last 24 hours, the last hour last. example: the newest '
+  'error, first line. searched: failures read for all groups, back to searched_to; null: all.';
+
 commit;

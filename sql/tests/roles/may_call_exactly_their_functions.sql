@@ -31,6 +31,8 @@ create temp table allowed (name, roles) as values
   ('pause_queue', '{}'), ('resume_queue', '{}'),
     ('create_limit', '{}'), ('drop_limit', '{}'), ('change_settings', '{}'),
   ('why_not', '{qwf_producer,qwf_viewer}'),
+  ('count_jobs', '{qwf_viewer}'), ('find_jobs', '{qwf_viewer}'), ('find_runs', '{qwf_viewer}'),
+    ('failure_groups', '{qwf_viewer}'),
   ('version', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('now', '{qwf_producer,qwf_worker,qwf_viewer}');
 create temp table role (name) as values ('qwf_admin'), ('qwf_producer'), ('qwf_worker'),

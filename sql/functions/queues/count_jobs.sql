@@ -1,0 +1,48 @@
+-- Deploy qwf:functions/queues/count_jobs
+-- Purpose: Counts the jobs of every queue, but no more than `most` waiting ones of each.
+-- Guarantees: Reads at most `most` queued jobs of each queue, `most` scheduled jobs in all, and the
+--   running ones, however many wait. The plan is pinned, because statistics taken when little was
+--   queued lead to a scan of everything that is queued now.
+-- Raises: QW005 for a bound that is not between 1 and 1,000,000.
+-- Called by: people, the view queue_glance.
+
+begin;
+
+create function qwf.count_jobs(most int default 10001) returns setof qwf.job_count
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set jit = off
+as $$
+#variable_conflict use_column
+begin
+  if coalesce(count_jobs.most not between 1 and 1000000, true) then
+    raise exception using errcode = 'QW005', message = 'invalid bound',
+      detail = format('most %s', count_jobs.most), hint = 'give a number from 1 to 1000000';
+  end if;
+  return query
+  with running (queue, jobs) as materialized (
+    select j.queue, count(*) from qwf.jobs j where j.status = 'running' group by j.queue
+  ), due as materialized (  -- no index has the queue of scheduled jobs
+    select j.queue from qwf.jobs j
+    where j.status = 'scheduled' order by j.run_at limit count_jobs.most
+  ), scheduled (queue, jobs) as materialized (
+    select d.queue, count(*) from due d group by d.queue
+  )
+  select
+    q.name, w.queued, coalesce(s.jobs, 0)::int,
+    (select count(*) = count_jobs.most from due), coalesce(r.jobs, 0)::int,
+    w.head, w.head_since
+  from qwf.queues q
+  cross join lateral _qwf.count_queued(q.name, count_jobs.most) w
+  left join scheduled s on s.queue = q.name
+  left join running r on r.queue = q.name;
+end $$;
+comment on function qwf.count_jobs is
+  'Counts the jobs of every queue, at most `most` queued ones each and `most` scheduled ones in '
+  'all, so that a deep queue costs no more than a short one. QW005 for an invalid bound.';
+call _qwf.allow('qwf.count_jobs', 'qwf_viewer');
+
+commit;

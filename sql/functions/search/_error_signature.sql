@@ -1,0 +1,29 @@
+-- Deploy qwf:functions/search/_error_signature
+-- Purpose: Returns the first line of an error with its numbers, ids and paths made equal, so that
+--   errors of one cause have one text.
+-- Guarantees: Looks at 200 letters, so that no error takes long, whatever is in it. If the error is
+--   a Python traceback alone, takes its last line. <path> stands for a path or an address, # for a
+--   number, a UUID, a digest, or a word in which letters stand between digits.
+-- Called by: failure_groups.
+
+begin;
+
+create function _qwf.error_signature(p_error text) returns text
+language sql immutable parallel safe
+set search_path = pg_catalog, pg_temp
+as $$
+  select regexp_replace(regexp_replace(regexp_replace(line.text,
+      E'(\\m[A-Za-z]:\\\\|\\m[a-z0-9+]+://|(^|(?<=[^[:alnum:]_./~-]))[.~]{0,2}/)'
+        || E'[^\\s\'"(),;<>]*[^\\s\'"(),;<>:.]', '<path>', 'g'),
+      E'\\m(0x[0-9a-fA-F]+'
+        || '|[[:alnum:]_-]*[0-9][[:alnum:]_-]*[a-zA-Z][[:alnum:]_-]*[0-9][[:alnum:]_-]*)'
+        || E'\\M', '#', 'g'),
+      '[0-9]+([.,][0-9]+)*', '#', 'g')
+  from (
+    select left(case when starts_with(p_error, 'Traceback')
+      then split_part(rtrim(right(p_error, 1000), E' \t\r\n'), E'\n', -1)
+      else split_part(ltrim(left(p_error, 1000), E' \t\r\n'), E'\n', 1) end, 200)
+  ) line (text)
+$$;
+
+commit;

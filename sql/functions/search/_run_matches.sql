@@ -1,0 +1,21 @@
+-- Deploy qwf:functions/search/_run_matches
+-- Purpose: True when a run passes a filter.
+-- Guarantees: As _job_matches.
+-- Called by: find_runs, _search_runs.
+
+begin;
+
+create function _qwf.run_matches(p_run qwf.runs, p_filter _qwf.run_filter) returns boolean
+language sql stable
+as $$
+  select (p_filter.statuses is null or p_run.status = any (p_filter.statuses))
+    and (p_filter.workflow is null or p_run.workflow = p_filter.workflow)
+    and (p_filter.project is null or p_run.project = p_filter.project)
+    and (p_filter.key is null or p_run.key = p_filter.key)
+    and (p_filter.since is null or p_run.created_at >= p_filter.since)
+    and (p_filter.until is null or p_run.created_at <= p_filter.until)
+    and (p_filter.labels is null or p_run.labels @> p_filter.labels)
+    and (p_filter.error is null or strpos(left(p_run.error, 10000), p_filter.error) > 0)
+$$;
+
+commit;

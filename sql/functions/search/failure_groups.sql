@@ -1,0 +1,72 @@
+-- Deploy qwf:functions/search/failure_groups
+-- Purpose: Groups the newest failed jobs by task and by what their errors have in common.
+-- Guarantees: Reads at most max_rows failed jobs, newest first, of those that failed since `since`.
+--   A job that was retried counts no longer, and a failed attempt that will be tried again does not
+--   count yet. If first_at of a group is later than a moment, and searched_to is null or earlier
+--   than that moment, the group is new since then.
+-- Raises: QW005 for an invalid bound or time.
+-- Called by: people.
+
+begin;
+
+create function qwf.failure_groups(since timestamptz default null, max_rows int default 5000)
+returns setof qwf.failure_group
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := qwf.now();
+begin
+  if coalesce(failure_groups.max_rows not between 1 and 100000, true)
+    or not coalesce(_qwf.is_readable_time(failure_groups.since), true) then
+    raise exception using errcode = 'QW005', message = 'invalid bound',
+      detail = format('since %s, max_rows %s', failure_groups.since, failure_groups.max_rows),
+      hint = 'give max_rows from 1 to 100000, and a time of the years 1 to 9999';
+  end if;
+  return query
+  with failed as materialized (
+    select
+      j.id, j.task, j.claimed_by, j.finished_at, left(j.last_error, 1000) as error,
+      _qwf.error_signature(j.last_error) as signature,
+      24 - floor(extract(epoch from v_now - j.finished_at) / 3600) as hour
+    from qwf.jobs j
+    where j.status = 'failed' and j.finished_at >= coalesce(failure_groups.since, '-infinity')
+    order by j.finished_at desc
+    limit failure_groups.max_rows
+  ), hosted as (
+    select f.*, w.host from failed f left join qwf.workers w on w.id = f.claimed_by
+  ), hourly as (
+    select f.task, f.signature, f.hour, count(*)::int as jobs
+    from failed f where f.hour between 1 and 24 group by f.task, f.signature, f.hour
+  )
+  select
+    f.task, f.signature, count(*)::int, min(f.finished_at), max(f.finished_at),
+    (array_agg(distinct f.host) filter (where f.host is not null))[:20],
+    (array_agg(f.id order by f.finished_at desc, f.id desc))[:3],
+    array(
+      select coalesce(h.jobs, 0)
+      from generate_series(1, 24) g (hour)
+      left join hourly h on h.hour = g.hour and h.task = f.task
+        and h.signature is not distinct from f.signature
+      order by g.hour),
+    left(split_part((array_agg(f.error order by f.finished_at desc, f.id desc))[1], E'\n', 1), 200),
+    r.searched, r.searched_to
+  from hosted f
+  cross join (
+    select count(*)::int as searched,
+      case when count(*) = failure_groups.max_rows then min(a.finished_at) end as searched_to
+    from failed a) r
+  group by f.task, f.signature, r.searched, r.searched_to
+  order by max(f.finished_at) desc;
+end $$;
+comment on function qwf.failure_groups is
+  'Groups the newest max_rows failed jobs, or those since a time, by task and by the first line of '
+  'the error without its numbers, ids and paths; the group that failed last comes first. QW005 for '
+  'an invalid bound or time.';
+call _qwf.allow('qwf.failure_groups', 'qwf_viewer');
+
+commit;

@@ -1,0 +1,65 @@
+-- Deploy qwf:functions/search/find_runs
+-- Purpose: Finds the newest runs that pass a filter, looking back a bounded distance.
+-- Guarantees: As find_jobs. If the filter names only states of runs that have not ended, and 20,000
+--   runs or fewer have not, it looks at all of these, however old.
+-- Raises: QW005 for an invalid filter or bound.
+-- Called by: people, qwf runs.
+
+begin;
+
+create function qwf.find_runs(
+  filter jsonb default '{}', before_id bigint default null, look_back int default 100000,
+  max_rows int default 50)
+returns setof qwf.found_run
+language plpgsql stable security definer
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_sort = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
+set plan_cache_mode = force_custom_plan
+as $$
+#variable_conflict use_column
+declare
+  v_filter _qwf.run_filter := _qwf.read_run_filter(find_runs.filter);
+  v_now timestamptz := qwf.now();
+  v_below bigint := coalesce(find_runs.before_id, 9223372036854775807);
+  v_few bigint[];
+  v_found _qwf.found;
+begin
+  perform _qwf.check_search(find_runs.look_back, find_runs.max_rows);
+  if v_filter.statuses <@ '{queued,running,awaiting_input}' then
+    v_few := array(
+      select r.id from qwf.runs r where r.status in ('queued', 'running', 'awaiting_input')
+      limit least(find_runs.look_back, 20000) + 1);
+  end if;
+  if cardinality(v_few) <= least(find_runs.look_back, 20000) then
+    v_found.ids := array(
+      select r.id from unnest(v_few) few (id) join qwf.runs r on r.id = few.id
+      where r.id < v_below and _qwf.run_matches(r, v_filter)
+      order by r.id desc limit find_runs.max_rows);
+    v_found.searched_to := v_found.ids[find_runs.max_rows];
+  else
+    if v_filter.until is not null then
+      v_below := least(v_below, _qwf.run_after(v_filter.until));
+    end if;
+    v_found := _qwf.search_runs(v_filter, v_below, find_runs.look_back, find_runs.max_rows);
+    if (select r.created_at from qwf.runs r where r.id = v_found.searched_to)
+        < v_filter.since - interval '1 hour' then
+      v_found.searched_to := null;
+    end if;
+  end if;
+  return query
+  select s.* from _qwf.show_runs(v_found, v_now) s;
+end $$;
+comment on function qwf.find_runs is
+  'Finds runs, the newest first, among the newest look_back below before_id. filter: status (one '
+  'or a list), workflow, project, key, labels (contained in those of the run), error (part of it), '
+  'since and until (of created_at). searched_to is the before_id to search on from; null: all have '
+  'been searched. If no run was found, one row without id says it. QW005 for an invalid filter or '
+  'bound.';
+call _qwf.allow('qwf.find_runs', 'qwf_viewer');
+
+commit;

@@ -1,0 +1,44 @@
+-- Deploy qwf:views/queue_glance
+-- Purpose: What queue_depth shows, counted only to 10,001, for pages that look again and again.
+
+begin;
+
+create view qwf.queue_glance as
+select
+  q.name as queue, q.paused, q.max_running, coalesce(w.workers, 0) as workers,
+  coalesce(w.slots, 0) as slots, c.queued, c.scheduled, c.more_scheduled, c.running, c.head,
+  qwf.now() - c.head_since as head_wait
+from qwf.count_jobs() c
+join qwf.queues q on q.name = c.queue
+left join (
+  select w.queue, count(*) as workers, sum(w.slots) as slots
+  from qwf.workers w cross join qwf.settings s
+  where w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
+    and not exists (
+      select from qwf.switched_off o where o.host = w.host and o.queue = w.queue)
+  group by w.queue
+) w on w.queue = q.name;
+comment on view qwf.queue_glance is
+  'Queues with their jobs and workers, as fast with a million jobs queued as with none: '
+  'select * from qwf.queue_glance. queue_depth counts exactly.';
+comment on column qwf.queue_glance.queue is 'Name of the queue.';
+comment on column qwf.queue_glance.paused is 'True: no job is handed out.';
+comment on column qwf.queue_glance.max_running is
+  'Jobs of it that may run at once; null: no limit.';
+comment on column qwf.queue_glance.workers is 'Live workers that serve it and are switched on.';
+comment on column qwf.queue_glance.slots is 'Bodies they run at once.';
+comment on column qwf.queue_glance.queued is
+  'Jobs that wait for a worker; 10001 means more than 10,000.';
+comment on column qwf.queue_glance.scheduled is
+  'Jobs that are not due yet; if more_scheduled, at least that many.';
+comment on column qwf.queue_glance.more_scheduled is
+  'True: more than 10,000 jobs are scheduled in all queues together, and only the first 10,001 '
+  'due were counted.';
+comment on column qwf.queue_glance.running is 'Running jobs.';
+comment on column qwf.queue_glance.head is
+  'The first queued job in claim order, limited or not; null: none is queued.';
+comment on column qwf.queue_glance.head_wait is
+  'How long that job has been waiting. A job of a lower priority may wait longer: see oldest_wait '
+  'of queue_depth.';
+
+commit;
