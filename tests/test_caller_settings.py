@@ -72,6 +72,8 @@ SETTINGS = {
           'until', clock_timestamp() + interval '0.9 s', 'base_priority', 100,
           'base_position', 9223372036854775807,
           'base_until', clock_timestamp() + interval '59 s'))::text, false)""",
+    "an_actor": "set qwf.actor = 'ada'",
+    "an_actor_of_junk": "select set_config('qwf.actor', repeat(chr(27) || '[2J', 1000000), false)",
     "local_numbers": "set lc_numeric = 'C'; set lc_monetary = 'C'; set lc_time = 'C'",
 }
 

@@ -13,7 +13,8 @@ comment on table qwf.cancel_requests is
   'A request to stop a running job. It has its own table so that an open transaction never locks '
   'the running job.';
 comment on column qwf.cancel_requests.job_id is 'The job; the row is deleted when the job ends.';
-comment on column qwf.cancel_requests.requested_by is 'Database user who asked.';
+comment on column qwf.cancel_requests.requested_by is
+  'Login that asked, as in job_events.actor.';
 comment on column qwf.cancel_requests.reason is 'Why.';
 comment on column qwf.cancel_requests.requested_at is 'When.';
 

@@ -62,7 +62,9 @@ comment on column qwf.job_events.at is 'When.';
 comment on column qwf.job_events.run_id is 'The run; null: none.';
 comment on column qwf.job_events.job_id is 'The job; null: the run as a whole.';
 comment on column qwf.job_events.type is 'What happened.';
-comment on column qwf.job_events.actor is 'Worker or database user that did it.';
+comment on column qwf.job_events.actor is
+  'Worker or login that did it; web for ada: login web, which said in the setting qwf.actor that '
+  'it acts for ada. Nobody checks that name.';
 comment on column qwf.job_events.detail is
   'Reason, readings, and what else helps to understand it.';
 
@@ -83,7 +85,7 @@ comment on column qwf.input_answers.run_id is 'Its run.';
 comment on column qwf.input_answers.node_id is 'Its node.';
 comment on column qwf.input_answers.value is 'The value given.';
 comment on column qwf.input_answers.answered_by is
-  'Who answered: the name given, else the database user.';
+  'Who answered: the name given, else the login as in job_events.actor.';
 comment on column qwf.input_answers.answered_at is 'When.';
 
 create table qwf.run_files (

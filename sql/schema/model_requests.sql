@@ -24,7 +24,8 @@ comment on column qwf.model_requests.host is 'The box.';
 comment on column qwf.model_requests.queue is 'The queue whose worker should do it.';
 comment on column qwf.model_requests.model is 'The model; null: unload all.';
 comment on column qwf.model_requests.action is 'load or unload.';
-comment on column qwf.model_requests.requested_by is 'Who asked.';
+comment on column qwf.model_requests.requested_by is
+  'Who asked: the name given, else the login as in job_events.actor.';
 comment on column qwf.model_requests.requested_at is
   'When it was asked for; no worker takes it after five minutes.';
 comment on column qwf.model_requests.taken_by is 'Worker that took it; null: none yet.';

@@ -68,7 +68,8 @@ comment on column qwf.worker_controls.desired_state is 'on or off.';
 comment on column qwf.worker_controls.stop_policy is
   'How it stops: hard (kill the bodies and hand their jobs back), drain (finish them first), pause '
   '(claim nothing, keep the model).';
-comment on column qwf.worker_controls.requested_by is 'Who asked.';
+comment on column qwf.worker_controls.requested_by is
+  'Who asked: the name given, else the login as in job_events.actor.';
 comment on column qwf.worker_controls.reason is 'Why.';
 comment on column qwf.worker_controls.until is 'When off turns into on by itself; null: never.';
 comment on column qwf.worker_controls.created_at is 'When the row was first written.';

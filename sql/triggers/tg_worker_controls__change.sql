@@ -19,7 +19,7 @@ begin
       new.stop_policy, new.reason, new.until) then
     perform pg_notify('worker_control', v_row.host_label || ':' || v_row.queue);
     insert into qwf.job_events (at, type, actor, detail)
-    values (qwf.now(), 'worker_' || v_state, session_user, jsonb_strip_nulls(jsonb_build_object(
+    values (qwf.now(), 'worker_' || v_state, _qwf.actor(), jsonb_strip_nulls(jsonb_build_object(
       'host', v_row.host_label, 'queue', v_row.queue, 'policy', v_row.stop_policy,
       'reason', v_row.reason, 'until', v_row.until, 'by', v_row.requested_by)));
   end if;

@@ -2,7 +2,7 @@
 -- Purpose: Makes a row written to worker_controls by hand as valid as one written by
 --   worker_control().
 -- Guarantees: Sets updated_at for every statement, and does not carry an end that has passed over
---   to the next order.
+--   to the next order. Records the same author as worker_control() would.
 -- Raises: QW006 for an unknown queue, because nobody would ever read the order; QW005 for an end
 --   that is no date of a calendar, because many drivers cannot read it.
 
@@ -22,14 +22,17 @@ begin
       hint = 'until is before the year 10000; leave it out for an order without an end';
   end if;
   new.updated_at := qwf.now();
+  if tg_op = 'INSERT' and new.requested_by = session_user then  -- the default of the column
+    new.requested_by := _qwf.actor();
+  end if;
   if new.desired_state = 'on' or (new.until = old.until and new.until <= qwf.now()) then
     new.until := null;
   end if;
   return new;
 end $$;
 comment on function qwf.tg_worker_controls__write is
-  'Refuses unknown queues and ends that are no date, sets updated_at, and clears an end that has '
-  'passed.';
+  'Refuses unknown queues and ends that are no date, sets updated_at and who asked, and clears an '
+  'end that has passed.';
 revoke all on function qwf.tg_worker_controls__write from public;
 
 create trigger tg_worker_controls__write before insert or update on qwf.worker_controls

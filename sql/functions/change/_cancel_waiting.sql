@@ -35,7 +35,7 @@ begin
       return null;
   end;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
-  values (qwf.now(), v_run_id, p_job_id, 'cancelled', session_user,
+  values (qwf.now(), v_run_id, p_job_id, 'cancelled', _qwf.actor(),
     jsonb_build_object('reason', p_reason));
   return case v_was
     when 'blocked' then 'cut' when 'awaiting_input' then 'withdrawn' else 'cancelled' end;

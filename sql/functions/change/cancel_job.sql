@@ -48,11 +48,11 @@ begin
       hint = 'there is nothing left to cancel';
   end if;
   insert into qwf.cancel_requests (job_id, requested_by, reason, requested_at)
-  values (v_job.id, session_user, cancel_job.reason, qwf.now())
+  values (v_job.id, _qwf.actor(), cancel_job.reason, qwf.now())
   on conflict do nothing;
   if found then  -- not if there is a request already
     insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
-    values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested', session_user,
+    values (qwf.now(), v_job.run_id, v_job.id, 'cancel_requested', _qwf.actor(),
       jsonb_build_object('reason', cancel_job.reason));
     perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'cancel')
     where v_job.claimed_by is not null;

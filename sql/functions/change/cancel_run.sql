@@ -37,10 +37,10 @@ begin
   end if;
   perform _qwf.end_run(
     v_run.id, 'cancelled',
-    'cancelled by ' || session_user || coalesce(': ' || cancel_run.reason, ''));
+    'cancelled by ' || _qwf.actor() || coalesce(': ' || cancel_run.reason, ''));
   insert into qwf.job_events (at, run_id, type, actor, detail)
   values (
-    v_now, v_run.id, 'cancelled', session_user, jsonb_build_object('reason', cancel_run.reason));
+    v_now, v_run.id, 'cancelled', _qwf.actor(), jsonb_build_object('reason', cancel_run.reason));
   perform _qwf.apply_events(
     _qwf.take_events(array[v_run.id]) || array[(v_run.id, null, 'stop')::_qwf.event]);
   return true;

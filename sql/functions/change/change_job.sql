@@ -46,7 +46,7 @@ begin
       when v_later then j.queued_at else coalesce(j.queued_at, v_now) end
   where j.id = v_job.id;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
-  values (v_now, v_job.run_id, v_job.id, 'changed', session_user,
+  values (v_now, v_job.run_id, v_job.id, 'changed', _qwf.actor(),
     jsonb_strip_nulls(jsonb_build_object('priority', change_job.priority,
       'queue', change_job.queue, 'run_at', change_job.run_at)));
   if not v_later then

@@ -39,7 +39,7 @@ begin
     avoid_until = null, last_error = null, last_exit_code = null
   where j.id = v_job.id;
   insert into qwf.job_events (at, job_id, type, actor)
-  values (qwf.now(), v_job.id, 'retried', session_user);
+  values (qwf.now(), v_job.id, 'retried', _qwf.actor());
   perform _qwf.wake(v_job.queue, 1);
 exception
   when unique_violation then

@@ -49,7 +49,7 @@ begin
   perform _qwf.reset_nodes(array(select unnest(v_jobs) except select unnest(v_resumed)));
   perform _qwf.reopen_run(v_run);
   insert into qwf.job_events (at, run_id, type, actor, detail)
-  values (qwf.now(), v_run.id, 'retried', session_user, jsonb_strip_nulls(jsonb_build_object(
+  values (qwf.now(), v_run.id, 'retried', _qwf.actor(), jsonb_strip_nulls(jsonb_build_object(
     'from_node', retry_run.from_node, 'nodes', cardinality(v_jobs))));
   return cardinality(v_jobs);
 end $$;

@@ -27,7 +27,7 @@ begin
     queued_at = case when j.status = 'scheduled' then qwf.now() else j.queued_at end
   where j.id = v_job.id;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
-  values (qwf.now(), v_job.run_id, v_job.id, 'changed', session_user, '{"run_next": true}');
+  values (qwf.now(), v_job.run_id, v_job.id, 'changed', _qwf.actor(), '{"run_next": true}');
   perform _qwf.wake(v_job.queue, 1);
 end $$;
 comment on function qwf.run_next is

@@ -37,7 +37,7 @@ begin
       when jsonb_typeof(e.detail -> 'readings') = 'object' then 'tripped'
       else 'lost'
     end,
-    coalesce(e.worker, session_user),
+    coalesce(e.worker, _qwf.actor()),
     jsonb_strip_nulls(jsonb_build_object(
       'attempt', e.attempt, 'reason', left(e.detail ->> 'reason', 1000),
       'signal', _qwf.as_number(e.detail -> 'signal', 255), 'now', e.status,

@@ -21,7 +21,7 @@ begin
     return 0;
   end if;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
-  values (p_now, v_job.run_id, v_job.id, 'expired', session_user,
+  values (p_now, v_job.run_id, v_job.id, 'expired', _qwf.actor(),
     jsonb_build_object('asked_at', v_job.queued_at, 'expires', v_job.input_spec -> 'expires'));
   if v_job.input_spec ? 'default' then
     perform _qwf.apply_answer(v_job, v_job.input_spec -> 'default', 'expiry');

@@ -35,7 +35,7 @@ begin
     _qwf.check_json('value', v_value, (select s.max_value_bytes from qwf.settings s));
   perform _qwf.raise_problems('QW005', 'the answer does not fit the question',
     array(select p from _qwf.answer_problems(p_job.input_spec, v_value) p));
-  return _qwf.apply_answer(p_job, v_value, coalesce(p_by, session_user));
+  return _qwf.apply_answer(p_job, v_value, coalesce(p_by, _qwf.actor()));
 end $$;
 
 commit;

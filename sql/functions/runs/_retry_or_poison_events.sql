@@ -29,7 +29,7 @@ begin
   where o.run_id = p_run and o.poisoned_at is null;
   if exists (select from qwf.outbox o where o.run_id = p_run and o.poisoned_at = v_now) then
     insert into qwf.job_events (at, run_id, type, actor, detail)
-    values (v_now, p_run, 'poisoned', session_user, jsonb_build_object('error', v_error));
+    values (v_now, p_run, 'poisoned', _qwf.actor(), jsonb_build_object('error', v_error));
     if _qwf.end_run(p_run, 'failed', 'an event could not be applied: ' || v_error, true) then
       begin
         perform _qwf.cancel_obsolete(array[p_run]);

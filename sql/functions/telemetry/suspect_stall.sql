@@ -19,7 +19,7 @@ begin
       hint = 'pass a JSON object';
   end if;
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
-  select qwf.now(), j.run_id, j.id, 'stall_suspected', coalesce(j.claimed_by, session_user),
+  select qwf.now(), j.run_id, j.id, 'stall_suspected', coalesce(j.claimed_by, _qwf.actor()),
     jsonb_build_object('attempt', j.attempt, 'readings', suspect_stall.readings)
   from qwf.jobs j
   where j.id = suspect_stall.job_id and j.token = suspect_stall.token;

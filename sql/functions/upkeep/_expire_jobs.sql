@@ -33,7 +33,7 @@ begin
     returning j.id, j.expires_at
   ), event as (
     insert into qwf.job_events (at, job_id, type, actor, detail)
-    select v_now, e.id, 'expired', session_user, jsonb_build_object('expires_at', e.expires_at)
+    select v_now, e.id, 'expired', _qwf.actor(), jsonb_build_object('expires_at', e.expires_at)
     from expired e
   )
   select count(*) into v_count from expired;

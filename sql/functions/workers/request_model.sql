@@ -54,7 +54,7 @@ begin
   insert into qwf.model_requests (host, queue, model, action, requested_by, requested_at)
   values (
     request_model.host, request_model.queue, request_model.model, request_model.action,
-    coalesce(request_model.by, session_user), v_now)
+    coalesce(request_model.by, _qwf.actor()), v_now)
   returning id into v_id;
   perform pg_notify('worker_control', format('%s:%s', request_model.host, request_model.queue));
   return v_id;

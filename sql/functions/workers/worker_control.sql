@@ -37,7 +37,7 @@ begin
     host_label, queue, desired_state, stop_policy, requested_by, reason, until)
   values (
     worker_control.host, worker_control.queue, worker_control.state, worker_control.policy,
-    coalesce(worker_control.by, session_user), worker_control.reason, worker_control.until)
+    coalesce(worker_control.by, _qwf.actor()), worker_control.reason, worker_control.until)
   on conflict (host_label, queue) do update set
     desired_state = excluded.desired_state, stop_policy = excluded.stop_policy,
     requested_by = excluded.requested_by, reason = excluded.reason, until = excluded.until;
