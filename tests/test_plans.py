@@ -185,6 +185,42 @@ def test_pruning_reads_what_it_looks_at(full: psycopg.Connection[Any]) -> None:
     assert rows_read(full, "select _qwf.roll_up_counts()") < 10
 
 
+def test_recording_minutes_reads_a_bounded_part_of_a_long_queue(
+    full: psycopg.Connection[Any],
+) -> None:
+    """10,001 of 20,000 queued jobs in each of two orders, no finished or scheduled job, and only
+    the samples of the minutes that are not written yet."""
+    for table in ("host_metrics", "host_minutes", "queue_minutes"):
+        full.execute(f"alter table qwf.{table} set (autovacuum_enabled = off)")
+    full.execute("select qwf.create_limit('few', 3)")
+    deep = (
+        "insert into qwf.jobs (queue, task, status, position, queued_at, limit_by)"
+        " select 'gpu', 't', 'queued', g, now(), %s from generate_series(1, 20000) g"
+    )
+    for limit in (None, "few"):
+        full.execute(deep, [limit])
+    samples = (
+        "insert into qwf.host_metrics (host, sampled_at)"
+        " select 'box-' || h, g from generate_series(1, 10) h, generate_series("
+        "date_trunc('minute', now()) - interval '1 h', now(), '5 s') g"
+    )
+    full.execute(samples)
+    full.execute("select count(*) from qwf.claim('default', 'w', 100)")
+    record = "select _qwf.record_minutes()"
+    full.execute(record)
+    assert worst(full, 8, lambda: rows_read(full, record)) < 20  # nothing is due
+
+    def due() -> int:
+        full.execute("delete from qwf.queue_minutes")
+        full.execute(
+            "delete from qwf.host_minutes"
+            " where minute >= date_trunc('minute', now()) - interval '1 min'"
+        )
+        return rows_read(full, record)
+
+    assert worst(full, 8, due) < QUEUED + 2 * 10_001 + 1_000
+
+
 def test_a_claim_reads_what_it_takes_along_every_walk(full: psycopg.Connection[Any]) -> None:
     """What is asked for is last in the queue, behind a limit that is full and jobs of others."""
     full.execute("select qwf.create_limit('full', 1), qwf.create_limit('few', 3)")

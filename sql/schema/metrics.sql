@@ -17,6 +17,7 @@ create unlogged table qwf.host_metrics (
   sent boolean not null default false,
   primary key (host, sampled_at)
 );
+create index host_metrics_time on qwf.host_metrics (sampled_at);
 create index host_metrics_unsent on qwf.host_metrics (sampled_at) where not sent;
 comment on table qwf.host_metrics is
   'The last samples of each host, one every 5 seconds, kept for some minutes. Channel hw_metrics '

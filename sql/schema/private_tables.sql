@@ -10,7 +10,8 @@ comment on table _qwf.locks is
   'What only one session at a time may do: it locks the row. Unlike an advisory lock, which anyone '
   'who can connect may hold, only functions of the engine can lock it.';
 comment on column _qwf.locks.name is
-  'tick, roll_up (statistics), definitions (registering them) or schedules (creating them).';
+  'tick, roll_up (statistics and minutes), definitions (registering them) or schedules (creating '
+  'them).';
 insert into _qwf.locks values ('tick'), ('roll_up'), ('definitions'), ('schedules');
 
 create table _qwf.secret (

@@ -25,6 +25,7 @@ create table qwf.settings (
   model_idle interval not null default '60 s' check (model_idle >= '0 s'),
   metrics interval not null default '5 s' check (metrics > '0 s'),
   metrics_keep interval not null default '10 min' check (metrics_keep > '0 s'),
+  minutes_keep interval not null default '14 days' check (minutes_keep > '0 s'),
   recycle_jobs int not null default 1000 check (recycle_jobs >= 1),
   max_losses int not null default 3 check (max_losses >= 1),
   error_attempts int not null default 1 check (error_attempts >= 1),
@@ -43,7 +44,7 @@ create table qwf.settings (
   constraint waits_are_short check (greatest(heartbeat, poll, tick, metrics) <= '1 day'),
   constraint times_are_in_reach check (
     greatest(cancel_grace, stop_grace, worker_stale, affinity_max_wait, avoid_host, stall_timeout,
-      gpu_health_window, model_load_grace, model_idle, metrics_keep) <= '366 days'
+      gpu_health_window, model_load_grace, model_idle, metrics_keep, minutes_keep) <= '366 days'
     and retention <= '1000 years')
 );
 insert into qwf.settings default values;
@@ -82,6 +83,8 @@ comment on column qwf.settings.model_load_grace is
 comment on column qwf.settings.model_idle is 'A model not used for this long is unloaded.';
 comment on column qwf.settings.metrics is 'How often a host reports how busy it is.';
 comment on column qwf.settings.metrics_keep is 'How long such samples are kept.';
+comment on column qwf.settings.minutes_keep is
+  'How long the history of hosts and queues is kept: host_minutes and queue_minutes.';
 comment on column qwf.settings.recycle_jobs is 'Bodies a warm child runs before it is replaced.';
 comment on column qwf.settings.max_losses is
   'How often work may be lost outside the body (crash, lapse, timeout) before the job fails.';

@@ -1,11 +1,12 @@
 -- Deploy qwf:schema/statistics
 -- Counters that outlive the jobs they count. Each finish appends a row, and tick() adds the rows to
--- their hour, so that two finishes never wait for the same counter. Nothing deletes hours.
+-- their hour and minute, so that two finishes never wait for the same counter. Nothing deletes
+-- hours.
 
 begin;
 
 create table qwf.attempt_counts (
-  hour timestamptz not null,
+  minute timestamptz not null,
   queue text not null,
   task text not null,
   outcome text not null,
@@ -14,8 +15,8 @@ create table qwf.attempt_counts (
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
         vacuum_truncate = off);
 comment on table qwf.attempt_counts is
-  'Attempts that ended and are not added to hourly_counts yet.';
-comment on column qwf.attempt_counts.hour is 'Full hour (UTC) in which they ended.';
+  'Attempts that ended and are not added to hourly_counts and queue_minutes yet.';
+comment on column qwf.attempt_counts.minute is 'Full minute (UTC) in which they ended.';
 comment on column qwf.attempt_counts.queue is 'Queue of the jobs.';
 comment on column qwf.attempt_counts.task is 'Task of the jobs.';
 comment on column qwf.attempt_counts.outcome is 'How the attempts ended.';

@@ -41,8 +41,8 @@ begin
       r.last_error
     from refused r
   ), counted as (
-    insert into qwf.attempt_counts (hour, queue, task, outcome, waits, runs)
-    select date_bin('1 hour', p_now, 'epoch'), r.queue, r.task, 'fatal',
+    insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
+    select date_bin('1 minute', p_now, 'epoch'), r.queue, r.task, 'fatal',
       array_agg(date_part('epoch', p_now - r.queued_at)::real), array_agg(0::real)
     from refused r group by r.queue, r.task
   )

@@ -31,8 +31,8 @@ begin
     _qwf.tail(e.detail ->> 'log_tail', p_settings.max_log_bytes)
   from unnest(p_ended) e;
 
-  insert into qwf.attempt_counts (hour, queue, task, outcome, waits, runs)
-  select date_bin('1 hour', p_now, 'epoch'), e.queue, e.task, e.outcome,
+  insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
+  select date_bin('1 minute', p_now, 'epoch'), e.queue, e.task, e.outcome,
     array_agg(date_part('epoch', e.claimed_at - e.queued_at)::real),
     array_agg(date_part('epoch', p_now - e.claimed_at)::real)
   from unnest(p_ended) e

@@ -2,7 +2,7 @@
 -- Purpose: Takes one of the locks of the engine until the end of the transaction, unless somebody
 --   else has it.
 -- Locks: the row of the lock, tried only.
--- Called by: _roll_up_counts, tick.
+-- Called by: _record_minutes, _roll_up_counts, tick.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/upkeep/_roll_up_counts
--- Purpose: Adds the figures of ended attempts to the hour they belong to.
+-- Purpose: Adds the figures of ended attempts to the hour and the minute they belong to.
 -- Guarantees: Each row counts exactly once: the statement that deletes it adds it. One caller at a
---   time, so that nobody ever waits for a row of hourly_counts.
+--   time, so that nobody ever waits for a row of hourly_counts or queue_minutes.
 -- Locks: roll_up, tried only.
 -- Called by: _roll_up_statistics.
 
@@ -22,13 +22,13 @@ begin
   with taken as (
     delete from qwf.attempt_counts c
     where c.ctid = any (array(select a.ctid from qwf.attempt_counts a limit p_max))
-    returning c.hour, c.queue, c.task, c.outcome, c.waits, c.runs
+    returning c.minute, c.queue, c.task, c.outcome, c.waits, c.runs
   ), counted as (
     insert into qwf.hourly_counts as h (
       hour, queue, task, outcome, count,
       wait_seconds, wait_max, waits, run_seconds, run_max, runs)
     select
-      f.hour, f.queue, f.task, f.outcome, count(*),
+      date_bin('1 hour', f.minute, 'epoch'), f.queue, f.task, f.outcome, count(*),
       sum(t.wait), max(t.wait), _qwf.histogram(array_agg(t.wait)),
       sum(t.run), max(t.run), _qwf.histogram(array_agg(t.run))
     from taken f
@@ -36,7 +36,7 @@ begin
       select greatest(u.wait, 0) as wait, greatest(u.run, 0) as run
       from unnest(f.waits, f.runs) u (wait, run)
     ) t
-    group by f.hour, f.queue, f.task, f.outcome
+    group by 1, f.queue, f.task, f.outcome
     on conflict (hour, queue, task, outcome) do update set
       count = h.count + excluded.count,
       wait_seconds = h.wait_seconds + excluded.wait_seconds,
@@ -45,8 +45,17 @@ begin
       run_seconds = h.run_seconds + excluded.run_seconds,
       run_max = greatest(h.run_max, excluded.run_max),
       runs = _qwf.add_histograms(h.runs, excluded.runs)
+  ), ended as (
+    select _qwf.count_ended(s.queue, s.minute, jsonb_object_agg(s.outcome, s.attempts))
+    from (
+      select f.queue, f.minute, f.outcome, sum(cardinality(f.runs)) as attempts
+      from taken f group by f.queue, f.minute, f.outcome
+    ) s
+    group by s.queue, s.minute
   )
-  select count(*) into v_count from taken;
+  select count(*) into v_count
+  from taken
+  where (select count(*) from ended) >= 0;  -- a CTE that is not read does not run
   return v_count;
 end $$;
 

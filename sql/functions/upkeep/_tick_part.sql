@@ -23,6 +23,7 @@ begin
     when 'woken' then _qwf.rest_when_idle(p_part)
     when 'forgotten' then _qwf.forget_sleepers()
     when 'rolled_up' then _qwf.roll_up_statistics()
+    when 'recorded' then _qwf.record_minutes()
     when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p)
   end;
 end $$;

@@ -1,9 +1,10 @@
 -- Deploy qwf:functions/upkeep/prune
--- Purpose: Deletes runs, jobs, events and workers older than the retention.
+-- Purpose: Deletes runs, jobs, events and workers older than the retention, and the minutes of
+--   hosts and queues older than settings.minutes_keep.
 -- Guarantees: Never deletes what is live, has a running body, or has events to apply. Waits for
 --   nobody. Attempts, events, answers and files are deleted with their job, and nothing else ever
---   deletes them. Statistics stay.
--- Locks: terminal runs and jobs, and workers, that nobody else has locked.
+--   deletes them. Statistics by the hour stay.
+-- Locks: terminal runs and jobs, workers and minutes, that nobody else has locked.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick, operators.
 
@@ -20,11 +21,13 @@ begin
     'runs', _qwf.prune_runs(prune.max_rows),
     'jobs', _qwf.prune_jobs(prune.max_rows),
     'events', _qwf.prune_events(prune.max_rows),
-    'workers', _qwf.prune_workers(prune.max_rows));
+    'workers', _qwf.prune_workers(prune.max_rows),
+    'minutes', _qwf.prune_minutes(prune.max_rows));
 end $$;
 comment on function qwf.prune is
   'Deletes what is older than the retention: ended runs with about max_rows nodes in all, and at '
-  'most max_rows each of ended standalone jobs, events and workers; returns how many of each.';
+  'most max_rows each of ended standalone jobs, events and workers; also minutes older than '
+  'minutes_keep, at most max_rows each of hosts and queues. Returns how many of each.';
 call _qwf.allow('qwf.prune', 'qwf_worker');
 
 commit;

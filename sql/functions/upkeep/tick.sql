@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/upkeep/tick
 -- Purpose: Runs the periodic chores: reclaims lapsed leases, queues what is due, fires schedules,
 --   expires jobs and inputs, drains leftover events, wakes sleepers whose wake-up was lost, rolls
---   up statistics, prunes.
+--   up statistics, writes the minutes of hosts and queues, prunes.
 -- Guarantees: Safe to call from anywhere, any number of times at once: a lock that is only
 --   tried lets one caller do the work. If no tick has finished for ten seconds (a caller hangs in a
 --   transaction), the next one goes on without the lock. Every part is bounded, and one that fails
@@ -22,7 +22,7 @@ as $$
 #variable_conflict use_column
 declare
   v_parts text[] := array['reclaimed', 'promoted', 'fired', 'cancelled', 'expired', 'overdue',
-    'drained', 'woken', 'forgotten', 'rolled_up', 'pruned'];
+    'drained', 'woken', 'forgotten', 'rolled_up', 'recorded', 'pruned'];
   v_complete_at timestamptz := _qwf.last_complete_tick(tick.max_age);
   v_fresh boolean := v_complete_at is not null;
   v_now timestamptz := qwf.now();

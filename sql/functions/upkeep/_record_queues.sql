@@ -1,0 +1,46 @@
+-- Deploy qwf:functions/upkeep/_record_queues
+-- Purpose: Writes how many jobs of each queue are queued and running, and how long the first one
+--   has waited.
+-- Guarantees: Counts queued jobs to 10,001 and follows the claim indexes, so that a long queue and
+--   old statistics cost nothing. Leaves a minute that is written already as it is.
+-- Called by: _record_minutes.
+
+begin;
+
+create function _qwf.record_queues(p_minute timestamptz, p_now timestamptz) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
+as $$
+declare
+  v_cap constant int := 10001;
+  v_count int;
+begin
+  insert into qwf.queue_minutes as m (queue, minute, queued, running, head_wait_seconds)
+  select q.name, p_minute, least(free.jobs + limited.jobs, v_cap), coalesce(r.jobs, 0),
+    _qwf.queue_wait(q.name, p_now)
+  from qwf.queues q
+  cross join lateral (
+    select count(*) as jobs from (
+      select from qwf.jobs j
+      where j.queue = q.name and j.status = 'queued' and j.limit_by is null limit v_cap) w
+  ) free
+  cross join lateral (
+    select count(*) as jobs from (
+      select from qwf.jobs j
+      where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit v_cap) w
+  ) limited
+  left join (
+    select j.queue, count(*) as jobs from qwf.jobs j where j.status = 'running' group by j.queue
+  ) r on r.queue = q.name
+  on conflict (queue, minute) do update set
+    queued = excluded.queued, running = excluded.running,
+    head_wait_seconds = excluded.head_wait_seconds
+  where m.queued is null;
+  get diagnostics v_count = row_count;
+  return v_count;
+end $$;
+
+commit;
