@@ -82,4 +82,10 @@ comment on type qwf.failure_group is
   'by_hour: how many failed in each of the last 24 hours, the last hour last. example: the newest '
   'error, first line. searched: failures read for all groups, back to searched_to; null: all.';
 
+create type qwf.job_verdict as (
+  job_id bigint, verdict text, code text, message text, detail text, hint text);
+comment on type qwf.job_verdict is
+  'Answer about one job of a list: retried, cancelled, requested (its worker was told to stop it) '
+  'or refused; code (SQLSTATE), message, detail and hint say why it was refused.';
+
 commit;

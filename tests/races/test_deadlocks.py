@@ -14,7 +14,8 @@ from support.interleave import Race, Session, claim, reports
 # {run} is a run whose first nodes are claimed, {ask} a run that asks, {tokens} and {reports} belong
 # to the claimed jobs, {failed} is a failed run, {job} a claimed standalone job, {waiting} a queued
 # one, {node} a queued node, {gone} a failed standalone job, {asking} one that asks what to do about
-# its failure, {worker} a registered worker.
+# its failure, {worker} a registered worker, {ended} failed jobs: {gone}, the nodes of {failed}, and
+# two whose keys are in the opposite order to their ids; {dne} are the same, from last to first.
 OPERATIONS = {
     "finish_many": "select verdict from qwf.finish_many('{reports}')",
     "finish_backwards": "select verdict from qwf.finish_many('{stropper}')",
@@ -30,10 +31,14 @@ OPERATIONS = {
     "cancel_run": "select qwf.cancel_run({run})",
     "cancel_node": "select qwf.cancel_job({node})",
     "cancel_job": "select qwf.cancel_job({job})",
+    "cancel_jobs": "select code from qwf.cancel_jobs('{{{job},{waiting},{node},{asking}}}')",
+    "cancel_backwards": "select code from qwf.cancel_jobs('{{{asking},{node},{waiting},{job}}}')",
     "submit_input": "select qwf.submit_input({ask}, 'ask', '\"yes\"')",
     "answer_job": "select qwf.answer_job({asking}, '\"retry\"')",
     "retry_run": "select qwf.retry_run({failed})",
     "retry_job": "select qwf.retry_job({gone})",
+    "retry_jobs": "select code from qwf.retry_jobs('{{{ended}}}')",
+    "retry_backwards": "select code from qwf.retry_jobs('{{{dne}}}')",
     "run_next": "select qwf.run_next({waiting})",
     "change_job": "select qwf.change_job({waiting}, priority => 5)",
     "deregister_worker": "select qwf.deregister_worker('w')",
@@ -52,6 +57,7 @@ OPERATIONS = {
     "take_model_requests": "select from qwf.take_model_requests('{worker}')",
 }
 NEVER_WAIT = {"heartbeat", "claim", "reclaim", "promote_due", "drain_outbox", "prune", "tick"}
+# retry_jobs and cancel_jobs stand alone: they lock several runs and jobs at once.
 # Operations of which a person or a program may put several into one transaction, each with the
 # locks of docs/concepts.md that it waits for. Transactions that keep their order do not deadlock.
 WAITS_FOR = {
@@ -94,9 +100,14 @@ def scene(race: Race, n: int) -> dict[str, Any]:
     race.rows("select qwf.heartbeat(%s)", worker)
     asking = race.one("select qwf.enqueue('t', queue => 'cpu', priority => 1, on_failure => 'ask')")
     gone = race.one("select qwf.enqueue('t', queue => 'cpu', priority => 1)")
+    keyed = [
+        race.one("select qwf.enqueue('t', queue => 'cpu', priority => 1, key => %s)", f"{key}{n}")
+        for key in "lk"
+    ]
     failed = race.run("pair", priority=1)
-    for held in claim(race, 4):
+    for held in claim(race, 6):
         race.rows("select qwf.finish(%s, %s, 'fatal')", held.job, held.token)
+    ended = [gone, race.job(failed, "pair/a"), race.job(failed, "pair/b"), *keyed]
     run, ask = race.run("fanin", priority=2), race.run("asked_beside", priority=2)
     job = race.one(
         "select qwf.enqueue('t', queue => 'cpu', priority => 2, key => %s, limit_by => 'wide')",
@@ -116,6 +127,8 @@ def scene(race: Race, n: int) -> dict[str, Any]:
         "job": job,
         "waiting": waiting,
         "failed": failed,
+        "ended": ",".join(map(str, ended)),
+        "dne": ",".join(map(str, reversed(ended))),
         "gone": gone,
         "asking": asking,
         "worker": worker,

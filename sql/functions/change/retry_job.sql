@@ -1,11 +1,12 @@
 -- Deploy qwf:functions/change/retry_job
 -- Purpose: Runs a failed or cancelled job again.
--- Guarantees: Its budgets start again, its history stays. A node is retried through its run.
--- Locks: the job; for a node as retry_run.
+-- Guarantees: Its budgets start again, its history stays. A node is retried through its run. A job
+--   that has not ended is not locked, so its worker can report meanwhile.
+-- Locks: the job, if it has failed or been cancelled; for a node as retry_run.
 -- Notifies: a sleeper of the queue.
 -- Raises: QW001 no such job, QW002 it has not failed or been cancelled, QW008 another live job has
 --   taken its key.
--- Called by: producers, operators.
+-- Called by: producers, operators, _try_job.
 
 begin;
 
@@ -22,10 +23,15 @@ begin
     perform qwf.retry_run(v_job.run_id, v_job.node_id);
     return;
   end if;
-  select j.* into v_job from qwf.jobs j where j.id = retry_job.job_id for no key update;
+  select j.* into v_job
+  from qwf.jobs j
+  where j.id = retry_job.job_id and j.status in ('failed', 'cancelled')
+  for no key update;
   if not found then
-    perform _qwf.raise_no_such_job(retry_job.job_id);
-  elsif v_job.status not in ('failed', 'cancelled') then
+    select j.* into v_job from qwf.jobs j where j.id = retry_job.job_id;
+    if not found then
+      perform _qwf.raise_no_such_job(retry_job.job_id);
+    end if;
     raise exception using errcode = 'QW002', message = 'the job has not failed or been cancelled',
       detail = format('job %s is %s', v_job.id, v_job.status),
       hint = 'enqueue it again to run it a second time';

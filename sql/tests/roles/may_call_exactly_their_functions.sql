@@ -6,6 +6,7 @@ create temp table allowed (name, roles) as values
   ('enqueue', '{qwf_producer}'), ('enqueue_many', '{qwf_producer}'),
     ('enqueue_run', '{qwf_producer}'),
   ('cancel_run', '{qwf_producer}'), ('cancel_job', '{qwf_producer}'),
+    ('cancel_jobs', '{qwf_producer}'), ('retry_jobs', '{qwf_producer}'),
     ('submit_input', '{qwf_producer}'), ('answer_job', '{qwf_producer}'),
   ('result', '{qwf_producer,qwf_viewer}'), ('run_status', '{qwf_producer,qwf_viewer}'),
     ('check_invariants', '{qwf_viewer}'),
