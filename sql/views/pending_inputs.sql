@@ -10,7 +10,10 @@ select
   j.input_spec ->> 'widget' as widget, j.input_spec ->> 'prompt' as prompt,
   date_trunc('second', clock.now - coalesce(j.queued_at, j.created_at)) as age,
   case when j.queue is null then date_trunc('second', j.expires_at) end as expires_at,
-  date_trunc('milliseconds', coalesce(j.queued_at, j.created_at)) as since, j.input_spec as spec
+  date_trunc('milliseconds', coalesce(j.queued_at, j.created_at)) as since, j.input_spec as spec,
+  case jsonb_typeof(j.input_spec -> 'show') when 'array' then j.input_spec -> 'show'
+    when 'string' then jsonb_build_array(j.input_spec -> 'show')
+    when 'object' then jsonb_build_array(j.input_spec -> 'show') else '[]' end as show
 from qwf.jobs j
 cross join (select qwf.now() as now) clock
 left join qwf.runs r on r.id = j.run_id
@@ -35,5 +38,7 @@ comment on column qwf.pending_inputs.expires_at is
 comment on column qwf.pending_inputs.since is 'When it was asked.';
 comment on column qwf.pending_inputs.spec is
   'The whole question: options or source, target, schema, error.';
+comment on column qwf.pending_inputs.show is
+  'Files to look at before answering, a list: paths, or objects with rel_path and host.';
 
 commit;

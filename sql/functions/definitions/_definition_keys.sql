@@ -29,7 +29,8 @@ return jsonb '{
     "run_if": "node", "on_failure": "node", "limit_by": "node"},
   "pipeline step": {"pipeline": "string", "inputs": ["object", "array"]},
   "input step": {"widget": "string", "prompt": ["string", "object"], "target": "string",
-    "source": "any", "schema": "object", "expires": "interval", "default": "any"},
+    "source": "any", "show": ["string", "array", "object"], "schema": "object",
+    "expires": "interval", "default": "any"},
   "widgets": {
     "choose_one": {"options": ["array", "object"], "multiple": "boolean"},
     "turnout": {"options": ["array", "object"], "multiple": "boolean"},

@@ -41,7 +41,10 @@ begin
     where p_step ? 'schema'
     union all
     select (p_path || rule.path, rule.problem, rule.hint)::_qwf.problem
-    from _qwf.question_rules(p_step) rule);
+    from _qwf.question_rules(p_step) rule
+    union all
+    select (p_path || shown.path, shown.problem, shown.hint)::_qwf.problem
+    from _qwf.shown_problems(p_step) shown);
   return query
     select * from unnest(v_problems)
     union all

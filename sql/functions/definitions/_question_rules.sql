@@ -17,6 +17,8 @@ begin
     from (values
       ('.widget', v_widget = '', 'must not be empty', null),
       ('.widget', v_widget = 'on_failure', 'is reserved for failed nodes', 'choose another widget'),
+      ('.widget', v_widget = 'multiple', '"multiple" is a key, not a widget',
+        'write "widget": "choose_one", "multiple": true'),
       ('.default', p_step ? 'default' and not p_step ? 'expires', 'needs "expires"',
         'set "expires" to the time after which the default is taken as the answer'),
       ('.target', jsonb_typeof(p_step -> 'target') = 'string'

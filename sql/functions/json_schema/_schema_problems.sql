@@ -26,17 +26,18 @@ begin
   case jsonb_typeof(p_value)
     when 'object' then
       return query
-        select p_path || '.' || r.name, 'is missing', null::text
+        select _qwf.member_path(p_path, r.name), 'is missing', null::text
         from jsonb_array_elements_text(coalesce(p_schema -> 'required', '[]')) r (name)
         where not p_value ? r.name;
       return query
         select p.*
         from jsonb_each(p_value) member
         cross join lateral _qwf.schema_problems(
-          member.value, p_schema -> 'properties' -> member.key, p_path || '.' || member.key) p
+          member.value, p_schema -> 'properties' -> member.key,
+          _qwf.member_path(p_path, member.key)) p
         where p_schema -> 'properties' ? member.key;
       return query
-        select p_path || '.' || k, 'is not a property of the schema', null::text
+        select _qwf.member_path(p_path, k), 'is not a property of the schema', null::text
         from jsonb_object_keys(p_value) k
         where p_schema -> 'additionalProperties' = 'false'
           and not coalesce(p_schema -> 'properties' ? k, false);

@@ -53,6 +53,10 @@ begin
         case when (p_spec -> 'integer') = 'true' then 'integer' else 'number' end)
         || jsonb_strip_nulls(jsonb_build_object(
         'minimum', p_spec -> 'min', 'maximum', p_spec -> 'max'));
+      if v_type = 'number' and not _qwf.is_on_step(p_value, p_spec -> 'step', p_spec -> 'min') then
+        return next ('value', format('must be %s plus a multiple of %s',
+          coalesce(p_spec ->> 'min', '0'), p_spec ->> 'step'), null)::_qwf.problem;
+      end if;
     when 'file' then
       v_schema := v_schema || case when (p_spec -> 'multiple') = 'true'
         then '{"type": "array", "items": {"type": "string", "minLength": 1}}'::jsonb

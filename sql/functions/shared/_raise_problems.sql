@@ -1,6 +1,8 @@
 -- Deploy qwf:functions/shared/_raise_problems
 -- Purpose: Raises one error that reports all problems.
--- Guarantees: DETAIL has one line per problem, "path: problem"; HINT has each distinct hint once.
+-- Guarantees: DETAIL has one line per problem, "path: problem", so that a program can put each
+--   problem at its place; a line break inside one becomes a space. HINT has each distinct hint
+--   once.
 -- Raises: the given SQLSTATE, unless there is no problem.
 -- Called by: _take_answer, create_schedule, enqueue_run, _graph_for, register_pipeline,
 --   register_workflow.
@@ -18,7 +20,8 @@ begin
       errcode = p_sqlstate,
       message = p_message,
       detail = (
-        select string_agg(format('%s: %s', p.path, p.problem), e'\n' order by p.position)
+        select string_agg(
+          translate(format('%s: %s', p.path, p.problem), e'\n\r', '  '), e'\n' order by p.position)
         from unnest(p_problems) with ordinality as p (path, problem, hint, position)),
       hint = coalesce(
         (select string_agg(h.hint, e'\n' order by h.position)

@@ -1,5 +1,5 @@
 begin;
-select plan(27);
+select plan(40);
 
 select results_eq(format('select qwf_test.step_problems(%L)', jsonb '{"kind": "input"}' || c.keys),
   array['steps[1].' || c.problem], c.keys::text)
@@ -34,7 +34,28 @@ from (values
   ('{"widget": "paint", "inputs": {}}', 'inputs: unknown key'),
   ('{"widget": "paint", "$value": 1}', '$value: unknown key'),
   ('{"widget": "paint", "layers": {"$from": ""}}', 'layers: "$from" has an empty segment'),
-  ('{"widget": ""}', 'widget: must not be empty')) c (keys, problem);
+  ('{"widget": ""}', 'widget: must not be empty'),
+  ('{"widget": "multiple"}', 'widget: "multiple" is a key, not a widget'),
+  ('{"widget": "confirm", "show": 5}',
+    'show: must be of type string or array or object, not number'),
+  ('{"widget": "confirm", "show": ""}', 'show: must be a file'),
+  ('{"widget": "confirm", "show": {"path": "a.png"}}', 'show: must be a file'),
+  ('{"widget": "confirm", "show": ["a.png", null]}', 'show[1]: must be a file'),
+  ('{"widget": "confirm", "show": ["a.png", {"rel_path": 7}]}', 'show[1]: must be a file'),
+  ('{"widget": "confirm", "shows": "a.png"}', 'shows: unknown key'),
+  ('{"widget": "choose_one", "options": [1, {"id": 1, "label": 5}]}',
+    'options[1].label: must be a text of at most 200 characters'),
+  ('{"widget": "choose_one", "options": [{"help": ["x"]}]}',
+    'options[0].help: must be a text of at most 2000 characters'),
+  ('{"widget": "turnout", "options": [{"id": 1, "picture": null}]}',
+    'options[0].picture: must be a file'),
+  (jsonb_build_object('widget', 'turnout', 'options', jsonb_build_array(
+      jsonb_build_object('label', repeat('x', 201)))),
+    'options[0].label: must be a text of at most 200 characters'),
+  (jsonb_build_object('widget', 'confirm', 'show', repeat('x', 4097)), 'show: must be a file'),
+  (jsonb_build_object('widget', 'confirm', 'show',
+      (select jsonb_agg('a.png'::text) from generate_series(1, 101))),
+    'show: has more than 100 files')) c (keys, problem);
 
 select * from finish();
 rollback;

@@ -3,6 +3,6 @@
 begin;
 
 select run_id, workflow, node_id, task, job_id, project, asks, widget, prompt, age, expires_at,
-  since, spec from qwf.pending_inputs where false;
+  since, spec, show from qwf.pending_inputs where false;
 
 rollback;
