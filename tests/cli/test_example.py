@@ -65,6 +65,8 @@ def test_finds_the_face_of_the_astronaut_and_makes_a_relief_of_it(
     assert finding.overlap(best["box"], [175, 65, 100, 100]) > 0.5
     shown = sv_annotate.run(out("annotate"), image, detected["boxes"])
     assert (out("annotate") / "candidates.png").is_file()
+    assert all(Path(c["picture"]).parent == out("annotate") for c in shown["candidates"])
+    assert all(Path(c["picture"]).is_file() for c in shown["candidates"])
     for again in range(2):  # idempotent on its folder
         scene = build_scene.run(out("scene"), image, "1", shown["candidates"], silent)
         files = [Path(scene[key]) for key in ("primary_file", "crop_file", "cutout_file")]

@@ -178,6 +178,17 @@ def test_a_question_shows_its_options() -> None:
         assert part in text
 
 
+def test_a_question_shows_its_files_as_paths() -> None:
+    spec = {
+        "show": ["/out/a.png", {"rel_path": "s/b.png", "host": "box"}, None, 7, "e\x1b[2Jvil.png"],
+        "options": [{"id": "1", "label": "face", "picture": "/out/1.png"}, {"picture": 5}],
+    }
+    assert draw.shown(spec) == ["/out/a.png", "box:s/b.png", "e␛[2Jvil.png"]
+    assert draw.shown({"show": {"rel_path": "b.png"}}) == ["b.png"]
+    assert draw.shown({"show": None}) == draw.shown({}) == []
+    assert [text for _, text in draw.options(spec)] == ["face  /out/1.png", '{"picture": 5}']
+
+
 def test_a_map_shows_the_progress_of_its_elements() -> None:
     counts = {"completed": 5, "failed": 1, "running": 2, "blocked": 2}
     text = drawn(draw.run(status([node("a/each", "blocked", elements=counts)])), 160)

@@ -118,10 +118,11 @@ def _choose(name: str, asked: dict[str, Any], console: Console, answer_after: fl
     if answer_after is None:
         click.echo(f"{name}: not asking, taking the best: {options[0][1]}")
         return options[0][0]
-    question = Text.assemble((f"\n{name}  ", "bold"), (asked["prompt"], "magenta"))
-    console.print(question, soft_wrap=True)  # do not break a path in it
+    console.print(Text.assemble((f"\n{name}  ", "bold"), (asked["prompt"], "magenta")))
+    for path in draw.shown(asked["spec"]):
+        console.print(Text(f"  {path}", "blue"), soft_wrap=True)  # do not break the path
     for number, (_, text) in enumerate(options, start=1):
-        console.print(Text.assemble((f"  {number}  ", "cyan"), text))
+        console.print(Text.assemble((f"  {number}  ", "cyan"), text), soft_wrap=True)
     return options[_number(len(options), answer_after) - 1][0]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qwf_agent.cli.draw.jobs import attempt, headline, options, question, timeline
+from qwf_agent.cli.draw.jobs import attempt, headline, options, question, shown, timeline
 from qwf_agent.cli.draw.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.cli.draw.runs import board, changes, run
 from qwf_agent.cli.draw.visible import Visible, visible, visible_values
@@ -45,6 +45,7 @@ __all__ = [
     "queue_state",
     "rows",
     "run",
+    "shown",
     "size",
     "spell",
     "state",

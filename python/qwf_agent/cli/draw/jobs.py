@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from qwf_agent.cli.draw import words
+from qwf_agent.cli.draw.visible import visible
 from qwf_agent.cli.draw.words import (
     LOOKS,
     Row,
@@ -40,7 +41,7 @@ HIDDEN = {"attempt", "worker", "reason", "by"}
 WIDE = 72
 GAP = "  "
 LONGEST_ERROR = 20_000  # characters
-LONGEST_GIST, LONGEST_OPTION, LONGEST_PROMPT = 200, 300, 2000
+LONGEST_GIST, LONGEST_OPTION, LONGEST_PROMPT, LONGEST_PATH = 200, 300, 2000, 4096
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def attempt(row: Row, *, log_lines: int | None = None) -> RenderableType:
 
 
 def question(row: Row) -> RenderableType:
-    """An open question: what is asked, the options, and how to answer."""
+    """An open question: what is asked, files to look at, the options, and how to answer."""
     node = row["node_id"]
     names = [f"run {row['run_id']}", row["workflow"], node] if node else [f"job {row['job_id']}"]
     age = Text(f"{row['widget'] or 'input'}, {duration(seconds(row['age']))} old", "bright_black")
@@ -143,6 +144,7 @@ def question(row: Row) -> RenderableType:
         lines.append(_indented(cut(row["prompt"], LONGEST_PROMPT), "magenta"))
     if row["spec"].get("error"):
         lines.append(_indented(cut(_last_line(row["spec"]["error"]), LONGEST_OPTION), "red"))
+    lines += [_indented(path, "blue") for path in shown(row["spec"])]
     offered = options(row["spec"])
     lines += [_indented(f"#{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
     value = "'#1'" if offered else "VALUE"
@@ -154,11 +156,31 @@ def question(row: Row) -> RenderableType:
 def options(spec: Row) -> list[tuple[Any, str]]:
     """The values a person may choose from, each with a short text."""
     given = spec.get("options", spec.get("source"))
-    return (
-        [(value, cut(brief(value), LONGEST_OPTION)) for value in given]
-        if isinstance(given, list)
-        else []
-    )
+    return [(value, _option(value)) for value in given] if isinstance(given, list) else []
+
+
+def shown(spec: Row) -> list[str]:
+    """The paths of the files that a question shows; of another box with its name: `box:path`."""
+    given = spec.get("show")
+    entries = given if isinstance(given, list) else [given]
+    return [path for path in map(_path, entries) if path]
+
+
+def _option(value: Any) -> str:
+    """An option on one line, the path of its picture last and never cut short."""
+    path = _path(value.get("picture")) if isinstance(value, dict) else None
+    if path is None:
+        return cut(brief(value), LONGEST_OPTION)
+    rest = {key: item for key, item in value.items() if key != "picture"}
+    return f"{cut(brief(rest), LONGEST_OPTION)}  {path}"
+
+
+def _path(file: Any) -> str | None:
+    """The path of a file: a text, or an entry of `<node>.files`; None for anything else."""
+    if isinstance(file, dict) and isinstance(file.get("rel_path"), str):
+        host = file.get("host")
+        file = f"{host}:{file['rel_path']}" if isinstance(host, str) else file["rel_path"]
+    return visible(cut(file, LONGEST_PATH)) if isinstance(file, str) else None
 
 
 def _indented(text: str, style: str = "") -> Padding:
