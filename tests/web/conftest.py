@@ -1,87 +1,71 @@
-"""Visitors of the page: clients of the real application on a real database, as each level."""
+"""Visitors of the page, a real browser for its tests, and a server for it.
+
+The browser is the Chromium of the system, driven by Playwright. Without one these tests are
+skipped; with QWF_BROWSER=required they fail instead.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import re
+import os
+import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import httpx2 as httpx
 import psycopg
 import pytest
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
+from playwright.sync_api import Browser, sync_playwright
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from qwf_agent.web import access
 from qwf_agent.web.app import build
+from support import visitors
+from support.browser import Pages, served
 
-LEVELS: dict[str, tuple[str, ...]] = {
-    "stranger": (),
-    "viewer": ("qwf_viewer",),
-    "operator": ("qwf_viewer", "qwf_producer"),
-    "admin": ("qwf_admin",),
-}
-TOKEN = "the-token-of-this-test"
-FORM = {"Sec-Fetch-Site": "same-origin"}
+PROGRAMS = ("chromium-headless-shell", "chromium")
 
 
-class Visitor:
-    """A browser without scripts: it follows links and sends the forms of pages."""
-
-    def __init__(self, client: TestClient) -> None:
-        self.client = client
-
-    def get(self, path: str, **options: Any) -> httpx.Response:
-        """A page."""
-        return self.client.get(path, **options)
-
-    def text(self, path: str) -> str:
-        """The HTML of a page, which must be there."""
-        answer = self.get(path)
-        assert answer.status_code == 200, (path, answer.status_code, answer.text[:500])
-        return answer.text
-
-    def csrf(self) -> str:
-        """The token of this session, as forms carry it."""
-        found = re.search(r'name="csrf" value="([^"]+)"', self.get("/").text)
-        return found[1] if found else ""
-
-    def do(self, action: str, **fields: Any) -> httpx.Response:
-        """Send the form of an action, also one that no page shows to this visitor."""
-        return self.client.post(
-            f"/do/{action}", data={"csrf": self.csrf(), **fields},
-            headers={**FORM, "HX-Request": "true"},
-        )  # fmt: skip
-
-
-Visit = Callable[..., Visitor]
-
-
-def login(db: psycopg.Connection[Any], dsn: str, level: str) -> str:
-    """Address of the database as a role with the rights of this level alone."""
-    role = f"web_test_{level}"
-    if not db.execute("select from pg_roles where rolname = %s", (role,)).fetchone():
-        with contextlib.suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
-            db.execute(sql.SQL("create role {}").format(sql.Identifier(role)))
-        for granted in LEVELS[level]:
-            db.execute(
-                sql.SQL("grant {} to {}").format(sql.Identifier(granted), sql.Identifier(role))
-            )
-    return make_conninfo(dsn, options=f"-c role={role}")
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """The browser. One for each module: while it is open, asyncio.run() fails in this thread."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        reason = f"no browser: none of {', '.join(PROGRAMS)} is installed"
+        if os.environ.get("QWF_BROWSER") == "required":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture
-def visit(db: psycopg.Connection[Any], dsn: str) -> Iterator[Visit]:
+def pages(browser: Browser) -> Iterator[Pages]:
+    """Opens pages; the test fails if one of them does what no page may do."""
+    opened = Pages(browser)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[[Starlette], str]]:
+    """Serves an application on a free port of this machine and returns its address."""
+    with contextlib.ExitStack() as stack:
+        yield lambda app: stack.enter_context(served(app))
+
+
+@pytest.fixture
+def visit(db: psycopg.Connection[Any], dsn: str) -> Iterator[visitors.Visit]:
     """visit("viewer") is a visitor of that level; keywords go to build."""
     with contextlib.ExitStack() as stack:
 
-        def start(level: str = "admin", **options: Any) -> Visitor:
-            where = login(db, dsn, level)
-            app = build(where, access.TokenAccess(where, TOKEN), access.LOCAL_HOSTS, **options)
+        def start(level: str = "admin", **options: Any) -> visitors.Visitor:
+            where = visitors.login(db, dsn, level)
+            app = build(where, access.TokenAccess(where, visitors.TOKEN), access.LOCAL_HOSTS, **options)
             client = stack.enter_context(TestClient(app, base_url="http://127.0.0.1"))
-            client.get("/", params={"token": TOKEN})
-            return Visitor(client)
+            client.get("/", params={"token": visitors.TOKEN})
+            return visitors.Visitor(client)
 
         yield start

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from qwf_agent.web.actions import ACTIONS
-from web.conftest import FORM, LEVELS, Visit
+from support.visitors import FORM, LEVELS, Visit
 
 Db = psycopg.Connection[Any]
 SIGNATURES = """

@@ -1,0 +1,80 @@
+"""Pages in a real browser, which fail their test if they do what no page may do."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from playwright.sync_api import Browser, Page
+from starlette.applications import Starlette
+
+# What a page must never do becomes an error in its console.
+WATCHED = """
+  addEventListener("securitypolicyviolation", (event) =>
+    console.error(`policy broken: ${event.violatedDirective} by ${event.blockedURI}`));
+  Object.defineProperty(window, "pwned", {
+    set() { console.error("a foreign script ran"); },
+    configurable: false,
+  });
+"""
+
+
+@dataclass
+class Pages:
+    """Opens pages and collects what they did wrong."""
+
+    browser: Browser
+    problems: list[str] = field(default_factory=list)
+    expected: list[str] = field(default_factory=list)  # patterns of problems that a test causes
+    _contexts: list[Any] = field(default_factory=list)
+
+    def open(self, address: str, *, width: int = 1280, height: int = 800, **options: Any) -> Page:
+        """A page in a browser window of its own; `options` are those of Browser.new_context()."""
+        viewport = {"width": width, "height": height}
+        context = self.browser.new_context(viewport=viewport, **options)
+        self._contexts.append(context)
+        context.add_init_script(WATCHED)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        page.on("console", self._logged)
+        page.on("dialog", self._asked)
+        page.goto(address)
+        return page
+
+    def close(self) -> None:
+        """Closes all windows and fails if a page did something wrong."""
+        for context in self._contexts:
+            context.close()
+        bad = [text for text in self.problems if not any(re.search(p, text) for p in self.expected)]
+        assert bad == []
+
+    def _logged(self, message: Any) -> None:
+        if message.type == "error":
+            self.problems.append(f"console: {message.text}")
+
+    def _asked(self, dialog: Any) -> None:
+        self.problems.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+@contextlib.contextmanager
+def served(app: Starlette) -> Iterator[str]:
+    """Serves an application on a free port of this machine; gives its address."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(app, log_level="warning", lifespan="on", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(timeout=10)
+        assert not thread.is_alive()
