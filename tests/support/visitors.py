@@ -13,7 +13,6 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from starlette.testclient import TestClient
 
-
 LEVELS: dict[str, tuple[str, ...]] = {
     "stranger": (),
     "viewer": ("qwf_viewer",),

@@ -63,7 +63,9 @@ def visit(db: psycopg.Connection[Any], dsn: str) -> Iterator[visitors.Visit]:
 
         def start(level: str = "admin", **options: Any) -> visitors.Visitor:
             where = visitors.login(db, dsn, level)
-            app = build(where, access.TokenAccess(where, visitors.TOKEN), access.LOCAL_HOSTS, **options)
+            app = build(
+                where, access.TokenAccess(where, visitors.TOKEN), access.LOCAL_HOSTS, **options
+            )
             client = stack.enter_context(TestClient(app, base_url="http://127.0.0.1"))
             client.get("/", params={"token": visitors.TOKEN})
             return visitors.Visitor(client)

@@ -14,6 +14,7 @@ from qwf_agent.web import database
 from qwf_agent.web.access import Person
 
 BY = frozenset({"by"})
+DONE = ("retried", "cancelled", "requested")  # verdicts of jobs in a list
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ async def perform(action: str, form: FormData, person: Person) -> str:
         rows = await cursor.fetchall()
     values = [next(iter(row.values())) for row in rows]
     said = {name: str(value) for name, value in form.items()}
-    good = sum(row.get("ok") is True for row in rows)
+    good = sum(row.get("verdict") in DONE for row in rows)
     said |= {"result": str(values[0]) if values else "", "ok": str(good), "all": str(len(rows))}
     return ACTIONS[action].done.format_map(said)
 

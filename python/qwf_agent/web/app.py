@@ -200,6 +200,8 @@ def _as_browsers_see_it(scope: Scope) -> Scope:
     seen = dict(scope)
     if PREFIX.fullmatch(prefix):
         seen["root_path"] = prefix
+        if not scope["path"].startswith(prefix + "/"):  # the proxy has taken it off
+            seen["path"] = prefix + scope["path"]
     if headers.get("x-forwarded-proto") in ("http", "https"):
         seen["scheme"] = headers["x-forwarded-proto"]
     return seen

@@ -16,7 +16,7 @@ from qwf_agent.web.database import Database
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
-QUEUES = "select * from qwf.queue_depth order by queue"
+QUEUES = "select * from qwf.queue_glance order by queue"
 RUNS = """
 select o.*, r.workflow_version, r.deadline
 from qwf.run_overview o join qwf.runs r on r.id = o.run_id

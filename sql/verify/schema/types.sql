@@ -12,5 +12,6 @@ select null::qwf.job_count;
 select null::qwf.found_job;
 select null::qwf.found_run;
 select null::qwf.failure_group;
+select null::qwf.job_verdict;
 
 rollback;
