@@ -17,6 +17,7 @@ create table qwf.workers (
   labels jsonb not null default '{}',
   rank int not null default 0,
   project text,
+  out_root text,
   stats jsonb not null default '{}',
   started_at timestamptz not null default clock_timestamp(),
   last_seen timestamptz not null default clock_timestamp(),
@@ -41,6 +42,9 @@ comment on column qwf.workers.labels is
   'Labels that a job can require; host is always one of them.';
 comment on column qwf.workers.rank is 'Negative: an overflow worker.';
 comment on column qwf.workers.project is 'Project it works for; null: all.';
+comment on column qwf.workers.out_root is
+  'Folder on its box below which bodies write their files, unless the run names one; null: not '
+  'announced.';
 comment on column qwf.workers.stats is
   'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided.';
 comment on column qwf.workers.started_at is 'When it registered.';

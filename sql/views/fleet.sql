@@ -21,7 +21,7 @@ select
     when r.running > 0 then 'busy'
     else 'idle'
   end as state,
-  o.reason, o.until, qwf.now() - w.last_seen as last_seen, w.started_at
+  o.reason, o.until, qwf.now() - w.last_seen as last_seen, w.started_at, w.out_root
 from qwf.workers w
 cross join (select qwf.now() - s.worker_stale as since from qwf.settings s) live
 left join qwf.switched_off o on o.host = w.host and o.queue = w.queue
@@ -50,5 +50,7 @@ comment on column qwf.fleet.reason is 'Why it was switched off.';
 comment on column qwf.fleet.until is 'When it comes on by itself; null: never, or it is on.';
 comment on column qwf.fleet.last_seen is 'Time since its last heartbeat.';
 comment on column qwf.fleet.started_at is 'When it registered.';
+comment on column qwf.fleet.out_root is
+  'Folder on its box for the files of runs that name none, and of standalone jobs.';
 
 commit;

@@ -9,7 +9,7 @@ import pytest
 from qwf_agent import PermanentError
 from qwf_agent.child import out_folder
 from qwf_agent.child.out_folder import Folder, folder_of
-from support.harness import Database
+from support.harness import Database, StartAgent
 
 ROOT = Path("/out")
 
@@ -30,6 +30,23 @@ def test_a_relative_out_dir_is_below_the_out_root(out_dir: str | None, path: str
 def test_an_out_dir_that_climbs_is_refused(out_dir: str) -> None:
     with pytest.raises(PermanentError, match=r"contains '\.\.'.*give an absolute path"):
         folder_of(1, 7, "s/n", out_dir, ROOT)
+
+
+@pytest.mark.parametrize(
+    ("folder", "announced"),
+    [("out", "out"), ("a/../b c", "b c"), ("two\nlines", None), ("\udce9t\udce9", None)],
+    ids=["a folder", "a way round", "two lines", "not UTF-8"],
+)
+def test_an_agent_announces_its_out_root_and_works_with_any(
+    base: Database, start: StartAgent, tmp_path: Path, folder: str, announced: str | None
+) -> None:
+    """The database refuses a path that nobody could read; the agent then announces none."""
+    root = tmp_path / "roots"
+    (root / "a").mkdir(parents=True)
+    start("--app", "bodies", "--out-root", str(root / folder))
+    assert base.ended(base.enqueue("noop"))["status"] == "completed"
+    expected = None if announced is None else str(root / announced)
+    assert base.one("select out_root from qwf.fleet") == expected
 
 
 def test_a_circle_of_links_is_left_out_and_said(

@@ -20,6 +20,8 @@ from qwf_agent.child.outcome import describe
 from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
 from qwf_agent.system import gpu
 
+LONGEST_PATH = 4096  # bytes; of register_worker()
+
 
 class Abilities(NamedTuple):
     """Names of the tasks; models with the GPU memory that each needs, MiB; numbers of the cards;
@@ -75,7 +77,15 @@ def registration(options: Options, abilities: Abilities) -> dict[str, Any]:
         "labels": dict(options.labels),
         "rank": options.rank,
         "project": options.project,
+        "out_root": _announced(options.out_root),
     }
+
+
+def _announced(folder: Path) -> str | None:
+    """The path as the database takes it, or None if it would refuse it: pages then cannot show
+    the files, but the agent works."""
+    path = os.path.realpath(folder) if ".." in folder.parts else str(folder)
+    return path if path.isprintable() and len(path.encode()) <= LONGEST_PATH else None
 
 
 def _write_abilities(options: Options, writer: int) -> NoReturn:

@@ -25,25 +25,29 @@ begin
   end if;
   if coalesce(register_worker.host, '') = ''
     or jsonb_typeof(register_worker.info) is distinct from 'object'
-    or jsonb_typeof(coalesce(register_worker.info -> 'labels', '{}')) <> 'object' then
+    or jsonb_typeof(coalesce(register_worker.info -> 'labels', '{}')) <> 'object'
+    or register_worker.info ->> 'out_root' !~ '^/'
+    or octet_length(register_worker.info ->> 'out_root') > 4096
+    or register_worker.info ->> 'out_root' ~ '[[:cntrl:]]|/[.][.](/|$)' then
     raise exception using errcode = 'QW005', message = 'invalid worker',
       detail = format('host %L, info %s',
         left(register_worker.host, 200), _qwf.excerpt(register_worker.info)),
-      hint = 'name the host; info and info.labels are JSON objects';
+      hint = 'name the host; info and info.labels are JSON objects; info.out_root is an absolute '
+        'path of at most 4096 bytes, without .. and control characters';
   end if;
   perform _qwf.check_keys('info.', register_worker.info,
-    '{pid,version,slots,tasks,models,current_model,vram_mb,labels,rank,project}');
+    '{pid,version,slots,tasks,models,current_model,vram_mb,labels,rank,project,out_root}');
   insert into qwf.workers (
     id, host, queue, pid, version, slots, tasks, models, current_model, vram_mb, labels, rank,
-    project, started_at, last_seen)
+    project, out_root, started_at, last_seen)
   select
     v_id, register_worker.host, register_worker.queue, i.pid, i.version, coalesce(i.slots, 1),
     i.tasks, i.models, i.current_model, i.vram_mb,
     coalesce(i.labels, '{}') || jsonb_build_object('host', register_worker.host),
-    coalesce(i.rank, 0), i.project, v_now, v_now
+    coalesce(i.rank, 0), i.project, i.out_root, v_now, v_now
   from jsonb_to_record(register_worker.info) i (
     pid int, version text, slots int, tasks text[], models text[], current_model text,
-    vram_mb int, labels jsonb, rank int, project text);
+    vram_mb int, labels jsonb, rank int, project text, out_root text);
   return v_id;
 exception
   when data_exception or check_violation then
@@ -52,7 +56,8 @@ exception
 end $$;
 comment on function qwf.register_worker is
   'Registers a worker and returns its id. info: pid, version, slots, tasks, models, current_model, '
-  'vram_mb, labels, rank, project; QW005 for another key, QW006 for an unknown queue.';
+  'vram_mb, labels, rank, project, out_root (absolute path of its folder for files); QW005 for '
+  'another key, QW006 for an unknown queue.';
 call _qwf.allow('qwf.register_worker', 'qwf_worker');
 
 commit;

@@ -1,5 +1,5 @@
 begin;
-select plan(11);
+select plan(12);
 
 select throws_ok($$ select qwf.register_worker('', 'cpu') $$, 'QW005', 'invalid worker', 'no host');
 select throws_ok($$ select qwf.register_worker(null, 'cpu') $$, 'QW005', 'invalid worker',
@@ -24,6 +24,23 @@ select throws_ok($$ select qwf.register_worker('box', 'cpu', '{"task": ["a"]}') 
   'unknown key', 'a mistyped key would mean all tasks');
 select qwf_test.explains($$ select qwf.register_worker('box', 'cpu', '{"task": ["a"]}') $$,
   'info.task', 'the error names it');
+create function pg_temp.takes(p_path text) returns boolean
+language plpgsql
+as $$
+begin
+  perform qwf.register_worker('box', 'cpu', jsonb_build_object('out_root', p_path));
+  return true;
+exception
+  when sqlstate 'QW005' then
+    return false;
+end $$;
+select set_eq($$
+  select v.path
+  from unnest(array['', 'out', '~/out', '../out', '/srv/../etc', '/srv/..', E'/srv/a\nb', E'/a\x1b',
+    '/' || repeat('x', 4096), '/' || repeat('x', 4095), '/', '/srv/..out/a b', null]) v (path)
+  where pg_temp.takes(v.path) $$,
+  array['/' || repeat('x', 4095), '/', '/srv/..out/a b', null],
+  'a folder that cannot be found by its name');
 select qwf_test.explains($$ select qwf.register_worker('', 'cpu') $$, '%host%',
   'the error says what is missing');
 

@@ -58,6 +58,7 @@ execute function qwf_test.tg_machine_jam();
 TABLES = (
     *("jobs", "runs", "outbox", "cancel_requests", "job_attempts", "job_events", "input_answers"),
     *("run_files", "workers", "worker_controls", "sleepers", "attempt_counts", "hourly_counts"),
+    *("host_minutes", "queue_minutes"),
 )
 RESET = f"""
 {";".join(f"delete from qwf.{table}" for table in TABLES)};
