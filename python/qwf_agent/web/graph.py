@@ -175,6 +175,12 @@ def cells(elements: Iterable[tuple[int, str]], count: int) -> str:
     return "".join(letters)
 
 
+def cells_document(elements: Iterable[tuple[int, str]], count: int) -> dict[str, Any]:
+    """The cells and what their letters mean, as static/cells.js reads them."""
+    states = {letter: state for state, letter in LETTERS.items()}
+    return {"cells": cells(elements, count), "states": states}
+
+
 def _kind(row: Mapping[str, Any]) -> Literal["node", "map", "input"]:
     if row.get("elements") is not None or row.get("map"):
         return "map"

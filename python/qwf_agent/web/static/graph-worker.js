@@ -13,7 +13,7 @@ self.onmessage = ({ data: { structure, room } }) => {
   const scale = (found) => Math.min(1, room.width / found.width, room.height / found.height);
   let best = null;
   for (const direction of directions) {
-    const found = layout(structure, direction);
+    const found = layout(structure, direction, room);
     if (!best || scale(found) > 1.15 * scale(best)) best = found;
   }
   self.postMessage(best);
@@ -21,12 +21,13 @@ self.onmessage = ({ data: { structure, room } }) => {
 
 // Returns {width, height, boxes: {id: [x, y]}, frames and blocks: {id: [x, y, width, height]},
 // edges: [[{x, y}, ...], ...]}; x and y are the upper left corner.
-function layout(structure, direction) {
+function layout(structure, direction, room) {
   const graph = new dagre.graphlib.Graph({ compound: true });
   const options = { nodesep: 16, ranksep: 44, edgesep: 12, marginx: 14, marginy: 24 };
   graph.setGraph({ rankdir: direction, ...options });
   graph.setDefaultEdgeLabel(() => ({}));
-  const inside = new Map(structure.blocks.map((block) => [block.id, grid(structure, block)]));
+  const gridOf = (block) => [block.id, grid(structure, block, room)];
+  const inside = new Map(structure.blocks.map(gridOf));
   const inBlock = new Set(structure.blocks.flatMap((block) => block.boxes));
   const frames = new Map(structure.frames.map((frame) => [frame.step, "frame " + frame.id]));
   for (const frame of frames.values()) graph.setNode(frame, {});
@@ -56,12 +57,13 @@ function layout(structure, direction) {
   return found;
 }
 
-// The boxes of a block in rows, about twice as wide as high: [[id, x, y], ...] and the size.
-function grid(structure, block) {
+// The boxes of a block in rows, in a shape like the room: [[id, x, y], ...] and the size.
+function grid(structure, block, room) {
   const boxes = structure.boxes.filter((box) => block.boxes.includes(box.id));
   const width = Math.max(...boxes.map((box) => box.width)) + GAP;
   const height = Math.max(...boxes.map((box) => box.height)) + GAP;
-  const columns = Math.max(1, Math.round(Math.sqrt((boxes.length * height * 1.8) / width)));
+  const shape = Math.min(1.8, Math.max(0.3, (0.6 * room.width) / room.height));
+  const columns = Math.max(1, Math.round(Math.sqrt((boxes.length * height * shape) / width)));
   const rows = Math.ceil(boxes.length / columns);
   return {
     boxes: boxes.map((box, place) => [

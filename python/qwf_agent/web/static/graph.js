@@ -77,7 +77,8 @@
       this.tool("+", "zoom in", () => this.zoom(this.scale * 1.25));
       this.tool("Fit", "show the whole graph", () => this.zoom(this.whole()));
       if (figure.dataset.states)
-        this.followTool = this.tool("Follow", "keep what runs in view", () => this.setFollow(!this.follow));
+        this.followTool = this.tool("Follow", "keep what runs in view", () =>
+          this.setFollow(!this.follow));
       this.setFollow(true);
       this.listen();
       this.refresh();
@@ -211,7 +212,8 @@
       const left = this.figure.dataset.states ? 35 : 14;
       const room = width - left - 12;
       const label = shorten(box.label, room - (box.opens ? 16 : 0), "600 13px");
-      svg("text", { class: "label", x: left, y: 20 }, link, label);
+      const middle = box.detail || this.figure.dataset.states ? 20 : height / 2 + 5;
+      svg("text", { class: "label", x: left, y: middle }, link, label);
       const line = svg("text", { class: "line", x: left, y: 36 }, link);
       if (box.opens) svg("text", { class: "opens", x: width - 20, y: 21 }, link, "+");
       const bar = svg("g", { transform: `translate(10 ${height - 9})` }, link);
@@ -342,9 +344,11 @@
     }
 
     showRunning() {
-      const busy = [...(this.boxes?.keys() ?? [])].filter((id) =>
-        ["running", "awaiting_input"].includes(this.states?.[id]?.state));
-      if (busy.length && !busy.some((id) => this.isInView(id))) this.show(busy[0]);
+      const ids = [...(this.boxes?.keys() ?? [])];
+      const of = (...names) => ids.filter((id) => names.includes(this.states?.[id]?.state));
+      const busy = of("running", "awaiting_input");
+      const wanted = busy.length ? busy : of("failed");
+      if (wanted.length && !wanted.some((id) => this.isInView(id))) this.show(wanted[0]);
     }
 
     showStep(step) {
