@@ -1,0 +1,191 @@
+"""Signed links: who can use them, and what a person reads if one no longer works."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import stat
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qwf_agent.config import ConfigError
+from qwf_agent.web import links
+from qwf_agent.web.links import LinkRefused
+
+SECRET = bytes(range(32))
+ASKED = datetime(2026, 11, 22, 14, 3, 11, 250_000, tzinfo=timezone.utc)
+EXPIRES = ASKED + timedelta(days=2)
+NOW = ASKED + timedelta(hours=1)
+LINK = links.QuestionLink(345, ASKED, EXPIRES, "ada")
+TOKEN = links.sign(SECRET, 345, ASKED, EXPIRES, "ada")
+PENDING = {"since": ASKED}
+BREAKS = {
+    "empty": "",
+    "short": TOKEN[:20],
+    "cut by a mail program": TOKEN[:-1],
+    "with a letter more": f"{TOKEN}A",
+    "not of this alphabet": "\u202e" * 40,
+    "not base64": "!" * 60,
+    "of wrong length": "A" * 61,
+    "long": "A" * 5000,
+    "zero": urlsafe_b64encode(bytes(60)).decode(),
+}
+
+
+def refusal(call: Callable[[], Any]) -> LinkRefused:
+    with pytest.raises(LinkRefused) as caught:
+        call()
+    return caught.value
+
+
+@pytest.mark.parametrize("name", ["ada", "Zoë", "ada lovelace", "x" * links.LONGEST_NAME])
+def test_a_link_says_what_was_signed(name: str) -> None:
+    token = links.sign(SECRET, 2**63 - 1, ASKED, EXPIRES, name)
+    link = links.check(SECRET, token, NOW)
+    assert link == links.QuestionLink(2**63 - 1, ASKED, EXPIRES, name)
+    assert link.by == f"link:{name}"
+
+
+def test_a_token_is_short_and_fits_into_an_address() -> None:
+    assert len(TOKEN) < 70
+    assert set(TOKEN) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "a\u202eb", "a\u200bb", "x" * 81, "a\0b"])
+def test_a_name_that_cannot_be_shown_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="the name in a link has"):
+        links.sign(SECRET, 1, ASKED, EXPIRES, name)
+
+
+@pytest.mark.parametrize("how", BREAKS)
+def test_a_damaged_link_is_broken(how: str) -> None:
+    assert refusal(lambda: links.check(SECRET, BREAKS[how], NOW)).reason == "broken"
+
+
+def test_no_changed_bit_is_accepted() -> None:
+    whole = urlsafe_b64decode(TOKEN + "=" * (-len(TOKEN) % 4))
+    for place in range(len(whole)):
+        for bit in (1, 128):
+            changed = bytearray(whole)
+            changed[place] ^= bit
+            token = urlsafe_b64encode(bytes(changed)).decode()
+            assert refusal(lambda sent=token: links.check(SECRET, sent, NOW)).reason == "broken"
+
+
+def test_a_new_secret_ends_all_links() -> None:
+    assert refusal(lambda: links.check(bytes(32), TOKEN, NOW)).reason == "broken"
+
+
+def test_a_link_to_a_file_opens_no_question_and_the_other_way_round() -> None:
+    file = links.sign_file(SECRET, 345, 2, EXPIRES)
+    assert links.check_file(SECRET, file, NOW) == links.FileLink(345, 2, EXPIRES)
+    assert refusal(lambda: links.check(SECRET, file, NOW)).reason == "broken"
+    assert refusal(lambda: links.check_file(SECRET, TOKEN, NOW)).reason == "broken"
+
+
+def test_a_link_ends_at_its_time() -> None:
+    just_before = EXPIRES - timedelta(milliseconds=1)
+    assert links.check(SECRET, TOKEN, just_before) == LINK
+    refused = refusal(lambda: links.check(SECRET, TOKEN, EXPIRES))
+    assert refused.reason == "expired"
+    assert "2026-11-24 14:03 UTC" in str(refused)
+
+
+def test_a_time_of_another_zone_is_the_same_time() -> None:
+    there = timezone(timedelta(hours=-9))
+    token = links.sign(SECRET, 345, ASKED.astimezone(there), EXPIRES.astimezone(there), "ada")
+    assert token == TOKEN
+
+
+def test_a_question_that_waits_is_open() -> None:
+    links.open_question(LINK, PENDING, None)
+
+
+def test_an_earlier_answer_of_the_job_does_not_count() -> None:
+    before = {"answered_by": "bob", "answered_at": ASKED - timedelta(seconds=1)}
+    links.open_question(LINK, PENDING, before)
+
+
+@pytest.mark.parametrize("asks_again", [None, {"since": ASKED + timedelta(milliseconds=1)}])
+def test_an_answered_question_says_who_answered_it(asks_again: Any) -> None:
+    answer = {"answered_by": "b\u202eob", "answered_at": ASKED + timedelta(minutes=5)}
+    refused = refusal(lambda: links.open_question(LINK, asks_again, answer))
+    assert refused.reason == "answered"
+    assert str(refused) == ("This question was answered by b\ufffdob at 2026-11-22 14:08:11 UTC.")
+
+
+def test_a_link_does_not_open_a_later_question_of_its_job() -> None:
+    later = {"since": ASKED + timedelta(hours=2)}
+    refused = refusal(lambda: links.open_question(LINK, later, None))
+    assert refused.reason == "asked again"
+
+
+def test_a_question_that_was_withdrawn_is_gone() -> None:
+    assert refusal(lambda: links.open_question(LINK, None, None)).reason == "gone"
+
+
+# The secret -------------------------------------------------------------------------------------
+
+
+def test_the_secret_is_made_once_and_only_its_owner_reads_it(tmp_path: Path) -> None:
+    file = tmp_path / "home" / "web.key"
+    secret = links.load_secret(file)
+    assert len(secret) == 32
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert links.load_secret(file) == secret
+    assert [one.name for one in file.parent.iterdir()] == ["web.key"]
+    file.unlink()
+    assert links.load_secret(file) != secret
+
+
+def test_processes_that_start_at_once_have_one_secret(tmp_path: Path) -> None:
+    file = tmp_path / "web.key"
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        found = pool.map(links.load_secret, [file] * 24, chunksize=1)
+    assert len(set(found)) == 1
+    assert [one.name for one in tmp_path.iterdir()] == ["web.key"]
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
+def test_a_secret_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
+    file = tmp_path / "web.key"
+    links.load_secret(file)
+    file.chmod(mode)
+    with pytest.raises(ConfigError, match="chmod 600"):
+        links.load_secret(file)
+
+
+@pytest.mark.parametrize("size", [0, 31, 33])
+def test_a_damaged_secret_is_refused(tmp_path: Path, size: int) -> None:
+    file = tmp_path / "web.key"
+    file.touch(0o600)
+    file.write_bytes(bytes(size))
+    with pytest.raises(ConfigError, match="is damaged: delete it"):
+        links.load_secret(file)
+
+
+def test_a_secret_behind_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:
+    links.load_secret(tmp_path / "other.key")
+    (tmp_path / "link.key").symlink_to("other.key")
+    os.mkfifo(tmp_path / "pipe.key", 0o600)
+    for name in ("link.key", "pipe.key"):
+        with pytest.raises(ConfigError):
+            links.load_secret(tmp_path / name)
+
+
+def test_a_secret_can_be_given(tmp_path: Path) -> None:
+    assert links.load_secret(tmp_path / "none", "s" * 32) == b"s" * 32
+    with pytest.raises(ConfigError, match="fewer than 32"):
+        links.load_secret(tmp_path / "none", "s" * 31)
+    assert [one.name for one in tmp_path.iterdir()] == []
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match="cannot be"):
+        links.load_secret(tmp_path / "file" / "web.key")
