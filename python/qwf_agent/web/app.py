@@ -42,6 +42,10 @@ HEADERS = {
 }
 ANY_HOST = ("*",)
 PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
+OLD_SCHEMA = (
+    psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn,
+    psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName,
+)  # fmt: skip
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -64,7 +68,7 @@ class Site:
                 return await handler(request, session)
             except access.StrangerError as error:
                 return PlainTextResponse(f"{error}\n", 403)
-            except (psycopg.OperationalError, PoolTimeout) as error:
+            except (psycopg.Error, PoolTimeout) as error:
                 return _unavailable(request, error)
 
         return admitted
@@ -224,10 +228,17 @@ def _tagged(request: Request, html: str, status: int, times: str) -> Response:
 
 
 def _unavailable(request: Request, error: Exception) -> Response:
+    """What somebody sees whose page cannot be read."""
     log.warning("%s: %s", request.url.path, error)
     if isinstance(error, psycopg.errors.QueryCanceled):
-        return HTMLResponse(render.failure(request, "slow"), 503)
-    return HTMLResponse(render.failure(request, "lost"), 503)
+        why = "slow"
+    elif isinstance(error, OLD_SCHEMA):
+        why = "old"
+    elif isinstance(error, psycopg.OperationalError | PoolTimeout):
+        why = "lost"
+    else:
+        return HTMLResponse(render.failure(request, "wrong"), 500)
+    return HTMLResponse(render.failure(request, why), 503)
 
 
 async def _alive(request: Request) -> Response:

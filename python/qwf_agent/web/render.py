@@ -26,6 +26,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 LIVE, LIVE_END = "<!--live-->", "<!--/live-->"  # no text of a value can hold these: it is escaped
 THEMES = ("auto", "light", "dark")
 SECRET_KEYS = ("password", "passwd", "token", "secret", "authorization", "api_key", "apikey")
+MOST_COUNTED = 10_000  # of jobs, by queue_glance
 MASK = "••••••"
 MENU = (  # path, name, its key after g
     ("/", "Overview", "o"),
@@ -76,7 +77,7 @@ def notice(kind: str, text: str) -> str:
 
 
 def failure(request: Request, why: str) -> str:
-    """The page for somebody whose database does not answer (lost), or not in time (slow)."""
+    """The page for somebody whose page cannot be read; `why` is lost, slow, old or wrong."""
     return standing("failure.html", request, why=why)
 
 
@@ -114,6 +115,11 @@ def clock(when: datetime, zone: ZoneInfo | timezone) -> str:
     there, now = when.astimezone(zone), datetime.now(zone)
     form = "%H:%M:%S" if there.date() == now.date() else "%Y-%m-%d %H:%M"
     return there.strftime(form) + (" UTC" if zone is timezone.utc else "")
+
+
+def capped(count: int, more: bool = False) -> str:
+    """A count that stops at 10,001."""
+    return f"> {min(count, MOST_COUNTED):,}" if more or count > MOST_COUNTED else f"{count:,}"
 
 
 def utc(when: datetime) -> str:
@@ -195,7 +201,9 @@ _ENVIRONMENT.filters |= {
     "as_json": as_json,
     "size": words.size,
     "gist": words.gist,
+    "queue_state": words.queue_state,
     "brief": words.brief,
+    "capped": capped,
     "classname": classname,
     "sign": lambda status: words.LOOKS.get(status, ("●", ""))[0],
     "utc": utc,

@@ -1,0 +1,28 @@
+"""The schedules: when they are due, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+
+from qwf_agent.web.database import Look
+from qwf_agent.web.page import Page
+
+SCHEDULES = """
+select s.*, r.last_job_id, r.last_run_id, r.last_fired_at, r.catch_up, r.overlap, r.queue,
+  extract(epoch from s.next_in) as next_s,
+  array(select t from qwf.next_times(s.name) t) as times
+from qwf.schedule_overview s join qwf.schedules r on r.name = s.name
+where %(project)s::text is null or s.project = %(project)s::text
+order by s.next_at, s.name
+limit 200
+"""
+
+
+async def read(request: Request, look: Look) -> dict[str, Any]:
+    """All schedules, or those of a project."""
+    return {"schedules": await look.rows(SCHEDULES, project=request.query_params.get("project"))}
+
+
+PAGES = (Page("/schedules", "schedules.html", read, every_s=10),)
