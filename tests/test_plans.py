@@ -272,3 +272,123 @@ def test_plans_made_while_nothing_was_there_hold(db: psycopg.Connection[Any]) ->
     )
     assert worst(db, 8, lambda: rows_read(db, claim, [1])) < 40
     assert worst(db, 8, lambda: rows_read(db, claim, [100])) < 100 * 10
+
+
+# Rows read from tables and entries read from indexes, in this transaction.
+WALKED = """
+    select coalesce(sum(pg_stat_get_xact_tuples_returned(c.oid)), 0)::bigint from pg_class c
+    where c.relnamespace = 'qwf'::regnamespace and c.relkind in ('r', 'i')
+"""
+OLDEST = "(select min(id) from qwf.jobs)"
+
+
+def walked(db: psycopg.Connection[Any], sql: str) -> int:
+    """Rows and index entries that one call reads, in a transaction of its own.
+
+    It is called once before, as the first walk over an index marks its dead entries.
+    """
+    db.execute(sql)  # type: ignore[arg-type]
+    with db.transaction():
+        before = db.execute(WALKED).fetchone()
+        db.execute(sql)  # type: ignore[arg-type]
+        after = db.execute(WALKED).fetchone()
+    assert before is not None
+    assert after is not None
+    return int(after[0] - before[0])
+
+
+def change_all(db: psycopg.Connection[Any], statement: str) -> None:
+    """Change many jobs at once, as no caller could, without what the engine does besides."""
+    db.execute("set session_replication_role = replica")
+    db.execute(statement)  # type: ignore[arg-type]
+    db.execute("set session_replication_role = origin")
+
+
+@pytest.fixture(params=["never analyzed", "when empty", "when little waited", "when most ran"])
+def misjudged(
+    db: psycopg.Connection[Any], request: pytest.FixtureRequest
+) -> psycopg.Connection[Any]:
+    """`full`, with some failed jobs, and statistics that say something else."""
+    if request.param == "when empty":
+        db.execute("analyze")
+    fill(db)
+    change_all(
+        db,
+        "update qwf.jobs set status = 'failed', last_error = 'E: ' || id where id in"
+        " (select id from qwf.jobs where status = 'completed' order by id limit 1500)",
+    )
+    if request.param == "when little waited":
+        few = "select id from qwf.jobs where status = 'queued' order by id limit 30"
+        db.execute("create temp table waiting as select id from qwf.jobs where status = 'queued'")
+        change_all(
+            db,
+            f"update qwf.jobs set status = 'blocked' where status = 'queued' and id not in ({few})",
+        )
+        db.execute("analyze")
+        change_all(db, "update qwf.jobs set status = 'queued' where id in (select id from waiting)")
+    elif request.param == "when most ran":
+        db.execute("create temp table past as select id from qwf.jobs where status = 'completed'")
+        change_all(db, "update qwf.jobs set status = 'running' where status = 'completed'")
+        db.execute("analyze")
+        change_all(db, "update qwf.jobs set status = 'completed' where id in (select id from past)")
+    return db
+
+
+def test_a_glance_reads_to_its_bound(misjudged: psycopg.Connection[Any]) -> None:
+    count = "select * from qwf.count_jobs(100)"
+    assert worst(misjudged, 8, lambda: walked(misjudged, count)) < 3 * 120 + 100
+    view = "select * from qwf.queue_glance"
+    assert worst(misjudged, 8, lambda: walked(misjudged, view)) < QUEUED + SCHEDULED + 500
+
+
+def test_a_search_reads_what_it_may_look_back(misjudged: psycopg.Connection[Any]) -> None:
+    """Ids are walked at most twice: for how far that goes, and with their rows."""
+    found = {
+        wanted: walked(
+            misjudged, f"select * from qwf.find_jobs('{wanted}', look_back => 300, max_rows => 10)"
+        )
+        for wanted in (
+            "{}",
+            '{"task": "none"}',
+            '{"error": "none"}',
+            '{"args": {"none": 1}}',
+            '{"status": "failed"}',
+            '{"status": ["queued", "running", "scheduled", "failed"], "task": "none"}',
+            '{"status": "completed", "key": "none"}',
+            '{"since": "2100-01-01"}',
+            '{"until": "2001-01-01"}',
+        )
+    }
+    assert {wanted: rows for wanted, rows in found.items() if rows > 3 * 300 + 50} == {}
+    assert found["{}"] < 40
+    assert walked(misjudged, f"select * from qwf.find_jobs('{{}}', {OLDEST})") < 20
+
+
+def test_a_search_for_a_run_or_a_rare_state_reads_its_jobs(
+    misjudged: psycopg.Connection[Any],
+) -> None:
+    misjudged.execute("select qwf.claim('cpu', 'w', 7)")
+    run = (
+        "select * from qwf.find_jobs(jsonb_build_object('run_id', (select max(id) from qwf.runs)))"
+    )
+    assert walked(misjudged, run) < 40
+    running = 'select * from qwf.find_jobs(\'{"status": "running"}\')'
+    assert walked(misjudged, running) < 100
+
+
+def test_a_search_for_runs_reads_what_it_may_look_back(
+    misjudged: psycopg.Connection[Any],
+) -> None:
+    for wanted, most in (
+        ("{}", 10 * 8),
+        ('{"workflow": "none"}', 3 * 50),
+        ('{"status": "queued"}', 4 * 50 + 10 * 8),
+        ('{"status": "failed"}', 3 * 50),
+    ):
+        find = f"select * from qwf.find_runs('{wanted}', look_back => 50, max_rows => 10)"
+        assert walked(misjudged, find) < most + 50, wanted
+
+
+def test_failure_groups_read_to_their_bound(misjudged: psycopg.Connection[Any]) -> None:
+    groups = "select * from qwf.failure_groups(max_rows => 100)"
+    assert worst(misjudged, 8, lambda: walked(misjudged, groups)) < 250

@@ -14,6 +14,7 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
+set max_parallel_workers_per_gather = 0
 set jit = off
 as $$
 #variable_conflict use_column

@@ -15,6 +15,7 @@ language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set max_parallel_workers_per_gather = 0
 set jit = off
 as $$
 #variable_conflict use_column

@@ -3,9 +3,8 @@
 -- Guarantees: Reads at most look_back jobs below before_id. searched_to of every row says how far
 --   it looked. If it found no job, it returns one row that has only searched_to; no row at all
 --   means that no job is left to look at. If the filter names a run, or states that few jobs have,
---   it looks at all of these jobs, however old they are. With since or until it begins and ends an
---   hour beyond that time, because a transaction may have been open that long. The plan is pinned,
---   and made for each filter.
+--   it looks at all of these jobs, however old they are. With until it starts at the jobs of
+--   that time, and with since it stops there. The plan is pinned, and made for each filter.
 -- Raises: QW005 for an invalid filter or bound.
 -- Called by: people, qwf jobs.
 
@@ -22,6 +21,7 @@ set enable_bitmapscan = off
 set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set max_parallel_workers_per_gather = 0
 set jit = off
 set plan_cache_mode = force_custom_plan
 as $$
@@ -37,9 +37,11 @@ begin
   v_few := _qwf.few_jobs(v_filter, find_jobs.look_back);
   if v_few is not null then
     v_found.ids := array(
-      select j.id from unnest(v_few) few (id) join qwf.jobs j on j.id = few.id
-      where j.id < v_below and _qwf.job_matches(j, v_filter)
-      order by j.id desc limit find_jobs.max_rows);
+      select few.id
+      from (select f.id from unnest(v_few) f (id) where f.id < v_below order by f.id desc) few
+      where exists (  -- offset: else the planner may walk over all jobs to have them in order
+        select from qwf.jobs j where j.id = few.id and _qwf.job_matches(j, v_filter) offset 0)
+      limit find_jobs.max_rows);
     v_found.searched_to := v_found.ids[find_jobs.max_rows];
   else
     if v_filter.until is not null then
@@ -47,7 +49,7 @@ begin
     end if;
     v_found := _qwf.search_jobs(v_filter, v_below, find_jobs.look_back, find_jobs.max_rows);
     if (select j.created_at from qwf.jobs j where j.id = v_found.searched_to)
-        < v_filter.since - interval '1 hour' then
+        < v_filter.since - interval '1 minute' then
       v_found.searched_to := null;
     end if;
   end if;

@@ -18,6 +18,7 @@ set enable_bitmapscan = off
 set enable_sort = off
 set enable_hashjoin = off
 set enable_mergejoin = off
+set max_parallel_workers_per_gather = 0
 set jit = off
 set plan_cache_mode = force_custom_plan
 as $$
@@ -37,9 +38,11 @@ begin
   end if;
   if cardinality(v_few) <= least(find_runs.look_back, 20000) then
     v_found.ids := array(
-      select r.id from unnest(v_few) few (id) join qwf.runs r on r.id = few.id
-      where r.id < v_below and _qwf.run_matches(r, v_filter)
-      order by r.id desc limit find_runs.max_rows);
+      select few.id
+      from (select f.id from unnest(v_few) f (id) where f.id < v_below order by f.id desc) few
+      where exists (  -- offset: else the planner may walk over all runs to have them in order
+        select from qwf.runs r where r.id = few.id and _qwf.run_matches(r, v_filter) offset 0)
+      limit find_runs.max_rows);
     v_found.searched_to := v_found.ids[find_runs.max_rows];
   else
     if v_filter.until is not null then
@@ -47,7 +50,7 @@ begin
     end if;
     v_found := _qwf.search_runs(v_filter, v_below, find_runs.look_back, find_runs.max_rows);
     if (select r.created_at from qwf.runs r where r.id = v_found.searched_to)
-        < v_filter.since - interval '1 hour' then
+        < v_filter.since - interval '1 minute' then
       v_found.searched_to := null;
     end if;
   end if;
