@@ -64,6 +64,29 @@ def test_a_host_reports_how_busy_it_is(base: Database, start: StartAgent, tmp_pa
 
 
 @pytest.mark.usefixtures("often")
+def test_the_ticks_of_an_agent_write_the_minutes_of_its_host_and_queue(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    cards = tmp_path / "cards.json"
+    cards.write_text(json.dumps([[42, 3 * GIB, 16 * GIB], [0, 0, 8 * GIB]]))
+    start("--app", "bodies", "--host", "box", FAKE_CARDS=str(cards), PYTHONPATH=DRIVER)
+    base.ended(base.enqueue("noop"))
+    until(lambda: base.one("select count(*) from qwf.host_metrics") >= 2, "samples")
+    base.conn.execute("update qwf.host_metrics set sampled_at = sampled_at - interval '1 min'")
+    base.conn.execute("delete from qwf.queue_minutes where completed = 0")
+    base.conn.execute("update qwf.queue_minutes set queued = null")
+    until(lambda: base.one("select count(*) from qwf.host_minutes"), "a minute of the host")
+    row = base.conn.execute("select * from qwf.host_minutes order by minute limit 1").fetchone()
+    assert row is not None
+    assert (row["host"], row["gpu_percent"], row["gpu_percent_max"]) == ("box", 21, 42)
+    assert (row["vram_used_mb"], row["vram_total_mb"]) == (3072, 16384 + 8192)
+    assert [card["use_pct"] for card in row["gpus"]] == [42, 0]
+    assert 0 < row["ram_used_mb"] < row["ram_total_mb"]
+    ended = "select sum(completed) from qwf.queue_minutes where queue = 'default'"
+    until(lambda: base.one(ended) == 1, "the job counts")
+
+
+@pytest.mark.usefixtures("often")
 def test_one_agent_reports_a_host_and_another_takes_over(base: Database, start: StartAgent) -> None:
     agents = [start("--app", "bodies", "--host", "box") for _ in range(2)]
     until(lambda: base.one("select count(*) from qwf.host_metrics") >= 3, "samples")

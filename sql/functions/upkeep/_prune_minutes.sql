@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/upkeep/_prune_minutes
 -- Purpose: Deletes the minutes of hosts and queues that are older than settings.minutes_keep.
--- Guarantees: Reads only the oldest minutes, along an index; p_max of each table.
+-- Guarantees: Reads only the oldest minutes, along an index; p_max of each table. Keeps the minute
+--   that is not over, however short the setting is: else every tick would write it again.
 -- Locks: rows that nobody else has locked.
 -- Called by: prune.
 
@@ -14,7 +15,9 @@ set enable_bitmapscan = off
 set jit = off
 as $$
 declare
-  v_old timestamptz := qwf.now() - (select s.minutes_keep from qwf.settings s);
+  v_now timestamptz := qwf.now();
+  v_old timestamptz := (
+    select least(v_now - s.minutes_keep, date_bin('1 minute', v_now, 'epoch')) from qwf.settings s);
   v_hosts int;
   v_queues int;
 begin

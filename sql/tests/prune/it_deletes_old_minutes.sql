@@ -1,5 +1,5 @@
 begin;
-select plan(4);
+select plan(5);
 
 select qwf_test.set_now('2040-01-01');
 insert into qwf.host_minutes (host, minute, samples)
@@ -14,6 +14,10 @@ select results_eq('select minute from qwf.host_minutes union all
     ('2039-12-20'), ('2039-12-20') $$, 'the newer ones stay');
 select qwf.change_settings('{"minutes_keep": "13 days"}');
 select is((qwf.prune() ->> 'minutes')::int, 2, 'how long is a setting');
+select qwf.change_settings('{"minutes_keep": "1 s"}'), qwf_test.travel('59 s');
+select qwf.tick();
+select is((select count(*) from qwf.queue_minutes where minute = '2040-01-01'),
+  (select count(*) from qwf.queues), 'the minute that is not over stays');
 
 select * from finish();
 rollback;
