@@ -2,7 +2,7 @@
 -- Purpose: Reports everything that is wrong with a pipeline definition.
 -- Guarantees: Returns one row per problem, with its JSON path, and none for a definition that can
 --   be used. Never raises.
--- Called by: register_pipeline.
+-- Called by: _given_problems, register_pipeline.
 
 begin;
 

@@ -3,7 +3,7 @@
 --   finds.
 -- Guarantees: Returns one row per problem, with its JSON path. p_pipelines holds the current
 --   pipelines that it may use, by name. Never raises.
--- Called by: register_workflow.
+-- Called by: _preview_problems, register_workflow.
 
 begin;
 

@@ -41,7 +41,7 @@ begin
         ) e)) end order by j.node_idx) as nodes
     from qwf.jobs j
     join qwf.graph_nodes g on g.graph_id = j.graph_id and g.idx = j.node_idx
-    where j.run_id = r.id
+    where j.run_id = r.id and j.node_idx >= 0  -- not the elements of maps
   ) n
   where r.id = run_status.run_id;
   if v_status is null then

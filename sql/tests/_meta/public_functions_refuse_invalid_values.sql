@@ -46,7 +46,7 @@ as $$
     jsonb '{"queue": "''cpu''", "workflow": "''question''", "task": "''t''", "host": "''h''",
       "name": "''l''", "node_id": "''ask''", "outcome": "''completed''", "state": "''on''",
       "worker": "(select min(id) from qwf.workers)", "job_id": "(select min(id) from qwf.jobs)",
-      "run_id": "(select min(id) from qwf.runs)"}' ->> p_name,
+      "run_id": "(select min(id) from qwf.runs)"}' ->> case when p_type <> 'jsonb' then p_name end,
     jsonb '{"text": "''x''", "jsonb": "''{}''", "bigint": "1", "integer": "1", "boolean": "true",
       "uuid": "''00000000-0000-0000-0000-000000000000''"}' ->> p_type,
     'null')

@@ -1,0 +1,27 @@
+-- Deploy qwf:functions/definitions/_drawn_node
+-- Purpose: Returns what a drawing of a graph shows of a node, whatever its state.
+-- Guarantees: Keys without a value are left out. Holds no inputs and no list of a map, so a graph
+--   of 1,000 nodes stays small.
+-- Called by: preview_graph, run_graph.
+
+begin;
+
+create function _qwf.drawn_node(p_node qwf.graph_nodes, p_title text) returns jsonb
+language sql immutable
+as $$
+  select jsonb_strip_nulls(jsonb_build_object(
+    'idx', p_node.idx, 'id', p_node.node_id, 'step', p_node.step_id, 'title', p_title,
+    'pipeline', p_node.pipeline, 'task', p_node.task, 'queue', p_node.queue,
+    'model', p_node.required_model, 'vram_mb', p_node.vram_mb, 'limit_by', p_node.limit_by,
+    'light', nullif(p_node.light, false), 'requires', nullif(p_node.requires, '{}'),
+    'on_failure', nullif(p_node.on_failure, 'fail'), 'run_if', p_node.run_if,
+    'may_skip', nullif(coalesce(p_node.skip_if, 'false') <> 'false', false),
+    'map', nullif(p_node.map is not null, false), 'max_parallel', p_node.max_parallel,
+    'min_success', p_node.min_success,
+    'asks', case when p_node.input_spec is not null then jsonb_build_object(
+      'widget', p_node.input_spec -> 'widget',
+      'prompt', case jsonb_typeof(p_node.input_spec -> 'prompt')
+        when 'string' then left(p_node.input_spec ->> 'prompt', 500) end) end))
+$$;
+
+commit;
