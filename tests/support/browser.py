@@ -68,10 +68,8 @@ class Pages:
 def served(app: Starlette) -> Iterator[str]:
     """Serves an application on a free port of this machine; gives its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        config = uvicorn.Config(
-            app, log_level="warning", lifespan="on", timeout_graceful_shutdown=1
-        )
-        server = uvicorn.Server(config)
+        options = {"log_level": "warning", "timeout_graceful_shutdown": 1}
+        server = uvicorn.Server(uvicorn.Config(app, **options))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

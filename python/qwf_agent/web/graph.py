@@ -98,10 +98,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Drawing:
-    """What a browser gets: two JSON documents with one key."""
+    """What a browser gets: two JSON documents with one key. `members` are the nodes of each box."""
 
     structure: dict[str, Any]
     states: dict[str, Any]
+    members: dict[str, list[str]]
     fixed: bool
 
     @property
@@ -143,7 +144,8 @@ def draw(nodes: Sequence[Node], opened: Collection[str] = ()) -> Drawing:
         "boxes": {box.id: _state_of(box) for box in shown},
         "summary": _counted(_states(graph.nodes)),
     }
-    return Drawing({"key": key, **structure}, states, fixed=shown is boxes)
+    members = {box.id: [node.id for node in box.nodes] for box in shown}
+    return Drawing({"key": key, **structure}, states, members, fixed=shown is boxes)
 
 
 def nodes_of_run(status: Mapping[str, Any], link: Callable[[int], str]) -> list[Node]:
@@ -417,7 +419,8 @@ def _line(box: _Box, state: str, counts: Mapping[str, int]) -> str:
 
 def _loudest(box: _Box) -> str | None:
     """The state of a box; None if it does not run."""
-    return next((name for name in LOUDEST_FIRST if name in _states(box.nodes)), None)
+    states = {node.state for node in box.nodes}
+    return next((name for name in LOUDEST_FIRST if name in states), None)
 
 
 def _states(nodes: Iterable[Node]) -> Counter[str]:

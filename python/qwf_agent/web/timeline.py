@@ -19,8 +19,9 @@ from qwf_agent.cli.draw.words import FarTime, duration
 
 MOST_ROWS = 300  # with more, a row for each step
 MOST_BARS = 40  # in a row; with more, neighbours are drawn as one
-MOST_FOLDS = 10
-FOLDED_SHARE = 0.05  # an idle gap is folded if it is a larger share of the axis
+MOST_FOLDS = 12
+IDLE_SHARE = 0.05  # an idle gap is folded if it is a larger share of the axis
+WAIT_SHARE = 0.5  # and one in which something waited for a worker
 NOTCH = 0.025  # width of a folded gap, as a share of the axis
 CLOSE = 0.004  # bars of a full row that are nearer are drawn as one
 LABEL = 0.09  # share of the axis that a label needs
@@ -44,6 +45,8 @@ TICKS = (
 )
 EARLIEST = datetime(1970, 1, 1, tzinfo=timezone.utc)
 LATEST = datetime(9000, 1, 1, tzinfo=timezone.utc)
+
+Interval = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ class Axis:
 
     start: datetime
     end: datetime
-    folds: tuple[tuple[datetime, datetime], ...]
+    folds: tuple[Interval, ...]
 
     def place(self, when: datetime) -> float:
         """The place of a time; one outside the axis is put at its end."""
@@ -124,7 +127,7 @@ class Axis:
         folded = sum(((end - start).total_seconds() for start, end in self.folds), 0.0)
         return max(1e-6, (self.end - self.start).total_seconds() - folded)
 
-    def shown(self) -> Iterator[tuple[datetime, datetime]]:
+    def shown(self) -> Iterator[Interval]:
         """The parts of the axis between the folds."""
         edges = [self.start, *(edge for fold in self.folds for edge in fold), self.end]
         return ((start, end) for start, end in zip(edges[::2], edges[1::2], strict=True))
@@ -181,24 +184,36 @@ def draw(
 
 
 def axis_of(spans: Sequence[Span], now: datetime) -> Axis:
-    """The axis from the first wait to the last end, with the longest idle gaps folded."""
+    """The axis from the first wait to the last end. Gaps in which nothing waited or ran are folded
+    if they are large, those in which something waited for a worker if they are most of the axis."""
     start = min(span.since for span in spans)
     end = max(_end(span, now) for span in spans)
     end = max(end, start + timedelta(milliseconds=1))
-    busy = _joined((span.started_at, _end(span, now)) for span in spans if span.kind != "asked")
-    if not busy:
+    work = [span for span in spans if span.kind != "asked"]
+    ran = [(span.started_at, _end(span, now)) for span in work]
+    waited = [(span.since, span.started_at) for span in work]
+    if not ran:
         return Axis(start, end, ())
-    edges = [start, *(edge for interval in busy for edge in interval), end]
+    idle = _large([*ran, *waited], start, end, IDLE_SHARE, end - start)
+    left = sum((gap[0] - gap[1] for gap in idle), end - start)
+    return Axis(start, end, tuple(sorted(idle + _large(ran + idle, start, end, WAIT_SHARE, left))))
+
+
+def _large(
+    busy: list[Interval], start: datetime, end: datetime, share: float, left: timedelta
+) -> list[Interval]:
+    """The longest gaps between busy times that are more than a share of what is left without those
+    before them."""
+    edges = [start, *(edge for interval in _joined(busy) for edge in interval), end]
     gaps = zip(edges[::2], edges[1::2], strict=True)
-    left = (end - start).total_seconds()
-    folds = []
-    for gap in sorted(gaps, key=lambda gap: gap[0] - gap[1])[:MOST_FOLDS]:
-        seconds = (gap[1] - gap[0]).total_seconds()
-        if seconds <= FOLDED_SHARE * left or seconds >= left:
+    found = []
+    for gap in sorted(gaps, key=lambda gap: gap[0] - gap[1])[: MOST_FOLDS // 2]:
+        length = gap[1] - gap[0]
+        if length <= share * left or length >= left:
             break
-        folds.append(gap)
-        left -= seconds
-    return Axis(start, end, tuple(sorted(folds)))
+        found.append(gap)
+        left -= length
+    return found
 
 
 def critical_path(
@@ -477,7 +492,7 @@ def _said(span: Span, now: datetime) -> str:
     where = f"on {_text(span.worker)} " if span.worker else ""
     waited = f", waited {_took(span.since, span)}" if span.queued_at else ""
     detail = f": {_text(span.detail)}" if span.detail else ""
-    return f"{tried}{where}{span.outcome} after {took}{waited}{detail}"
+    return f"{tried}{where}{_text(span.outcome)} after {took}{waited}{detail}"
 
 
 def _took(since: datetime, span: Span) -> str:
@@ -510,11 +525,9 @@ def _after(when: datetime, seconds: Any) -> datetime | None:
         return None
 
 
-def _joined(
-    intervals: Iterable[tuple[datetime, datetime]],
-) -> list[tuple[datetime, datetime]]:
+def _joined(intervals: Iterable[Interval]) -> list[Interval]:
     """The intervals without overlaps, in order."""
-    found: list[tuple[datetime, datetime]] = []
+    found: list[Interval] = []
     for start, end in sorted(intervals):
         if found and start <= found[-1][1]:
             found[-1] = (found[-1][0], max(end, found[-1][1]))
