@@ -46,7 +46,7 @@ def pages(browser: Browser) -> Iterator[Pages]:
     """Opens pages; the test fails if one of them does what no page may do."""
     opened = Pages(browser)
     yield opened
-    opened.close()
+    assert opened.close() == []
 
 
 @pytest.fixture

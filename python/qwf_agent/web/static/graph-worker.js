@@ -44,7 +44,7 @@ function layout(structure, direction, room) {
     const { x, y, width, height } = graph.node(id);
     return [x - width / 2, y - height / 2, width, height];
   };
-  const found = { boxes: {}, frames: {}, blocks: {}, width: 0, height: 0 };
+  const found = { boxes: {}, frames: {}, blocks: {} };
   for (const box of structure.boxes) if (!inBlock.has(box.id)) found.boxes[box.id] = corner(box.id);
   for (const block of structure.blocks) {
     const [x, y] = (found.blocks[block.id] = corner(block.id));
@@ -52,8 +52,9 @@ function layout(structure, direction, room) {
   }
   for (const frame of structure.frames) found.frames[frame.id] = corner("frame " + frame.id);
   found.edges = structure.edges.map(([from, to]) => graph.edge(from, to).points);
-  found.width = graph.graph().width;
-  found.height = graph.graph().height;
+  const { width, height } = graph.graph(); // of nothing: -Infinity
+  found.width = Math.max(1, width);
+  found.height = Math.max(1, height);
   return found;
 }
 
