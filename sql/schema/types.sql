@@ -88,4 +88,10 @@ comment on type qwf.job_verdict is
   'Answer about one job of a list: retried, cancelled, requested (its worker was told to stop it) '
   'or refused; code (SQLSTATE), message, detail and hint say why it was refused.';
 
+create type qwf.run_verdict as (
+  run_id bigint, verdict text, code text, message text, detail text, hint text);
+comment on type qwf.run_verdict is
+  'Answer about one run of a list: retried, cancelled, unchanged (it is cancelled or ending '
+  'already) or refused; code (SQLSTATE), message, detail and hint say why it was refused.';
+
 commit;

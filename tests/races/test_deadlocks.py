@@ -12,7 +12,8 @@ import pytest
 from support.interleave import Race, Session, claim, reports
 
 # {run} is a run whose first nodes are claimed, {ask} a run that asks, {tokens} and {reports} belong
-# to the claimed jobs, {failed} is a failed run, {job} a claimed standalone job, {waiting} a queued
+# to the claimed jobs, {failed} and {broken} are failed runs whose keys are in the opposite order to
+# their ids, {job} a claimed standalone job, {waiting} a queued
 # one, {node} a queued node, {gone} a failed standalone job, {asking} one that asks what to do about
 # its failure, {worker} a registered worker, {ended} failed jobs: {gone}, the nodes of {failed}, and
 # two whose keys are in the opposite order to their ids; {dne} are the same, from last to first.
@@ -33,12 +34,16 @@ OPERATIONS = {
     "cancel_job": "select qwf.cancel_job({job})",
     "cancel_jobs": "select code from qwf.cancel_jobs('{{{job},{waiting},{node},{asking}}}')",
     "cancel_backwards": "select code from qwf.cancel_jobs('{{{asking},{node},{waiting},{job}}}')",
+    "cancel_runs": "select code from qwf.cancel_runs('{{{run},{ask}}}')",
+    "cancel_runs_backwards": "select code from qwf.cancel_runs('{{{ask},{run}}}')",
     "submit_input": "select qwf.submit_input({ask}, 'ask', '\"yes\"')",
     "answer_job": "select qwf.answer_job({asking}, '\"retry\"')",
     "retry_run": "select qwf.retry_run({failed})",
     "retry_job": "select qwf.retry_job({gone})",
     "retry_jobs": "select code from qwf.retry_jobs('{{{ended}}}')",
     "retry_backwards": "select code from qwf.retry_jobs('{{{dne}}}')",
+    "retry_runs": "select code from qwf.retry_runs('{{{failed},{broken}}}')",
+    "retry_runs_backwards": "select code from qwf.retry_runs('{{{broken},{failed}}}')",
     "run_next": "select qwf.run_next({waiting})",
     "change_job": "select qwf.change_job({waiting}, priority => 5)",
     "deregister_worker": "select qwf.deregister_worker('w')",
@@ -57,7 +62,7 @@ OPERATIONS = {
     "take_model_requests": "select from qwf.take_model_requests('{worker}')",
 }
 NEVER_WAIT = {"heartbeat", "claim", "reclaim", "promote_due", "drain_outbox", "prune", "tick"}
-# retry_jobs and cancel_jobs stand alone: they lock several runs and jobs at once.
+# What takes a list of jobs or runs stands alone: it locks several runs and jobs at once.
 # Operations of which a person or a program may put several into one transaction, each with the
 # locks of docs/concepts.md that it waits for. Transactions that keep their order do not deadlock.
 WAITS_FOR = {
@@ -104,8 +109,9 @@ def scene(race: Race, n: int) -> dict[str, Any]:
         race.one("select qwf.enqueue('t', queue => 'cpu', priority => 1, key => %s)", f"{key}{n}")
         for key in "lk"
     ]
-    failed = race.run("pair", priority=1)
-    for held in claim(race, 6):
+    broken = race.run("pair", priority=1, key=f"l{n}")
+    failed = race.run("pair", priority=1, key=f"k{n}")
+    for held in claim(race, 8):
         race.rows("select qwf.finish(%s, %s, 'fatal')", held.job, held.token)
     ended = [gone, race.job(failed, "pair/a"), race.job(failed, "pair/b"), *keyed]
     run, ask = race.run("fanin", priority=2), race.run("asked_beside", priority=2)
@@ -129,6 +135,7 @@ def scene(race: Race, n: int) -> dict[str, Any]:
         "failed": failed,
         "ended": ",".join(map(str, ended)),
         "dne": ",".join(map(str, reversed(ended))),
+        "broken": broken,
         "gone": gone,
         "asking": asking,
         "worker": worker,

@@ -7,7 +7,7 @@
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW001 no such run or node, QW002 it is not over or has nothing to retry, QW008 another
 --   live run has taken its key.
--- Called by: producers, operators, retry_job, _try_job.
+-- Called by: producers, operators, retry_job, _try_job, _try_run.
 
 begin;
 

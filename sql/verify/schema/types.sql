@@ -13,5 +13,6 @@ select null::qwf.found_job;
 select null::qwf.found_run;
 select null::qwf.failure_group;
 select null::qwf.job_verdict;
+select null::qwf.run_verdict;
 
 rollback;
