@@ -81,8 +81,8 @@ comment on type _qwf.queued_count is
 
 create type _qwf.job_filter as (
   statuses qwf.job_status[], queue text, task text, run_id bigint, node text, worker text,
-  host text, project text, labels jsonb, key text, error text, args jsonb, since timestamptz,
-  until timestamptz);
+  host text, project text, labels jsonb, key text, error text, signature text, args jsonb,
+  since timestamptz, until timestamptz);
 comment on type _qwf.job_filter is 'The filter of find_jobs, checked; null: any.';
 
 create type _qwf.run_filter as (

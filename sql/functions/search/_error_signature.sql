@@ -4,7 +4,7 @@
 -- Guarantees: Looks at 200 letters, so that no error takes long, whatever is in it. If the error is
 --   a Python traceback alone, takes its last line. <path> stands for a path or an address, # for a
 --   number, a UUID, a digest, or a word in which letters stand between digits.
--- Called by: failure_groups.
+-- Called by: failure_groups, _job_matches.
 
 begin;
 

@@ -26,6 +26,8 @@ as $$
     and (p_filter.args is null or p_job.inputs @> p_filter.args
       or p_job.resolved_inputs @> p_filter.args)
     and (p_filter.error is null or strpos(left(p_job.last_error, 10000), p_filter.error) > 0)
+    and (p_filter.signature is null
+      or coalesce(_qwf.error_signature(p_job.last_error), '') = p_filter.signature)
 $$;
 
 commit;

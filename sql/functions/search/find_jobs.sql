@@ -75,9 +75,10 @@ end $$;
 comment on function qwf.find_jobs is
   'Finds jobs, the newest first, among the newest look_back below before_id. filter: status (one '
   'or a list), queue, task, run_id, node, worker, host, project, key, labels and args (contained '
-  'in those of the job), error (part of it), since and until (of created_at). searched_to is the '
-  'before_id to search on from; null: all have been searched. If no job was found, one row without '
-  'id says it. QW005 for an invalid filter or bound.';
+  'in those of the job), error (part of it), signature (as failure_groups returns it), since and '
+  'until (of created_at). searched_to is the before_id to search on from; null: all have been '
+  'searched. If no job was found, one row without id says it. QW005 for an invalid filter or '
+  'bound.';
 call _qwf.allow('qwf.find_jobs', 'qwf_viewer');
 
 commit;
