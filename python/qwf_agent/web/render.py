@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import unquote, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -170,7 +170,7 @@ def _choice(given: str | None, known: tuple[str, ...]) -> str:
 
 def _zone(name: str | None) -> ZoneInfo | timezone:
     try:
-        return ZoneInfo(name) if name else timezone.utc
+        return ZoneInfo(unquote(name)) if name else timezone.utc
     except (OSError, ValueError, KeyError):  # no such zone, or no zones on this machine
         return timezone.utc
 

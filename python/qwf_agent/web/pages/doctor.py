@@ -37,10 +37,7 @@ select s.relname as name, pg_total_relation_size(s.relid) as bytes, s.n_live_tup
 from pg_stat_user_tables s
 where s.schemaname = 'qwf' order by 2 desc limit 12
 """
-TICK = """
-select case when t.last_value > 0 then to_timestamp(t.last_value / 1000.0) end as at
-from qwf.last_complete_tick t
-"""
+TICK = "select to_timestamp(last_value / 1000.0) as at from qwf.last_tick where last_value > 0"
 SLEEPERS = """
 select s.queue, count(*) as workers, min(s.since) as since
 from qwf.sleepers s group by s.queue order by s.queue

@@ -41,7 +41,7 @@ order by j.run_next desc, j.priority, j.position
 limit 20
 """
 HEAD_LIMITED = """
-select j.id, j.task, j.run_id, j.node_id, j.priority, j.limit_by, j.queued_at,
+select j.id, j.task, j.run_id, j.node_id, j.priority, j.run_next, j.limit_by, j.queued_at,
   extract(epoch from qwf.now() - j.queued_at) as waited
 from qwf.jobs j
 where j.queue = %(queue)s and j.status = 'queued' and j.limit_by is not null

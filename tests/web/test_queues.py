@@ -1,0 +1,61 @@
+"""The pages of queues and limits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+
+from support.visitors import Visit
+
+Db = psycopg.Connection[Any]
+
+
+def test_a_queue_shows_its_line_and_who_serves_it(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.register_worker('box-a', 'default', '{\"slots\": 3}')")
+    job = db.execute("select qwf.enqueue('resize')").fetchone()
+    db.execute("select qwf.create_limit('api', 1)")
+    db.execute("select qwf.enqueue('call', limit_by => 'api')")
+    assert job is not None
+    page = visit("viewer").text("/queues/default")
+    for shown in (f"job {job[0]}", "resize", "box-a", "0 of 3 slots", "Under a limit", "call"):
+        assert shown in page
+    assert "2 queued" in visit("viewer").text("/queues/default?count=1")
+
+
+def test_an_empty_queue_says_how_it_gets_a_worker(visit: Visit) -> None:
+    assert "qwf agent --queue default" in visit("viewer").text("/queues/default")
+
+
+def test_a_queue_that_is_not_there_is_said(visit: Visit) -> None:
+    answer = visit("viewer").get("/queues/nope")
+    assert (answer.status_code, "no queue nope" in answer.text) == (404, True)
+
+
+def test_a_paused_queue_can_be_resumed(visit: Visit, db: Db) -> None:
+    admin = visit("admin")
+    assert 'action="/do/pause_queue"' in admin.text("/queues")
+    admin.do("pause_queue", name="default")
+    assert 'action="/do/resume_queue"' in visit("admin").text("/queues")
+    assert "paused" in visit("viewer").text("/queues/default")
+    assert 'action="/do/' not in visit("viewer").text("/queues")
+
+
+def test_settings_of_a_queue_change_and_empty_fields_change_nothing(visit: Visit, db: Db) -> None:
+    admin = visit("admin")
+    admin.do("create_queue", name="mail", max_running="4", timeout="", lease="2 min")
+    admin.do("create_queue", name="mail", max_running="5", timeout="", lease="")
+    query = "select max_running, lease::text, timeout::text from qwf.queues where name = 'mail'"
+    assert db.execute(query).fetchone() == (5, "00:02:00", None)
+    refused = admin.do("create_queue", name="mail", lease="two fortnights")
+    assert (refused.status_code, "invalid input syntax" in refused.text) == (422, True)
+
+
+def test_a_limit_shows_who_holds_its_places(visit: Visit, db: Db) -> None:
+    admin = visit("admin")
+    admin.do("create_limit", name="api", max_running="2")
+    db.execute("select qwf.enqueue('call', limit_by => 'api') from generate_series(1, 3)")
+    held = db.execute("select job_id from qwf.claim('default', 'w', 5)").fetchall()
+    page = visit("viewer").text("/queues")
+    assert "2 of 2" in page
+    assert all(f"job {job}" in page for (job,) in held)
