@@ -75,9 +75,15 @@ comment on type _qwf.opened is
   'to be opened, or a map that runs. elements: what the elements of a map that was expanded just '
   'now add to the counters of the run.';
 
-create type _qwf.queued_count as (queued int, head bigint, head_since timestamptz);
+create type _qwf.queue_head as (
+  run_next boolean, priority int, "position" bigint, id bigint, queued_at timestamptz);
+comment on type _qwf.queue_head is 'The first queued job of a priority or of a limit.';
+
+create type _qwf.queued_count as (
+  queued int, head bigint, head_since timestamptz, oldest_since timestamptz);
 comment on type _qwf.queued_count is
-  'Queued jobs of a queue, counted up to a bound, and the first of them in claim order.';
+  'Queued jobs of a queue, counted up to a bound; the first of them in claim order; since when the '
+  'one that waits longest waits.';
 
 create type _qwf.job_filter as (
   statuses qwf.job_status[], queue text, task text, run_id bigint, node text, worker text,

@@ -43,11 +43,12 @@ comment on type qwf.report_verdict is
 
 create type qwf.job_count as (
   queue text, queued int, scheduled int, more_scheduled boolean, running int, head bigint,
-  head_since timestamptz);
+  head_since timestamptz, oldest_since timestamptz);
 comment on type qwf.job_count is
   'Jobs of a queue, counted up to a bound. queued: the bound means at least that many. scheduled: '
   'at least that many if more_scheduled. head: the first queued job in claim order, which waits '
-  'since head_since.';
+  'since head_since. oldest_since: since when the one waits that waits longest among the first of '
+  'each priority and limit.';
 
 create type qwf.found_job as (
   id bigint, run_id bigint, node_id text, task text, queue text, project text,

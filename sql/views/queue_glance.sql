@@ -7,8 +7,9 @@ create view qwf.queue_glance as
 select
   q.name as queue, q.paused, q.max_running, coalesce(w.workers, 0) as workers,
   coalesce(w.slots, 0) as slots, c.queued, c.scheduled, c.more_scheduled, c.running, c.head,
-  qwf.now() - c.head_since as head_wait
+  clock.now - c.head_since as head_wait, clock.now - c.oldest_since as oldest_wait
 from qwf.count_jobs() c
+cross join (select qwf.now() as now) clock
 join qwf.queues q on q.name = c.queue
 left join (
   select w.queue, count(*) as workers, sum(w.slots) as slots
@@ -38,7 +39,9 @@ comment on column qwf.queue_glance.running is 'Running jobs.';
 comment on column qwf.queue_glance.head is
   'The first queued job in claim order, limited or not; null: none is queued.';
 comment on column qwf.queue_glance.head_wait is
-  'How long that job has been waiting. A job of a lower priority may wait longer: see oldest_wait '
-  'of queue_depth.';
+  'How long that job has been waiting.';
+comment on column qwf.queue_glance.oldest_wait is
+  'How long the first job of some priority or limit has been waiting, whichever waits longest. A '
+  'job that was given back hides how long those behind it have been waiting.';
 
 commit;

@@ -35,7 +35,7 @@ begin
   select
     q.name, w.queued, coalesce(s.jobs, 0)::int,
     (select count(*) = count_jobs.most from due), coalesce(r.jobs, 0)::int,
-    w.head, w.head_since
+    w.head, w.head_since, w.oldest_since
   from qwf.queues q
   cross join lateral _qwf.count_queued(q.name, count_jobs.most) w
   left join scheduled s on s.queue = q.name

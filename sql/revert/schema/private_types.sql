@@ -6,6 +6,7 @@ drop type _qwf.found;
 drop type _qwf.run_filter;
 drop type _qwf.job_filter;
 drop type _qwf.queued_count;
+drop type _qwf.queue_head;
 drop type _qwf.opened;
 drop type _qwf.node_count;
 drop type _qwf.event;

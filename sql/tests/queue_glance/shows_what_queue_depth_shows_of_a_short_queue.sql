@@ -1,5 +1,5 @@
 begin;
-select plan(3);
+select plan(4);
 
 select qwf.create_limit('api', 1), qwf.create_queue('cpu', max_running => 4);
 select qwf.enqueue('a', queue => 'cpu', limit_by => 'api'),
@@ -21,6 +21,9 @@ select results_eq(
   'which are these');
 select ok(head_wait >= '0 s', 'and since when the head waits')
 from qwf.queue_glance where queue = 'cpu';
+
+select is(g.oldest_wait, g.head_wait, 'as long as nobody else') from qwf.queue_glance g
+where g.queue = 'cpu';
 
 select * from finish();
 rollback;

@@ -14,6 +14,7 @@ select null::_qwf.ended;
 select null::_qwf.event;
 select null::_qwf.opened;
 select null::_qwf.node_count;
+select null::_qwf.queue_head;
 select null::_qwf.queued_count;
 select null::_qwf.job_filter;
 select null::_qwf.run_filter;

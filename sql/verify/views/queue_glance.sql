@@ -3,6 +3,6 @@
 begin;
 
 select queue, paused, max_running, workers, slots, queued, scheduled, more_scheduled, running, head,
-  head_wait from qwf.queue_glance where false;
+  head_wait, oldest_wait from qwf.queue_glance where false;
 
 rollback;
