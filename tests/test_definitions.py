@@ -218,6 +218,41 @@ def test_a_definition_is_refused_or_usable(
         resolve_all(registered)
 
 
+def preview(db: Connection, workflow: Any, pipelines: Any) -> Any:
+    query = "select qwf.preview_graph(%s, %s)"
+    return db.execute(query, [Jsonb(workflow), Jsonb(pipelines)]).fetchall()[0][0]
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(pipeline=damaged(PIPELINE), workflow=damaged(WORKFLOW))
+def test_a_preview_finds_what_registering_would_refuse(
+    registered: Connection, pipeline: Any, workflow: Any
+) -> None:
+    """It raises for nothing, and has no problem exactly when both can be registered."""
+    seen = preview(registered, workflow, {"detect": pipeline})
+    for edge in seen["edges"]:
+        assert 0 <= edge[0] < edge[1] < len(seen["nodes"])
+    assert all(p["path"] and p["message"] for p in seen["problems"])
+    with registered.transaction(force_rollback=True):
+        refused = [
+            error
+            for kind, definition in (("pipeline", pipeline), ("workflow", workflow))
+            if (error := register(registered, kind, definition))
+        ]
+        stored = registered.execute(
+            "select n.node_id from qwf.graph_nodes n where n.graph_id = (select max(id) from "
+            "qwf.graphs) order by n.idx"
+        ).fetchall()
+    renamed = not isinstance(pipeline, dict) or pipeline.get("name") != "detect"
+    assert bool(seen["problems"]) == (bool(refused) or renamed), (seen["problems"], refused)
+    if not seen["problems"]:
+        assert [n["id"] for n in seen["nodes"]] == [node_id for (node_id,) in stored]
+
+
 def test_registering_tells_of_unknown_widgets_and_their_keys(db: Connection) -> None:
     told: list[str] = []
     db.add_notice_handler(

@@ -175,6 +175,42 @@ def test_views_read_little_more_than_they_show(full: psycopg.Connection[Any]) ->
     assert {name: rows for name, rows in found.items() if rows > 300} == {}
 
 
+def test_a_drawing_reads_the_nodes_of_its_run_once(full: psycopg.Connection[Any]) -> None:
+    """A run of 1,000 nodes, and a map of 10,000 elements, while they run and when they ended."""
+    nodes = [{"id": f"n{i}", "depends_on": [f"n{i - 1}"] if i else []} for i in range(1000)]
+    full.execute(
+        "select qwf.register_pipeline(%s)",
+        [psycopg.types.json.Jsonb({"name": "long", "nodes": nodes})],
+    )
+    full.execute(
+        """select qwf.register_workflow('{"name": "long", "steps": [
+            {"id": "s", "kind": "pipeline", "pipeline": "long"}]}')"""
+    )
+    draw, states = (
+        f"select qwf.run_graph((select max(id) from qwf.runs){only})"
+        for only in ("", ", states_only => true")
+    )
+    status = "select qwf.run_status((select max(id) from qwf.runs))"
+    full.execute("select qwf.enqueue_run('long')")
+    assert worst(full, 8, lambda: rows_read(full, draw)) < 1000 * 3 + 100
+    assert worst(full, 8, lambda: rows_read(full, states)) < 1000 + 100
+    full.execute("select qwf.enqueue_run('map')")
+    items = psycopg.types.json.Jsonb({"items": list(range(10_000))})
+    full.execute(
+        "select qwf.finish(c.job_id, c.token, 'completed', %s) from qwf.claim('gpu', 'w') c",
+        [items],
+    )
+    for query, bound in ((draw, 10_100), (states, 10_100), (status, 10_100)):
+        assert worst(full, 3, lambda query=query: rows_read(full, query)) < bound
+        (drawn,) = full.execute(query).fetchall()[0]  # type: ignore[arg-type]
+        assert [sum(n.get("elements", {}).values()) for n in drawn["nodes"]] == [0, 10_000, 0]
+    full.execute(
+        """update qwf.jobs set status = 'completed', remaining_deps = 0, finished_at = now()
+        where node_id = 's/each'"""
+    )
+    assert worst(full, 8, lambda: rows_read(full, states)) < 100
+
+
 def test_pruning_reads_what_it_looks_at(full: psycopg.Connection[Any]) -> None:
     prune = "select qwf.prune(100)"
     assert worst(full, 8, lambda: rows_read(full, prune)) < 250  # nothing is old

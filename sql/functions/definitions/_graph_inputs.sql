@@ -17,14 +17,16 @@ as $$
     from jsonb_array_elements(p_graph -> 'checks') c
     where c ? 'needs'
     union all
-    select (e.expression -> '$from') - 0, not e.optional and not e.expression ? '$default',
+    select jsonb_path_query_array(e.expression -> '$from', '$[1 to last]'),
+      not e.optional and not e.expression ? '$default',
       case when e.expression = c #> '{value,$check}' then c #> '{value,schema}' end,
       e.expression -> '$default'
     from jsonb_array_elements(p_graph -> 'checks') c
     cross join lateral _qwf.expressions(c -> 'value', '') e
     where e.expression -> '$from' ->> 0 = '$context'
     union all
-    select (e.expression -> '$from') - 0, false, null, e.expression -> '$default'
+    select jsonb_path_query_array(e.expression -> '$from', '$[1 to last]'), false, null,
+      e.expression -> '$default'
     from jsonb_array_elements(p_graph -> 'nodes') n
     cross join lateral _qwf.expressions(jsonb_build_array(
       n -> 'inputs', n -> 'skip_if', n -> 'map', n -> 'input_spec'), '') e
@@ -35,7 +37,7 @@ as $$
       (array_agg(r.fallback order by r.fallback) filter (where r.fallback is not null))[1]
         as fallback
     from reading r
-    where jsonb_typeof(r.path) = 'array' and r.path <> '[]'
+    where r.path <> '[]'
     group by r.path
   )
   select coalesce(jsonb_agg(jsonb_build_object('path', i.path, 'required', i.required)

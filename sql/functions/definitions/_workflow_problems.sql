@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/definitions/_workflow_problems
 -- Purpose: Reports everything that is wrong with a workflow definition, except what compiling
 --   finds.
--- Guarantees: Returns one row per problem, with its JSON path. p_pipelines holds the current
---   pipelines that it may use, by name. Never raises.
+-- Guarantees: Returns one row per problem, with its JSON path. p_pipelines holds the pipelines that
+--   it may use, by name; they may have problems themselves. Never raises.
 -- Called by: _preview_problems, register_workflow.
 
 begin;
@@ -28,7 +28,7 @@ begin
   into v_step_nodes
   from _qwf.items(v_steps) i
   cross join lateral (
-    select jsonb_object_agg(n.id, true) as ids
+    select jsonb_object_agg(n.id, true) filter (where n.id is not null) as ids
     from _qwf.items(p_pipelines -> (i.item ->> 'pipeline') -> 'nodes') n) inner_node
   where i.id is not null
     and (p_pipelines ? (i.item ->> 'pipeline') or i.item ->> 'kind' = 'input');

@@ -10,6 +10,8 @@ begin;
 create function qwf.run_status(run_id bigint) returns jsonb
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare
