@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
@@ -121,7 +122,8 @@ def refresh(page: Page, selector: str = ".graph") -> None:
 
 def box(page: Page, name: str) -> Locator:
     """The box whose accessible name begins with `name`."""
-    return page.locator(f'.graph .box[aria-label^="{name},"]')
+    title = page.locator("title", has_text=re.compile(f"^{name} "))
+    return page.locator(".graph .box").filter(has=title)
 
 
 def width(page: Page) -> float:
@@ -189,7 +191,7 @@ def test_the_running_node_is_kept_in_view_until_the_reader_scrolls(
     assert is_in_view(page, "n5")
     page.locator(".graph-room").hover()
     page.mouse.wheel(0, 30)
-    follow = page.get_by_role("button", name="keep what runs in view")
+    follow = page.get_by_role("button", name="Follow")
     expect(follow).to_have_attribute("aria-pressed", "false")
     shown.nodes = steps(100, done=95)
     refresh(page)
@@ -229,7 +231,7 @@ def test_everything_works_by_keyboard(pages: Pages, shown: Shown, address: str) 
     page.keyboard.press("0")
     assert width(page) == pytest.approx(before)
     page.keyboard.press("Tab")
-    expect(box(page, "s0")).to_be_focused()
+    expect(page.get_by_role("button", name="s0 0 of 100, 1 running, step")).to_be_focused()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowLeft")
@@ -300,7 +302,7 @@ def test_a_definition_is_drawn_without_states(pages: Pages, shown: Shown, addres
     shown.attributes = 'data-structure="/structure"'
     page = pages.open(address)
     expect(box(page, "n4").locator(".line")).to_have_text("work")
-    assert page.get_by_role("button", name="keep what runs in view").count() == 0
+    assert page.get_by_role("button", name="Follow").count() == 0
 
 
 def test_a_figure_that_comes_later_is_drawn(pages: Pages, shown: Shown, address: str) -> None:
@@ -417,9 +419,10 @@ def test_the_fixture_sees_what_no_page_may_do(pages: Pages, shown: Shown, addres
     page = pages.open(address)
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\">x')")
     page.evaluate("window.pwned = 1")
-    page.evaluate("setTimeout(() => { throw new Error('an error of a page') })")
-    page.evaluate("setTimeout(() => alert('a dialog'))")
-    page.wait_for_timeout(1)
+    with page.expect_event("pageerror"):
+        page.evaluate("setTimeout(() => { throw new Error('an error of a page') })")
+    with page.expect_event("dialog"):
+        page.evaluate("setTimeout(() => alert('a dialog'))")
     expected = ["policy broken: style-src-attr", "a foreign script ran", "an error of a page"]
     expected += ["a dialog", "violates the following Content Security Policy"]
     for text in expected:

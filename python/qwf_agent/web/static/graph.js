@@ -85,8 +85,9 @@
     }
 
     tool(label, name, act) {
-      const attributes = { type: "button", "aria-label": name, title: name };
+      const attributes = { type: "button", title: name };
       const button = html("button", attributes, this.tools, label);
+      if (label.length === 1) button.setAttribute("aria-label", name);
       button.addEventListener("click", () => this.layout && act());
       return button;
     }
@@ -215,7 +216,8 @@
       const middle = box.detail || this.figure.dataset.states ? 20 : height / 2 + 5;
       svg("text", { class: "label", x: left, y: middle }, link, label);
       const line = svg("text", { class: "line", x: left, y: 36 }, link);
-      if (box.opens) svg("text", { class: "opens", x: width - 20, y: 21 }, link, "+");
+      const plus = { class: "opens", x: width - 20, y: 21, "aria-hidden": true };
+      if (box.opens) svg("text", plus, link, "+");
       const bar = svg("g", { transform: `translate(10 ${height - 9})` }, link);
       const parts = { box, link, title, icon, line, bar, room };
       this.write(parts, box.detail);
@@ -224,11 +226,11 @@
       return parts;
     }
 
-    write({ box, link, title, line, room }, text, more) {
+    write({ box, title, line, room }, text, more) {
       line.textContent = shorten(text, room, "400 11.5px");
-      const name = [box.label, box.kind, box.detail, text === box.detail ? "" : text, more];
-      title.textContent = name.filter(Boolean).join("\n");
-      link.setAttribute("aria-label", name.filter(Boolean).join(", "));
+      const detail = text === box.detail ? "" : box.detail;
+      const name = [`${box.label} ${text}`, box.kind, detail, more].filter(Boolean);
+      title.textContent = name.join(", "); // names the box: it begins with what is seen
     }
 
     leads(link, address) {
