@@ -377,42 +377,29 @@ def test_the_served_folder_itself_may_be_a_link(box: Box, tmp_path: Path) -> Non
     assert box.get(row).text == "x"
 
 
-def test_a_folder_swapped_for_a_link_never_shows_what_is_behind_it(
-    box: Box, tmp_path: Path
+@pytest.mark.parametrize("swapped", ["n", "a.txt"])
+def test_what_is_swapped_for_a_link_just_before_it_is_opened_is_not_followed(
+    box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, swapped: str
 ) -> None:
-    """A body exchanges the folder and the link for as long as requests are served."""
-    secret, real, swap = tmp_path / "secret", box.base / "n", box.base / "swap"
+    secret = tmp_path / "secret"
     secret.mkdir()
     (secret / "a.txt").write_bytes(b"bad!")
     row = box.write("n/a.txt", b"good")
-    stop = threading.Event()
+    there = box.base / "n" if swapped == "n" else box.base / "n" / "a.txt"
+    target = secret if swapped == "n" else secret / "a.txt"
+    really_open, swaps = os.open, []
 
-    def exchange() -> None:
-        while not stop.is_set():
-            real.rename(swap)
-            real.symlink_to(secret)
-            real.unlink()
-            swap.rename(real)
+    def swap_and_open(path: Any, flags: int, *more: Any, **named: Any) -> int:
+        if path == swapped:
+            there.rename(tmp_path / "moved")
+            there.symlink_to(target)
+            swaps.append(path)
+        return really_open(path, flags, *more, **named)
 
-    body = threading.Thread(target=exchange)
-    body.start()
-    found = set()
-
-    async def ask() -> None:
-        for _ in range(400):
-            try:
-                answer = await box.serve(row)
-                found.add(bytes(answer.body))
-            except FileRefused as refused:
-                found.add(str(refused).partition(".")[0].encode())
-
-    try:
-        anyio.run(ask)
-    finally:
-        stop.set()
-        body.join()
-    assert b"bad!" not in found
-    assert b"good" in found
+    assert box.get(row).text == "good"
+    monkeypatch.setattr(os, "open", swap_and_open)
+    assert "link" in str(box.refusal(row))
+    assert swaps == [swapped]
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "socket"])

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg.types.json import Jsonb
 
 from qwf_agent.web import exact_json, fields, forms
 from qwf_agent.web.fields import Field, File, from_question, from_schema
@@ -898,3 +900,83 @@ def test_the_script_is_small_and_has_no_markup() -> None:
 def test_the_script_can_be_parsed() -> None:
     node = shutil.which("node") or ""
     subprocess.run([node, "--check", ROOM / "static" / "forms.js"], check=True)
+
+
+# With the database ------------------------------------------------------------------------------
+
+Db = psycopg.Connection[Any]
+ASKED: list[tuple[dict[str, Any], str, Any]] = [
+    ({"widget": "choose_one", "source": [{"id": 1, "n": Decimal("0.10")}, "b"]}, "first",
+     {"n": Decimal("0.10"), "id": 1}),  # as jsonb orders them
+    ({"widget": "turnout", "options": ["a", "b"], "multiple": True}, "second", ["b"]),
+    ({"widget": "confirm"}, "second", False),
+    ({"widget": "text", "min_length": 2, "pattern": "^a"}, "ab", "ab"),
+    ({"widget": "number", "max": 2**53 + 1}, "9007199254740993", 2**53 + 1),
+    ({"widget": "file"}, "/out/a.png", "/out/a.png"),
+    ({"widget": "json", "schema": {"type": "string"}}, "x", "x"),
+]  # fmt: skip
+PLACES = {"first": 0, "second": 1}
+
+
+def ask(db: Db, spec: dict[str, Any]) -> tuple[int, Field]:
+    """Ask a question in a run; its id, and the form of the question as the database has it."""
+    steps = [{"id": "q", "kind": "input", **spec}]
+    definition = exact_json.write({"name": "w", "steps": steps})
+    db.execute("select qwf.register_workflow(%s)", (definition,))
+    db.execute("select qwf.enqueue_run('w')")
+    query = "select job_id, spec::text from qwf.pending_inputs order by since desc limit 1"
+    [(job, stored)] = db.execute(query).fetchall()
+    return job, from_question(exact_json.read(stored), FILES)
+
+
+def answer(db: Db, job: int, value: Any) -> Any:
+    """Answer a question; returns the answer that the database has stored."""
+    sent = Jsonb(value, dumps=exact_json.write)
+    db.execute("select qwf.answer_job(%s, %s)", (job, sent))
+    query = "select value::text from qwf.input_answers where job_id = %s"
+    [(stored,)] = db.execute(query, (job,)).fetchall()
+    return exact_json.read(stored)
+
+
+def test_the_database_takes_what_a_form_sends(db: Db) -> None:
+    for spec, entered, value in ASKED:
+        job, field = ask(db, spec)
+        sent = field.options[PLACES[entered]].key if entered in PLACES else entered
+        assert same(answer(db, job, value_of(field, {"value": [sent]})), value), spec
+
+
+@pytest.mark.parametrize("text", ["b", "ac"])
+def test_a_refusal_of_the_database_stands_at_its_field(db: Db, text: str) -> None:
+    schema = {"type": "array", "items": {"type": "object", "properties": {
+        "a: b": {"type": "string", "pattern": "^ab", "minLength": 2}}}}  # fmt: skip
+    job, field = ask(db, {"widget": "json", "schema": schema})
+    sent = {"value/*": ["3", "7"], "value/3/a%3A%20b": ["ab"], "value/7/a%3A%20b": [text]}
+    filled = parse(field, sent)
+    with pytest.raises(psycopg.Error) as caught:
+        answer(db, job, filled.value)
+    assert caught.value.sqlstate == "QW005"
+    marked = refused(filled.field, caught.value.diag.message_detail)
+    [wrong_one] = marked.troubled()
+    assert (wrong_one.path, wrong_one.entered) == ("value[1].a: b", text)
+    assert wrong_one.problems[-1] == "must match ^ab"
+
+
+def test_a_refused_number_and_choice_stand_at_the_answer(db: Db) -> None:
+    for spec, bad in (
+        ({"widget": "number", "max": 5}, 6), ({"widget": "choose_one", "options": ["a"]}, "b"),
+    ):  # fmt: skip
+        job, field = ask(db, spec)
+        with pytest.raises(psycopg.Error) as caught:
+            answer(db, job, bad)
+        assert refused(field, caught.value.diag.message_detail).problems
+
+
+def test_what_a_workflow_misses_stands_at_its_input(db: Db) -> None:
+    step = {"id": "q", "kind": "input", "widget": "text", "prompt": {"$from": "photo.path"}}
+    db.execute("select qwf.register_workflow(%s)", (Jsonb({"name": "w", "steps": [step]}),))
+    path = {"type": "object", "properties": {"path": {"type": "string"}}}
+    field = from_schema({"type": "object", "properties": {"photo": path}})
+    with pytest.raises(psycopg.Error) as caught:
+        db.execute("select qwf.enqueue_run('w', '{}')")
+    marked = refused(field, caught.value.diag.message_detail)
+    assert [one.path for one in marked.troubled()] == ["context.photo.path"]

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from qwf_agent.config import ConfigError
@@ -189,3 +190,80 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="cannot be"):
         links.load_secret(tmp_path / "file" / "web.key")
+
+
+# With the database ------------------------------------------------------------------------------
+
+FIND = "select since, spec from qwf.pending_inputs where job_id = %s"
+ANSWER = (
+    "select answered_by, answered_at from qwf.input_answers where job_id = %s"
+    " order by id desc limit 1"
+)
+Db = psycopg.Connection[Any]
+
+
+def fail(db: Db) -> int:
+    """The id of the job that has failed and asks what to do."""
+    query = (
+        "with claimed as materialized ("
+        "  select c.* from qwf.workers w cross join lateral qwf.claim('default', w.id, 1) c)"
+        " select job_id, qwf.finish(job_id, token, 'fatal', null, 'x') from claimed"
+    )
+    [(job, _)] = db.execute(query).fetchall()
+    return int(job)
+
+
+@pytest.fixture
+def asking(db: Db) -> int:
+    """A job that asks a person."""
+    db.execute("select qwf.register_worker('box-a', 'default', '{}')")
+    db.execute("select qwf.enqueue('t', on_failure => 'ask')")
+    return fail(db)
+
+
+def link_to(db: Db, job: int) -> links.QuestionLink:
+    """What a signed link to the present question of a job says."""
+    [(asked, _)] = db.execute(FIND, (job,)).fetchall()
+    token = links.sign(SECRET, job, asked, asked + timedelta(days=1), "ada")
+    return links.check(SECRET, token, asked)
+
+
+def use(db: Db, link: links.QuestionLink) -> None:
+    """Answer the question of a link as open_question says."""
+    pending = db.execute(FIND, (link.job,)).fetchone()
+    answer = db.execute(ANSWER, (link.job,)).fetchone()
+    links.open_question(
+        link,
+        pending and {"since": pending[0]},
+        answer and {"answered_by": answer[0], "answered_at": answer[1]},
+    )
+    db.execute("select qwf.answer_job(%s, '\"retry\"', %s)", (link.job, link.by))
+
+
+def test_a_link_answers_its_question_once(db: Db, asking: int) -> None:
+    link = link_to(db, asking)
+    use(db, link)
+    assert refusal(lambda: use(db, link)).reason == "answered"
+    assert fail(db) == asking
+    refused = refusal(lambda: use(db, link))  # it asks again now, with the same options
+    assert refused.reason == "answered"
+    assert "answered by link:ada" in str(refused)
+    use(db, link_to(db, asking))
+
+
+def test_a_link_cannot_answer_what_is_asked_in_between(
+    db: Db, asking: int, connect: Callable[[], Db]
+) -> None:
+    link, phone = link_to(db, asking), connect()
+    phone.autocommit = False
+    phone.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+    assert phone.execute(FIND, (asking,)).fetchone() is not None
+    db.execute("select qwf.answer_job(%s, '\"retry\"', 'bob')", (asking,))
+    assert fail(db) == asking  # it asks again, which `phone` does not see
+    with pytest.raises(psycopg.errors.SerializationFailure):
+        use(phone, link)
+    phone.rollback()
+    refused = refusal(lambda: use(phone, link))
+    assert "answered by bob" in str(refused)
+    phone.rollback()
+    assert db.execute("select count(*) from qwf.input_answers").fetchone() == (1,)
