@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
-from qwf_agent.cli import follow
+from qwf_agent.cli import follow, read
 from support.welcome import Cli
 
 Work = Callable[..., list[str]]
@@ -225,6 +225,25 @@ def test_jobs_filters(on_db: Cli, db: Db) -> None:
     assert tasks("--since", "2000-01-01") == ["draw", "send"]
     assert tasks("--limit", "1") == ["draw"]
     assert tasks("--queue", "gpu") == []
+    assert tasks("--status", "queued", "--limit", "100000") == ["draw", "send"]
+    keys = json.loads(on_db("jobs", "--json", "--limit", "1").stdout)[0].keys()
+    steps = [{"id": "ask", "kind": "input", "widget": "any"}]
+    db.execute("select qwf.register_workflow(%s)", [Jsonb({"name": "w", "steps": steps})])
+    on_db("run", "w")
+    assert json.loads(on_db("jobs", "--json", "--run", "1").stdout)[0].keys() == keys
+
+
+def test_jobs_searches_on_until_there_are_enough(
+    on_db: Cli, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step of the search ends where it may look no further, or with its last row."""
+    db.execute("select qwf.enqueue('t' || (g % 2)) from generate_series(1, 9) g")
+    monkeypatch.setattr(read, "JOBS", read.JOBS.replace("max_rows", "look_back => 2, max_rows"))
+    monkeypatch.setattr(read, "MOST_ROWS", 2)
+    for limit, found in (("100", [9, 7, 5, 3, 1]), ("3", [9, 7, 5])):
+        rows = json.loads(on_db("jobs", "--json", "--task", "t1", "--limit", limit).stdout)
+        assert [row["id"] for row in rows] == found
+    assert on_db("jobs", "--json", "--task", "t1", "--queue", "gpu").stdout.strip() == "[]"
 
 
 def test_options_of_enqueue_reach_the_database(on_db: Cli, db: Db) -> None:

@@ -53,6 +53,8 @@ def test_the_metrics_match_the_database(on_db: Cli, db: Db) -> None:
     assert found["qwf_queued_jobs", "cpu"] == 1
     assert found["qwf_running_jobs", "cpu"] == 1
     assert found["qwf_queue_slots", "cpu"] == 4
+    assert 0 < found["qwf_queue_head_wait_seconds", "cpu"] < 3600
+    assert found["qwf_queue_oldest_wait_seconds", "cpu"] > 0
     assert found["qwf_queue_paused", "gpu"] == 1
     assert found["qwf_workers", "box-a", "cpu", "idle"] == 1
     assert found["qwf_attempts_total", "completed", "cpu", "t"] == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+import re
 import select
 import struct
 import sys
@@ -65,6 +66,21 @@ def test_control_characters_do_not_reach_the_terminal(fleet: Fleet, db: Db) -> N
     assert {row["task"] for row in [*seen.running, *seen.failed]} == {"a\u241b[2Jb"}
     job, _, _ = fleet.job(seen.failed[0]["id"])
     assert (job["task"], job["last_error"]) == ("a\u241b[2Jb", "\u2407")
+
+
+def test_a_deep_queue_is_counted_to_ten_thousand(fleet: Fleet, db: Db) -> None:
+    db.execute(
+        "insert into qwf.jobs (task, queue, status, position, queued_at)"
+        " select 't', 'gpu', 'queued', g, qwf.now() from generate_series(1, 10001) g"
+    )
+
+    async def look(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: ">10,001 queued" in "\n".join(screen(pilot)))
+        await until(
+            pilot, lambda: re.search(r"\bgpu .*>10,000 ", "\n".join(screen(pilot))) is not None
+        )
+
+    drive(fleet, SIZES[1], look)
 
 
 def drive(fleet: Fleet, size: tuple[int, int], script: Screen) -> None:

@@ -48,19 +48,35 @@ def _number(name: str) -> str:
 
 GROUPS = (
     MetricGroup(
-        "select queue, queued, scheduled, running, slots, paused::int as paused,"
-        " coalesce(date_part('epoch', oldest_wait), 0) as oldest from qwf.queue_depth",
+        "select queue, queued, scheduled from qwf.count_jobs(1000000)",  # 0.1 s for a million
         ("queue",),
         (
-            ColumnMetric("qwf_queued_jobs", "queued", "Jobs a worker could take now."),
             ColumnMetric(
-                "qwf_scheduled_jobs", "scheduled", "Jobs whose start time is still to come."
+                "qwf_queued_jobs", "queued", "Jobs a worker could take now; counted to 1,000,000."
             ),
+            ColumnMetric(
+                "qwf_scheduled_jobs",
+                "scheduled",
+                "Jobs whose start time is still to come; counted to 1,000,000 in all queues.",
+            ),
+        ),
+    ),
+    MetricGroup(
+        "select queue, running, slots, paused::int as paused,"
+        " coalesce(date_part('epoch', oldest_wait), 0) as oldest,"
+        " coalesce(date_part('epoch', head_wait), 0) as head from qwf.queue_glance",
+        ("queue",),
+        (
             ColumnMetric("qwf_running_jobs", "running", "Jobs that are running."),
             ColumnMetric(
                 "qwf_queue_oldest_wait_seconds",
                 "oldest",
-                "How long the oldest queued job has waited.",
+                "How long the first job of some priority or limit has waited, the longest.",
+            ),
+            ColumnMetric(
+                "qwf_queue_head_wait_seconds",
+                "head",
+                "How long the next job in claim order has waited.",
             ),
             ColumnMetric("qwf_queue_paused", "paused", "1 while the queue is paused."),
             ColumnMetric("qwf_queue_slots", "slots", "Bodies its live workers can run at once."),

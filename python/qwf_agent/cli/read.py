@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from psycopg.types.json import Jsonb
 from rich.text import Text
 
 from qwf_agent.cli import arguments, connection, errors, known_names, output
 from qwf_agent.cli import draw as drawing
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw import Row
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
 
 JOB_FACTS = (
     *(
@@ -33,7 +37,9 @@ RUN_COLUMNS = ("id", "workflow", "status", "nodes", "took", "created", "error")
 JOB_COLUMNS = ("id", "run", "what", "queue", "status", "tries", "took", "error")
 LOG_LINES = 20  # of the last attempt, printed by `qwf job`
 
-JOBS = """
+MOST_ROWS = 10_000  # that one search may return
+
+NODES = """
 select
   j.id, j.run_id, j.node_id, j.task, j.queue, j.status, j.project, j.priority, j.attempt,
   j.claimed_by as worker, left(split_part(j.last_error, E'\\n', 1), 200) as error,
@@ -44,23 +50,25 @@ select
   (select count(*) from qwf.job_attempts a
     where a.job_id = j.id and a.outcome = 'released') as released
 from qwf.jobs j
-where (%(run)s::bigint is null or j.run_id = %(run)s)
+where j.run_id = %(run)s
   and (%(status)s::text is null or j.status = %(status)s::qwf.job_status)
   and (%(task)s::text is null or j.task = %(task)s)
   and (%(queue)s::text is null or j.queue = %(queue)s)
   and (%(project)s::text is null or j.project = %(project)s)
   and (%(since)s::timestamptz is null or j.created_at >= %(since)s)
+order by j.id limit %(limit)s
 """
-NEWEST_JOBS = JOBS + "order by j.id desc limit %(limit)s"
-NODES = JOBS + "order by j.id limit %(limit)s"
+JOBS = """
+select
+  id, run_id, node_id, task, queue, status, project, priority, attempt, worker, error, created_at,
+  started_at, finished_at, seconds, released, searched_to
+from qwf.find_jobs(%(filter)s, %(before)s, max_rows => %(rows)s)
+"""
 RUNS = """
-select *
-from qwf.run_overview r
-where (%(status)s::text is null or r.status = %(status)s::qwf.run_status)
-  and (%(workflow)s::text is null or r.workflow = %(workflow)s)
-  and (%(project)s::text is null or r.project = %(project)s)
-  and (%(since)s::timestamptz is null or r.created_at >= %(since)s)
-order by r.id desc limit %(limit)s
+select
+  id, workflow, version, status, project, done, total, failed, running, asked as waiting, seconds,
+  date_trunc('second', created_at) as created_at, deadline_in, error, searched_to
+from qwf.find_runs(%(filter)s, %(before)s, max_rows => %(rows)s)
 """
 
 
@@ -81,7 +89,7 @@ def runs(
     Example:  qwf runs --status failed --since 1d
     Then:     qwf show RUN
     """
-    found = connection.many(conn, RUNS, {**wanted, "since": arguments.ago(conn, since)})
+    found = _search(conn, RUNS, arguments.ago(conn, since), **wanted)
     for row in [] if as_json else found:
         row["workflow"] += f"@{row['version']}"
         row["nodes"] = f"{row['done']}/{row['total']}"
@@ -136,8 +144,11 @@ def jobs(
     Example:  qwf jobs --status failed --task send_email --since 1d
     Then:     qwf job JOB     qwf why JOB     qwf retry job JOB
     """
-    query = NEWEST_JOBS if wanted["run"] is None else NODES
-    found = connection.many(conn, query, {**wanted, "since": arguments.ago(conn, since)})
+    after = arguments.ago(conn, since)
+    if wanted["run"] is not None:
+        found = connection.many(conn, NODES, {**wanted, "since": after})
+    else:
+        found = _search(conn, JOBS, after, **wanted)
     if not found:
         known_names.note_unseen(conn, task=wanted["task"])
     for row in [] if as_json else found:
@@ -224,6 +235,32 @@ def inputs(conn: Connection, project: str | None, as_json: bool) -> None:
 def show_list(columns: Sequence[str], found: list[Any], as_json: bool, empty: str) -> None:
     """Print rows for a person, or as JSON for a program."""
     output.show_json(found) if as_json else output.show(drawing.rows(columns, found, empty))
+
+
+def _search(
+    conn: Connection, query: LiteralString, since: datetime | None, limit: int, **wanted: Any
+) -> list[dict[str, Any]]:
+    """The newest rows that pass the filter, step by step until there are enough or none are left.
+
+    No step takes long, so a search among millions can be interrupted, and holds no old snapshot.
+    """
+    filter_keys = {key: value for key, value in wanted.items() if value is not None}
+    if since is not None:
+        filter_keys["since"] = since.isoformat()
+    found: list[dict[str, Any]] = []
+    before: int | None = None
+    while len(found) < limit:
+        rows = min(MOST_ROWS, limit - len(found))
+        step = connection.many(
+            conn, query, {"filter": Jsonb(filter_keys), "before": before, "rows": rows}
+        )
+        before = step[-1]["searched_to"] if step else None
+        found += [row for row in step if row["id"] is not None]
+        if before is None:
+            break
+    for row in found:
+        del row["searched_to"]
+    return found
 
 
 def _show_job(

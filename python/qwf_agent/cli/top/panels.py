@@ -16,6 +16,7 @@ LONGEST = 24  # characters of a box's name
 MIB = 2.0**20
 SWAPPING_MB = 1024
 HOT, WARM = 0.9, 0.7
+COUNTED = 10_000  # queue_glance counts one more, which means more than that
 
 
 def headline(
@@ -25,14 +26,20 @@ def headline(
     if trouble:
         return Text(f" {trouble.splitlines()[0]}", "bold red")
     text = Text(" qwf  ", "bold")
+    queued = sum(min(row["queued"], COUNTED) for row in queues)
+    scheduled = sum(row["scheduled"] for row in queues)
     for number, words, colour in (
-        (sum(row["queued"] for row in queues), "queued", "cyan"),
-        (sum(row["running"] for row in queues), "running", "yellow"),
-        (sum(row["scheduled"] for row in queues), "scheduled", "bright_black"),
-        (len(questions), "questions", "magenta"),
-        (len(failed), "failed recently", "red"),
+        (_count(queued, any(row["queued"] > COUNTED for row in queues)), "queued", "cyan"),
+        (_count(sum(row["running"] for row in queues)), "running", "yellow"),
+        (
+            _count(min(scheduled, COUNTED), any(row["more_scheduled"] for row in queues)),
+            "scheduled",
+            "bright_black",
+        ),
+        (_count(len(questions)), "questions", "magenta"),
+        (_count(len(failed)), "failed recently", "red"),
     ):
-        text.append(f"{number} ", f"bold {colour}" if number else "bright_black")
+        text.append(f"{number} ", f"bold {colour}" if number != "0" else "bright_black")
         text.append(f"{words}   ", "bright_black")
     return text
 
@@ -45,6 +52,7 @@ def queues(rows: Sequence[Row], lines: int) -> RenderableType:
         {
             **row,
             "state": draw.queue_state(row),
+            "queued": _count(min(row["queued"], COUNTED), row["queued"] > COUNTED),
             "waited": row["oldest_wait"] or 0,
         }
         for row in rows
@@ -52,6 +60,11 @@ def queues(rows: Sequence[Row], lines: int) -> RenderableType:
     ]
     columns = ("queue", "state", "workers", "slots", "queued", "running", "waited")
     return draw.rows(columns, shown, "no queues")
+
+
+def _count(number: int, more: bool = False) -> str:
+    """A number, or that there are more than it."""
+    return f">{number:,}" if more else str(number)
 
 
 def hosts(rows: Sequence[Row], workers: Sequence[Row], lines: int) -> RenderableType:
