@@ -140,3 +140,24 @@ def test_texts_that_people_write_stay_as_they_are() -> None:
         "\u2764\ufe0f",
     ):
         assert visible(text) == text
+
+
+def test_searches_find_and_group_every_value(poisoned: Db) -> None:
+    for key, column in (
+        ("args", "inputs"),
+        ("labels", "labels"),
+        ("task", "task"),
+        ("project", "project"),
+        ("error", "substr(last_error, 1, 400)"),
+    ):
+        missed = poisoned.execute(
+            f"select id from qwf.jobs j where last_error is not null"
+            f" and _qwf.json_problem(to_jsonb({column}), 60000) is null and not exists"
+            f" (select from qwf.find_jobs(jsonb_build_object('{key}', {column})) f"
+            "  where f.id = j.id)"
+        ).fetchall()
+        assert missed == [], key
+    for name in ("find_jobs()", "find_runs()", "failure_groups()", "count_jobs()", "queue_glance"):
+        assert poisoned.execute(f"select to_jsonb(r) from qwf.{name} r").fetchall()
+    bounded = "select bool_and(length(signature) < 1000 and length(example) <= 200)"
+    assert one(poisoned, f"{bounded} from qwf.failure_groups()")
