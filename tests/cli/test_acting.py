@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.cli import connection
+from qwf_agent.cli import cancel_retry, connection
 from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
@@ -102,6 +102,23 @@ def test_cancel_in_bulk(on_db: Cli, db: Db) -> None:
         ("b", "cancelled"),
     ]
     assert on_db("cancel", "job", "--task", "b", "--yes").stdout == "nothing to cancel\n"
+
+
+def test_many_jobs_go_in_lists(on_db: Cli, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cancel_retry, "LISTED", 2)
+    for _ in range(5):
+        on_db("enqueue", "a")
+    db.execute("select qwf.claim('default', 'box')")
+    assert on_db("cancel", "job", "--task", "a", "--yes").stdout == "cancel: 5 jobs\n"
+    found = db.execute("select status::text, last_error from qwf.jobs order by id").fetchall()
+    assert [status for status, _ in found] == ["running", *["cancelled"] * 4]
+    assert found[1][1].startswith("qwf cancel, ")
+    assert db.execute("select count(*) from qwf.cancel_requests").fetchone() == (1,)
+    db.execute("update qwf.jobs set limit_by = 'gone' where status = 'cancelled'")
+    db.execute("update qwf.jobs set status = 'failed' where status = 'cancelled'")
+    result = on_db("retry", "job", "--failed", "--yes")
+    assert "retry: 0 of 4 jobs" in result.stdout
+    assert "job 2: no such limit" in result.stderr
 
 
 def test_cancel_runs_in_bulk(applied: Cli) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import psycopg
@@ -12,8 +12,12 @@ import psycopg
 from qwf_agent.cli import arguments, commands, connection, draw, errors, known_names
 from qwf_agent.cli.connection import Connection
 
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
 OPEN = ("blocked", "scheduled", "queued", "running", "awaiting_input")
 MAX_SHOWN = 5  # refusals printed one by one
+LISTED = 1000  # most jobs that retry_jobs and cancel_jobs take at once
 
 MATCHING_JOBS = """
 select j.id, j.run_id
@@ -34,6 +38,10 @@ where r.status = any (%(states)s::text[]::qwf.run_status[])
   and (%(since)s::timestamptz is null or coalesce(r.finished_at, r.created_at) >= %(since)s)
 order by r.id
 """
+LISTS: dict[str, LiteralString] = {
+    "cancel": "select * from qwf.cancel_jobs(%(jobs)s, %(reason)s)",
+    "retry": "select * from qwf.retry_jobs(%(jobs)s)",
+}
 Since = timedelta | datetime | None
 Subject = tuple[str, int]  # ("run" or "job", id)
 
@@ -282,16 +290,18 @@ def _each(
         return
     arguments.confirm(f"{verb.capitalize()} {_counted(subjects)}?", yes)
     refused: list[str] = []
-    for number, subject in enumerate(subjects):
-        try:
-            _one(conn, verb, subject, **more)
-        except psycopg.errors.LockNotAvailable:
-            click.echo(f"{verb}: stopped after {number} of {_counted(subjects)}")
-            raise
-        except psycopg.errors.DatabaseError as error:
-            if not (error.sqlstate or "").startswith("QW"):
-                raise
-            refused.append(f"{subject[0]} {subject[1]}: {error.diag.message_primary}")
+    tried = 0
+    jobs = [number for what, number in subjects if what == "job"]
+    try:
+        for start in range(0, len(jobs), LISTED):
+            refused += _refused_jobs(conn, verb, jobs[start : start + LISTED], **more)
+            tried = min(start + LISTED, len(jobs))
+        for run in (number for what, number in subjects if what == "run"):
+            refused += _refused_run(conn, verb, run, **more)
+            tried += 1
+    except psycopg.errors.LockNotAvailable:
+        click.echo(f"{verb}: stopped after {tried} of {_counted(subjects)}")
+        raise
     done = len(subjects) - len(refused)
     click.echo(
         f"{verb}: {done} of {_counted(subjects)}" if refused else f"{verb}: {_counted(subjects)}"
@@ -300,6 +310,25 @@ def _each(
         rest = len(refused) - MAX_SHOWN
         more_lines = [f"and {rest} more"] if rest > 0 else []
         errors.fail(f"{len(refused)} were refused", details=[*refused[:MAX_SHOWN], *more_lines])
+
+
+def _refused_jobs(conn: Connection, verb: str, jobs: Sequence[int], **more: Any) -> list[str]:
+    """Cancel or retry standalone jobs in one call; a line for each that is refused."""
+    verdicts = connection.many(conn, LISTS[verb], {"jobs": list(jobs), **more})
+    return [
+        f"job {row['job_id']}: {row['message']}" for row in verdicts if row["verdict"] == "refused"
+    ]
+
+
+def _refused_run(conn: Connection, verb: str, run: int, **more: Any) -> list[str]:
+    """Cancel or retry a run; a line if it is refused."""
+    try:
+        _one(conn, verb, ("run", run), **more)
+    except psycopg.errors.DatabaseError as error:
+        if not (error.sqlstate or "").startswith("QW"):
+            raise
+        return [f"run {run}: {error.diag.message_primary}"]
+    return []
 
 
 def _one(conn: Connection, verb: str, subject: Subject, **more: Any) -> None:
