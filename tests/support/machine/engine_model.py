@@ -54,6 +54,13 @@ NOT_FOUND, WRONG_STATE = Refused("QW001"), Refused("QW002")
 INVALID, UNKNOWN_QUEUE, KEY_TAKEN = Refused("QW005"), Refused("QW006"), Refused("QW008")
 
 
+Verdicts = dict[int, str]  # by job: cancelled, requested, retried, or the SQLSTATE of a refusal
+
+
+def _word(answer: str | Refused) -> str:
+    return answer.sqlstate if isinstance(answer, Refused) else answer
+
+
 class Diverged(AssertionError):
     """The engine did what the design does not allow."""
 
@@ -935,6 +942,34 @@ class Model:
         self._end_run(run, "cancelled")
         self._apply(run, [*self._taken(run_id), (0, "stop")])
         return True
+
+    def cancel_jobs(self, listed: Iterable[int]) -> Verdicts:
+        return {job_id: _word(self.cancel_job(job_id)) for job_id in sorted(set(listed))}
+
+    def retry_jobs(self, listed: Iterable[int]) -> Verdicts:
+        """Jobs before runs, each in the order of their keys; a run once for all its nodes."""
+        known = [self.jobs[job_id] for job_id in sorted(set(listed)) if job_id in self.jobs]
+        ended = [job for job in known if job.status in ("failed", "cancelled")]
+        verdicts: Verdicts = {}
+        for job in sorted(
+            (job for job in ended if job.run is None),
+            key=lambda job: (job.task, job.key is None, job.key or "", job.id),
+        ):
+            verdicts[job.id] = _word(self.retry_job(job.id) or "retried")
+        nodes: dict[int, list[int]] = {}
+        for job in ended:
+            if job.run is not None:
+                nodes.setdefault(job.run, []).append(job.id)
+        for run in sorted(
+            (self.runs[run_id] for run_id in nodes),
+            key=lambda run: (run.workflow, run.key is None, run.key or "", nodes[run.id][0]),
+        ):
+            answer = self.retry_run(run.id, None)
+            word = _word(answer if isinstance(answer, Refused) else "retried")
+            verdicts |= dict.fromkeys(nodes[run.id], word)
+        for job_id in set(listed) - verdicts.keys():
+            verdicts[job_id] = _word(WRONG_STATE if job_id in self.jobs else NOT_FOUND)
+        return verdicts
 
     def retry_job(self, job_id: int) -> Refused | None:
         job = self.jobs.get(job_id)

@@ -233,7 +233,7 @@ keys = st.sampled_from([None, None, "k"])
 later = st.none() | st.none() | st.sampled_from([15.5, 0.0]).map(lambda s: timedelta(seconds=s))
 values = st.sampled_from(["yes", "no", 7, "retry", "skip", "abort"])
 MEDDLING = ["cancel_job", "cancel_run", "retry_job", "retry_run", "retry_run", "run_next"]
-MEDDLING += ["change_job", "pause", "deregister_worker"]
+MEDDLING += ["change_job", "pause", "deregister_worker", "cancel_jobs", "retry_jobs"]
 MANAGING = ["switch", "switch", "suspend_worker", "create_limit", "drop_limit", "limit_queue"]
 INFO: list[Json] = [  # what workers say about themselves
     {},
@@ -564,6 +564,13 @@ class Machine(RuleBasedStateMachine):
         got = main.one("select qwf.retry_job(%s)::text", job_id) or None
         wanted = main.model.retry_job(job_id)
         require(got == wanted, "retry_job answers", got, wanted)
+
+    def _cancel_jobs(self, main: Session, number: int, which: int) -> None:
+        change_jobs(main, "cancel", some(self.free_jobs(), number, which))
+
+    def _retry_jobs(self, main: Session, number: int, which: int) -> None:
+        jobs = self.free_jobs("failed", "cancelled") if which % 2 else self.free_jobs()
+        change_jobs(main, "retry", some(jobs, number, which))
 
     def _retry_run(self, main: Session, number: int, which: int) -> None:
         if not (runs := self.free_runs("completed", "failed", "cancelled") or self.free_runs()):
@@ -910,6 +917,19 @@ def cancel_run(s: Session, run_id: int) -> None:
 def cancel_job(s: Session, job_id: int) -> None:
     got, wanted = s.one("select qwf.cancel_job(%s)", job_id), s.model.cancel_job(job_id)
     require(got == wanted, "cancel_job answers", got, wanted)
+
+
+def some(jobs: list[int], number: int, which: int) -> list[int]:
+    """At most three of the jobs, the first of them twice, and one that does not exist."""
+    found = [pick(jobs, number + which * step) for step in range(3)] if jobs else []
+    return [*found[::-1], *found[:1], 1 << 40]
+
+
+def change_jobs(s: Session, verb: str, listed: list[int]) -> None:
+    query = f"select job_id, coalesce(code, verdict) from qwf.{verb}_jobs(%s)"
+    got = dict(s.rows(query, listed))
+    wanted = getattr(s.model, f"{verb}_jobs")(listed)
+    require(got == wanted, f"{verb}_jobs answers", got, wanted)
 
 
 def pause(s: Session, queue: str, paused: bool) -> None:
