@@ -234,16 +234,34 @@ def test_unseen_characters_are_shown_and_long_names_are_cut() -> None:
     assert max(len(box["detail"]) for box in boxes(drawing).values()) == graph.LONGEST_LABEL
 
 
-def test_the_nodes_of_a_run_are_read_from_its_status() -> None:
-    row = {"job_id": 7, "node_id": "a/b", "step_id": "a", "status": "running", "queue": "q"}
-    row |= {"task": "t", "depends_on": ["a/c"], "progress": 0.5, "message": "half"}
-    asked = {**row, "task": "input", "queue": None, "status": "awaiting_input"}
-    status = {"nodes": [row, asked, {**row, "elements": {"queued": 3}}]}
-    nodes = graph.nodes_of_run(status, lambda job: f"/jobs/{job}")
+def test_the_nodes_are_read_from_the_documents_of_the_database() -> None:
+    first = {"idx": 0, "id": "a/b", "step": "a", "task": "t", "title": "Load"}
+    asked = {"idx": 1, "id": "ask", "step": "ask", "task": "input", "asks": {"widget": "text"}}
+    many = {"idx": 2, "id": "a/m", "step": "a", "task": "t", "map": True, "min_success": "9"}
+    document = {"nodes": [many, asked, first], "edges": [[0, 1], [1, 2], [0, 2], [7, 0]]}
+    nodes = graph.nodes_of(document, lambda job: f"/jobs/{job}")
     assert [node.kind for node in nodes] == ["node", "input", "map"]
-    assert nodes[0] == Node(
-        *("a/b", "a", "t", ("a/c",), "node", None, "running", 0.5, "half"), href="/jobs/7"
-    )
+    assert [node.needs for node in nodes] == [(), ("a/b",), ("ask", "a/b")]
+    assert nodes[0] == Node("a/b", "a", "t", title="Load")
+    states = [{"idx": 0, "job_id": 7, "status": "running", "progress": 0.5, "message": "half"}]
+    states += [{"idx": 2, "job_id": 9, "status": "blocked", "elements": {"queued": 3}}, {"idx": 5}]
+    told = graph.with_states(nodes, {"nodes": states}, lambda job: f"/jobs/{job}")
+    assert (told[0].status, told[0].message, told[0].href) == ("running", "half", "/jobs/7")
+    assert (told[1], told[2].state) == (nodes[1], "running")
+    assert draw(nodes).key == draw(told).key
+
+
+def test_titles_are_shown_in_place_of_ids() -> None:
+    document = {"steps": [{"id": "a", "title": "Find houses"}, {"id": "b"}]}
+    titles = graph.titles_of(document)
+    nodes = [*chain(100, "a"), *chain(100, "b")]
+    nodes[5] = replace(nodes[5], title="Load pictures")
+    drawn = draw(nodes, titles=titles)
+    assert [box["label"] for box in boxes(drawn).values()] == ["Find houses", "b"]
+    assert box_of(drawn, "a/n5")["opens"] == "a"
+    opened = draw(nodes, ["a"], titles)
+    assert opened.structure["frames"][0]["label"] == "Find houses"
+    assert box_of(opened, "a/n5")["label"] == "Load pictures"
 
 
 def test_cells_are_a_letter_for_each_element() -> None:

@@ -16,7 +16,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal
 
@@ -76,6 +76,7 @@ class Node:
     step: str
     task: str
     needs: tuple[str, ...] = ()
+    title: str | None = None
     kind: Literal["node", "map", "input"] = "node"
     min_success: str | None = None
     status: str | None = None
@@ -86,8 +87,8 @@ class Node:
 
     @property
     def name(self) -> str:
-        """Its name within its step."""
-        return self.id.removeprefix(f"{self.step}/")
+        """What people call it: its title, or its id within its step."""
+        return self.title or self.id.removeprefix(f"{self.step}/")
 
     @property
     def state(self) -> str | None:
@@ -120,12 +121,17 @@ class _Box:
     frame: str | None = None
 
 
-def draw(nodes: Sequence[Node], opened: Collection[str] = ()) -> Drawing:
+def draw(
+    nodes: Sequence[Node],
+    opened: Collection[str] = (),
+    titles: Mapping[str, str] | None = None,
+) -> Drawing:
     """Draws the nodes in at most 150 boxes, in the order of the nodes.
 
-    `opened` names the steps whose nodes are shown; unknown names are ignored.
+    `opened` names the steps whose nodes are shown; unknown names are ignored. `titles` are those of
+    steps.
     """
-    graph = _Graph(list({node.id: node for node in nodes}.values()), opened)
+    graph = _Graph(list({node.id: node for node in nodes}.values()), opened, titles or {})
     boxes = graph.boxes()
     shown = boxes if len(boxes) <= MOST_BOXES else graph.busiest(boxes)
     blocks, edges = _in_blocks(shown, graph.edges(shown))
@@ -148,24 +154,45 @@ def draw(nodes: Sequence[Node], opened: Collection[str] = ()) -> Drawing:
     return Drawing({"key": key, **structure}, states, members, fixed=shown is boxes)
 
 
-def nodes_of_run(status: Mapping[str, Any], link: Callable[[int], str]) -> list[Node]:
-    """The nodes of a document of qwf.run_status(); `link` gives the address of a job."""
+def nodes_of(document: Mapping[str, Any], link: Callable[[int], str]) -> list[Node]:
+    """The nodes of a document of qwf.run_graph() or qwf.preview_graph(), in the order of idx.
+
+    `link` gives the address of a job.
+    """
+    rows = {row["idx"]: row for row in document["nodes"]}
+    needs: dict[int, list[str]] = {idx: [] for idx in rows}
+    for start, end in document["edges"]:
+        if start in rows and end in rows:
+            needs[end].append(rows[start]["id"])
     return [
         Node(
-            id=row["node_id"],
-            step=row["step_id"],
+            id=row["id"],
+            step=row["step"],
             task=row["task"],
-            needs=tuple(row["depends_on"]),
-            kind=_kind(row),
+            needs=tuple(needs[idx]),
+            title=row.get("title"),
+            kind="map" if row.get("map") else "input" if row.get("asks") else "node",
             min_success=row.get("min_success"),
-            status=row["status"],
-            progress=row.get("progress"),
-            message=row.get("message"),
-            elements=row.get("elements") or {},
-            href=link(row["job_id"]),
+            **_state_fields(row, link),
         )
-        for row in status["nodes"]
+        for idx, row in sorted(rows.items())
     ]
+
+
+def with_states(
+    nodes: Sequence[Node], document: Mapping[str, Any], link: Callable[[int], str]
+) -> list[Node]:
+    """The nodes of a graph with the states of qwf.run_graph(run_id, states_only => true)."""
+    rows = {row["idx"]: row for row in document["nodes"]}
+    return [
+        replace(node, **_state_fields(rows[idx], link)) if idx in rows else node
+        for idx, node in enumerate(nodes)
+    ]
+
+
+def titles_of(document: Mapping[str, Any]) -> dict[str, str]:
+    """The titles of the steps of such a document."""
+    return {step["id"]: step["title"] for step in document["steps"] if step.get("title")}
 
 
 def cells(elements: Iterable[tuple[int, str]], count: int) -> str:
@@ -183,10 +210,15 @@ def cells_document(elements: Iterable[tuple[int, str]], count: int) -> dict[str,
     return {"cells": cells(elements, count), "states": states}
 
 
-def _kind(row: Mapping[str, Any]) -> Literal["node", "map", "input"]:
-    if row.get("elements") is not None or row.get("map"):
-        return "map"
-    return "input" if row.get("queue") is None and row["task"] == "input" else "node"
+def _state_fields(row: Mapping[str, Any], link: Callable[[int], str]) -> dict[str, Any]:
+    """What of a node may change while its run lives."""
+    return {
+        "status": row.get("status"),
+        "progress": row.get("progress"),
+        "message": row.get("error") or row.get("message"),
+        "elements": row.get("elements") or {},
+        "href": link(row["job_id"]) if row.get("job_id") is not None else None,
+    }
 
 
 # Which boxes --------------------------------------------------------------------------------------
@@ -195,8 +227,11 @@ def _kind(row: Mapping[str, Any]) -> Literal["node", "map", "input"]:
 class _Graph:
     """The nodes with their steps and edges, looked up once. Needs of unknown nodes are dropped."""
 
-    def __init__(self, nodes: Sequence[Node], opened: Collection[str]) -> None:
+    def __init__(
+        self, nodes: Sequence[Node], opened: Collection[str], titles: Mapping[str, str]
+    ) -> None:
         self.nodes = nodes
+        self.titles = titles
         self.place = {node.id: place for place, node in enumerate(nodes)}
         self.needs = {
             node.id: [name for name in dict.fromkeys(node.needs) if name in self.place]
@@ -227,7 +262,8 @@ class _Graph:
             elif step in self.opened:
                 found += self._stacked(step, nodes)
             else:
-                found.append(_Box(f"s{number}", "step", step, tuple(nodes)))
+                label = self.titles.get(step, step)
+                found.append(_Box(f"s{number}", "step", label, tuple(nodes)))
         return found
 
     def busiest(self, boxes: list[_Box]) -> list[_Box]:
@@ -274,7 +310,12 @@ class _Graph:
         """The steps that are drawn as a frame around their boxes."""
         used = dict.fromkeys(box.frame for box in boxes if box.frame is not None)
         return [
-            {"id": f"f{number}", "step": step, "label": _text(step), "opened": not self.is_small()}
+            {
+                "id": f"f{number}",
+                "step": step,
+                "label": _text(self.titles.get(step, step)),
+                "opened": not self.is_small(),
+            }
             for number, step in enumerate(used)
         ]
 
@@ -285,7 +326,7 @@ class _Graph:
         return nodes if len(boxes) == len(self.nodes) else drawn
 
     def _single(self, node: Node, frame: str | None) -> _Box:
-        label = node.name if frame is not None else node.id
+        label = node.title or (node.name if frame is not None else node.id)
         return _Box(f"n{self.place[node.id]}", node.kind, label, (node,), frame)
 
     def _stacked(self, step: str, nodes: list[Node]) -> list[_Box]:
@@ -359,7 +400,7 @@ def _described(box: _Box) -> dict[str, Any]:
     if box.frame is not None:
         one["frame"] = box.frame
     if box.kind == "step":
-        one["opens"] = box.label
+        one["opens"] = box.nodes[0].step
     return one
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone, tzinfo
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -85,12 +86,13 @@ class Span:
 
 
 class Bar(NamedTuple):
-    """Something drawn in a row, from one time to another."""
+    """Something drawn in a row, from one place of the axis to another."""
 
-    start: datetime
-    end: datetime
+    left: float
+    right: float
     kind: str
-    title: str
+    span: Span
+    attempts: int = 1  # that it stands for
 
 
 class Row(NamedTuple):
@@ -121,7 +123,7 @@ class Axis:
         share = max(0.0, passed) / self.shown_seconds
         return min(1.0, share * (1 - NOTCH * len(self.folds)) + notches)
 
-    @property
+    @cached_property
     def shown_seconds(self) -> float:
         """Seconds of the axis that are not folded."""
         folded = sum(((end - start).total_seconds() for start, end in self.folds), 0.0)
@@ -260,35 +262,33 @@ def _rows(spans: list[Span]) -> list[Row]:
 def _bars(row: Row, axis: Axis, now: datetime) -> list[Bar]:
     """The bars of a row: waits first, so that what ran is drawn over them."""
     waits = [
-        Bar(span.queued_at, span.started_at, "waited", f"waited {_took(span.since, span)}")
+        Bar(axis.place(span.since), axis.place(span.started_at), "waited", span)
         for span in row.spans
-        if span.queued_at is not None and span.queued_at < span.started_at
+        if span.since < span.started_at
     ]
     runs = [
-        Bar(span.started_at, _end(span, now), span.kind, _said(span, now)) for span in row.spans
+        Bar(axis.place(span.started_at), axis.place(_end(span, now)), span.kind, span)
+        for span in row.spans
     ]
     if len(row.spans) > MOST_BARS or row.is_group:
-        return [*_thinned(waits, axis), *_thinned(runs, axis)]
+        return [*_thinned(waits), *_thinned(runs)]
     return [*waits, *runs]
 
 
-def _thinned(bars: list[Bar], axis: Axis) -> list[Bar]:
+def _thinned(bars: list[Bar]) -> list[Bar]:
     """Bars of one kind that touch on the screen, as one bar."""
     found: list[Bar] = []
     for kind in sorted({bar.kind for bar in bars}, key=_loudness):
-        same = sorted(bar for bar in bars if bar.kind == kind)
-        joined, count = [same[0]], [1]
-        for bar in same[1:]:
-            if axis.place(bar.start) - axis.place(joined[-1].end) <= CLOSE:
-                joined[-1] = joined[-1]._replace(end=max(joined[-1].end, bar.end))
-                count[-1] += 1
+        joined: list[Bar] = []
+        same = (bar for bar in bars if bar.kind == kind)
+        for bar in sorted(same, key=lambda bar: bar.left):
+            if joined and bar.left - joined[-1].right <= CLOSE:
+                last = joined[-1]
+                right = max(last.right, bar.right)
+                joined[-1] = Bar(last.left, right, kind, last.span, last.attempts + 1)
             else:
                 joined.append(bar)
-                count.append(1)
-        found += [
-            bar._replace(title=f"{number:,} attempts: {kind}") if number > 1 else bar
-            for bar, number in zip(joined, count, strict=True)
-        ]
+        found += joined
     return found
 
 
@@ -302,13 +302,12 @@ def _loudness(kind: str) -> int:
 
 
 def _row(row: Row, axis: Axis, path: list[Span], now: datetime) -> Markup:
-    bars = _bars(row, axis, now)
     ran = sum(((_end(span, now) - span.started_at).total_seconds() for span in row.spans), 0.0)
     name = _text(row.name)
     href = None if row.is_group else row.spans[-1].href
     label = Markup('<a href="{}">{}</a>').format(href, name) if href else Markup.escape(name)
     underlined = Markup("").join(
-        _rect("critical", start, end, axis, 19, 2)
+        _rect("critical", axis.place(start), axis.place(end), 19, 2)
         for start, end, span in _critical(path, now)
         if span in row.spans
     )
@@ -322,7 +321,7 @@ def _row(row: Row, axis: Axis, path: list[Span], now: datetime) -> Markup:
         label,
         f"{len(row.spans):,} attempts" if row.is_group else duration(ran),
         _spoken(row, now, bool(underlined)),
-        Markup("").join(_bar(bar, axis, row.is_group) for bar in bars),
+        Markup("").join(_bar(bar, now, row.is_group) for bar in _bars(row, axis, now)),
         underlined,
     )
 
@@ -334,21 +333,25 @@ def _critical(path: list[Span], now: datetime) -> Iterator[tuple[datetime, datet
         yield start, _end(span, now), span
 
 
-def _bar(bar: Bar, axis: Axis, in_group: bool) -> Markup:
+def _bar(bar: Bar, now: datetime, in_group: bool) -> Markup:
+    title = _bar_title(bar, now)
     if bar.kind == "waited":
-        return _rect("waited", bar.start, bar.end, axis, 8, 5, bar.title)
+        return _rect("waited", bar.left, bar.right, 8, 5, title)
     if bar.kind == "asked":
         return Markup('<line class="asked" x1="{}" x2="{}" y1="10.5" y2="10.5">{}</line>').format(
-            _percent(axis.place(bar.start)), _percent(axis.place(bar.end)), _title(bar.title)
+            _percent(bar.left), _percent(bar.right), _title(title)
         )
     beside = in_group and bar.kind in {"lost", "failed"}  # others ran at the same time
-    return _rect(bar.kind, bar.start, bar.end, axis, 4, 5 if beside else 13, bar.title)
+    return _rect(bar.kind, bar.left, bar.right, 4, 5 if beside else 13, title)
 
 
-def _rect(
-    kind: str, start: datetime, end: datetime, axis: Axis, y: int, height: int, title: str = ""
-) -> Markup:
-    left, right = axis.place(start), axis.place(end)
+def _bar_title(bar: Bar, now: datetime) -> str:
+    if bar.attempts > 1:
+        return f"{bar.attempts:,} attempts: {bar.kind}"
+    return f"waited {_waited(bar.span)}" if bar.kind == "waited" else _said(bar.span, now)
+
+
+def _rect(kind: str, left: float, right: float, y: int, height: int, title: str = "") -> Markup:
     return Markup(
         '<rect class="{}" x="{}" y="{}" width="{}" height="{}" rx="1.5">{}</rect>'
     ).format(kind, _percent(left), y, _percent(max(0.0, right - left)), height, _title(title))
@@ -490,13 +493,13 @@ def _said(span: Span, now: datetime) -> str:
         return f"waited {took} for an answer"
     tried = f"attempt {span.attempt} " if span.attempt is not None else ""
     where = f"on {_text(span.worker)} " if span.worker else ""
-    waited = f", waited {_took(span.since, span)}" if span.queued_at else ""
+    waited = f", waited {_waited(span)}" if span.queued_at else ""
     detail = f": {_text(span.detail)}" if span.detail else ""
     return f"{tried}{where}{_text(span.outcome)} after {took}{waited}{detail}"
 
 
-def _took(since: datetime, span: Span) -> str:
-    return duration((span.started_at - since).total_seconds())
+def _waited(span: Span) -> str:
+    return duration((span.started_at - span.since).total_seconds())
 
 
 def _end(span: Span, now: datetime) -> datetime:

@@ -146,22 +146,23 @@
 
     // Lays out the structure that the states are about, if it is not the one that is drawn.
     async redraw(states) {
-      if (this.structure && !this.asked) {
+      const { asked } = this;
+      if (this.structure && !asked) {
         if (!states || states.key === this.structure.key) return;
         if (performance.now() - this.drawnAt < SHORTEST_REST_MS) return;
       }
       let structure = await json(this.address("structure"));
       if (states && states.key !== structure.key)
         structure = await json(this.address("structure"), "reload");
-      const room = { width: this.room.clientWidth, height: this.height() };
+      const room = { width: this.room.clientWidth || 800, height: this.height() };
       this.layout = await layOut(structure, room);
       this.structure = structure;
       this.drawnAt = performance.now();
       this.draw();
-      if (this.asked || !this.zoomed) this.start();
+      if (asked || !this.zoomed) this.start();
       else this.zoom(this.scale);
-      if (this.asked) this.showStep(this.asked);
-      this.asked = null;
+      if (asked) this.showStep(asked.step);
+      if (this.asked === asked) this.asked = null; // else the reader has asked for more meanwhile
     }
 
     draw() {
@@ -251,7 +252,7 @@
 
     toggle(step) {
       if (!this.opened.delete(step)) this.opened.add(step);
-      this.asked = step;
+      this.asked = { step };
       this.refresh();
     }
 
