@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from support.browser import Pages
 
 from qwf_agent.web import exact_json, fields, forms
-from qwf_agent.web.fields import Field, from_question, from_schema
+from qwf_agent.web.fields import Field, File, from_question, from_schema
+from support.browser import Pages
 
 ROOM = Path(fields.__file__).parent
 POLICY = (
@@ -51,6 +51,7 @@ FORMS: dict[str, Field] = {
     "confirm": from_question({"widget": "confirm"}),
     "number": from_question({"widget": "number", "unit": "mm"}),
     "text": from_question({"widget": "text", "multiline": True}),
+    "file": from_question({"widget": "file"}, [File("/out/1.png", "1.png")]),
     "inputs": from_schema(INPUTS),
     "hostile": from_schema(
         {"type": "object", "properties": {HOSTILE: {"type": "string", "title": HOSTILE}}},
@@ -125,6 +126,13 @@ def test_a_browser_sends_every_digit(form: Callable[..., Page], number: str) -> 
     page.get_by_label("Your answer").press_sequentially(number)  # digits are no number keys here
     page.keyboard.press("Enter")
     assert exact_json.write(value(page)) == number
+
+
+def test_digits_of_a_text_choose_no_card(form: Callable[..., Page]) -> None:
+    page = form("file")
+    page.get_by_label("Another path").press_sequentially("/out/1.jpg")
+    page.keyboard.press("Enter")
+    assert value(page) == "/out/1.jpg"
 
 
 def test_a_draft_survives_a_reload_and_ends_with_the_answer(form: Callable[..., Page]) -> None:
