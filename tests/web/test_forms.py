@@ -163,6 +163,16 @@ def test_a_card_shows_its_picture_label_help_score_and_facts() -> None:
     assert "score 0.93" in page.texts
 
 
+@pytest.mark.parametrize(
+    "picture",
+    ["/out/7/s/n/tree.png", "s/n/tree.png", {"rel_path": "s/n/tree.png", "host": "box-b"}],
+)
+def test_a_picture_is_named_by_its_path_or_its_entry(picture: Any) -> None:
+    shown = File("/out/7/s/n/tree.png", "s/n/tree.png", "/files/3/1")
+    spec = {"widget": "choose_one", "options": [{"id": 1, "picture": picture}]}
+    assert from_question(spec, [shown]).options[0].picture == "/files/3/1"
+
+
 def test_a_picture_is_only_shown_if_it_is_a_listed_file() -> None:
     spec = {"widget": "choose_one", "options": [{"id": 1, "picture": "https://evil/x.png"}]}
     assert from_question(spec).options[0].picture is None

@@ -411,6 +411,8 @@ def _object_option(
     )
     score = value.get("score")
     picture = value.get("picture")
+    if isinstance(picture, Mapping):  # an entry of the files of a node
+        picture = picture.get("rel_path")
     return Option(
         key,
         dict(value),
