@@ -760,9 +760,9 @@ def test_a_refusal_without_detail_marks_nothing(detail: str | None) -> None:
 def test_the_innermost_field_of_a_strange_name_has_the_problem() -> None:
     inner = {"type": "object", "properties": {"b": {"type": "string"}}}
     schema = {"type": "object", "properties": {"a": inner, "a.b: c": {}}}
-    marked = refused(from_schema(schema), "context.a.b: c: is wrong\ncontext.a.b: is missing")
+    marked = refused(from_schema(schema), 'context["a.b: c"]: is wrong\ncontext.a.b: is: missing')
     assert {one.path: one.problems for one in marked.troubled()} == {
-        "context.a.b": ("is missing",), "context.a.b: c": ("is wrong",)
+        "context.a.b": ("is: missing",), 'context["a.b: c"]': ("is wrong",)
     }  # fmt: skip
 
 
@@ -967,7 +967,7 @@ def test_a_refusal_of_the_database_stands_at_its_field(db: Db, text: str) -> Non
     assert caught.value.sqlstate == "QW005"
     marked = refused(filled.field, caught.value.diag.message_detail)
     [wrong_one] = marked.troubled()
-    assert (wrong_one.path, wrong_one.entered) == ("value[1].a: b", text)
+    assert (wrong_one.path, wrong_one.entered) == ('value[1]["a: b"]', text)
     assert wrong_one.problems[-1] == "must match ^ab"
 
 
@@ -990,3 +990,14 @@ def test_what_a_workflow_misses_stands_at_its_input(db: Db) -> None:
         db.execute("select qwf.enqueue_run('w', '{}')")
     marked = refused(field, caught.value.diag.message_detail)
     assert [one.path for one in marked.troubled()] == ["context.photo.path"]
+
+
+def test_a_problem_of_every_strange_name_stands_at_its_field(db: Db) -> None:
+    names = [*NAMES, "a\u00a0b", "a\u2028b", "a\x1fb", "a\\b", 'a"b', "a]", "a:", "x.y[0]"]
+    inner = {"type": "string", "pattern": "^x"}
+    schema = {"type": "object", "properties": dict.fromkeys(names, inner)}
+    job, field = ask(db, {"widget": "json", "schema": schema})
+    with pytest.raises(psycopg.Error) as caught:
+        answer(db, job, dict.fromkeys(names, "y"))
+    marked = refused(field, caught.value.diag.message_detail)
+    assert [one.key for one in marked.troubled()] == [one.key for one in field.fields]

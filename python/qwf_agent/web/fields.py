@@ -6,6 +6,7 @@ A form is a tree of fields. It only helps to write a value; the database decides
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ LONGEST_LABEL, LONGEST_HELP, MOST_FACTS = 200, 1000, 6
 # These parts of a control's name cannot be parts of a property's name, whose * is escaped.
 ELEMENTS, OTHER, REST = "/*", "/*other", "/*rest"
 
+STRANGE_NAME = re.compile(r"[\].:\"\[\\\s\x00-\x1f\x7f-\x9f]")
 # The part of the regular expressions that Postgres and browsers read in the same way.
 ATOM = r"(?:[A-Za-z0-9_ ]|\\\.|\[\^?(?:[A-Za-z0-9_ ](?:-[A-Za-z0-9])?)+\])"
 COMMON_PATTERN = re.compile(rf"(\^?)((?:{ATOM}(?:[+*?]|\{{[0-9]{{1,3}}\}})?)*)(\$?)")
@@ -95,6 +97,7 @@ class Field:
     entered: str = ""
     chosen: frozenset[str] = frozenset()
     fields: tuple[Field, ...] = ()
+    key: str = ""  # of a member of an object
     item: Field | None = None  # what a new element of a list looks like
     elements: tuple[Field, ...] = ()
     problems: tuple[str, ...] = ()
@@ -314,10 +317,11 @@ def _group(field: Field, schema: Mapping[str, Any], value: Any, level: int) -> F
         _of_schema(
             Field(
                 f"{field.name}/{quote(key, safe='')}",
-                f"{field.path}.{key}",
+                member_path(field.path, key),
                 "json",
                 _title(inner, key),
                 required=key in required,
+                key=key,
             ),
             inner,
             members.get(key, MISSING),
@@ -422,6 +426,12 @@ def _object_option(
         None if score is None or isinstance(score, Mapping | list) else _word(score, 50),
         facts[:MOST_FACTS],
     )
+
+
+def member_path(path: str, key: str) -> str:
+    """The path of a member of an object, as the database writes it."""
+    strange = not key or STRANGE_NAME.search(key)
+    return f"{path}[{json.dumps(key, ensure_ascii=False)}]" if strange else f"{path}.{key}"
 
 
 # Parts of fields ----------------------------------------------------------------------------------

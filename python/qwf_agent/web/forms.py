@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from qwf_agent.web.fields import (
     File,
     from_question,
     from_schema,
+    member_path,
 )
 
 __all__ = [
@@ -42,6 +44,11 @@ Entries = Mapping[str, Sequence[str]]  # what a browser sends: each name with it
 ADD, REMOVE = "*add", "*remove"  # names of buttons
 MAX_TEXT = 1_000_000  # characters of one entry
 LONGEST_PROBLEM = 1000
+# A line of DETAIL: `value.boxes[0]["a.b"]: must be at least 0`.
+INDEX = re.compile(r"\[[0-9]+\]")
+STEP = re.compile(r"""\.[^\].:"\[\\]+|\[[0-9]+\]|\["(?:[^"\\]|\\.)*"\]""")
+PROBLEM = re.compile(rf"(\w+)((?:{STEP.pattern})*): (.*)", re.DOTALL)
+CONTEXT_LACKS = re.compile(r".*: the context has no (.*)", re.DOTALL)
 NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 
@@ -208,12 +215,10 @@ class _Reader:
             if read.value is MISSING:
                 continue
             if not member.name.endswith(REST):
-                value[member.path[len(field.path) + 1 :]] = read.value
+                value[member.key] = read.value
             elif not isinstance(read.value, dict):
                 problems.append(Problem(member.path, "must be a JSON object"))
-            elif twice := set(read.value) & {
-                one.path[len(field.path) + 1 :] for one in field.fields
-            }:
+            elif twice := set(read.value) & {one.key for one in field.fields[:-1]}:
                 problems.append(Problem(member.path, f"{sorted(twice)[0]!r} has its own field"))
             else:
                 value |= read.value
@@ -297,10 +302,8 @@ def refused(field: Field, detail: str | None) -> Field:
     DETAIL has a line for each problem, `path: problem`. What belongs to no field is put above the
     whole form.
     """
-    paths = sorted(_paths(field), key=len, reverse=True)
-    return with_problems(
-        field, [_placed(line, field, paths) for line in (detail or "").split("\n")]
-    )
+    known, lines = _paths(field), (detail or "").split("\n")
+    return with_problems(field, [_placed(line, field, known) for line in lines])
 
 
 def with_problems(field: Field, problems: Iterable[Problem]) -> Field:
@@ -314,17 +317,29 @@ def with_problems(field: Field, problems: Iterable[Problem]) -> Field:
     return _marked(field, by_path)
 
 
-def _placed(line: str, field: Field, paths: Sequence[str]) -> Problem:
+def _placed(line: str, field: Field, known: set[str]) -> Problem:
     """The problem that one line names, at the innermost field that it is about."""
-    if found := re.match(r".*: the context has no (.*)", line):
-        wanted = f"{field.path}.{found[1]}"
-        return Problem(next((path for path in paths if path == wanted), field.path), line)
-    for path in paths:  # the longest first
-        if line.startswith(f"{path}: "):
-            return Problem(path, line[len(path) + 2 :])
-        if line.startswith((f"{path}.", f"{path}[")):
-            return Problem(path, line[len(path) :].lstrip("."))
-    return Problem(field.path, line)
+    if found := CONTEXT_LACKS.fullmatch(line):
+        path = "".join([field.path, *(f".{key}" for key in found[1].split("."))])
+        return Problem(path if path in known else field.path, line)
+    found = PROBLEM.fullmatch(line)
+    if found is None or found[1] != field.path:
+        return Problem(field.path, line)
+    path, rest = field.path, found[2]
+    for step in STEP.findall(found[2]):
+        deeper = path + step if INDEX.fullmatch(step) else member_path(path, _key_of(step))
+        if deeper not in known:
+            break
+        path, rest = deeper, rest[len(step) :]
+    return Problem(path, f"{rest.removeprefix('.')}: {found[3]}" if rest else found[3])
+
+
+def _key_of(step: str) -> str:
+    """The name of a member, from its part of a path: `.name` or `["name"]`."""
+    try:
+        return step[1:] if step.startswith(".") else str(json.loads(step[1:-1]))
+    except ValueError:  # not written by the database
+        return step
 
 
 def _paths(field: Field) -> set[str]:
