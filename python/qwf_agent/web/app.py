@@ -14,16 +14,23 @@ import psycopg
 from psycopg_pool import PoolTimeout
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qwf_agent.web import access, actions, database, render, stream
 from qwf_agent.web.access import Access, Session
-from qwf_agent.web.page import NotFoundError, Page
-from qwf_agent.web.pages import PAGES
-from qwf_agent.web.snapshot import Snapshot
+from qwf_agent.web.health import Health
+from qwf_agent.web.page import Data, NotFoundError, Page
+from qwf_agent.web.pages import DATA, PAGES
+from qwf_agent.web.snapshot import BADGES, Snapshot
 from qwf_agent.web.trusted import Says, Trusted
 
 log = logging.getLogger("qwf_agent.web")
@@ -84,11 +91,25 @@ class Site:
             except NotFoundError as error:
                 found, status, template = {"why": str(error)}, 404, "not_found.html"
             leaves = self.access.signs_out
-            html = render.page(template, request, session, look, found, page, leaves)
+            (badges,), _ = await self.database.rows(BADGES, {})
+            html = render.page(template, request, session, look, found, page, leaves, badges)
             times = ", ".join(f"sql;dur={s.took_s * 1000:.1f}" for s in look.statements[:20])
             return _tagged(request, html, status, times)
 
         return self.person(shown)
+
+    def send(self, data: Data) -> Handler:
+        """The handler of what a script fetches."""
+
+        async def sent(request: Request, session: Session) -> Response:
+            try:
+                found = await data.read(request, database.Look(self.database))
+            except NotFoundError as error:
+                return JSONResponse({"why": str(error)}, 404)
+            headers = {"Cache-Control": f"private, max-age={data.fresh_s}", "Vary": "Cookie"}
+            return JSONResponse(found, headers=headers)
+
+        return self.person(sent)
 
     async def do(self, request: Request, session: Session) -> Response:
         """Call the function that a form names, and show the page of the form again."""
@@ -137,26 +158,34 @@ class Site:
         return await stream.stream(self.snapshot, session)
 
 
-def create_app(dsn: str, person: Says, read_only: bool = False) -> ASGIApp:
+def create_app(
+    dsn: str, person: Says, read_only: bool = False, listen_dsn: str | None = None
+) -> ASGIApp:
     """The page as an ASGI application, to mount in one of your own.
 
     `person(request)` returns the name and the level (viewer, operator or admin) of who sent a
     request, or None for somebody who may not see the page; it may be a coroutine function. For
     each call, the login of `dsn` takes on the roles of that level, so it must be a member of
-    qwf_viewer, qwf_producer and qwf_admin. Your application checks the Host of requests.
+    qwf_viewer, qwf_producer and qwf_admin. Your application checks the Host of requests. If `dsn`
+    leads through a transaction pooler, `listen_dsn` is an address without one, for LISTEN.
     """
-    return build(dsn, Trusted(dsn, person, read_only), ANY_HOST)
+    return build(dsn, Trusted(dsn, person, read_only), ANY_HOST, listen_dsn=listen_dsn)
 
 
-def build(dsn: str, who: Access, hosts: Sequence[str], trust_proxy: bool = False) -> ASGIApp:
+def build(
+    dsn: str, who: Access, hosts: Sequence[str], trust_proxy: bool = False,
+    listen_dsn: str | None = None,
+) -> ASGIApp:  # fmt: skip
     """The page for people whom `who` knows, at `hosts`: the names browsers may reach it by.
 
     With `trust_proxy`, X-Forwarded-Prefix and X-Forwarded-Proto say how browsers reach it.
     """
     data = database.Database(dsn)
-    site = Site(data, Snapshot(data), who)
+    snapshot = Snapshot(data, listen_dsn)
+    site = Site(data, snapshot, who)
     routes = [
         *(Route(page.path, site.show(page)) for page in PAGES),
+        *(Route(given.path, site.send(given)) for given in DATA),
         Route("/do/{action}", site.person(site.do), methods=["POST"]),
         Route("/stream", site.person(site.stream)),
         Route("/healthz", _alive),
@@ -164,7 +193,10 @@ def build(dsn: str, who: Access, hosts: Sequence[str], trust_proxy: bool = False
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *who.routes(),
     ]
-    return Guard(Starlette(routes=routes), hosts, trust_proxy)
+    app = Starlette(routes=routes)
+    app.state.listener = snapshot.listener
+    app.state.health = Health(data, snapshot.tell)
+    return Guard(app, hosts, trust_proxy)
 
 
 class Guard:

@@ -38,6 +38,12 @@ CLEAR_TEXT = (
 @click.option("--name", "names", multiple=True, help="Host name by which browsers come.")
 @click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False))
 @click.option("--tls-key", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--listen-dsn",
+    envvar="QWF_LISTEN_DSN",
+    metavar="URL",
+    help="Address for LISTEN, needed if --dsn leads through a transaction pooler.",
+)
 @click.option("--insecure-http", is_flag=True, help="Sign in without TLS on a network.")
 @connection.dsn_option
 def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: Any) -> None:
@@ -63,7 +69,9 @@ def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: An
     token = secrets.token_urlsafe(32)
     who = _access(where, token, host, options)
     hosts = (*access.LOCAL_HOSTS, host, f"[{host}]", *options["names"])
-    page = app.build(where, who, hosts, options["trust_proxy"])
+    listen = options["listen_dsn"]
+    listen_dsn = None if listen is None else config.read_dsn(listen, "--listen-dsn")
+    page = app.build(where, who, hosts, options["trust_proxy"], listen_dsn)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     listening = _listen(uvicorn, host, port)
     scheme = "https" if options["tls_cert"] else "http"

@@ -1,4 +1,5 @@
-"""What a page is: a path, a template, and a function that reads what the template shows."""
+"""What a page is: a path, a template, and a function that reads what the template shows. And data
+for its scripts: a path, and a function that reads what is sent as JSON."""
 
 from __future__ import annotations
 
@@ -29,3 +30,15 @@ class Page:
     read: Callable[[Request, Look], Awaitable[dict[str, Any]]]
     topics: tuple[str, ...] = ()
     every_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a script of a page fetches, sent as JSON; a browser asks again after `fresh_s`.
+
+    `read` raises NotFoundError.
+    """
+
+    path: str
+    read: Callable[[Request, Look], Awaitable[dict[str, Any]]]
+    fresh_s: int = 1

@@ -44,7 +44,7 @@ MENU = (  # path, name, its key after g
 
 def page(
     template: str, request: Request, session: Session, look: Look, found: dict[str, Any],
-    shown: Page, signs_out: bool,
+    shown: Page, signs_out: bool, badges: dict[str, int],
 ) -> str:  # fmt: skip
     """The whole HTML of a page."""
     notices, session.notices = session.notices, []
@@ -57,6 +57,7 @@ def page(
         statements=look.statements,
         called=[],
         signs_out=signs_out,
+        badges=badges,
         page=shown,
         here=request.url.path + ("?" + request.url.query if request.url.query else ""),
         url=partial(url, request),
@@ -117,9 +118,9 @@ def clock(when: datetime, zone: ZoneInfo | timezone) -> str:
     return there.strftime(form) + (" UTC" if zone is timezone.utc else "")
 
 
-def capped(count: int, more: bool = False) -> str:
-    """A count that stops at 10,001."""
-    return f"> {min(count, MOST_COUNTED):,}" if more or count > MOST_COUNTED else f"{count:,}"
+def capped(count: int, more: bool = False, most: int = MOST_COUNTED) -> str:
+    """A count that stops at 10,001, or above `most`."""
+    return f"> {min(count, most):,}" if more or count > most else f"{count:,}"
 
 
 def utc(when: datetime) -> str:

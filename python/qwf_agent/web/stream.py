@@ -1,4 +1,4 @@
-"""The stream of a tab: names of what has changed, never what it has become."""
+"""The stream of a tab: names of what has changed, and samples of hosts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ async def _events(snapshot: Snapshot, session: Session) -> AsyncIterator[str]:
             while True:
                 done, _ = await asyncio.wait({news}, timeout=TICK_S)
                 if done:
-                    yield f"event: changed\ndata: {' '.join(sorted(news.result()))}\n\n"
+                    heard = news.result()
+                    for sample in heard.samples.values():
+                        yield f"event: sample\ndata: {sample}\n\n"
+                    if heard.topics:
+                        yield f"event: changed\ndata: {' '.join(sorted(heard.topics))}\n\n"
                     news = asyncio.ensure_future(anext(changes))
                 else:
                     yield f"event: tick\ndata: {time.time():.0f}\n\n"

@@ -27,6 +27,7 @@
       const now = new Date();
       document.getElementById("fresh").textContent = "as of " + now.toLocaleTimeString([], {hour12: false});
       stale.querySelector("time").textContent = now.toLocaleTimeString([], {hour12: false});
+      badge();
       document.dispatchEvent(new CustomEvent("qwf:fresh"));
     } else {
       lost += 1; stale.hidden = false;
@@ -69,6 +70,23 @@
   document.addEventListener("htmx:error", (event) => {
     if (event.detail?.ctx?.sourceElement === live) settled(false);
   });
+
+  // --- what failed and who is asked: in the menu, the title and the icon
+  function badge() {
+    const {failed, asked} = document.getElementById("badges")?.dataset ?? {};
+    if (failed === undefined) return;
+    const capped = (count) => count > 99 ? "99+" : String(count);
+    for (const mark of document.querySelectorAll("[data-count]")) {
+      const count = Number(mark.dataset.count === "failed" ? failed : asked);
+      mark.textContent = capped(count);
+      mark.hidden = !count;
+    }
+    const marks = (failed > 0 ? `✗${capped(failed)} ` : "") + (asked > 0 ? `?${capped(asked)} ` : "");
+    document.title = marks + document.title.replace(/^(✗\S+ )?(\?\S+ )?/, "");
+    const icon = document.querySelector("[data-icons]");
+    const address = icon.dataset.icons + (failed > 0 ? "-failed" : asked > 0 ? "-asked" : "") + ".svg";
+    if (icon.getAttribute("href") !== address) icon.setAttribute("href", address);
+  }
 
   // --- times are written by the server, in the zone of the browser, which a cookie names
   addEventListener("load", () => {  // htmx has read the page by then

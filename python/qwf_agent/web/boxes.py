@@ -1,0 +1,145 @@
+"""The boxes of the fleet: what their workers and samples say, put together for cards.
+
+Agents send samples and statistics as they like, so every value is checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from qwf_agent.web.database import Rows, sequence
+from qwf_agent.web.listen import number
+
+MIB = 2**20
+MOST_DOTS = 16  # slots drawn one by one
+MOST_CARDS = 64
+HOT = 90  # percent
+
+
+@dataclass
+class Model:
+    """A model that a worker has loaded."""
+
+    name: str
+    queue: str
+    busy: bool
+    warm_s: float | None  # since it was loaded
+    left_s: float | None  # until it is unloaded, if no job needs it; None while it is in use
+
+
+@dataclass
+class Card:
+    """A card, and the models in it."""
+
+    id: str
+    use: float | None
+    vram_used: float | None  # bytes
+    vram_total: float | None
+    models: list[Model] = field(default_factory=list)
+
+
+@dataclass
+class Box:
+    """A box: its last sample, its cards, and its workers that have not stopped."""
+
+    name: str
+    sample: dict[str, Any] | None = None
+    workers: Rows = field(default_factory=list)
+    cards: list[Card] = field(default_factory=list)
+    models: list[Model] = field(default_factory=list)  # those on no known card
+    loads: int = 0
+    load_s: float = 0.0
+    avoided: int = 0
+
+    @property
+    def slots(self) -> int:
+        """Bodies that its live workers run at once."""
+        return sum(int(worker["slots"] or 0) for worker in self.workers)
+
+    @property
+    def running(self) -> int:
+        """Bodies that run."""
+        return sum(int(worker["running"] or 0) for worker in self.workers)
+
+    @property
+    def versions(self) -> list[str]:
+        """Versions of its agents."""
+        return sorted({str(worker["version"]) for worker in self.workers if worker["version"]})
+
+
+def boxes(workers: Rows, samples: Rows, model_idle_s: float) -> list[Box]:
+    """The boxes with a live worker or a sample of the last minute, by name."""
+    found: dict[str, Box] = {}
+    for sample in samples:
+        box = found.setdefault(sample["host"], Box(sample["host"]))
+        box.sample = sample
+        box.cards = [_card(card, place) for place, card in enumerate(_dicts(sample["gpus"]))]
+    for worker in workers:
+        if worker["state"] != "dead":
+            box = found.setdefault(worker["host"], Box(worker["host"]))
+            box.workers.append(worker)
+            _add_statistics(box, worker, model_idle_s)
+    return [found[name] for name in sorted(found)]
+
+
+def dots(worker: dict[str, Any]) -> list[bool]:
+    """The slots of a worker, true for those in use; empty if there are too many to draw."""
+    slots, running = int(worker["slots"] or 0), int(worker["running"] or 0)
+    most = max(slots, running)
+    return [] if most > MOST_DOTS else [place < running for place in range(most)]
+
+
+def percent(part: Any, whole: Any) -> float | None:
+    """How much of the whole a part is, 0 to 100; None if that makes no sense."""
+    part, whole = number(part), number(whole)
+    return None if part is None or not whole else max(0.0, min(100.0, 100.0 * part / whole))
+
+
+def _card(given: dict[str, Any], place: int) -> Card:
+    used, total = number(given.get("vram_used_mb")), number(given.get("vram_total_mb"))
+    return Card(
+        str(given.get("id", place))[:100],
+        number(given.get("use_pct")),
+        None if used is None else used * MIB,
+        None if total is None else total * MIB,
+    )
+
+
+def _add_statistics(box: Box, worker: dict[str, Any], model_idle_s: float) -> None:
+    statistics = worker["stats"] if isinstance(worker["stats"], dict) else {}
+    box.loads += int(number(statistics.get("model_loads")) or 0)
+    box.load_s += number(statistics.get("model_load_s")) or 0.0
+    box.avoided += int(number(statistics.get("swaps_avoided")) or 0)
+    silent_s = worker["last_seen"].total_seconds()
+    for held in _dicts(statistics.get("models")):
+        if isinstance(held.get("model"), str):
+            model = _model(held, worker["queue"], silent_s, model_idle_s)
+            card = next((one for one in box.cards if one.id == str(held.get("card"))), None)
+            (card or box).models.append(model)
+
+
+def _model(held: dict[str, Any], queue: str, silent_s: float, model_idle_s: float) -> Model:
+    warm_s, idle_s = number(held.get("warm_s")), number(held.get("idle_s"))
+    busy = bool(held.get("busy"))
+    return Model(
+        held["model"],
+        queue,
+        busy,
+        None if warm_s is None else warm_s + silent_s,
+        None if busy or idle_s is None else max(0.0, model_idle_s - idle_s - silent_s),
+    )
+
+
+def _dicts(given: Any) -> Sequence[dict[str, Any]]:
+    return [item for item in sequence(given)[:MOST_CARDS] if isinstance(item, dict)]
+
+
+def trend(points: Iterable[tuple[float, float | None]], length: int) -> list[float | None]:
+    """The values by age in minutes, oldest first; None for a minute that nobody looked at."""
+    values: list[float | None] = [None] * length
+    for age, value in points:
+        if 0 <= age < length:
+            values[length - 1 - int(age)] = value
+    return values

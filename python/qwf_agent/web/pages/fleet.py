@@ -1,0 +1,147 @@
+"""The boxes, their workers and models, and the switches."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from starlette.requests import Request
+
+from qwf_agent.web import snapshot
+from qwf_agent.web.boxes import Box, boxes, dots
+from qwf_agent.web.database import Look, Rows
+from qwf_agent.web.page import Page
+
+TICK = """
+select qwf.now() - to_timestamp(t.last_value / 1000.0) as age, s.tick, s.model_idle,
+  qwf.version() as version
+from qwf.last_tick t cross join qwf.settings s
+"""
+# What switching off would end, and which other boxes could take it.
+AT_RISK = """
+select j.id, coalesce(j.node_id, j.task) as name, j.claimed_by as worker, w.host, j.queue,
+  j.progress, date_part('epoch', qwf.now() - j.claimed_at) as seconds,
+  array(
+    select distinct o.host
+    from qwf.workers o cross join qwf.settings s
+    where o.queue = j.queue and o.host <> w.host and o.stopped_at is null
+      and o.last_seen > qwf.now() - s.worker_stale
+      and (o.project is null or j.project = o.project)
+      and (o.tasks is null or j.task = any (o.tasks))
+      and (j.required_model is null or o.models is null or j.required_model = any (o.models))
+      and (j.vram_mb is null or o.vram_mb is null or j.vram_mb <= o.vram_mb)
+      and o.labels @> j.requires
+      and not exists (
+        select from qwf.switched_off f where f.host = o.host and f.queue = o.queue)
+    order by o.host limit 4) as takers
+from qwf.jobs j join qwf.workers w on w.id = j.claimed_by
+where j.status = 'running'
+order by j.claimed_at
+limit 200
+"""
+# The models that live workers announce, and how many jobs of the queue wait for each.
+MODELS = """
+select m.queue, m.model, m.hosts, (
+  select count(*) from (
+    select from qwf.jobs j
+    where j.queue = m.queue and j.required_model = m.model and j.status = 'queued'
+      and j.limit_by is null
+    order by j.run_next, j.priority desc, j.position desc limit 1001) j) as waiting
+from (
+  select w.queue, a.model, array_agg(distinct w.host order by w.host) as hosts
+  from qwf.workers w cross join qwf.settings s cross join unnest(w.models) a (model)
+  where w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
+  group by w.queue, a.model
+  order by w.queue, a.model limit 100) m
+"""
+REQUESTS = """
+select r.host, r.queue, r.model, r.action, r.requested_by, r.requested_at, r.taken_by,
+  r.answered_at, r.error,
+  r.taken_by is null and r.requested_at < qwf.now() - interval '5 min' as expired
+from qwf.model_requests r
+where r.requested_at > qwf.now() - interval '1 h'
+order by r.id desc limit 10
+"""
+SLEEPERS = """
+select s.worker, s.queue, qwf.now() - s.since as said
+from qwf.sleepers s
+where s.since > qwf.now() - interval '15 s'
+limit 1000
+"""
+DEAD = "select * from qwf.dead_workers limit 50"
+STOPPED = """
+select f.worker, f.host, f.queue, f.version, f.last_seen from qwf.fleet f
+where f.state = 'stopped' order by f.last_seen limit 50
+"""
+OFF_WITHOUT_WORKER = """
+select o.* from qwf.switched_off o
+where not exists (
+  select from qwf.fleet f
+  where f.host = o.host and f.queue = o.queue and f.state not in ('dead', 'stopped'))
+order by o.host, o.queue limit 50
+"""
+LENGTHS = (("30 min", 30), ("2 h", 120), ("8 h", 480), ("24 h", 1440))
+ROUNDED_MIN = 5  # so that a page stays the same for some minutes
+
+
+async def read(request: Request, look: Look) -> dict[str, Any]:
+    """The boxes at one moment."""
+    facts = await engine(look)
+    workers, samples = await look.rows(snapshot.WORKERS), await look.rows(snapshot.HOSTS)
+    found = boxes(workers, samples, facts["model_idle"].total_seconds())
+    models = await look.rows(MODELS)
+    replaced = {(worker["host"], worker["queue"]) for box in found for worker in box.workers}
+    dead = [d for d in await look.rows(DEAD) if (d["host"], d["queue"]) not in replaced]
+    return {
+        "boxes": found,
+        "engine": facts,
+        "dead": dead,
+        "off": await look.rows(OFF_WITHOUT_WORKER),
+        "stopped": await look.rows(STOPPED),
+        "models": [{**model, "loaded": _loaded(found, model)} for model in models],
+        "requests": await look.rows(REQUESTS),
+        "listener": request.app.state.listener,
+        **await switches(look),
+    }
+
+
+async def engine(look: Look) -> dict[str, Any]:
+    """The age of the last tick, and the settings that cards need."""
+    (row,) = await look.rows(TICK)
+    return row
+
+
+async def switches(look: Look) -> dict[str, Any]:
+    """What the cards need besides the boxes: what is at risk, who sleeps, and until when."""
+    return {
+        "at_risk": _by_worker(await look.rows(AT_RISK)),
+        "asleep": {row["worker"]: row["said"] for row in await look.rows(SLEEPERS)},
+        "lengths": lengths(datetime.now(timezone.utc)),
+        "dots": dots,
+    }
+
+
+def lengths(now: datetime) -> list[tuple[str, datetime]]:
+    """For how long somebody may switch a worker off, and until when that is."""
+    begins = now.replace(minute=now.minute - now.minute % ROUNDED_MIN, second=0, microsecond=0)
+    return [(name, begins + timedelta(minutes=minutes + ROUNDED_MIN)) for name, minutes in LENGTHS]
+
+
+def _by_worker(jobs: Rows) -> dict[str, Rows]:
+    found: dict[str, Rows] = {}
+    for job in jobs:
+        found.setdefault(job["worker"], []).append(job)
+    return found
+
+
+def _loaded(found: list[Box], model: dict[str, Any]) -> list[str]:
+    """The boxes that have a model of a queue loaded."""
+    return [
+        box.name
+        for box in found
+        for held in (*box.models, *(one for card in box.cards for one in card.models))
+        if (held.name, held.queue) == (model["model"], model["queue"])
+    ]
+
+
+PAGES = (Page("/fleet", "fleet.html", read, topics=("fleet", "hosts", "running"), every_s=5),)
