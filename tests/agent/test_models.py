@@ -55,6 +55,21 @@ def test_swaps_that_were_not_needed_are_counted(base: Database, start: StartAgen
     until(lambda: base.one(look) == 2, "two swaps avoided")
 
 
+def test_a_heartbeat_says_for_how_long_a_model_is_loaded_and_idle(
+    base: Database, start: StartAgent
+) -> None:
+    base.conn.execute("update qwf.settings set heartbeat = '0.2 s'")
+    start(*GPU)
+    draw(base, "flux")
+    look = "select stats -> 'models' -> 0 from qwf.workers"
+    until(lambda: base.one(look).get("idle_s", 0) > 0.5, "a heartbeat without a job")
+    held = base.one(look)
+    assert held["warm_s"] >= held["idle_s"]
+    draw(base, "flux")
+    until(lambda: base.one(look)["idle_s"] < held["idle_s"], "the idle time to begin again")
+    assert base.one(look)["warm_s"] > held["warm_s"]
+
+
 def test_an_idle_model_is_unloaded(base: Database, start: StartAgent, tmp_path: Path) -> None:
     base.conn.execute("update qwf.settings set model_idle = '0.2 s'")
     journal = tmp_path / "journal"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -51,6 +52,7 @@ class Pool:
 
     def stats(self) -> dict[str, Any]:
         """What a heartbeat reports about the slots."""
+        now = time.monotonic()
         loads = [slot.loads for slot in self.slots]
         return {
             "current_model": self.model(),
@@ -58,9 +60,7 @@ class Pool:
             "busy": sum(1 for slot in self.slots if slot.claims),
             "backlog": len(self.backlog),
             "models": [
-                {"card": slot.card, "model": slot.model, "busy": bool(slot.claims)}
-                for slot in self.slots
-                if slot.heavy or slot.model is not None
+                _model_of(slot, now) for slot in self.slots if slot.heavy or slot.model is not None
             ],
             "model_loads": sum(load.count for load in loads),
             "model_load_s": round(sum(load.seconds for load in loads), 3),
@@ -174,6 +174,16 @@ class Pool:
         if len(free) > 1:
             return min(free, key=lambda slot: _job_cost(slot, claim))
         return free[0] if free else None
+
+
+def _model_of(slot: Slot, now: float) -> dict[str, Any]:
+    """The model of a slot: for how many seconds it is loaded, and for how many without a job."""
+    busy = bool(slot.claims)
+    held: dict[str, Any] = {"card": slot.card, "model": slot.model, "busy": busy}
+    if slot.model is not None:
+        held["warm_s"] = round(now - slot.model_since, 1)
+        held["idle_s"] = 0.0 if busy else round(now - slot.free_since, 1)
+    return held
 
 
 def _order_cost(slot: Slot, order: ModelOrder) -> tuple[bool, bool, bool, int]:

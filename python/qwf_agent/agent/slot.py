@@ -102,6 +102,8 @@ class Slot:
         self.heavy = heavy  # may run jobs that need a card to themselves
         self.card = card  # the only card that the child sees; None: as --gpu says
         self.model: str | None = None  # the model that the child has loaded
+        self.model_since = 0.0  # when it had loaded it
+        self.free_since = 0.0  # when it had no job any more
         self.loads = ModelLoads()
         self.code_files = CodeFiles()
         self.orders: deque[ModelOrder] = deque()
@@ -395,7 +397,9 @@ class Slot:
             self.loads.seconds += load_s
 
     def _set_model(self, name: str | None) -> None:
-        self._model_changed = self._model_changed or name != self.model
+        if name != self.model:
+            self._model_changed = True
+            self.model_since = self.free_since = time.monotonic()
         self.model = name
 
     def _remove(self, claim: Claim) -> None:
@@ -403,6 +407,8 @@ class Slot:
             self.claims.popleft()
         else:
             self.claims.remove(claim)
+        if not self.claims:
+            self.free_since = time.monotonic()
         self.work_s = max(0.0, self.work_s - claim.expected_s) if self.claims else 0.0
 
 

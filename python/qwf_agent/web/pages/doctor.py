@@ -77,6 +77,12 @@ class Checks:
             self._results[dsn] = (at, results) = time.monotonic(), results
         return results, time.monotonic() - at
 
+    def problems(self, dsn: str) -> int | None:
+        """How many checks found a problem when they last ran; None if they have not."""
+        if dsn not in self._results:
+            return None
+        return sum(result.state == "problem" for result in self._results[dsn][1])
+
 
 def _run(dsn: str) -> list[Result]:
     """Run all checks, one after the other."""
@@ -99,6 +105,11 @@ def _run(dsn: str) -> list[Result]:
 
 
 _CHECKS = Checks()
+
+
+def known(dsn: str) -> int | None:
+    """How many checks found a problem when somebody last looked; None if nobody has."""
+    return _CHECKS.problems(dsn)
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:

@@ -6,12 +6,13 @@ from typing import Any
 
 from starlette.requests import Request
 
+from qwf_agent.cli.draw import words
 from qwf_agent.cli.top import fleet as fleet_of_top
 from qwf_agent.web import snapshot
 from qwf_agent.web.boxes import boxes, dots, trend
 from qwf_agent.web.database import Look, Rows
 from qwf_agent.web.page import Page
-from qwf_agent.web.pages import fleet
+from qwf_agent.web.pages import doctor, fleet
 
 TREND_MIN = 30
 TREND = """
@@ -28,6 +29,7 @@ EMPTY = """
 select not exists (select from qwf.jobs) and not exists (select from qwf.runs) as empty
 """
 MOST = 8  # rows of a list
+MOST_QUEUES = 20
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
@@ -42,6 +44,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     return {
         "engine": facts,
         "badges_here": await look.row(snapshot.BADGES),
+        "more_queues": len(queues) > MOST_QUEUES,
         "queues": _with_trends(queues, await look.rows(TREND)),
         "sums": _sums(queues),
         "boxes": boxes(workers, samples, facts["model_idle"].total_seconds()),
@@ -52,6 +55,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "invariants": await health.invariants.look(),
         "unassignable": await health.unassignable.look(),
         "listener": request.app.state.listener,
+        "doctor": doctor.known(look.database.dsn),
         "database_s": max((s.took_s for s in look.statements), default=0.0),
         "empty": idle and await look.value(EMPTY),
         "dots": dots,
@@ -70,9 +74,11 @@ def _sums(queues: Rows) -> dict[str, Any]:
 
 
 def _with_trends(queues: Rows, minutes: Rows) -> Rows:
-    """Each queue with its last minutes; those with work first, paused and unserved ones before."""
+    """The busiest queues with their last minutes; the unserved and the paused come first."""
+    order = {"unserved": 0, "paused": 1}
+    busiest = sorted(queues, key=lambda queue: -(queue["queued"] + queue["running"]))
     shown = []
-    for queue in queues:
+    for queue in busiest[:MOST_QUEUES]:
         ours = [minute for minute in minutes if minute["queue"] == queue["queue"]]
         line = trend(((m["age"], m["queued"]) for m in ours), TREND_MIN)
         first = next((value for value in line if value is not None), None)
@@ -83,21 +89,13 @@ def _with_trends(queues: Rows, minutes: Rows) -> Rows:
                 "change": None if first is None else queue["queued"] - first,
                 "ended": sum(minute["completed"] for minute in ours),
                 "failed": sum(minute["failed"] for minute in ours),
-                "state": _state(queue),
+                "state": words.queue_state(queue),
             }
         )
-    order = {"unserved": 0, "paused": 1}
     return sorted(
         shown,
-        key=lambda q: (order.get(q["state"], 2), -(q["queued"] + q["running"]), q["queue"]),
+        key=lambda queue: (order.get(queue["state"], 2), queue["queue"]),
     )
-
-
-def _state(queue: dict[str, Any]) -> str:
-    """paused; unserved: jobs are queued and no worker serves it; on; or idle: nobody serves it."""
-    if queue["paused"]:
-        return "paused"
-    return "on" if queue["workers"] else "unserved" if queue["queued"] else "disabled"
 
 
 PAGES = (
