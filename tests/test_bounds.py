@@ -169,8 +169,6 @@ STORED_NOWHERE = {
     ("desired_state", "queue"),
     ("followed_logs", "worker"),
     ("heartbeat", "worker"),
-    ("preview_graph", "pipelines"),
-    ("preview_graph", "workflow"),
     ("resolve", "scope"),
     ("resolve", "value"),
     ("wake", "worker"),
