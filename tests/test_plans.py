@@ -194,6 +194,7 @@ def test_a_drawing_reads_the_nodes_of_its_run_once(full: psycopg.Connection[Any]
     full.execute("select qwf.enqueue_run('long')")
     assert worst(full, 8, lambda: rows_read(full, draw)) < 1000 * 3 + 100
     assert worst(full, 8, lambda: rows_read(full, states)) < 1000 + 100
+    assert worst(full, 8, lambda: rows_read(full, status)) < 1000 * 4 + 100
     full.execute("select qwf.enqueue_run('map')")
     items = psycopg.types.json.Jsonb({"items": list(range(10_000))})
     full.execute(

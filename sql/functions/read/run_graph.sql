@@ -12,6 +12,7 @@ create function qwf.run_graph(run_id bigint, states_only boolean default false) 
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
+set enable_mergejoin = off
 set jit = off
 as $$
 #variable_conflict use_column
