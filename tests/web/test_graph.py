@@ -146,6 +146,9 @@ def test_a_step_without_equal_nodes_shows_what_is_busy_and_its_neighbours() -> N
     assert box_of(drawing, "a/n0")["label"] == "and 994 more"
     assert box_of(drawing, "a/n0")["text"] == "994 completed"
     assert not drawing.fixed
+    rest = next(box["id"] for box in boxes(drawing).values() if box["kind"] == "rest")
+    assert rest not in {end for edge in drawing.structure["edges"] for end in edge}
+    assert len(drawing.structure["edges"]) == 4
 
 
 def test_the_most_urgent_come_first_if_too_much_is_busy() -> None:

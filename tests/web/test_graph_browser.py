@@ -295,6 +295,20 @@ def test_a_drawing_of_what_is_busy_changes_with_it_but_not_all_the_time(
     page.clock.fast_forward(6000)
     refresh(page)
     expect(box(page, "s24/n600")).to_have_class("box node running")
+    expect(page.locator(".graph-room")).to_be_focused()  # the box that had the focus is gone
+
+
+def test_a_reader_who_clicks_twice_gets_what_was_asked_last(
+    pages: Pages, shown: Shown, address: str
+) -> None:
+    shown.nodes = steps(300, size=50)
+    page = pages.open(address)
+    expect(page.locator(".graph .box.step")).to_have_count(6)
+    clicks = "one => { for (let i = 0; i < 3; i++) one.dispatchEvent(new MouseEvent('click')) }"
+    box(page, "s1").evaluate(clicks)
+    box(page, "s2").evaluate("one => one.dispatchEvent(new MouseEvent('click'))")
+    expect(page.locator(".graph .box")).to_have_count(104)
+    expect(page.locator(".graph .frame")).to_have_count(2)
 
 
 def test_a_definition_is_drawn_without_states(pages: Pages, shown: Shown, address: str) -> None:
@@ -317,7 +331,8 @@ def test_foreign_texts_stay_text(pages: Pages, shown: Shown, address: str) -> No
     node = Node(f"{EVIL}/{EVIL}", EVIL, EVIL, status="running", message=EVIL)
     shown.nodes = [
         replace(node, href="javascript:window.pwned=1"),
-        replace(node, id=f"{EVIL}/b", href="//[bad"),
+        replace(node, id=f"{EVIL}/b", task="b", href="//[bad"),
+        replace(node, id=f"{EVIL}/c", task="c", href="/\\evil.example"),
         *[replace(node, id=f"{EVIL}/{i}", needs=(node.id,)) for i in range(200)],
     ]
     more = {"outcome": EVIL, "worker": EVIL, "detail": EVIL, "href": f"/{EVIL}"}

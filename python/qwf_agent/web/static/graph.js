@@ -33,6 +33,7 @@
     if (!layouts.has(key)) {
       const found = inWorker({ structure, room });
       found.catch(() => layouts.delete(key));
+      if (layouts.size > 30) layouts.clear();
       layouts.set(key, found);
     }
     return layouts.get(key);
@@ -107,9 +108,16 @@
       this.room.addEventListener("touchmove", (event) => this.pinched(event), { passive: false });
       this.room.addEventListener("touchend", () => (this.apart = null));
       this.room.addEventListener("pointermove", (event) => this.dragged(event));
-      this.room.addEventListener("pointerdown", () => (this.drags = false));
-      const ended = (event) => this.drags && event.stopPropagation(event.preventDefault());
-      this.room.addEventListener("click", ended, { capture: true });
+      this.room.addEventListener("pointerdown", (event) => {
+        this.pressedAt = [event.clientX, event.clientY];
+        this.drags = false;
+      });
+      const clicked = (event) => {
+        if (!this.drags) return;
+        event.preventDefault(); // the end of a drag is no click on what is under it
+        event.stopPropagation();
+      };
+      this.room.addEventListener("click", clicked, { capture: true });
       this.room.addEventListener("dragstart", (event) => event.preventDefault());
       new ResizeObserver(() => this.layout && !this.zoomed && this.start()).observe(this.figure);
     }
@@ -158,10 +166,14 @@
       this.layout = await layOut(structure, room);
       this.structure = structure;
       this.drawnAt = performance.now();
+      const focused = this.boxWithFocus();
+      const { scrollLeft: left, scrollTop: top } = this.room;
       this.draw();
       if (asked || !this.zoomed) this.start();
       else this.zoom(this.scale);
       if (asked) this.showStep(asked.step);
+      else this.room.scrollTo({ left, top, behavior: "instant" });
+      if (!asked && focused) this.focus(this.boxes.get(focused)?.link ?? this.room);
       if (this.asked === asked) this.asked = null; // else the reader has asked for more meanwhile
     }
 
@@ -235,9 +247,9 @@
     }
 
     leads(link, address) {
-      const safe = address && /^https?:$/.test(new URL(address, document.baseURI).protocol);
-      if (safe) link.setAttribute("href", address);
-      if (safe) link.removeAttribute("role");
+      const here = /^(#|\/(?![/\\]))/.test(address ?? ""); // a path of this server
+      if (here) link.setAttribute("href", address);
+      if (here) link.removeAttribute("role");
       else link.setAttribute("role", "img");
     }
 
@@ -245,7 +257,9 @@
       link.setAttribute("tabindex", link.getAttribute("tabindex") ?? 0);
       link.addEventListener("click", act);
       link.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" || event.key === " ") act(event.preventDefault());
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        act();
       });
       return link;
     }
@@ -378,6 +392,10 @@
       const next = links[links.indexOf(link) + by];
       if (next) this.focus(next);
     }
+    boxWithFocus() {
+      const links = [...(this.boxes ?? [])];
+      return links.find(([, { link }]) => link === document.activeElement)?.[0];
+    }
     focus(link) {
       this.scene.querySelector('.box[tabindex="0"]')?.setAttribute("tabindex", -1);
       link.setAttribute("tabindex", 0);
@@ -397,7 +415,8 @@
     // A mouse drags the graph; a finger scrolls it without a script.
     dragged(event) {
       if (event.pointerType !== "mouse" || event.buttons !== 1) return;
-      this.drags = true;
+      const [x, y] = this.pressedAt;
+      this.drags ||= Math.hypot(event.clientX - x, event.clientY - y) > 4;
       this.room.scrollBy({ left: -event.movementX, top: -event.movementY, behavior: "instant" });
     }
   }
