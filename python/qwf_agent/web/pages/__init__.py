@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from qwf_agent.web.page import Data, Page
 from qwf_agent.web.pages import doctor, fleet, host, overview, queues, schedules
+from qwf_agent.web.pages import doctor, overview, queues, schedules
 
 PAGES: tuple[Page, ...] = (
     *overview.PAGES,
@@ -14,3 +15,4 @@ PAGES: tuple[Page, ...] = (
     *doctor.PAGES,
 )
 DATA: tuple[Data, ...] = (*host.DATA,)
+DATA: tuple[Data, ...] = ()
