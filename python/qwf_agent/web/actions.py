@@ -14,7 +14,7 @@ from qwf_agent.web import database
 from qwf_agent.web.access import Person
 
 BY = frozenset({"by"})
-DONE = ("retried", "cancelled", "requested")  # verdicts of jobs in a list
+DONE = ("retried", "cancelled", "requested")  # verdicts of jobs and runs in a list
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ ACTIONS: dict[str, Action] = {
     ),
     "cancel_job": Action({"job_id": "bigint", "reason": "text"}, "job {job_id} is cancelled"),
     "cancel_jobs": Action({"jobs": "bigint[]", "reason": "text"}, "{ok} of {all} jobs cancelled"),
+    "cancel_runs": Action({"runs": "bigint[]", "reason": "text"}, "{ok} of {all} runs cancelled"),
     "cancel_run": Action({"run_id": "bigint", "reason": "text"}, "run {run_id} is cancelled"),
     "change_job": Action(
         {"job_id": "bigint", "priority": "int", "queue": "text", "run_at": "timestamptz"},
@@ -94,6 +95,7 @@ ACTIONS: dict[str, Action] = {
     "resume_queue": Action({"name": "text"}, "queue {name} goes on"),
     "retry_job": Action({"job_id": "bigint"}, "job {job_id} runs again"),
     "retry_jobs": Action({"jobs": "bigint[]"}, "{ok} of {all} jobs run again"),
+    "retry_runs": Action({"runs": "bigint[]"}, "{ok} of {all} runs go on"),
     "retry_run": Action({"run_id": "bigint", "from_node": "text"}, "run {run_id} goes on"),
     "run_next": Action({"job_id": "bigint"}, "job {job_id} runs next"),
     "tick": Action({}, "ticked: {result}"),
@@ -141,7 +143,14 @@ async def perform(action: str, form: FormData, person: Person) -> str:
     said = {name: str(value) for name, value in form.items()}
     good = sum(row.get("verdict") in DONE for row in rows)
     said |= {"result": str(values[0]) if values else "", "ok": str(good), "all": str(len(rows))}
-    return ACTIONS[action].done.format_map(said)
+    return ACTIONS[action].done.format_map(said) + _refusals(rows)
+
+
+def _refusals(rows: database.Rows) -> str:
+    """Why some of a list were refused: the first three."""
+    refused = [row for row in rows if row.get("verdict") == "refused"]
+    whys = [f"{next(iter(row.values()))}: {row['message']}" for row in refused[:3]]
+    return "".join(f"; not {why}" for why in whys) + ("; and more" if len(refused) > 3 else "")
 
 
 def _as(person: Person, action: str) -> sql.Composed:

@@ -62,7 +62,7 @@ def page(
         here=request.url.path + ("?" + request.url.query if request.url.query else ""),
         url=partial(url, request),
         theme=_choice(request.cookies.get("qwf_theme"), THEMES),
-        clock=partial(clock, zone=_zone(request.cookies.get("qwf_zone"))),
+        clock=partial(clock, zone=zone_named(request.cookies.get("qwf_zone"))),
         menu=MENU,
     )
 
@@ -169,7 +169,8 @@ def _choice(given: str | None, known: tuple[str, ...]) -> str:
     return given if given in known else known[0]
 
 
-def _zone(name: str | None) -> ZoneInfo | timezone:
+def zone_named(name: str | None) -> ZoneInfo | timezone:
+    """The time zone of a browser, which a cookie names; UTC for any other name."""
     try:
         return ZoneInfo(unquote(name)) if name else timezone.utc
     except (OSError, ValueError, KeyError):  # no such zone, or no zones on this machine

@@ -20,11 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 QUEUES = "select * from qwf.queue_glance order by queue"
-RUNS = """
-select o.*, r.workflow_version, r.deadline
-from qwf.run_overview o join qwf.runs r on r.id = o.run_id
-order by o.run_id desc limit 30
-"""
+RUNS = "select * from qwf.find_runs(max_rows => 30)"
 WORKERS = """
 select f.*, c.stop_policy, c.requested_by, w.stats, w.models, w.labels, w.tasks
 from qwf.fleet f

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from qwf_agent.web.page import Data, Page
-from qwf_agent.web.pages import doctor, fleet, host, overview, queues, schedules
-from qwf_agent.web.pages import doctor, overview, queues, schedules
+from qwf_agent.web.pages import (
+    doctor,
+    fleet,
+    host,
+    overview,
+    queues,
+    run,
+    run_map,
+    runs,
+    schedules,
+)
 
 PAGES: tuple[Page, ...] = (
     *overview.PAGES,
+    *runs.PAGES,
+    *run.PAGES,
+    *run_map.PAGES,
     *fleet.PAGES,
     *host.PAGES,
     *queues.PAGES,
     *schedules.PAGES,
     *doctor.PAGES,
 )
-DATA: tuple[Data, ...] = (*host.DATA,)
-DATA: tuple[Data, ...] = ()
+DATA: tuple[Data, ...] = (*run.DATA, *run_map.DATA, *host.DATA)

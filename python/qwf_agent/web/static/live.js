@@ -29,6 +29,7 @@
       stale.querySelector("time").textContent = now.toLocaleTimeString([], {hour12: false});
       badge();
       document.dispatchEvent(new CustomEvent("qwf:fresh"));
+      for (const drawn of document.querySelectorAll(".graph, .cells")) drawn.dispatchEvent(new CustomEvent("qwf:refresh"));
     } else {
       lost += 1; stale.hidden = false;
     }
