@@ -58,8 +58,9 @@ create type qwf.found_job as (
   finished_at timestamptz, error text, searched_to bigint);
 comment on type qwf.found_job is
   'A job as lists show it. released: attempts that were handed back. started_at: of the last '
-  'attempt, which took, or has taken so far, these seconds. error: first line of the last error, '
-  'cut. searched_to: give it as before_id to search on; null: all have been searched. A row '
+  'attempt, which took, or has taken so far, these seconds. error: the most telling line of the '
+  'last error, cut. searched_to: give it as before_id to search on; null: all have been '
+  'searched. A row '
   'without id says only that.';
 
 create type qwf.found_run as (
@@ -81,7 +82,8 @@ comment on type qwf.failure_group is
   'Failed jobs of one task whose errors differ only in numbers, ids and paths. first_at, last_at: '
   'when the first and the last of them failed. hosts: at most 20. job_ids: the newest three. '
   'by_hour: how many failed in each of the last 24 hours, the last hour last. example: the newest '
-  'error, first line. searched: failures read for all groups, back to searched_to; null: all.';
+  'error, its most telling line. searched: failures read for all groups, back to searched_to; '
+  'null: all.';
 
 create type qwf.job_verdict as (
   job_id bigint, verdict text, code text, message text, detail text, hint text);

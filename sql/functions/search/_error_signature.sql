@@ -1,9 +1,9 @@
 -- Deploy qwf:functions/search/_error_signature
--- Purpose: Returns the first line of an error with its numbers, ids and paths made equal, so that
---   errors of one cause have one text.
--- Guarantees: Looks at 200 letters, so that no error takes long, whatever is in it. If the error is
---   a Python traceback alone, takes its last line. <path> stands for a path or an address, # for a
---   number, a UUID, a digest, or a word in which letters stand between digits.
+-- Purpose: Returns the most telling line of an error (_error_line) with its numbers, ids and paths
+--   made equal, so that errors of one cause have one text.
+-- Guarantees: Looks at 200 letters, so that no error takes long, whatever is in it. <path> stands
+--   for a path or an address, # for a number, a UUID, a digest, or a word in which letters stand
+--   between digits.
 -- Called by: failure_groups, _job_matches.
 
 begin;
@@ -19,11 +19,7 @@ as $$
         || '|[[:alnum:]_-]*[0-9][[:alnum:]_-]*[a-zA-Z][[:alnum:]_-]*[0-9][[:alnum:]_-]*)'
         || E'\\M', '#', 'g'),
       '[0-9]+([.,][0-9]+)*', '#', 'g')
-  from (
-    select left(case when starts_with(p_error, 'Traceback')
-      then split_part(rtrim(right(p_error, 1000), E' \t\r\n'), E'\n', -1)
-      else split_part(ltrim(left(p_error, 1000), E' \t\r\n'), E'\n', 1) end, 200)
-  ) line (text)
+  from (select _qwf.error_line(p_error)) line (text)
 $$;
 
 commit;

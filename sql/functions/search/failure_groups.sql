@@ -31,7 +31,7 @@ begin
   return query
   with failed as materialized (
     select
-      j.id, j.task, j.claimed_by, j.finished_at, left(j.last_error, 1000) as error,
+      j.id, j.task, j.claimed_by, j.finished_at, _qwf.error_line(j.last_error) as error,
       _qwf.error_signature(j.last_error) as signature,
       24 - floor(extract(epoch from v_now - j.finished_at) / 3600) as hour
     from qwf.jobs j
@@ -54,7 +54,7 @@ begin
       left join hourly h on h.hour = g.hour and h.task = f.task
         and h.signature is not distinct from f.signature
       order by g.hour),
-    left(split_part((array_agg(f.error order by f.finished_at desc, f.id desc))[1], E'\n', 1), 200),
+    (array_agg(f.error order by f.finished_at desc, f.id desc))[1],
     r.searched, r.searched_to
   from hosted f
   cross join (

@@ -64,7 +64,7 @@ begin
     round(extract(epoch from coalesce(j.finished_at, case when j.status = 'running' then v_now end)
       - j.claimed_at), 3)::double precision,
     j.key, j.run_at, j.created_at, j.queued_at, j.claimed_at, j.finished_at,
-    left(split_part(left(j.last_error, 1000), E'\n', 1), 200), v_found.searched_to
+    _qwf.error_line(j.last_error), v_found.searched_to
   from unnest(coalesce(nullif(v_found.ids, '{}'), array[null::bigint]))
     with ordinality f (id, place)
   left join qwf.jobs j on j.id = f.id

@@ -1,5 +1,5 @@
 begin;
-select plan(3);
+select plan(4);
 
 select qwf.register_worker('box', 'default');
 create function pg_temp.fail(p_task text, p_error text) returns void language plpgsql as $$
@@ -26,6 +26,10 @@ select is(pg_temp.group_of('KeyError: frame 9 of /c.png'), array(
 update qwf.jobs set last_error = null where last_error = 'KeyError: no frame';
 select is((select count(*) from qwf.find_jobs('{"signature": "", "status": "failed"}')), 1::bigint,
   'failures without an error are found by the empty text');
+update qwf.jobs set last_error = E'Traceback (most recent call last):\n  x\nOSError: disk full\n'
+where task = 'u';
+select is((select f.error from qwf.find_jobs('{"task": "u"}') f), 'OSError: disk full',
+  'of a traceback its last line is shown');
 select throws_ok($$ select qwf.find_jobs('{"signatur": "x"}') $$, 'QW005');
 
 select * from finish();

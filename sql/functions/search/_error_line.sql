@@ -1,0 +1,17 @@
+-- Deploy qwf:functions/search/_error_line
+-- Purpose: Returns the most telling line of an error: the last of a bare Python traceback, else the
+--   first.
+-- Guarantees: Looks at 1000 letters and returns at most 200, so that no error takes long.
+-- Called by: _error_signature, failure_groups, find_jobs.
+
+begin;
+
+create function _qwf.error_line(p_error text) returns text
+language sql immutable parallel safe
+as $$
+  select left(case when starts_with(p_error, 'Traceback')
+    then split_part(rtrim(right(p_error, 1000), E' \t\r\n'), E'\n', -1)
+    else split_part(ltrim(left(p_error, 1000), E' \t\r\n'), E'\n', 1) end, 200)
+$$;
+
+commit;
