@@ -22,7 +22,8 @@ class Action:
     """A function that forms of the page may call, with the types of its arguments.
 
     The arguments are the fields of the form. A field that is empty is left out, so that the
-    function's default applies; an array takes all fields of its name.
+    function's default applies. An array takes all fields of its name, and each may name several
+    elements, separated by commas: a form has at most 1,000 fields.
     """
 
     arguments: Mapping[str, str]
@@ -83,6 +84,7 @@ ACTIONS: dict[str, Action] = {
         },
         "run {result} is started",
     ),
+    "follow_log": Action({"job_id": "bigint"}, "the log of job {job_id} is sent for 10 seconds"),
     "pause_queue": Action({"name": "text"}, "queue {name} is paused"),
     "prune": Action({"max_rows": "int"}, "pruned: {result}"),
     "register_pipeline": Action({"definition": "jsonb"}, "the pipeline is version {result}"),
@@ -124,9 +126,12 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
         if name not in known.arguments:
             raise UnknownFieldError(name)
         kind, texts = known.arguments[name], [v for v in form.getlist(name) if isinstance(v, str)]
-        value: Any = texts if kind.endswith("[]") else texts[-1] if texts else ""
-        if value != "":
-            given[name] = (kind, value)
+        if texts and texts[-1] != "" and not kind.endswith("[]"):
+            given[name] = (kind, texts[-1])
+    for name, kind in known.arguments.items():
+        if kind.endswith("[]"):
+            listed = [text for field in form.getlist(name) for text in str(field).split(",")]
+            given[name] = (kind, [text for text in listed if text])
     for name in known.signed:
         given[name] = ("text", person.actor or person.name)
     return database.named_call(action, given)

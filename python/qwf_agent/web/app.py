@@ -28,13 +28,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from qwf_agent.web import access, actions, database, render, stream
 from qwf_agent.web.access import Access, Session
 from qwf_agent.web.health import Health
-from qwf_agent.web.page import Data, NotFoundError, Page
+from qwf_agent.web.page import Data, ElsewhereError, NotFoundError, Page
 from qwf_agent.web.pages import DATA, PAGES
 from qwf_agent.web.snapshot import BADGES, Snapshot
 from qwf_agent.web.trusted import Says, Trusted
 
 log = logging.getLogger("qwf_agent.web")
 STATIC = Path(__file__).with_name("static")
+YEAR_S = 365 * 86400
 MOST_FORM = 2_100_000  # bytes of a form: the longest text that the database takes
 CSP = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "
@@ -90,11 +91,16 @@ class Site:
                 template = page.template
             except NotFoundError as error:
                 found, status, template = {"why": str(error)}, 404, "not_found.html"
+            except ElsewhereError as error:
+                return RedirectResponse(render.url(request, str(error)), status_code=303)
             leaves = self.access.signs_out
             (badges,), _ = await self.database.rows(BADGES, {})
             html = render.page(template, request, session, look, found, page, leaves, badges)
             times = ", ".join(f"sql;dur={s.took_s * 1000:.1f}" for s in look.statements[:20])
-            return _tagged(request, html, status, times)
+            response = _tagged(request, html, status, times)
+            for name, value in found.get("cookies", {}).items():
+                _remember(request, response, name, value)
+            return response
 
         return self.person(shown)
 
@@ -257,6 +263,14 @@ def _tagged(request: Request, html: str, status: int, times: str) -> Response:
     if partial and request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return HTMLResponse(body, status, headers)
+
+
+def _remember(request: Request, response: Response, name: str, value: str) -> None:
+    root = str(request.scope.get("root_path", ""))
+    response.set_cookie(
+        name, value, max_age=YEAR_S, path=root or "/", samesite="lax", httponly=True,
+        secure=request.url.scheme == "https",
+    )  # fmt: skip
 
 
 def _unavailable(request: Request, error: Exception) -> Response:

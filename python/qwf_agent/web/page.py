@@ -16,13 +16,18 @@ class NotFoundError(Exception):
     """There is nothing under this address. The text tells the person why."""
 
 
+class ElsewhereError(Exception):
+    """What was asked for has a page of its own. The text is its path."""
+
+
 @dataclass(frozen=True)
 class Page:
     """A page.
 
     `read` gets the request and a Look, and returns the variables of the template. The block `live`
     of the template is fetched again when one of `topics` changes (see snapshot.py), or every
-    `every_s` seconds. `read` raises NotFoundError.
+    `every_s` seconds. `read` raises NotFoundError and ElsewhereError. What it returns under
+    `cookies` is remembered by the browser: a choice of this person, never a secret.
     """
 
     path: str

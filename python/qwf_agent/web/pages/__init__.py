@@ -5,14 +5,18 @@ from __future__ import annotations
 from qwf_agent.web.page import Data, Page
 from qwf_agent.web.pages import (
     doctor,
+    failures,
     fleet,
     host,
+    job,
+    jobs,
     overview,
     queues,
     run,
     run_map,
     runs,
     schedules,
+    search,
 )
 
 PAGES: tuple[Page, ...] = (
@@ -20,10 +24,14 @@ PAGES: tuple[Page, ...] = (
     *runs.PAGES,
     *run.PAGES,
     *run_map.PAGES,
+    *jobs.PAGES,
+    *job.PAGES,
+    *failures.PAGES,
     *fleet.PAGES,
     *host.PAGES,
     *queues.PAGES,
     *schedules.PAGES,
     *doctor.PAGES,
+    *search.PAGES,
 )
 DATA: tuple[Data, ...] = (*run.DATA, *run_map.DATA, *host.DATA)

@@ -1,0 +1,87 @@
+"""What fails: failed jobs in groups, by task and by what their errors have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from starlette.requests import Request
+
+from qwf_agent.web.database import Look
+from qwf_agent.web.page import Page
+
+COOKIE = "qwf_failures"  # when this browser looked before, and when it looked last
+LOOK_S = 30 * 60  # who comes back after this long looks again
+SHOWN = 100  # groups
+SINCE = {
+    "1h": ("1 hour", timedelta(hours=1)),
+    "24h": ("24 hours", timedelta(days=1)),
+    "7d": ("7 days", timedelta(days=7)),
+    "ever": ("ever", None),
+}
+GROUPS = """
+select * from qwf.failure_groups(since => qwf.now() - %(back)s::interval)
+"""
+BAR = {"width": 3, "step": 4, "height": 24}
+
+
+async def read(request: Request, look: Look) -> dict[str, Any]:
+    """The groups of failures, the group that failed last first."""
+    since = request.query_params.get("since", "24h")
+    since = since if since in SINCE else "24h"
+    groups = await look.rows(GROUPS, back=SINCE[since][1])
+    before, cookie = looked(request.cookies.get(COOKIE), datetime.now(timezone.utc))
+    whole = groups[0] if groups else {"searched": 0, "searched_to": None}
+    return {
+        "groups": [group | {"new": is_new(group, before), "spark": spark(group["by_hour"])}
+                   for group in groups[:SHOWN]],
+        "left_out": max(0, len(groups) - SHOWN),
+        "failed": whole["searched"],
+        "searched_to": whole["searched_to"],
+        "since": since,
+        "choices": SINCE,
+        "before": before,
+        "cookies": {COOKIE: cookie},
+    }  # fmt: skip
+
+
+def looked(cookie: str | None, now: datetime) -> tuple[datetime | None, str]:
+    """When this browser looked the time before, and the cookie that says so next time.
+
+    One look lasts as long as the page is loaded again within half an hour. So what is new stays
+    marked while somebody looks at it.
+    """
+    before, last = _times(cookie)
+    if last is not None and now - last > timedelta(seconds=LOOK_S):
+        before = last
+    return before, f"{before.timestamp() if before else 0:.0f}.{now.timestamp():.0f}"
+
+
+def is_new(group: Mapping[str, Any], before: datetime | None) -> bool:
+    """Whether nothing of this group had failed when somebody looked before."""
+    to = group["searched_to"]
+    return before is not None and group["first_at"] > before and (to is None or to < before)
+
+
+def spark(by_hour: Sequence[int]) -> list[dict[str, int]]:
+    """Bars of the last 24 hours; an hour with a failure has at least a low one."""
+    most = max(by_hour, default=0) or 1
+    bars = []
+    for hour, count in enumerate(by_hour):
+        height = max(3, round(BAR["height"] * count / most)) if count else 1
+        bars.append(
+            {"x": hour * BAR["step"], "y": BAR["height"] - height, "height": height, "count": count}
+        )
+    return bars
+
+
+def _times(cookie: str | None) -> tuple[datetime | None, datetime | None]:
+    parts = (cookie or "").split(".")
+    if len(parts) != 2 or not all(p.isascii() and p.isdigit() and len(p) <= 11 for p in parts):
+        return None, None
+    first, last = (datetime.fromtimestamp(int(p), timezone.utc) if int(p) else None for p in parts)
+    return first, last
+
+
+PAGES = (Page("/failures", "failures.html", read, topics=("failed",), every_s=30),)
