@@ -44,7 +44,7 @@ class Visitor:
         found = re.search(r'name="csrf" value="([^"]+)"', self.get("/").text)
         return found[1] if found else ""
 
-    def do(self, action: str, **fields: Any) -> httpx.Response:
+    def do(self, action: str, /, **fields: Any) -> httpx.Response:
         """Send the form of an action, also one that no page shows to this visitor."""
         return self.client.post(
             f"/do/{action}", data={"csrf": self.csrf(), **fields},

@@ -144,6 +144,7 @@ class Site:
         who = session.person.actor or session.person.name
         log.info("%s by %s from %s: %s, %.0f ms", action, who, client, code,
                  (time.monotonic() - began) * 1000)  # fmt: skip
+        self.database.forget()
         self.snapshot.hurry()
         if "hx-request" in request.headers:
             return HTMLResponse(render.notice(kind, said), 200 if kind == "done" else status)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Connection = psycopg.AsyncConnection[DictRow]
 Rows = list[dict[str, Any]]
+Key = tuple[int, str, str]  # number of changes before it, statement, parameters
 
 APPLICATION = "qwf web"
 MOST_CONNECTIONS = 4
@@ -105,15 +106,16 @@ class Database:
     """Answers statements.
 
     Invariants: at most MOST_CONNECTIONS statements run at once; of equal statements one runs, and
-    its answer serves all who ask within FRESH_S of it.
+    its answer serves all who ask within FRESH_S of it, unless something was changed since.
     """
 
     def __init__(self, dsn: str) -> None:
         self.dsn = dsn
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._opening = asyncio.Lock()
-        self._answers: dict[tuple[str, str], _Answer] = {}
-        self._running: dict[tuple[str, str], asyncio.Task[_Answer]] = {}
+        self._changes = 0
+        self._answers: dict[Key, _Answer] = {}
+        self._running: dict[Key, asyncio.Task[_Answer]] = {}
 
     async def rows(
         self, query: LiteralString, params: Mapping[str, Any], fresh_s: float = FRESH_S
@@ -122,7 +124,7 @@ class Database:
 
         Raises psycopg.Error: OperationalError without a connection, QueryCanceled after 2 s.
         """
-        key = (query, repr(sorted(params.items())))
+        key = (self._changes, query, repr(sorted(params.items())))
         known = self._answers.get(key)
         if known is not None and time.monotonic() - known.at < fresh_s:
             return known.rows, known.took_s
@@ -134,15 +136,18 @@ class Database:
         answer = await asyncio.shield(running)  # a tab that leaves stops nobody else's statement
         return answer.rows, answer.took_s
 
+    def forget(self) -> None:
+        """Read everything anew: somebody has changed something."""
+        self._changes += 1
+        self._answers.clear()
+
     async def close(self) -> None:
         """Close all connections."""
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()
 
-    async def _ask(
-        self, key: tuple[str, str], query: LiteralString, params: Mapping[str, Any]
-    ) -> _Answer:
+    async def _ask(self, key: Key, query: LiteralString, params: Mapping[str, Any]) -> _Answer:
         pool = await self._open()
         async with pool.connection() as conn:
             began = time.monotonic()

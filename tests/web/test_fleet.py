@@ -1,0 +1,262 @@
+"""The pages of the fleet and of one box, and who may switch what there."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from support import poison
+from support.visitors import Visit
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
+Db = psycopg.Connection[Any]
+
+
+def one(db: Db, query: LiteralString, *parameters: Any) -> Any:
+    """The value that a query returns."""
+    (row,) = db.execute(query, parameters).fetchall()
+    return row[0]
+
+
+def worker(db: Db, host: str, queue: str = "gpu", **info: Any) -> str:
+    """A live worker."""
+    db.execute("select qwf.create_queue(%s)", (queue,))
+    given = {"slots": 2, "models": ["flux", "sdxl"], "version": "0.1.0"} | info
+    name: str = one(db, "select qwf.register_worker(%s, %s, %s)", host, queue, Jsonb(given))
+    return name
+
+
+def beat(db: Db, name: str, *models: dict[str, Any], **stats: Any) -> None:
+    """A heartbeat of a worker that has these models."""
+    db.execute("select qwf.heartbeat(%s, stats => %s)", (name, Jsonb({"models": models} | stats)))
+
+
+def measure(db: Db, host: str, **sample: Any) -> None:
+    """A sample of a box."""
+    given = {"cpu_percent": 40, "ram_percent": 50, "ram_used_mb": 8192, "ram_total_mb": 16384}
+    db.execute("select qwf.report_metrics(%s, %s)", (host, Jsonb(given | sample)))
+
+
+def running(db: Db, name: str, model: str = "flux", queue: str = "gpu") -> int:
+    """A job that runs at this worker."""
+    db.execute("select qwf.enqueue('draw', queue => %s, model => %s)", (queue, model))
+    job: int = one(db, "select job_id from qwf.claim(%s, %s)", queue, name)
+    return job
+
+
+def test_a_box_shows_its_load_its_cards_and_the_model_in_each(visit: Visit, db: Db) -> None:
+    db.execute("update qwf.settings set model_idle = '1 h'")
+    name = worker(db, "box-a")
+    beat(
+        db, name, {"card": 0, "model": "flux", "busy": True, "warm_s": 60, "idle_s": 0},
+        {"card": 1, "model": "sdxl", "busy": False, "warm_s": 600, "idle_s": 1770},
+        model_loads=3, model_load_s=75.0, swaps_avoided=7,
+    )  # fmt: skip
+    card = {"use_pct": 97, "vram_used_mb": 18432, "vram_total_mb": 24576}
+    measure(db, "box-a", cpu_ours_percent=31, swap_used_mb=3072, gpus=[
+        {"id": 0, **card}, {"id": 1, **card, "use_pct": 3}])  # fmt: skip
+    page = visit("viewer").text("/fleet")
+    for shown in (
+        *("40 %, qwf 31 %", "8.0 GiB of 16.0 GiB", "3.0 GiB in use", "97 %", "18.0 GiB of 24.0"),
+        *("<b>flux</b> in use, warm for 1 min", "<b>sdxl</b> unloads in 30 min", "warm for 10 min"),
+        *("3 models loaded in 1 min 15 s, 7 loads avoided", "0 of 2"),
+    ):
+        assert shown in page, shown
+    assert page.index("GPU 0") < page.index("<b>flux</b>") < page.index("GPU 1")
+
+
+def test_off_says_first_which_jobs_it_kills_and_who_could_take_each(visit: Visit, db: Db) -> None:
+    name = worker(db, "box-a")
+    worker(db, "box-b", models=["flux"])
+    worker(db, "box-c", "cpu")
+    movable, stuck = running(db, name), running(db, name, "sdxl")
+    page = visit("admin").text("/fleet")
+    off = page[page.index('id="act-worker_control-box-a-gpu-off-hard"') :].partition("</details>")[
+        0
+    ]
+    assert "It kills 2 running jobs" in off
+    assert f"job {movable}</a> draw" in off
+    assert off.index("box-b could take it") < off.index(f"job {stuck}")
+    assert "no other box could take it" in off
+    assert "box-c" not in off
+
+
+def test_a_worker_is_switched_off_for_a_time_and_a_reason_and_on_again(
+    visit: Visit, db: Db
+) -> None:
+    worker(db, "box-a")
+    admin = visit("admin")
+    until = datetime.now(timezone.utc) + timedelta(hours=2)
+    switch = {"host": "box-a", "queue": "gpu"}
+    said = admin.do("worker_control", **switch, state="off", policy="drain", reason="new card",
+                    until=until.isoformat())  # fmt: skip
+    assert "gpu on box-a is off" in said.text
+    page = admin.text("/fleet")
+    assert "draining by" in page
+    assert ": new card" in page
+    assert 'action="/do/worker_control"' in page
+    assert one(db, "select state from qwf.fleet") == "off"
+    admin.do("worker_control", **switch, state="on")
+    assert one(db, "select state from qwf.fleet") == "idle"
+
+
+@pytest.mark.parametrize("until", ["soon", "2001-01-01T00:00:00Z", "infinity"])
+def test_a_time_that_makes_no_sense_switches_nothing(visit: Visit, db: Db, until: str) -> None:
+    worker(db, "box-a")
+    answer = visit("admin").do("worker_control", host="box-a", queue="gpu", state="off",
+                               until=until)  # fmt: skip
+    assert answer.status_code in (409, 422)
+    assert one(db, "select state from qwf.fleet") == "idle"
+
+
+@pytest.mark.parametrize("level", ["viewer", "operator"])
+def test_only_an_admin_sees_switches_and_uses_them(visit: Visit, db: Db, level: str) -> None:
+    worker(db, "box-a")
+    person = visit(level)
+    for path in ("/fleet", "/fleet/box-a"):
+        assert "/do/worker_control" not in person.text(path)
+        assert "/do/request_model" not in person.text(path)
+    answer = person.do("worker_control", host="box-a", queue="gpu", state="off")
+    assert answer.status_code == 403
+    assert one(db, "select count(*) from qwf.worker_controls") == 0
+
+
+def test_a_model_is_asked_for_and_the_page_says_how_that_went(visit: Visit, db: Db) -> None:
+    worker(db, "box-a")
+    db.execute("select qwf.enqueue('draw', queue => 'gpu', model => 'sdxl')")
+    db.execute("select qwf.enqueue('draw', queue => 'gpu', model => 'sdxl')")
+    admin = visit("admin")
+    asked = {"host": "box-a", "queue": "gpu", "model": "sdxl", "action": "load"}
+    assert "asked gpu on box-a to load" in admin.do("request_model", **asked).text
+    page = admin.text("/fleet")
+    assert "load sdxl on box-a, gpu:" in page
+    assert "waits for the worker" in page
+    row = page[page.index('id="model-gpu-sdxl"') :].partition("</tr>")[0]
+    assert ">2</td>" in row
+    db.execute(
+        "update qwf.model_requests set taken_by = 'w', answered_at = now(), error = 'no room'"
+    )
+    assert "no room" in visit("viewer").text("/fleet")
+    refused = admin.do("request_model", **{**asked, "model": "sdxI"})
+    assert (refused.status_code, "sdxl" in refused.text) == (409, True)
+
+
+def test_dead_and_stopped_workers_are_apart_and_no_cards(visit: Visit, db: Db) -> None:
+    dead, stopped = worker(db, "box-dead"), worker(db, "box-stopped")
+    job = running(db, dead)
+    db.execute("update qwf.workers set last_seen = now() - interval '1 h' where id = %s", (dead,))
+    db.execute("select qwf.deregister_worker(%s)", (stopped,))
+    page = visit("viewer").text("/fleet")
+    assert f'id="dead-{dead.replace(":", "-")}"' in page
+    assert f'id="stopped-{stopped.replace(":", "-")}"' in page
+    assert 'class="card box"' not in page
+    assert job
+    worker(db, "box-dead")
+    assert "Dead workers" not in visit("viewer").text("/fleet")
+
+
+def test_a_switch_without_a_worker_can_be_undone(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.create_queue('gpu')")
+    db.execute("select qwf.worker_control('box-new', 'gpu', 'off', reason => 'not paid yet')")
+    page = visit("admin").text("/fleet")
+    assert "not paid yet" in page
+    assert 'name="host" value="box-new"' in page
+
+
+def test_an_empty_fleet_says_what_makes_a_box_appear(visit: Visit) -> None:
+    assert "qwf agent --queue cpu --nodes PACKAGE" in visit("viewer").text("/fleet")
+
+
+def test_a_sleeping_worker_and_an_old_version_are_told(visit: Visit, db: Db) -> None:
+    name = worker(db, "box-a", version="0.0.9")
+    db.execute("select qwf.sleep(%s, 'gpu')", (name,))
+    page = visit("viewer").text("/fleet")
+    assert "1 worker sleeps" in page
+    assert "its version is 0.0.9" in page
+
+
+def test_a_box_has_a_page_with_what_runs_and_what_failed_there(visit: Visit, db: Db) -> None:
+    here, there = worker(db, "box-a"), worker(db, "box-b")
+    failed, elsewhere = running(db, here), running(db, there)
+    for job in (failed, elsewhere):
+        token = one(db, "select token from qwf.jobs where id = %s", job)
+        db.execute("select qwf.finish(%s, %s, 'fatal', null, 'out of paper')", (job, token))
+    runs = running(db, here)
+    page = visit("operator").text("/fleet/box-a")
+    assert f'id="job-{runs}"' in page
+    assert f'id="failed-{failed}"' in page
+    assert f'id="failed-{elsewhere}"' not in page
+    assert "out of paper" in page
+    assert here in page
+    assert there not in page
+    assert f'name="job_id" value="{failed}"' in page
+
+
+@pytest.mark.parametrize("host", ["a/b", "box ä", "<b>x</b>", "x?y#z"])
+def test_a_box_of_any_name_has_a_page(visit: Visit, db: Db, host: str) -> None:
+    worker(db, host)
+    viewer = visit("viewer")
+    fleet = viewer.text("/fleet")
+    address = fleet.partition('id="box-')[2].partition('href="')[2].partition('"')[0]
+    page = viewer.text(address.replace("&#39;", "'"))
+    assert "<h1>" in page
+    assert "<b>x</b>" not in page
+
+
+@pytest.mark.parametrize("path", ["/fleet/nobody", "/fleet/%00", "/fleet/" + "x" * 3000])
+def test_a_box_that_is_not_there_is_said(visit: Visit, path: str) -> None:
+    answer = visit("viewer").get(path)
+    assert (answer.status_code, "no box is called" in answer.text) == (404, True)
+
+
+def test_the_load_of_a_box_is_sent_for_each_span(visit: Visit, db: Db) -> None:
+    for host in ("box-a", "box-b"):
+        measure(db, host, gpus=[{"use_pct": 10, "vram_used_mb": 1024, "vram_total_mb": 2048},
+                                {"use_pct": 30, "vram_used_mb": 1024, "vram_total_mb": 2048}])  # fmt: skip
+    db.execute(
+        "insert into qwf.host_minutes (host, minute, samples, cpu_percent, cpu_percent_max)"
+        " select 'box-a', date_bin('1 min', now(), 'epoch') - n * interval '1 min', 12, n, 2 * n"
+        " from generate_series(1, 30) n"
+        " union all"  # and, after a gap, the same on the day before yesterday
+        " select 'box-a', date_bin('1 min', now(), 'epoch') - interval '2 days', 12, 7, 8"
+    )
+    viewer = visit("viewer")
+    live = viewer.get("/history/hosts?host=box-a&span=10m").json()
+    assert live["lines"]["cpu"] == [40]
+    assert live["lines"]["gpu"] == [20]
+    assert live["lines"]["vram"] == [2]
+    day = viewer.get("/history/hosts?host=box-a&span=24h").json()
+    assert max(filter(None, day["lines"]["cpu_max"])) == 60
+    assert 6 <= len(day["at"]) <= 7  # half an hour, a point for five minutes
+    weeks = viewer.get("/history/hosts?host=box-a&span=14d").json()["lines"]["cpu"]
+    assert weeks[:2] == [7, None]  # the line is broken where nobody measured
+    assert "Processors" in viewer.text("/fleet/box-a?span=24h")
+    assert viewer.get("/history/hosts?host=box-a&span=9y").status_code == 404
+    assert viewer.get("/fleet/box-a?span=9y").status_code == 404
+    assert viewer.get("/history/hosts?host=nobody&span=24h").json()["at"] == []
+
+
+def test_a_stranger_gets_no_history(visit: Visit) -> None:
+    assert visit("stranger").get("/history/hosts?host=box-a").status_code in (401, 403)
+
+
+def test_whatever_agents_send_the_pages_show(visit: Visit, db: Db) -> None:
+    poison.fill(db)
+    name = worker(db, poison.STRANGE[:200].replace("\x00", ""))
+    for models in (None, 7, "x", [None, 7, [], {}, {"model": {}}, {"model": poison.STRANGE}],
+                   [{"model": "m", "card": {}, "busy": [], "warm_s": 10**400, "idle_s": "x"}]):  # fmt: skip
+        stats = {"models": models, "model_loads": models, "swaps_avoided": "x", "model_load_s": []}
+        db.execute("select qwf.heartbeat(%s, stats => %s)", (name, Jsonb(stats)))
+        assert "<h1>Fleet</h1>" in visit("admin").text("/fleet")
+    page = visit("admin").text("/fleet/box-a")
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    history = visit("admin").get("/history/hosts?host=box-a&span=10m")
+    assert json.loads(history.text)["lines"]["cpu"] == [43]
