@@ -124,6 +124,7 @@ def test_a_larger_graph_has_a_box_for_each_step_with_its_states() -> None:
     assert box_of(drawing, "a/n5")["opens"] == "a"
     assert box_of(drawing, "b/n5")["counts"] == {"running": 100}
     assert box_of(drawing, "a/n5")["text"] == "all 100 completed"
+    assert box_of(draw(chain(200, status="queued")), "a/n5")["text"] == "0 of 200, queued"
 
 
 def test_an_opened_step_stacks_nodes_with_equal_task_dependencies_and_dependants() -> None:

@@ -276,6 +276,25 @@ def test_ctrl_and_the_wheel_zoom_at_the_pointer(pages: Pages, shown: Shown, addr
     assert is_in_view(page, "n1")
 
 
+def test_two_fingers_zoom_the_graph_and_not_the_page(
+    pages: Pages, shown: Shown, address: str
+) -> None:
+    shown.nodes = steps(40)
+    page = pages.open(address, width=390, height=844, has_touch=True, is_mobile=True)
+    expect(box(page, "n0")).to_have_class("box node running")
+    before = width(page)
+    device = page.context.new_cdp_session(page)
+    around = page.locator(".graph-room").bounding_box()
+    assert around
+    for kind, apart in (("touchStart", 20), ("touchMove", 40), ("touchMove", 80)):
+        points = [{"x": 150 + side * apart, "y": around["y"] + 200} for side in (-1, 1)]
+        device.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    device.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    expect(page.locator(".graph-room svg")).not_to_have_attribute("width", str(before))
+    assert width(page) > 1.5 * before
+    assert page.evaluate("visualViewport.scale") == 1
+
+
 def test_a_drawing_of_what_is_busy_changes_with_it_but_not_all_the_time(
     pages: Pages, shown: Shown, address: str
 ) -> None:

@@ -455,7 +455,7 @@ def _line(box: _Box, state: str, counts: Mapping[str, int]) -> str:
     named = [f"{counts[name]:,} {name.replace('_', ' ')}" for name in loud if counts.get(name)]
     if not named and done == total:
         return f"all {total:,} completed"
-    return ", ".join([f"{done:,} of {total:,}", *named[:2]])
+    return ", ".join([f"{done:,} of {total:,}", *(named[:2] or [word])])
 
 
 def _loudest(box: _Box) -> str | None:

@@ -56,7 +56,8 @@
       }
       const counts = {};
       for (const letter of cells) counts[letter] = (counts[letter] ?? 0) + 1;
-      const parts = Object.entries(counts).map(([letter, count]) => `${count} ${this.word(letter)}`);
+      const said = ([letter, count]) => `${count} ${this.word(letter)}`;
+      const parts = Object.entries(counts).map(said);
       canvas.setAttribute("aria-label", `${cells.length} elements: ${parts.join(", ")}`);
     }
 

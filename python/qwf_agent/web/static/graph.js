@@ -231,7 +231,7 @@
       const line = svg("text", { class: "line", x: left, y: 36 }, link);
       const plus = { class: "opens", x: width - 20, y: 21, "aria-hidden": true };
       if (box.opens) svg("text", plus, link, "+");
-      const bar = svg("g", { transform: `translate(10 ${height - 9})` }, link);
+      const bar = svg("g", { class: "bar", transform: `translate(10 ${height - 9})` }, link);
       const parts = { box, link, title, icon, line, bar, room };
       this.write(parts, box.detail);
       if (box.opens) this.acts(link, () => this.toggle(box.opens)).setAttribute("role", "button");
