@@ -137,7 +137,7 @@ class Database:
         return answer.rows, answer.took_s
 
     def forget(self) -> None:
-        """Read everything anew: somebody has changed something."""
+        """Read everything again: somebody has changed something."""
         self._changes += 1
         self._answers.clear()
 
