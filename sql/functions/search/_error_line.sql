@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/search/_error_line
 -- Purpose: Returns the most telling line of an error: the last of a bare Python traceback, else the
 --   first.
--- Guarantees: Looks at 1000 letters and returns at most 200, so that no error takes long.
+-- Guarantees: Reads the start of an error, 1000 letters, and returns at most 200 of them, so that
+--   no error takes long. Only of a traceback alone does it read the end.
 -- Called by: _error_signature, failure_groups, find_jobs.
 
 begin;
@@ -9,7 +10,7 @@ begin;
 create function _qwf.error_line(p_error text) returns text
 language sql immutable parallel safe
 as $$
-  select left(case when starts_with(p_error, 'Traceback')
+  select left(case when left(p_error, 9) = 'Traceback'
     then split_part(rtrim(right(p_error, 1000), E' \t\r\n'), E'\n', -1)
     else split_part(ltrim(left(p_error, 1000), E' \t\r\n'), E'\n', 1) end, 200)
 $$;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/search/_few_jobs
 -- Purpose: Returns all jobs of the run or of the states that a filter names, if an index has them
 --   and they are few; else null.
--- Guarantees: Reads at most p_look_back nodes of a run, or 20,000 jobs of the states, because to
+-- Guarantees: Reads at most p_look_back nodes of a run, or 5,000 jobs of the states, because to
 --   read a job by its id costs five times as much as to read the next one. With the settings of
 --   find_jobs.
 -- Called by: find_jobs.
@@ -13,7 +13,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_most int := least(p_look_back, case when p_filter.run_id is null then 20000 end);
+  v_most int := least(p_look_back, case when p_filter.run_id is null then 5000 end);
   v_ids bigint[];
 begin
   if p_filter.run_id is not null then

@@ -1,6 +1,6 @@
 -- Deploy qwf:functions/search/find_runs
 -- Purpose: Finds the newest runs that pass a filter, looking back a bounded distance.
--- Guarantees: As find_jobs. If the filter names only states of runs that have not ended, and 20,000
+-- Guarantees: As find_jobs. If the filter names only states of runs that have not ended, and 5,000
 --   runs or fewer have not, it looks at all of these, however old.
 -- Raises: QW005 for an invalid filter or bound.
 -- Called by: people, qwf runs.
@@ -34,9 +34,9 @@ begin
   if v_filter.statuses <@ '{queued,running,awaiting_input}' then
     v_few := array(
       select r.id from qwf.runs r where r.status in ('queued', 'running', 'awaiting_input')
-      limit least(find_runs.look_back, 20000) + 1);
+      limit least(find_runs.look_back, 5000) + 1);
   end if;
-  if cardinality(v_few) <= least(find_runs.look_back, 20000) then
+  if cardinality(v_few) <= least(find_runs.look_back, 5000) then
     v_found.ids := array(
       select few.id
       from (select f.id from unnest(v_few) f (id) where f.id < v_below order by f.id desc) few
