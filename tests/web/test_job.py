@@ -1,0 +1,386 @@
+"""The page of one job: attempts, budgets, inputs, its log, and what helps if it waits."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import psycopg
+import pytest
+
+from qwf_agent.web import waiting
+from qwf_agent.web.pages import job as page_of_job
+from support import poison
+from support.made_jobs import claim, enqueue, fail, finish, start_run, worker
+from web.conftest import FORM, Visit, Visitor
+
+Db = psycopg.Connection[Any]
+
+
+def words(page: str) -> str:
+    """What a person reads on a page."""
+    main = page.partition("<main")[2].partition('<details class="sql"')[0]
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", main)).split())
+
+
+def act(visitor: Visitor, page: str, function: str, **fields: Any) -> Any:
+    """Send a form of a page as a browser with scripts does."""
+    csrf = re.findall(r'name="csrf" value="([^"]+)"', visitor.text(page))[0]
+    return visitor.client.post(
+        f"/do/{function}", data={"csrf": csrf, **fields}, headers={**FORM, "HX-Request": "true"}
+    )
+
+
+def buttons(page: str) -> set[str]:
+    """The actions that a page offers."""
+    return set(re.findall(r'action="/do/([a-z_]+)"', page))
+
+
+def test_an_unknown_job_was_pruned_or_never_existed(visit: Visit, db: Db) -> None:
+    assert "has never existed" in visit("viewer").get("/jobs/1").text
+    for _ in range(4):
+        enqueue(db, "t")
+    db.execute("delete from qwf.jobs where id in (1, 3)")
+    visitor = visit("viewer")
+    never = dict.fromkeys((5, 2**63, 10**30), "has never existed")
+    for number, said in {1: "was pruned", 3: "was never stored", **never}.items():
+        answer = visitor.get(f"/jobs/{number}")
+        assert (answer.status_code, said in answer.text) == (404, True), number
+    assert "The oldest job that is kept is job 2." in visitor.get("/jobs/1").text
+    assert visitor.get("/jobs/2/attempts/7").status_code == 404
+    assert visitor.get("/jobs/2/attempts/99999999999").status_code == 404
+
+
+def test_attempts_show_who_held_the_job_and_how_it_ended(visit: Visit, db: Db) -> None:
+    first, second = worker(db, "default", "box-a"), worker(db, "default", "box-b")
+    job = enqueue(db, "t", max_attempts=4)
+    claim(db, "default", first)
+    db.execute("update qwf.jobs set lease_expires_at = qwf.now() - interval '1 s'")
+    db.execute("select qwf.reclaim()")
+    ((_, token),) = claim(db, "default", second)
+    finish(db, (job, token), "error", "ValueError: 7", exit_code=3, max_rss_bytes=2**30,
+           cpu_seconds=12.5, gpu_peak_bytes=2**31, log_tail="two lines\nof log\n")  # fmt: skip
+    text = words(visit("viewer").text(f"/jobs/{job}"))
+    assert "#1 lost lease lapsed box-a" in text
+    assert "the lease lapsed, and the job was taken back" in text
+    assert "a report that comes later is answered lost and changes nothing" in text
+    assert "#2 error box-b" in text
+    assert "exit code 3 1.0 GiB RAM 12 s CPU 2.0 GiB GPU" in text
+    assert "failures 1/4 losses 1/3" in text
+    assert "a failure is tried again; a loss goes back to the front" in text
+    assert "reclaimed by" in text
+    assert "two lines of log" in text
+
+
+def test_a_late_report_changes_nothing_on_the_page(visit: Visit, db: Db) -> None:
+    by = worker(db, "default")
+    job = enqueue(db, "t")
+    (old,) = claim(db, "default", by)
+    db.execute("update qwf.jobs set lease_expires_at = qwf.now() - interval '1 s'")
+    db.execute("select qwf.reclaim()")
+    claim(db, "default", by)
+    assert "lost" in finish(db, old, "completed", output={"late": 1})
+    page = visit("viewer").text(f"/jobs/{job}")
+    assert "#2 running" in words(page)
+    assert "late&#34;" not in page
+
+
+def test_long_errors_and_logs_are_cut_and_whole_on_a_page_of_their_own(
+    visit: Visit, db: Db
+) -> None:
+    error = "Traceback (most recent call last):\n" + "".join(
+        f"  frame {n:05}\n" for n in range(900)
+    )
+    log = "".join(f"line {n:05}\n" for n in range(2000))
+    job = fail(db, worker(db, "default"), "t", error + "KeyError: 'x'", log_tail=log)
+    visitor = visit("viewer")
+    page = visitor.text(f"/jobs/{job}")
+    assert "KeyError: &#39;x&#39;</p>" in page
+    assert "frame 00001" in page
+    assert "characters left out" in page
+    assert "frame 00450" not in page
+    assert "line 01999" in page
+    assert "line 00100" not in page
+    whole = visitor.text(f"/jobs/{job}/attempts/1")
+    assert "frame 00450" in whole
+    assert "line 00100" in whole
+
+
+def test_the_log_of_a_running_job_is_followed_by_a_viewer(visit: Visit, db: Db) -> None:
+    by = worker(db, "default")
+    job = enqueue(db, "t")
+    ((_, token),) = claim(db, "default", by)
+    visitor = visit("viewer")
+    assert "follow_log" not in buttons(visitor.text(f"/jobs/{job}"))
+    following = f"/jobs/{job}?follow=1"
+    assert buttons(visitor.text(following)) == {"follow_log"}
+    assert act(visitor, following, "follow_log", job_id=job).status_code == 200
+    assert db.execute("select job_id from qwf.live_logs").fetchall() == [(job,)]
+    db.execute("select qwf.report_log(%s, %s, 12, 'epoch 3 of 8')", (job, token))
+    assert "epoch 3 of 8" in visitor.text(following)
+    finish(db, (job, token), "completed", log_tail="epoch 8 of 8")
+    page = visit("viewer").text(following)
+    assert "follow_log" not in buttons(page)
+    assert "epoch 8 of 8" in page
+
+
+def test_inputs_say_where_they_come_from(visit: Visit, db: Db) -> None:
+    by = worker(db, "default")
+    start_run(
+        db,
+        {"id": "a", "node": "t", "queue": "default"},
+        {"id": "b", "node": "t", "queue": "default", "depends_on": ["a"],
+         "inputs": {"n": {"$from": "a.deep.n"}, "who": {"$from": "who"}}},
+        context={"who": "Ada"},
+    )  # fmt: skip
+    ((first, token),) = claim(db, "default", by)
+    visitor = visit("viewer")
+    assert "depends on s/a" in words(visitor.text("/jobs/2"))
+    assert f'href="/jobs/{first}">s/a</a>' in visitor.text("/jobs/2")
+    finish(db, (first, token), "completed", output={"deep": {"n": 9007199254740993}})
+    claim(db, "default", by)
+    page = visit("viewer").text("/jobs/2")
+    assert f'href="/jobs/{first}">s/a</a>' in page
+    text = words(page)
+    assert "deep.n 9007199254740993" in text
+    assert "context of the run who Ada" in text
+    assert "node of run 1 (w, running)" in text
+
+
+def test_secrets_are_masked_and_long_values_cut(visit: Visit, db: Db) -> None:
+    long = {"api_token": "hush-1", "x": "y" * 70_000}
+    job = enqueue(db, "t", args={"password": "hush-2", "n": 1})
+    second = enqueue(db, "t", args=long)
+    visitor = visit("admin")
+    assert "hush" not in visitor.text(f"/jobs/{job}")
+    page = visitor.text(f"/jobs/{second}")
+    assert "hush" not in page
+    assert "The first 60,000 of 70" in page
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"token": "hush', '{"token": ["hush"], "x": 1}', '{"Secret_key": {"a": "hush"}, "b": 1}',
+     '{"token": "a\\"hush", "x"', '{"token" : 12hush3, "b": 1}'],
+)  # fmt: skip
+def test_secrets_are_masked_in_a_cut_value_too(text: str) -> None:
+    long = {"text": text + "y" * page_of_job.MOST_TEXT, "letters": 99_999, "stored": 9}
+    assert "hush" not in page_of_job.shown(long)["text"]
+
+
+def waiting_job(db: Db, state: str) -> int:
+    """A job that one thing alone keeps from running."""
+    db.execute("select qwf.create_queue('q')")
+    by = worker(db, "q", "box-b", slots=3, models=["m", "other"], vram_mb=8192)
+    if state == "paused":
+        db.execute("select qwf.pause_queue('q')")
+    elif state == "off":
+        db.execute("select qwf.worker_control('box-b', 'q', 'off', reason => 'dust')")
+    elif state == "full limit":
+        db.execute("select qwf.create_limit('llm', 1)")
+        enqueue(db, "t", queue="q", limit_by="llm")
+        claim(db, "q", by)
+    elif state == "full queue":
+        db.execute("select qwf.create_queue('q', max_running => 1)")
+        enqueue(db, "t", queue="q")
+        claim(db, "q", by)
+    arguments: dict[str, Any] = {
+        "full limit": {"limit_by": "llm"}, "model": {"model": "m"}, "vram": {"vram_mb": 12288},
+    }.get(state, {})  # fmt: skip
+    return enqueue(db, "t", queue="q", **arguments)
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "fields"),
+    [
+        ("paused", "resume_queue", {"name": "q"}),
+        ("off", "worker_control", {"host": "box-b", "queue": "q", "state": "on"}),
+        ("full limit", "create_limit", {"name": "llm", "max_running": "2"}),
+        ("full queue", "create_queue", {"name": "q", "max_running": "2"}),
+    ],
+)
+def test_what_keeps_a_job_waiting_has_a_button_that_helps(
+    visit: Visit, db: Db, state: str, action: str, fields: dict[str, str]
+) -> None:
+    job = waiting_job(db, state)
+    path = f"/jobs/{job}"
+    assert action not in buttons(visit("operator").text(path))
+    visitor = visit("admin")
+    page = visitor.text(path)
+    form = page.partition(f'action="/do/{action}"')[2].partition("</form>")[0]
+    shown = dict(re.findall(r'name="([a-z_]+)" value="([^"]*)"', form))
+    assert {name: shown[name] for name in fields} == fields
+    assert act(visitor, path, action, **fields).status_code == 200
+    by = db.execute("select id from qwf.workers").fetchone()
+    assert by is not None
+    assert [claimed for claimed, _ in claim(db, "q", by[0])] == [job]
+
+
+def test_a_model_can_be_loaded_for_a_job(visit: Visit, db: Db) -> None:
+    job = waiting_job(db, "model")
+    visitor = visit("admin")
+    assert "Load the model on box-b" in visitor.text(f"/jobs/{job}")
+    asked = {"host": "box-b", "queue": "q", "model": "m", "action": "load"}
+    assert act(visitor, f"/jobs/{job}", "request_model", **asked).status_code == 200
+    assert db.execute("select model from qwf.model_requests").fetchall() == [("m",)]
+
+
+def test_the_nearest_miss_says_what_is_lacking(visit: Visit, db: Db) -> None:
+    job = waiting_job(db, "vram")
+    assert "lacks 4.0 GiB" in words(visit("viewer").text(f"/jobs/{job}"))
+
+
+def test_holders_of_the_places_of_a_limit_are_named(visit: Visit, db: Db) -> None:
+    job = waiting_job(db, "full limit")
+    assert "job 1 t on box-b" in words(visit("viewer").text(f"/jobs/{job}"))
+
+
+def test_the_matrix_agrees_with_the_engine(visit: Visit, db: Db) -> None:
+    worker(db, "default", "a", tasks=["u"])
+    worker(db, "default", "b", models=["n"])
+    worker(db, "default", "c", vram_mb=4)
+    worker(db, "default", "d", labels={"zone": "us"})
+    worker(db, "default", "e", project="other")
+    worker(db, "default", "f")
+    worker(db, "default", "g", tasks=["t"], models=["m"], vram_mb=9, labels={"zone": "eu"})
+    worker(db, "default", "h", labels={"zone": "eu"})
+    db.execute("select qwf.worker_control('h', 'default', 'off')")
+    for arguments in (
+        {}, {"model": "m"}, {"vram_mb": 8}, {"requires": {"zone": "eu"}}, {"project": "other"},
+        {"model": "m", "vram_mb": 8, "requires": {"zone": "eu"}},
+    ):  # fmt: skip
+        job = enqueue(db, "t", **arguments)
+        db.execute(
+            "update qwf.jobs set avoid_host = 'g', avoid_until = qwf.now() + interval '1 h'"
+            " where id = %s", (job,))  # fmt: skip
+        able = {host for (host,) in db.execute(
+            "select w.host from qwf.jobs j, _qwf.why_unfit(j, qwf.now()) u join qwf.workers w"
+            " on w.id = u.worker where j.id = %s and u.reasons = '{}'", (job,))}  # fmt: skip
+        with db.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+            rows = cursor.execute(waiting.WORKERS, {"job": job}).fetchall()
+        assert {w["host"] for w in waiting.nearest(rows) if w["takes"]} == able, arguments
+
+
+@pytest.mark.parametrize(
+    ("state", "offered"),
+    [
+        ("queued", {"run_next", "change_job", "cancel_job"}),
+        ("scheduled", {"run_next", "change_job", "cancel_job"}),
+        ("running", {"cancel_job"}),
+        ("failed", {"retry_job"}),
+        ("completed", set()),
+    ],
+)
+def test_buttons_fit_the_state_and_the_level(
+    visit: Visit, db: Db, state: str, offered: set[str]
+) -> None:
+    by = worker(db, "default")
+    if state == "failed":
+        job = fail(db, by, "t", "x")
+    else:
+        later = {"run_at": "2100-01-01 00:00Z"} if state == "scheduled" else {}
+        job = enqueue(db, "t", **later)
+        for claimed in claim(db, "default", by) if state in ("running", "completed") else []:
+            if state == "completed":
+                finish(db, claimed, "completed")
+    operators = {"retry_job", "cancel_job", "run_next", "change_job"}
+    assert buttons(visit("operator").text(f"/jobs/{job}")) & operators == offered
+    assert not buttons(visit("viewer").text(f"/jobs/{job}"))
+
+
+def test_priority_queue_and_time_are_changed(visit: Visit, db: Db) -> None:
+    job = enqueue(db, "t")
+    visitor = visit("operator")
+    changes = {"job_id": job, "priority": "7", "queue": "cpu", "run_at": "2100-01-01 08:00+01"}
+    assert act(visitor, f"/jobs/{job}", "change_job", **changes).status_code == 200
+    assert db.execute("select priority, queue, status from qwf.jobs").fetchone() == (
+        7, "cpu", "scheduled")  # fmt: skip
+    assert "due 2100-01-01" in words(visitor.text(f"/jobs/{job}"))
+    bad = act(visitor, f"/jobs/{job}", "change_job", job_id=job, queue="cup")
+    assert (bad.status_code, "cpu" in bad.text) == (409, True)
+
+
+def test_a_failed_job_is_retried(visit: Visit, db: Db) -> None:
+    job = fail(db, worker(db, "default"), "t", "x")
+    assert act(visit("operator"), f"/jobs/{job}", "retry_job", job_id=job).status_code == 200
+    assert db.execute("select status from qwf.jobs").fetchone() == ("queued",)
+
+
+def test_a_map_and_its_elements_lead_to_each_other(visit: Visit, db: Db) -> None:
+    start_run(db, {"id": "m", "node": "t", "queue": "default", "map": {"$from": "list"},
+                   "inputs": {"x": {"$from": "item"}}}, context={"list": [1, 2, 3]})  # fmt: skip
+    visitor = visit("viewer")
+    assert "queued 3 List them" in words(visitor.text("/jobs/1"))
+    assert "element 1 of the map job 1" in words(visitor.text("/jobs/3"))
+
+
+def test_strange_values_stay_text(visit: Visit, db: Db) -> None:
+    poison.fill(db)
+    visitor = visit("admin")
+    for (job,) in db.execute("select id from qwf.jobs").fetchall():
+        page = visitor.text(f"/jobs/{job}")
+        assert "\x1b" not in page
+        assert "\u202e" not in page
+        assert len(page) < 600_000
+
+
+def state(**known: Any) -> dict[str, Any]:
+    """What the strip and the budgets read of a job."""
+    now = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    return {
+        "status": "queued", "queue": "q", "elements": None, "created_at": now, "queued_at": now,
+        "claimed_at": None, "finished_at": None, "run_at": None, "failures": 0, "losses": 0,
+        "error_tries": 1, "transient_tries": 4, "loss_tries": 3, "on_failure": "fail",
+    } | known  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("known", "states"),
+    [
+        ({}, "enqueued QUEUED running completed"),
+        ({"status": "blocked", "queued_at": None}, "enqueued BLOCKED queued running completed"),
+        ({"status": "scheduled"}, "enqueued SCHEDULED queued running completed"),
+        ({"status": "cancelled"}, "enqueued queued CANCELLED"),
+        ({"status": "skipped", "queued_at": None}, "enqueued SKIPPED"),
+        ({"status": "awaiting_input", "queue": None}, "enqueued AWAITING_INPUT completed"),
+        ({"status": "completed", "queue": None}, "enqueued awaiting_input COMPLETED"),
+        ({"status": "blocked", "elements": 3}, "enqueued BLOCKED completed"),
+        ({"status": "awaiting_input", "claimed_at": datetime.now(timezone.utc)},
+         "enqueued queued running AWAITING_INPUT completed"),
+    ],
+)  # fmt: skip
+def test_the_strip_shows_the_way_of_a_job(known: dict[str, Any], states: str) -> None:
+    steps = page_of_job.strip(state(**known))
+    assert " ".join(s["state"].upper() if s["here"] else s["state"] for s in steps) == states
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({}, "an error fails it, a transient failure is tried again"),
+        ({"failures": 3, "transient_tries": 4}, "an error fails it, a transient failure fails it"),
+        ({"error_tries": 4}, "a failure is tried again"),
+        ({"error_tries": 4, "failures": 3, "on_failure": "ask"}, "the next failure asks a person"),
+    ],
+)
+def test_budgets_say_what_counts_next(known: dict[str, Any], said: str) -> None:
+    assert page_of_job.budgets(state(**known))[0]["next"] == said
+    assert page_of_job.budgets(state(losses=2))[1]["next"] == "a loss fails it"
+
+
+def test_bars_of_attempts_stay_within_their_lane() -> None:
+    begin = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    times = [begin + timedelta(minutes=n) for n in range(6)]
+    blank = dict.fromkeys(page_of_job.ENDED)
+    rows = [blank | {"attempt": n, "outcome": "error", "worker": "w", "host": "h",
+                     "queued_at": times[a], "started_at": times[b], "finished_at": times[c]}
+            for n, (a, b, c) in enumerate([(3, 4, 5), (1, 2, 2), (2, 1, 0)])]  # fmt: skip
+    rows.append(rows[0] | {"queued_at": None, "started_at": None})
+    for claimed in page_of_job.lanes(state(now=times[5]), rows):
+        bar = claimed["bar"]
+        assert 0 <= bar["wait_x"] <= bar["wait_x"] + bar["wait_width"] <= page_of_job.WIDTH
+        assert 0 <= bar["x"] < bar["x"] + bar["width"] <= page_of_job.WIDTH + 4
+        assert json.dumps(bar)
