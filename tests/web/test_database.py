@@ -1,0 +1,50 @@
+"""Statements of the page: one answer for everybody, and none from before a change."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import psycopg
+
+from qwf_agent.web.database import Database
+
+Db = psycopg.Connection[Any]
+COUNT = "select count(*) as jobs from qwf.jobs"
+# Waits for the lock of the test, so that a change happens while it runs.
+SLOW = "select count(*) as jobs, pg_advisory_lock_shared(%(key)s) from qwf.jobs"
+
+
+def test_equal_questions_within_a_second_have_one_answer(dsn: str, db: Db) -> None:
+    async def ask() -> list[int]:
+        database = Database(dsn)
+        counts = [(await database.rows(COUNT, {}, fresh_s=60.0))[0][0]["jobs"]]
+        db.execute("select qwf.enqueue('t')")
+        counts.append((await database.rows(COUNT, {}, fresh_s=60.0))[0][0]["jobs"])
+        database.forget()
+        counts.append((await database.rows(COUNT, {}, fresh_s=60.0))[0][0]["jobs"])
+        await database.close()
+        return counts
+
+    assert asyncio.run(ask()) == [0, 0, 1]
+
+
+def test_an_answer_that_was_asked_for_before_a_change_is_not_kept(dsn: str, db: Db) -> None:
+    async def ask() -> tuple[int, int]:
+        database = Database(dsn)
+        db.execute("select pg_advisory_lock(7)")
+        before = asyncio.ensure_future(database.rows(SLOW, {"key": 7}, fresh_s=60.0))
+        waits = "select from pg_locks where locktype = 'advisory' and not granted"
+        for _ in range(1000):
+            await asyncio.sleep(0.01)
+            if db.execute(waits).fetchone() is not None:
+                break
+        db.execute("select qwf.enqueue('t')")
+        database.forget()
+        db.execute("select pg_advisory_unlock(7)")
+        old, _ = await before
+        new, _ = await database.rows(SLOW, {"key": 7}, fresh_s=60.0)
+        await database.close()
+        return old[0]["jobs"], new[0]["jobs"]
+
+    assert asyncio.run(ask()) == (0, 1)
