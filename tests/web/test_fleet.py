@@ -218,8 +218,8 @@ def test_a_box_that_is_not_there_is_said(visit: Visit, path: str) -> None:
 
 def test_the_load_of_a_box_is_sent_for_each_span(visit: Visit, db: Db) -> None:
     for host in ("box-a", "box-b"):
-        measure(db, host, gpus=[{"use_pct": 10, "vram_used_mb": 1024, "vram_total_mb": 2048},
-                                {"use_pct": 30, "vram_used_mb": 1024, "vram_total_mb": 2048}])  # fmt: skip
+        card = {"vram_used_mb": 1024, "vram_total_mb": 2048}
+        measure(db, host, gpus=[{"use_pct": 10, **card}, {"use_pct": 30, **card}])
     db.execute(
         "insert into qwf.host_minutes (host, minute, samples, cpu_percent, cpu_percent_max)"
         " select 'box-a', date_bin('1 min', now(), 'epoch') - n * interval '1 min', 12, n, 2 * n"
@@ -250,8 +250,9 @@ def test_a_stranger_gets_no_history(visit: Visit) -> None:
 def test_whatever_agents_send_the_pages_show(visit: Visit, db: Db) -> None:
     poison.fill(db)
     name = worker(db, poison.STRANGE[:200].replace("\x00", ""))
-    for models in (None, 7, "x", [None, 7, [], {}, {"model": {}}, {"model": poison.STRANGE}],
-                   [{"model": "m", "card": {}, "busy": [], "warm_s": 10**400, "idle_s": "x"}]):  # fmt: skip
+    strange = [None, 7, [], {}, {"model": {}}, {"model": poison.STRANGE}]
+    late = [{"model": "m", "card": {}, "busy": [], "warm_s": 10**400, "idle_s": "x"}]
+    for models in (None, 7, "x", strange, late):
         stats = {"models": models, "model_loads": models, "swaps_avoided": "x", "model_load_s": []}
         db.execute("select qwf.heartbeat(%s, stats => %s)", (name, Jsonb(stats)))
         assert "<h1>Fleet</h1>" in visit("admin").text("/fleet")

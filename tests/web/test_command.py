@@ -1,0 +1,105 @@
+"""The verb `qwf web`: its link, whom it lets in, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+
+from support.servers import ROOT
+
+Start = Any
+
+
+@pytest.fixture
+def environment(dsn: str, tmp_path: Path) -> dict[str, str]:
+    known = {name: value for name, value in os.environ.items() if not name.startswith("QWF_")}
+    paths = {"PYTHONPATH": str(ROOT / "python"), "QWF_HOME": str(tmp_path / "home")}
+    return {**known, **paths, "QWF_DSN": dsn}
+
+
+@pytest.fixture
+def start(environment: dict[str, str], tmp_path: Path) -> Iterator[Start]:
+    """Starts `qwf web` with options; returns the process and the line it prints."""
+    started: list[subprocess.Popen[str]] = []
+
+    def run(*options: str) -> tuple[subprocess.Popen[str], str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", "from qwf_agent.cli import main; main()", "web", *options],
+            env=environment, cwd=tmp_path, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )  # fmt: skip
+        started.append(process)
+        assert process.stdout is not None
+        return process, process.stdout.readline().strip()
+
+    yield run
+    for process in started:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+def test_the_link_opens_the_page_and_ctrl_c_ends_it(start: Start) -> None:
+    process, link = start("--port", "0")
+    assert link.startswith("http://127.0.0.1:")
+    assert "?token=" in link
+    with httpx.Client(follow_redirects=True) as client:
+        assert "Overview" in client.get(link).text
+    with httpx.Client() as stranger:
+        assert stranger.get(link.partition("?")[0]).status_code == 401
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)
+    assert process.returncode in (0, 130)
+
+
+def test_it_ends_while_a_stream_is_open(start: Start) -> None:
+    process, link = start("--port", "0")
+    with httpx.Client(follow_redirects=True) as client:
+        client.get(link)
+        with client.stream("GET", link.partition("?")[0] + "stream") as stream:
+            assert next(stream.iter_lines()).startswith("retry")
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=20)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--host", "0.0.0.0"], 78, "say who may come"),
+        (["--host", "192.0.2.1"], 78, "say who may come"),
+        (["--host", "0.0.0.0", "--sign-in"], 78, "--insecure-http"),
+        (["--sign-in"], 78, "over TCP"),
+        (["--trust-header", "X-User"], 78, "needs --from"),
+        (["--from", "10.0.0.1"], 2, "belongs to --trust-header"),
+        (["--sign-in", "--trust-header", "X-User"], 2, "exclude each other"),
+        (["--tls-cert", "/etc/passwd"], 2, "belong together"),
+        (["--dsn", "postgresql://127.0.0.1:1/x"], 69, "127.0.0.1"),
+        (["--prot", "1"], 2, "--port"),
+    ],
+)
+def test_what_it_cannot_do_safely_it_does_not_start(
+    start: Start, options: list[str], code: int, said: str
+) -> None:
+    process, line = start(*options)
+    _, errors = process.communicate(timeout=20)
+    assert (line, process.returncode) == ("", code), errors
+    assert said in errors
+
+
+def test_a_port_that_is_taken_is_said(start: Start) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        process, _ = start("--port", str(taken.getsockname()[1]))
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 78
+    assert "--port takes another one" in errors
