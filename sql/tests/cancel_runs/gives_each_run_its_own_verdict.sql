@@ -8,10 +8,11 @@ select qwf_test.claim('cpu', 1);
 select qwf.finish(j.id, j.token, 'completed') from qwf.jobs j where j.status = 'running';
 select qwf.cancel_run((select id from made where n = 2));
 select results_eq(
-  (select format('select run_id, verdict, code from qwf.cancel_runs(''{%s,9000000000000,%s}'', ''late'')
+  (select format('select run_id, verdict, code
+    from qwf.cancel_runs(''{%s,900000000000,%s}'', ''late'')
     order by run_id', string_agg(id::text, ',' order by id desc), max(id)) from made),
   (select format($$ values (%s::bigint, 'refused', 'QW002'), (%s, 'unchanged', null),
-    (%s, 'cancelled', null), (9000000000000, 'refused', 'QW001') $$, min(id), min(id) + 1, max(id))
+    (%s, 'cancelled', null), (900000000000, 'refused', 'QW001') $$, min(id), min(id) + 1, max(id))
     from made),
   'one row each, once, and a refusal does not stop the others');
 select is((select detail || ' / ' || hint from qwf.cancel_runs(array[(select min(id) from made)])),

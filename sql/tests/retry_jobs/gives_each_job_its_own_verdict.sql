@@ -7,12 +7,12 @@ select qwf_test.report('a', 'fatal'), qwf_test.report('b', 'fatal'), qwf_test.re
 create temp table failed as select qwf_test.job('a') as a;
 select qwf.enqueue('a', key => 'k');
 select results_eq(format($$
-  select job_id, verdict, code, message from qwf.retry_jobs('{%1$s,%2$s,9000000000000,%3$s,%2$s}')
+  select job_id, verdict, code, message from qwf.retry_jobs('{%1$s,%2$s,900000000000,%3$s,%2$s}')
   order by job_id $$, (select a from failed), qwf_test.job('b'), qwf_test.job('c')),
   format($$ values (%s::bigint, 'refused', 'QW008', 'the key of the job is taken'),
     (%s, 'retried', null, null),
     (%s, 'refused', 'QW002', 'the job has not failed or been cancelled'),
-    (9000000000000, 'refused', 'QW001', 'no such job') $$,
+    (900000000000, 'refused', 'QW001', 'no such job') $$,
     (select a from failed), qwf_test.job('b'), qwf_test.job('c')),
   'one row each, once, and a refusal does not stop the others');
 select is(qwf_test.state('b'), 'queued', 'the one that could be retried is queued');

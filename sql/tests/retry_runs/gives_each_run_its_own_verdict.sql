@@ -9,10 +9,11 @@ select qwf_test.claim('cpu', 2);
 select qwf.finish(j.id, j.token, 'fatal') from qwf.jobs j where j.status = 'running';
 create temp table again as select qwf.enqueue_run('w', key => '1') as id;
 select results_eq(
-  (select format('select run_id, verdict, code from qwf.retry_runs(''{9000000000000,%s}'') order by run_id',
+  (select format('select run_id, verdict, code
+    from qwf.retry_runs(''{900000000000,%s}'') order by run_id',
     string_agg(id::text, ',' order by id desc)) from made),
   (select format($$ values (%s::bigint, 'refused', 'QW008'), (%s, 'retried', null),
-    (%s, 'refused', 'QW002'), (9000000000000, 'refused', 'QW001') $$, min(id), min(id) + 1, max(id))
+    (%s, 'refused', 'QW002'), (900000000000, 'refused', 'QW001') $$, min(id), min(id) + 1, max(id))
     from made),
   'one row each, and a refusal does not stop the others');
 select is((select r.status::text from qwf.runs r where r.id = (select min(id) + 1 from made)),
