@@ -63,6 +63,14 @@ def test_a_form_of_another_site_is_refused(visit: Visit, headers: dict[str, str]
     assert answer.status_code == 403
 
 
+def test_a_body_that_is_too_large_is_refused(visit: Visit) -> None:
+    visitor = visit("admin")
+    for sent in (b"name=" + b"x" * 7_000_000, (b"name=" + b"x" * 1_000_000 for _ in range(8))):
+        headers = {**FORM, "Content-Type": "application/x-www-form-urlencoded"}
+        answer = visitor.client.post("/do/pause_queue", content=sent, headers=headers)
+        assert answer.status_code == 413
+
+
 def test_fields_that_an_action_does_not_know_are_refused(visit: Visit) -> None:
     answer = visit("admin").do("pause_queue", name="default", force="1")
     assert answer.status_code == 422

@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 from psycopg_pool import PoolTimeout
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import (
     HTMLResponse,
@@ -36,7 +37,8 @@ from qwf_agent.web.trusted import Says, Trusted
 log = logging.getLogger("qwf_agent.web")
 STATIC = Path(__file__).with_name("static")
 YEAR_S = 365 * 86400
-MOST_FORM = 2_100_000  # bytes of a form: the longest text that the database takes
+MOST_FORM = 2_100_000  # bytes of a field: the longest text that the database takes
+MOST_BODY = 3 * MOST_FORM  # as browsers send it, with characters as %XX
 CSP = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
@@ -233,7 +235,22 @@ class Guard:
             why, status = refused
             await PlainTextResponse(why + "\n", status)(scope, receive, with_headers)
             return
-        await self._app(scope, receive, with_headers)
+        await self._app(scope, _bounded(receive), with_headers)
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Receives a body of at most MOST_BODY bytes; a longer one is answered with 413."""
+    received = 0
+
+    async def receive_some() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > MOST_BODY:
+            raise HTTPException(413, f"at most {MOST_BODY} bytes")
+        return message
+
+    return receive_some
 
 
 def _as_browsers_see_it(scope: Scope) -> Scope:
