@@ -212,6 +212,19 @@ def test_a_drawing_reads_the_nodes_of_its_run_once(full: psycopg.Connection[Any]
     assert worst(full, 8, lambda: rows_read(full, states)) < 100
 
 
+def test_why_a_job_waits_reads_only_what_is_ahead_of_it(full: psycopg.Connection[Any]) -> None:
+    """At most 1,000 jobs, and neither the rest of the queue nor what has ended."""
+    full.execute("select qwf.register_worker('box', 'default')")
+    full.execute("select qwf.create_limit('few', 3)")
+    full.execute("select qwf.enqueue('t', limit_by => 'few') from generate_series(1, 500)")
+    job = "select j.id from qwf.jobs j where j.status = 'queued' and j.queue = 'default'"
+    for order, most in (("position", 100), ("position desc", 1_200)):
+        row = full.execute(f"{job} order by {order} limit 1").fetchone()  # type: ignore[arg-type]
+        assert row is not None
+        why = "select qwf.why_not(%s)"
+        assert worst(full, 8, lambda: rows_read(full, why, [row[0]])) < most, order  # noqa: B023
+
+
 def test_pruning_reads_what_it_looks_at(full: psycopg.Connection[Any]) -> None:
     prune = "select qwf.prune(100)"
     assert worst(full, 8, lambda: rows_read(full, prune)) < 250  # nothing is old

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/read/_why_waiting
 -- Purpose: Returns why a job that some worker could take has not been taken yet.
--- Guarantees: Counts at most 1000 jobs ahead of it.
+-- Guarantees: Counts at most 1000 jobs ahead of it, and reads no more of the queue. Jobs whose
+--   limit is gone are not ahead: nobody can claim them.
 -- Called by: _why_unclaimed.
 
 begin;
@@ -14,11 +15,31 @@ as $$
     else format('%s jobs are', a.ahead) end, p_job.queue)
   from (
     select count(*) as ahead
-    from (
+    from (  -- each branch is a range of one index
       select from qwf.jobs j
+      where j.queue = p_job.queue and j.status = 'queued' and j.limit_by is null
+        and j.run_next and not p_job.run_next
+      union all
+      select from qwf.jobs j
+      where j.queue = p_job.queue and j.status = 'queued' and j.limit_by is null
+        and j.run_next = p_job.run_next and j.priority < p_job.priority
+      union all
+      select from qwf.jobs j
+      where j.queue = p_job.queue and j.status = 'queued' and j.limit_by is null
+        and j.run_next = p_job.run_next and j.priority = p_job.priority
+        and j.position < p_job.position
+      union all
+      select from qwf.limits l join qwf.jobs j on j.limit_by = l.name
+      where j.queue = p_job.queue and j.status = 'queued' and j.run_next and not p_job.run_next
+      union all
+      select from qwf.limits l join qwf.jobs j on j.limit_by = l.name
       where j.queue = p_job.queue and j.status = 'queued'
-        and (not j.run_next, j.priority, j.position)
-          < (not p_job.run_next, p_job.priority, p_job.position)
+        and j.run_next = p_job.run_next and j.priority < p_job.priority
+      union all
+      select from qwf.limits l join qwf.jobs j on j.limit_by = l.name
+      where j.queue = p_job.queue and j.status = 'queued'
+        and j.run_next = p_job.run_next and j.priority = p_job.priority
+        and j.position < p_job.position
       limit 1000
     ) j
   ) a

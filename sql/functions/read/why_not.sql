@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/read/why_not
 -- Purpose: Returns why a job is not running, in words a person can act on.
--- Guarantees: One line for each reason, and at least one. Names the worker that comes nearest.
+-- Guarantees: One line for each reason, and at least one. Names the worker that comes nearest. The
+--   plan is pinned: lists call this for each row, also when statistics are old.
 -- Raises: QW001 if there is no such job.
 -- Called by: people, qwf why.
 
@@ -9,6 +10,11 @@ begin;
 create function qwf.why_not(job_id bigint) returns setof text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+set jit = off
 as $$
 #variable_conflict use_column
 declare
