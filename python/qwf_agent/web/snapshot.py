@@ -59,7 +59,7 @@ TOPICS: dict[str, LiteralString] = {
     "runs": RUNS,
 }
 # Columns that grow by themselves: that time passes is no news. Pages that show them ask again.
-PASSING = frozenset({"age", "deadline_in", "head_wait", "last_seen", "seconds"})
+PASSING = frozenset({"age", "deadline_in", "head_wait", "last_seen", "oldest_wait", "seconds"})
 INTERVAL_S = 1.0
 HURRIED_S = 0.25  # the shortest pause, when somebody has changed something
 MOST_SAMPLES = 1000  # of hosts that a stream has not passed on: names are anybody's

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
 from qwf_agent.web import history, snapshot
@@ -46,6 +47,23 @@ join qwf.workers w on w.id = f.claimed_by
 where w.host = %(host)s
 order by f.finished_at desc limit 20
 """
+
+
+class Name(Convertor[str]):
+    """A name as part of an address: whatever a host calls itself, with slashes and line ends."""
+
+    regex = r"[\s\S]+"
+
+    def convert(self, value: str) -> str:
+        """The name."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """The part of the address, unquoted."""
+        return value
+
+
+register_url_convertor("name", Name())
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
@@ -98,7 +116,7 @@ async def _known(look: Look, host: str) -> dict[str, Any]:
 
 
 PAGES = (
-    Page("/fleet/{host:path}", "host.html", read, topics=("fleet", "hosts", "running", "failed"),
+    Page("/fleet/{host:name}", "host.html", read, topics=("fleet", "hosts", "running", "failed"),
          every_s=5),
 )  # fmt: skip
 DATA = (Data("/history/hosts", load_over_time, fresh_s=5),)

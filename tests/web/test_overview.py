@@ -1,0 +1,185 @@
+"""The first page: what is most urgent in the fleet, and what the menu of every page counts."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from support import poison
+from support.visitors import Visit
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
+Db = psycopg.Connection[Any]
+ASK = {"name": "pick", "steps": [{"id": "choose", "kind": "input", "widget": "confirm",
+                                  "prompt": "Send it?", "target": "yes"}]}  # fmt: skip
+
+
+def one(db: Db, query: LiteralString, *parameters: Any) -> Any:
+    """The value that a query returns."""
+    (row,) = db.execute(query, parameters).fetchall()
+    return row[0]
+
+
+def fail(db: Db, error: str, worker: str = "w") -> int:
+    """A job that fails for good with this error."""
+    db.execute("select qwf.enqueue('resize')")
+    job, token = db.execute(
+        "select job_id, token from qwf.claim('default', %s)", (worker,)
+    ).fetchall()[0]
+    db.execute("select qwf.finish(%s, %s, 'fatal', null, %s)", (job, token, error))
+    return int(job)
+
+
+def figure(page: str, name: str) -> str:
+    """A figure of the row below the heading."""
+    found = re.search(rf"<strong>([^<]*)</strong><span>{name}</span>", page)
+    assert found is not None, name
+    return found[1]
+
+
+def ask(db: Db) -> int:
+    """A run that asks a person."""
+    db.execute("select qwf.register_workflow(%s)", (Jsonb(ASK),))
+    run: int = one(db, "select qwf.enqueue_run('pick', '{}')")
+    return run
+
+
+def test_an_empty_database_says_what_makes_something_appear(visit: Visit, db: Db) -> None:
+    page = visit("viewer").text("/")
+    for command in ("qwf demo", "qwf agent --queue", "qwf run"):
+        assert f"<code>{command}" in page
+    db.execute("select qwf.enqueue('resize')")
+    assert "qwf demo" not in visit("viewer").text("/")
+
+
+def test_it_counts_what_waits_runs_asks_and_failed(visit: Visit, db: Db) -> None:
+    fail(db, "no paper")
+    run = ask(db)
+    db.execute("select qwf.enqueue('resize') from generate_series(1, 4)")
+    db.execute("select qwf.enqueue('later', run_at => now() + interval '1 day')")
+    db.execute("select qwf.claim('default', 'w')")
+    page = visit("viewer").text("/")
+    names = ("queued", "running", "scheduled", "question", "failed in the last hour")
+    assert [figure(page, name) for name in names] == ["3", "1", "1", "1", "1"]
+    assert "Send it?" in page
+    assert f"run {run}" in page
+    assert "no paper" in page
+
+
+def test_more_than_ten_thousand_jobs_are_not_counted(visit: Visit, db: Db) -> None:
+    jobs = Jsonb([{"task": "t"}] * 5001)
+    db.execute("select qwf.enqueue_many(%s)", (jobs,))
+    db.execute("select qwf.enqueue_many(%s)", (jobs,))
+    page = visit("viewer").text("/")
+    assert figure(page, "queued") == "&gt; 10,001"
+    assert "&gt; 10,000</td>" in page
+
+
+def test_failures_are_in_groups_with_the_boxes_where_they_were(visit: Visit, db: Db) -> None:
+    here = one(db, "select qwf.register_worker('box-a', 'default')")
+    for number in (1, 2, 3):
+        newest = fail(db, f"cannot read img_{number}.png", here)
+    fail(db, "no paper")
+    page = visit("viewer").text("/")
+    group = page[page.index(f'id="failure-{newest}"') :].partition("</li>")[0]
+    assert '<b class="error">3 ' in group
+    assert "cannot read img_3.png" in group
+    assert "on box-a" in group
+    assert '<b class="error">1 ' in page
+
+
+def test_a_job_that_no_worker_can_take_is_named(visit: Visit, db: Db) -> None:
+    info = Jsonb({"models": ["flux"]})
+    db.execute("select qwf.register_worker('box-a', 'default', %s)", (info,))
+    stuck = one(db, "select qwf.enqueue('draw', model => 'llama')")
+    possible = one(db, "select qwf.enqueue('draw', model => 'flux')")
+    page = visit("viewer").text("/")
+    assert f'id="stuck-{stuck}"' in page
+    assert f'id="stuck-{possible}"' not in page
+    assert "model llama" in page
+
+
+def test_a_broken_invariant_is_named(visit: Visit, db: Db) -> None:
+    assert "✓ invariants hold" in visit("viewer").text("/")
+    job = one(db, "select qwf.enqueue('resize')")
+    db.execute("update qwf.jobs set status = 'running' where id = %s", (job,))
+    page = visit("viewer").text("/")
+    assert "broken invariant" in page
+    assert f"job {job}" in page
+
+
+def test_it_says_when_nobody_ticks(visit: Visit, db: Db) -> None:
+    assert "no tick yet" in visit("viewer").text("/")
+    db.execute("select qwf.tick()")
+    assert "✓ tick" in visit("viewer").text("/")
+    db.execute("select setval('qwf.last_tick',"
+               " (extract(epoch from now() - interval '1 hour') * 1000)::bigint)")  # fmt: skip
+    assert "last tick 1 h 00 min ago" in visit("viewer").text("/")
+
+
+def test_what_waits_and_is_not_served_comes_first(visit: Visit, db: Db) -> None:
+    for queue in ("a", "b", "c"):
+        db.execute("select qwf.create_queue(%s)", (queue,))
+        db.execute("select qwf.enqueue('t', queue => %s)", (queue,))
+    db.execute("select qwf.register_worker('box-a', queue) from unnest('{a,b}'::text[]) queue")
+    db.execute("select qwf.pause_queue('b')")
+    page = visit("viewer").text("/")
+    order = re.findall(r'id="queue-(\w+)"', page)
+    assert order[:3] == ["c", "b", "a"]
+    assert "unserved" in page
+
+
+def test_the_trend_of_a_queue_is_drawn_from_its_minutes(visit: Visit, db: Db) -> None:
+    db.execute(
+        "insert into qwf.queue_minutes (queue, minute, queued, completed, error)"
+        " select 'default', date_bin('1 min', now(), 'epoch') - n * interval '1 min', 9, 2, 1"
+        " from generate_series(1, 10) n"
+    )
+    page = visit("viewer").text("/")
+    assert page.count("<line ") == 9
+    assert "↓ 9" in page
+    assert re.search(r'20, <span class="error">10</span>', page)
+
+
+@pytest.mark.parametrize("level", ["viewer", "operator", "admin"])
+def test_only_an_admin_pauses_a_queue_and_sees_it_at_once(visit: Visit, db: Db, level: str) -> None:
+    person = visit(level)
+    assert ('action="/do/pause_queue"' in person.text("/")) == (level == "admin")
+    person.do("pause_queue", name="default")
+    paused = level == "admin"
+    assert ('action="/do/resume_queue"' in person.text("/")) == paused
+    assert one(db, "select paused from qwf.queues where name = 'default'") == paused
+
+
+def test_every_page_counts_failures_and_questions_in_menu_title_and_icon(
+    visit: Visit, db: Db
+) -> None:
+    quiet = visit("viewer").text("/queues")
+    assert "<title>Queues · qwf</title>" in quiet
+    assert 'href="/static/icon.svg"' in quiet
+    ask(db)
+    asked = visit("viewer").text("/queues")
+    assert "<title>?1 Queues · qwf</title>" in asked
+    assert 'href="/static/icon-asked.svg"' in asked
+    fail(db, "no paper")
+    old = fail(db, "old")
+    db.execute("update qwf.jobs set finished_at = now() - interval '2 h' where id = %s", (old,))
+    failed = visit("viewer").text("/fleet")
+    assert "<title>✗1 ?1 Fleet · qwf</title>" in failed
+    assert 'href="/static/icon-failed.svg"' in failed
+    part = visit("viewer").get("/fleet", headers={"HX-Request": "true"}).text
+    assert 'data-failed="1" data-asked="1"' in part
+    assert visit("viewer").get("/static/icon-failed.svg").status_code == 200
+
+
+def test_whatever_producers_and_workers_write_the_page_shows(visit: Visit, db: Db) -> None:
+    poison.fill(db)
+    page = visit("admin").text("/")
+    assert "<h1>Overview</h1>" in page
+    assert not {"\x1b", "\u202e", "\u200b"} & set(page)
