@@ -26,6 +26,7 @@ CALLS: dict[str, dict[str, str]] = {
         "job_id": "(select id from qwf.jobs where status = 'awaiting_input')",
         "value": "'1'",
         "by": "'Ada'",
+        "asked": "(select since from qwf.pending_inputs)",
     },
     "answer_model_request": {
         "id": "(select id from qwf.model_requests)",

@@ -1,15 +1,18 @@
 -- Deploy qwf:functions/questions/answer_job
 -- Purpose: Answers the question of a job by its id, which is the only way for standalone jobs.
--- Guarantees: As submit_input.
+-- Guarantees: As submit_input. With `asked`, only the question of that time is answered: what was
+--   meant for it is never taken for an answer to a later question of the same job.
 -- Locks: the run, or the job if it has none; then as submit_input.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW001 for an unknown job, QW002 for a job that does not wait for an answer, QW005 for a
---   value that does not fit.
--- Called by: people, through psql, qwf answer or an application.
+-- Raises: QW001 for an unknown job, QW002 for a job that does not wait for an answer or asks again,
+--   QW005 for a value that does not fit.
+-- Called by: people, through psql, qwf answer, qwf web or an application.
 
 begin;
 
-create function qwf.answer_job(job_id bigint, value jsonb, by text default null) returns bigint
+create function qwf.answer_job(
+  job_id bigint, value jsonb, by text default null, asked timestamptz default null
+) returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -32,12 +35,22 @@ begin
   elsif v_job.status = 'awaiting_input' then
     select j.* into v_job from qwf.jobs j where j.id = answer_job.job_id for no key update;
   end if;
+  if v_job.status = 'awaiting_input'
+    and date_trunc('milliseconds', coalesce(v_job.queued_at, v_job.created_at))
+      <> date_trunc('milliseconds', answer_job.asked)
+  then
+    raise exception using errcode = 'QW002', message = 'the job asks again',
+      detail = format('job %s asked at %s, and again at %s',
+        v_job.id, answer_job.asked, coalesce(v_job.queued_at, v_job.created_at)),
+      hint = 'read the new question: select * from qwf.pending_inputs';
+  end if;
   return _qwf.take_answer(v_job, answer_job.value, answer_job.by);
 end $$;
 comment on function qwf.answer_job is
   'Answers the question of a job: of an input, or what to do about a failure (retry, skip, abort); '
-  'returns the id of the answer. QW001 no such job, QW002 the job does not wait for an answer, '
-  'QW005 the value does not fit.';
+  'returns the id of the answer. asked, column since of pending_inputs, names the question: if the '
+  'job asks again since then, the answer is refused. QW001 no such job, QW002 the job does not '
+  'wait for an answer or asks again, QW005 the value does not fit.';
 call _qwf.allow('qwf.answer_job', 'qwf_producer');
 
 commit;
