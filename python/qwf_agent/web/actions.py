@@ -137,13 +137,17 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
     return database.named_call(action, given)
 
 
-async def perform(action: str, form: FormData, person: Person) -> str:
-    """Do it as this person, and say what is so now. Raises psycopg.Error, UnknownFieldError."""
+async def perform(action: str, form: FormData, person: Person) -> database.Rows:
+    """Do it as this person; returns the rows. Raises psycopg.Error, UnknownFieldError."""
     statement = sql.SQL("{};{}").format(_as(person, action), call(action, form, person))
     async with await database.connect(person.dsn) as conn:
         cursor = await conn.execute(statement)
         cursor.nextset()
-        rows = await cursor.fetchall()
+        return await cursor.fetchall()
+
+
+def told(action: str, form: FormData, rows: database.Rows) -> str:
+    """What the page says when it is done."""
     values = [next(iter(row.values())) for row in rows]
     said = {name: str(value) for name, value in form.items()}
     good = sum(row.get("verdict") in DONE for row in rows)

@@ -6,13 +6,16 @@ import hashlib
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg_pool import PoolTimeout
 from starlette.applications import Starlette
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import (
@@ -27,9 +30,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from qwf_agent.web import access, actions, database, render, stream
-from qwf_agent.web.access import Access, Session
+from qwf_agent.web.access import Access, Person, Session
+from qwf_agent.web.database import Look
 from qwf_agent.web.health import Health
-from qwf_agent.web.page import Data, ElsewhereError, NotFoundError, Page
+from qwf_agent.web.page import Data, ElsewhereError, NotFoundError, Outcome, Page
 from qwf_agent.web.pages import DATA, PAGES
 from qwf_agent.web.snapshot import BADGES, Snapshot
 from qwf_agent.web.trusted import Says, Trusted
@@ -39,6 +43,7 @@ STATIC = Path(__file__).with_name("static")
 YEAR_S = 365 * 86400
 MOST_FORM = 2_100_000  # bytes of a field: the longest text that the database takes
 MOST_BODY = 3 * MOST_FORM  # as browsers send it, with characters as %XX
+MOST_FIELDS = 2000  # of a form: a list of 200 elements has several for each
 CSP = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
@@ -56,6 +61,7 @@ OLD_SCHEMA = (
     psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn,
     psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName,
 )  # fmt: skip
+OUT_OF_DATE = "this form is out of date: load the page again\n"
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -87,31 +93,51 @@ class Site:
         """The handler of a page."""
 
         async def shown(request: Request, session: Session) -> Response:
-            look = database.Look(self.database)
-            try:
-                found, status = await page.read(request, look), 200
-                template = page.template
-            except NotFoundError as error:
-                found, status, template = {"why": str(error)}, 404, "not_found.html"
-            except ElsewhereError as error:
-                return RedirectResponse(render.url(request, str(error)), status_code=303)
-            leaves = self.access.signs_out
-            (badges,), _ = await self.database.rows(BADGES, {})
-            html = render.page(template, request, session, look, found, page, leaves, badges)
-            times = ", ".join(f"sql;dur={s.took_s * 1000:.1f}" for s in look.statements[:20])
-            response = _tagged(request, html, status, times)
-            for name, value in found.get("cookies", {}).items():
-                _remember(request, response, name, value)
-            return response
+            look = Look(self.database)
+            return await self._answer(request, session, page, look, page.read(request, look))
 
         return self.person(shown)
+
+    def take(self, page: Page) -> Handler:
+        """The handler of a form that is sent to the page that shows it."""
+
+        async def taken(request: Request, session: Session) -> Response:
+            assert page.take is not None  # noqa: S101 - only such pages have this route
+            form = await request.form(max_fields=MOST_FIELDS, max_part_size=MOST_FORM)
+            if not access.csrf_matches(session, form.get("csrf")):
+                return PlainTextResponse(OUT_OF_DATE, 403)
+            look, call = Look(self.database), partial(self._told, request, session)
+            found = page.take(request, look, form, call)
+            return await self._answer(request, session, page, look, found)
+
+        return self.person(taken)
+
+    async def _answer(
+        self, request: Request, session: Session, page: Page, look: Look,
+        reading: Awaitable[dict[str, Any]],
+    ) -> Response:  # fmt: skip
+        """The page with what was found."""
+        try:
+            found, status, template = await reading, 200, page.template
+        except NotFoundError as error:
+            found, status, template = {"why": str(error)}, 404, "not_found.html"
+        except ElsewhereError as error:
+            return RedirectResponse(render.url(request, str(error)), status_code=303)
+        leaves = self.access.signs_out
+        (badges,), _ = await self.database.rows(BADGES, {})
+        html = render.page(template, request, session, look, found, page, leaves, badges)
+        times = ", ".join(f"sql;dur={s.took_s * 1000:.1f}" for s in look.statements[:20])
+        response = _tagged(request, html, status, times)
+        for name, value in found.get("cookies", {}).items():
+            _remember(request, response, name, value)
+        return response
 
     def send(self, data: Data) -> Handler:
         """The handler of what a script fetches."""
 
         async def sent(request: Request, session: Session) -> Response:
             try:
-                found = await data.read(request, database.Look(self.database))
+                found = await data.read(request, Look(self.database))
             except NotFoundError as error:
                 return JSONResponse({"why": str(error)}, 404)
             headers = {"Cache-Control": f"private, max-age={data.fresh_s}", "Vary": "Cookie"}
@@ -122,24 +148,36 @@ class Site:
     async def do(self, request: Request, session: Session) -> Response:
         """Call the function that a form names, and show the page of the form again."""
         action = request.path_params["action"]
-        form = await request.form(max_part_size=MOST_FORM)
+        form = await request.form(max_fields=MOST_FIELDS, max_part_size=MOST_FORM)
         back = render.own_path(request, str(form.get("back", "")))
         if not access.csrf_matches(session, form.get("csrf")):
-            return PlainTextResponse("this form is out of date: load the page again\n", 403)
+            return PlainTextResponse(OUT_OF_DATE, 403)
         if action not in actions.ACTIONS:
             return PlainTextResponse("there is no such action\n", 404)
-        if not session.person.may:
-            return PlainTextResponse("this page is read-only\n", 403)
-        if session.person.actor is not None and action not in session.person.may:
-            return HTMLResponse(render.notice("refused", "your level may not do this"), 403)
+        if (why := _forbidden(session.person, action)) is not None:
+            return HTMLResponse(render.notice("refused", why), 403)
+        outcome = await self._call(request, session, action, form)
+        kind = "done" if outcome.done else "refused"
+        if "hx-request" in request.headers:
+            return HTMLResponse(render.notice(kind, outcome.said), outcome.status)
+        session.notices.append((kind, outcome.said))
+        return RedirectResponse(back, status_code=303)
+
+    async def _call(
+        self, request: Request, session: Session, action: str, form: FormData
+    ) -> Outcome:
+        """Call the function of an action as the person, and write it into the log."""
         began, code = time.monotonic(), "ok"
         try:
-            kind, said, status = "done", await actions.perform(action, form, session.person), 200
+            rows = await actions.perform(action, form, session.person)
+            value = next(iter(rows[0].values())) if rows else None
+            outcome = Outcome(actions.told(action, form, rows), value=value)
         except actions.UnknownFieldError as error:
-            kind, said, status = "refused", f"the action has no field {error}", 422
+            code, outcome = "-", Outcome(f"the action has no field {error}", 422)
         except psycopg.Error as error:
             code = error.sqlstate or type(error).__name__
-            kind, (said, status) = "refused", actions.refused(error)
+            said, status = actions.refused(error)
+            outcome = Outcome(said, status, detail=error.diag.message_detail)
             if status == 500:
                 log.warning("%s: %s", action, error)
         client = request.client.host if request.client else "-"
@@ -148,10 +186,18 @@ class Site:
                  (time.monotonic() - began) * 1000)  # fmt: skip
         self.database.forget()
         self.snapshot.hurry()
-        if "hx-request" in request.headers:
-            return HTMLResponse(render.notice(kind, said), 200 if kind == "done" else status)
-        session.notices.append((kind, said))
-        return RedirectResponse(back, status_code=303)
+        return outcome
+
+    async def _told(
+        self, request: Request, session: Session, action: str, values: Mapping[str, str]
+    ) -> Outcome:
+        """As _call; the page that is shown next says that it is done."""
+        if (why := _forbidden(session.person, action)) is not None:
+            return Outcome(why, 403)
+        outcome = await self._call(request, session, action, FormData(values))
+        if outcome.done:
+            session.notices.append(("done", outcome.said))
+        return outcome
 
     async def ready(self, request: Request) -> Response:
         """Whether the database answers and has the schema: for a load balancer."""
@@ -194,6 +240,7 @@ def build(
     site = Site(data, snapshot, who)
     routes = [
         *(Route(page.path, site.show(page)) for page in PAGES),
+        *(Route(page.path, site.take(page), methods=["POST"]) for page in PAGES if page.take),
         *(Route(given.path, site.send(given)) for given in DATA),
         Route("/do/{action}", site.person(site.do), methods=["POST"]),
         Route("/stream", site.person(site.stream)),
@@ -251,6 +298,15 @@ def _bounded(receive: Receive) -> Receive:
         return message
 
     return receive_some
+
+
+def _forbidden(person: Person, action: str) -> str | None:
+    """Why a person is not even tried; what a login may do, Postgres decides."""
+    if not person.may:
+        return "this page is read-only"
+    if person.actor is not None and action not in person.may:
+        return "your level may not do this"
+    return None
 
 
 def _as_browsers_see_it(scope: Scope) -> Scope:

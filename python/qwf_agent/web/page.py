@@ -1,12 +1,14 @@
-"""What a page is: a path, a template, and a function that reads what the template shows. And data
-for its scripts: a path, and a function that reads what is sent as JSON."""
+"""What a page is: a path, a template, and a function that reads what the template shows; perhaps
+one for a form that is sent to it. And data for its scripts: a path, and a function that reads what
+is sent as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.datastructures import FormData
 from starlette.requests import Request
 
 from qwf_agent.web.database import Look
@@ -21,13 +23,33 @@ class ElsewhereError(Exception):
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What became of a call of an action: its value, or why it was refused."""
+
+    said: str
+    status: int = 200  # of the answer to a form that does nothing else
+    value: Any = None
+    detail: str | None = None  # of the refusal: a line for each problem
+
+    @property
+    def done(self) -> bool:
+        """Whether it was done."""
+        return self.status == 200
+
+
+Call = Callable[[str, Mapping[str, str]], Awaitable[Outcome]]
+
+
+@dataclass(frozen=True)
 class Page:
     """A page.
 
     `read` gets the request and a Look, and returns the variables of the template. The block `live`
     of the template is fetched again when one of `topics` changes (see snapshot.py), or every
-    `every_s` seconds. `read` raises NotFoundError and ElsewhereError. What it returns under
-    `cookies` is remembered by the browser: a choice of this person, never a secret.
+    `every_s` seconds. `take` does the same with a form that the page has sent to its own address;
+    it gets the form, and a function that calls an action for the person, and is for forms that
+    must come back with what was entered. Both raise NotFoundError and ElsewhereError. What they return
+    under `cookies` is remembered by the browser: a choice of this person, never a secret.
     """
 
     path: str
@@ -35,6 +57,7 @@ class Page:
     read: Callable[[Request, Look], Awaitable[dict[str, Any]]]
     topics: tuple[str, ...] = ()
     every_s: float | None = None
+    take: Callable[[Request, Look, FormData, Call], Awaitable[dict[str, Any]]] | None = None
 
 
 @dataclass(frozen=True)
