@@ -13,7 +13,7 @@ import pytest
 from qwf_agent.web.pages import failures
 from support import poison
 from support.made_jobs import enqueue, fail, worker
-from web.conftest import Visit
+from support.visitors import Visit
 
 Db = psycopg.Connection[Any]
 NOW = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)

@@ -15,7 +15,7 @@ from qwf_agent.web import waiting
 from qwf_agent.web.pages import job as page_of_job
 from support import poison
 from support.made_jobs import claim, enqueue, fail, finish, start_run, worker
-from web.conftest import FORM, Visit, Visitor
+from support.visitors import FORM, Visit, Visitor
 
 Db = psycopg.Connection[Any]
 

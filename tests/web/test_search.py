@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from support.made_jobs import enqueue, fail, start_run, worker
-from web.conftest import Visit
+from support.visitors import Visit
 
 Db = psycopg.Connection[Any]
 
