@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import httpx2 as httpx
 import psutil
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from qwf_agent import config, embedded
-from qwf_agent.cli.demo import photos
-from support.welcome import Cli
+from qwf_agent.cli import connection
+from qwf_agent.cli.demo import following, page, photos
+from support.servers import Server
+from support.welcome import OPTIONS, Cli
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = [sys.executable, "-c", "from qwf_agent.cli import main; main()", "demo"]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def home() -> Iterator[Path]:
-    """The QWF_HOME of the test; its server is stopped afterwards."""
+    """The QWF_HOME of the test; its page and its server are stopped afterwards."""
     yield config.home()
+    page.stop(config.home())
     embedded.down(config.home())
 
 
@@ -42,6 +51,25 @@ def agents_of(home: Path) -> list[psutil.Process]:
     return found
 
 
+def pages_of(home: Path) -> list[psutil.Process]:
+    """Pages that run with this QWF_HOME."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            mine = process.environ().get("QWF_HOME") == str(home)
+            if mine and "web" in process.cmdline() and process.status() != "zombie":
+                found.append(process)
+    return found
+
+
+def title(link: str) -> str:
+    """What a browser that follows the link shows."""
+    with httpx.Client(follow_redirects=True) as client:
+        answer = client.get(link)
+        assert answer.status_code == 200, answer.text[:300]
+        return answer.text.partition("<title>")[2].partition("</title>")[0]
+
+
 def demo(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*DEMO, *words],
@@ -53,7 +81,7 @@ def demo(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_makes_pictures_from_photographs_and_can_be_run_again(home: Path) -> None:
+def test_makes_pictures_from_photographs_and_can_be_run_again(home: Path, qwf: Cli) -> None:
     first = demo()
     assert first.returncode == 0, first.stdout + first.stderr
     for photo in photos.shipped():
@@ -64,6 +92,10 @@ def test_makes_pictures_from_photographs_and_can_be_run_again(home: Path) -> Non
         assert all(path.stat().st_size > 1000 for path in made)
     assert "5 of 5 runs completed" in first.stdout
     assert (home / "demo" / "index.html").is_file()
+    links = re.findall(r"^http://127\.0\.0\.1:\d+/\?token=\S+$", first.stdout, re.MULTILINE)
+    assert len(links) == 2
+    assert links[0] == links[1]
+    assert "qwf" in title(links[0])
     with psycopg.connect(config.find_dsn()) as conn:
         assert conn.execute("select * from qwf.check_invariants()").fetchall() == []
         states = conn.execute("select distinct status from qwf.runs").fetchall()
@@ -75,6 +107,11 @@ def test_makes_pictures_from_photographs_and_can_be_run_again(home: Path) -> Non
     again = demo("--limit", "1", "--out", str(home / "elsewhere"))
     assert again.returncode == 0, again.stdout + again.stderr
     assert len(list((home / "elsewhere").rglob("sheet.png"))) == 1
+    assert links[0] in again.stdout.splitlines()  # the page of the first time
+    assert len(pages_of(home)) == 1
+    assert stat.S_IMODE((home / "logs" / "demo-web.log").stat().st_mode) == 0o600
+    assert qwf("down").stdout == "stopped\n"
+    assert pages_of(home) == []
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
@@ -127,18 +164,100 @@ def test_refuses_a_folder_without_photographs(qwf: Cli, tmp_path: Path) -> None:
     assert "no photographs" in result.stderr
 
 
-def test_stops_waiting_for_an_answer_at_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    from qwf_agent.cli.demo import following
+def test_a_page_for_another_database_takes_the_place_of_the_old_one(
+    dsn: str, template: str, server: Server, home: Path
+) -> None:
+    with server.database(server.new_name(), template) as other:
+        first = page.start(home, dsn)
+        (process,) = pages_of(home)
+        assert page.start(home, dsn) == first
+        assert pages_of(home) == [process]
+        second = page.start(home, server.dsn(other.dbname))
+        assert process not in pages_of(home)
+        assert len(pages_of(home)) == 1
+        assert second != first
+        assert "qwf" in title(second)
+        assert page.stop(home)
+        assert not page.stop(home)
 
+
+def test_two_that_start_a_page_at_once_share_it(dsn: str, home: Path) -> None:
+    with ThreadPoolExecutor() as pool:
+        links = set(pool.map(lambda _: page.start(home, dsn), range(3)))
+    assert len(links) == len(pages_of(home)) == 1
+
+
+def test_a_page_that_was_killed_is_started_again(dsn: str, home: Path) -> None:
+    first = page.start(home, dsn)
+    (process,) = pages_of(home)
+    process.kill()
+    process.wait()
+    assert page.start(home, dsn) != first
+    assert len(pages_of(home)) == 1
+
+
+def test_without_its_packages_there_is_no_page_and_the_demo_says_how_to_get_it(
+    dsn: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = "raise ModuleNotFoundError(\"No module named 'uvicorn'\", name='uvicorn')"
+    (tmp_path / "uvicorn.py").write_text(missing)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}")
+    with pytest.raises(page.PageFailed, match=r"pip install 'qwf-agent\[web\]'"):
+        page.start(home, dsn)
+    assert pages_of(home) == []
+
+
+def test_a_question_that_somebody_answers_elsewhere_is_not_asked_any_longer(
+    applied: Cli, work: Callable[..., list[str]], db: psycopg.Connection[Any], dsn: str,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    applied("run", "welcome")
+    work()
+    question = db.execute("select run_id, node_id from qwf.pending_inputs").fetchone()
+    assert question is not None
+    run, node = question
+    reading, writing = os.pipe()
+    with (
+        os.fdopen(reading) as stdin, os.fdopen(writing, "w"), connection.connect(dsn) as conn,
+        ThreadPoolExecutor() as pool,
+    ):  # fmt: skip
+        monkeypatch.setattr("sys.stdin", stdin)
+        asker = following.Asker(conn, {run: "a photo"}, 60, True)
+        asked = pool.submit(asker.ask_all, following.Board({run: "a photo"}))
+        until_looks(db, "pending_inputs where job_id")
+        db.execute("select qwf.submit_input(%s, %s, %s, 'ada')", (run, node, Jsonb(OPTIONS[1])))
+        assert asked.result(timeout=30) is True
+    said = capsys.readouterr().out
+    assert "Which one?" in said
+    assert "a photo: answered by ada: " in said
+    assert "bye" in said.partition("answered by ada")[2]
+    assert "no answer" not in said
+
+
+def until_looks(db: psycopg.Connection[Any], statement: str) -> None:
+    """Wait until a session of this database has asked that."""
+    query = (
+        "select exists (select from pg_stat_activity where datname = current_database()"
+        " and pid <> pg_backend_pid() and query like %s)"
+    )
+    deadline = time.monotonic() + 30
+    while db.execute(query, (f"%{statement}%",)).fetchone() != (True,):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_stops_waiting_for_an_answer_at_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     reading, writing = os.pipe()
     with os.fdopen(reading) as stdin, os.fdopen(writing, "w") as typed:
         monkeypatch.setattr("sys.stdin", stdin)
         started = time.monotonic()
-        assert following._number(3, 0.05) == 1
+        assert following._number(3, 0.05, lambda: True) == 1
         assert time.monotonic() - started >= 0.05
         typed.write("7\n")
         typed.flush()
-        assert following._number(3, 0.05) == 1  # 7 is refused, then there is no answer
+        assert (
+            following._number(3, 0.05, lambda: True) == 1
+        )  # 7 is refused, then there is no answer
         typed.write("2\n")
         typed.flush()
-        assert following._number(3, 5) == 2
+        assert following._number(3, 5, lambda: True) == 2

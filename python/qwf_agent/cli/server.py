@@ -37,13 +37,19 @@ def up() -> None:
 
 @click.command()
 def down() -> None:
-    """Stop the Postgres that `qwf up` started; its data is kept.
+    """Stop the Postgres that `qwf up` started, and the page of the demo; the data is kept.
 
     \b
     Example:  qwf down
     """
+    from qwf_agent.cli.demo import page
+
+    stopped_page = page.stop(config.home())
     stopped = embedded.down(config.home())
-    click.echo("stopped" if stopped else f"no server was running under {config.home()}")
+    if stopped or stopped_page:
+        click.echo("stopped")
+    else:
+        click.echo(f"no server was running under {config.home()}")
 
 
 @click.command()

@@ -15,7 +15,7 @@ import click
 from qwf_agent import config, embedded
 from qwf_agent.cli import connection, definition_files, draw, errors, output
 from qwf_agent.cli.connection import Connection
-from qwf_agent.cli.demo import photos, results
+from qwf_agent.cli.demo import page, photos, results
 from qwf_agent.cli.demo.agents import Agents
 from qwf_agent.cli.demo.following import follow
 
@@ -62,18 +62,20 @@ folder = click.Path(exists=True, file_okay=False, path_type=Path)
 @click.option(
     "--example", type=folder, metavar="DIR", help="Folder of the example, if it is not found."
 )
+@click.option("--no-page", is_flag=True, help="Start no page for the browser.")
 @click.option("--dsn", metavar="URL", help="Use this database instead of one under ~/.qwf.")
 def demo(
     own: Path | None, limit: int, yes: bool, answer_after: float,
-    out: Path | None, example: Path | None, dsn: str | None,
+    out: Path | None, example: Path | None, no_page: bool, dsn: str | None,
 ) -> None:  # fmt: skip
     """See qwf work on real photographs.
 
     Finds objects in photographs, asks you to choose one, and makes a relief of it.
 
-    Starts your own Postgres (like `qwf up`), a cpu and a gpu agent, and one run for each
-    photograph. The server keeps running afterwards: look around with `qwf runs` and `qwf show`,
-    stop it with `qwf down`.
+    Starts your own Postgres (like `qwf up`), a cpu and a gpu agent, a page for your browser (like
+    `qwf web`), and one run for each photograph. Answer the questions here or on the page. Server
+    and page keep running afterwards: look around on the page, or with `qwf runs` and `qwf show`;
+    stop both with `qwf down`.
 
     \b
     Example:  qwf demo --photos ~/Pictures
@@ -87,20 +89,20 @@ def demo(
     asking = sys.stdin.isatty() and sys.stdout.isatty() and not yes
     with _interrupted_by_signals(), connection.connect(address) as conn:
         definition_files.register(conn, definition_files.load(source / "definitions"))
+        link = None if no_page else _page(address)
         with Agents(address, source, config.home() / "logs") as agents:
             click.echo(f"agents for cpu and gpu, logs in {agents.logs}")
             with conn.transaction():
                 names = {_enqueue(conn, photo, target): photo.name for photo in chosen}
             try:
-                statuses = follow(conn, names, agents, answer_after if asking else None)
+                statuses = follow(
+                    conn, names, agents, answer_after if asking else None, link is not None
+                )
             except BaseException:
                 _cancel(conn, names)
                 raise
         complete = results.report(conn, statuses, names, target)
-    click.echo(
-        f"\nIt took {draw.duration(time.monotonic() - started)}. The server keeps running. "
-        f"Look around: qwf runs, qwf show {max(names)}. Stop it: qwf down"
-    )
+    _say_goodbye(time.monotonic() - started, max(names), link, dsn is None)
     raise SystemExit(0 if complete else 1)
 
 
@@ -130,6 +132,30 @@ def _server() -> str:
         migrate.deploy(address, say=lambda line: status.update(f"deploying {line.strip('+ ')}"))
     click.echo(f"Postgres under {config.home()}")
     return address
+
+
+def _page(address: str) -> str | None:
+    """The link of a page for this database, which is said; None if there is no page."""
+    with output.console().status("starting the page"):
+        try:
+            link = page.start(config.home(), address)
+        except page.PageFailed as error:
+            click.echo(f"no page for your browser: {error}")
+            return None
+    click.echo(f"watch it in your browser:\n{link}")
+    return link
+
+
+def _say_goodbye(seconds: float, run: int, link: str | None, own_server: bool) -> None:
+    click.echo(f"\nIt took {draw.duration(seconds)}. ", nl=False)
+    kept = [*(["the server"] if own_server else []), *(["the page"] if link else [])]
+    if kept:
+        keep = f"{' and '.join(kept)} {'keep' if len(kept) > 1 else 'keeps'} running"
+        click.echo(f"{keep[0].upper()}{keep[1:]}. Stop {'them' if len(kept) > 1 else 'it'}: "
+                   "qwf down")  # fmt: skip
+    click.echo(f"Look around: qwf runs, qwf show {run}" + (", or in your browser:" if link else ""))
+    if link:
+        click.echo(link)
 
 
 def _enqueue(conn: Connection, photo: photos.Photo, target: Path) -> int:

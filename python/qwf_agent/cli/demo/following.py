@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import sys
+import termios
 import time
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -18,8 +21,10 @@ from qwf_agent.cli import connection, draw, output
 from qwf_agent.cli.answer import answer_node
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.demo.agents import Agents
+from qwf_agent.cli.draw.visible import visible
 
 POLL_S = 0.2
+LOOK_S = 0.5  # how often a prompt looks whether somebody else has answered
 ENDS = {"completed", "failed", "cancelled", "skipped"}
 STUCK_AFTER_S = 300.0  # without any progress
 
@@ -64,13 +69,15 @@ class Board:
 
 
 def follow(
-    conn: Connection, names: dict[int, str], agents: Agents, answer_after: float | None
-) -> list[Status]:
+    conn: Connection, names: dict[int, str], agents: Agents, answer_after: float | None,
+    has_page: bool,
+) -> list[Status]:  # fmt: skip
     """Show progress and ask questions until all runs are over; returns their last statuses.
 
-    If nobody answers a question within answer_after seconds, its first option is taken; with None,
-    nobody is asked. Raises AgentDied and Stuck.
+    If nobody answers a question within answer_after seconds, here or elsewhere, its first option
+    is taken; with None, nobody is asked. Raises AgentDied and Stuck.
     """
+    asker = Asker(conn, names, answer_after, has_page)
     board = Board(names)
     before: list[tuple[Any, ...]] = []
     changed = time.monotonic()
@@ -82,7 +89,7 @@ def follow(
                 return statuses
             agents.check()
             after = _progress(statuses)
-            if after != before or _answer_all(conn, names, board, answer_after):
+            if after != before or asker.ask_all(board):
                 before, changed = after, time.monotonic()
             elif time.monotonic() - changed > STUCK_AFTER_S:
                 raise Stuck(f"no progress for {STUCK_AFTER_S:.0f} s; logs: {agents.logs}")
@@ -96,43 +103,87 @@ def _progress(statuses: list[Status]) -> list[tuple[Any, ...]]:
     return [(node["job_id"], node["status"], node["progress"]) for node in nodes]
 
 
-def _answer_all(
-    conn: Connection, names: dict[int, str], board: Board, answer_after: float | None
-) -> bool:
-    """Have all open questions answered; False if there were none."""
-    query = "select * from qwf.pending_inputs where run_id = any(%s) order by run_id"
-    questions = connection.many(conn, query, (list(names),))
-    for asked in questions:
-        board.clear()
-        chosen = _choose(names[asked["run_id"]], asked, board.console, answer_after)
+class Asker:
+    """Has the questions of the runs answered, at the prompt or by whoever is faster elsewhere."""
+
+    def __init__(
+        self, conn: Connection, names: dict[int, str], answer_after: float | None, has_page: bool
+    ) -> None:
+        self._conn, self._names = conn, names
+        self._answer_after, self._has_page = answer_after, has_page
+
+    def ask_all(self, board: Board) -> bool:
+        """Have all open questions answered; False if there were none."""
+        query = "select * from qwf.pending_inputs where run_id = any(%s) order by run_id"
+        questions = connection.many(self._conn, query, (list(self._names),))
+        for asked in questions:
+            board.clear()
+            self._ask(asked, board.console)
+        return bool(questions)
+
+    def _ask(self, asked: dict[str, Any], console: Console) -> None:
+        chosen = self._choose(asked, console) if self._is_open(asked) else None
         try:
-            answer_node(conn, asked["run_id"], asked["node_id"], chosen, "demo")
+            if chosen is not None:
+                answer_node(self._conn, asked["run_id"], asked["node_id"], chosen, "demo")
+                return
         except psycopg.DatabaseError as error:
             if error.sqlstate != "QW002":  # QW002: someone else has answered it
                 raise
-    return bool(questions)
+        click.echo(f"{self._names[asked['run_id']]}: {self._what_happened(asked)}")
+
+    def _choose(self, asked: dict[str, Any], console: Console) -> Any:
+        """The option that is chosen here, or None if the question is closed before."""
+        name, options = self._names[asked["run_id"]], draw.options(asked["spec"])
+        if self._answer_after is None:
+            click.echo(f"{name}: not asking, taking the best: {options[0][1]}")
+            return options[0][0]
+        console.print(Text.assemble((f"\n{name}  ", "bold"), (asked["prompt"], "magenta")))
+        for path in draw.shown(asked["spec"]):
+            console.print(Text(f"  {path}", "blue"), soft_wrap=True)  # do not break the path
+        for number, (_, text) in enumerate(options, start=1):
+            console.print(Text.assemble((f"  {number}  ", "cyan"), text), soft_wrap=True)
+        if self._has_page:
+            console.print(Text("  answer here or on the page", "dim"))
+        number_chosen = _number(len(options), self._answer_after, lambda: self._is_open(asked))
+        return None if number_chosen is None else options[number_chosen - 1][0]
+
+    def _is_open(self, asked: dict[str, Any]) -> bool:
+        query = "select 1 from qwf.pending_inputs where job_id = %s and since = %s"
+        return bool(connection.many(self._conn, query, (asked["job_id"], asked["since"])))
+
+    def _what_happened(self, asked: dict[str, Any]) -> str:
+        """How a question was closed, if not by us."""
+        query = (
+            "select answered_by, value from qwf.input_answers where job_id = %s"
+            " order by id desc limit 1"
+        )
+        answers = connection.many(self._conn, query, (asked["job_id"],))
+        if not answers:
+            return "the question is closed"
+        value = answers[0]["value"]
+        known = (text for option, text in draw.options(asked["spec"]) if option == value)
+        what = next(known, json.dumps(value, ensure_ascii=False))
+        return visible(f"answered by {answers[0]['answered_by']}: {what}")
 
 
-def _choose(name: str, asked: dict[str, Any], console: Console, answer_after: float | None) -> Any:
-    options = draw.options(asked["spec"])
-    if answer_after is None:
-        click.echo(f"{name}: not asking, taking the best: {options[0][1]}")
-        return options[0][0]
-    console.print(Text.assemble((f"\n{name}  ", "bold"), (asked["prompt"], "magenta")))
-    for path in draw.shown(asked["spec"]):
-        console.print(Text(f"  {path}", "blue"), soft_wrap=True)  # do not break the path
-    for number, (_, text) in enumerate(options, start=1):
-        console.print(Text.assemble((f"  {number}  ", "cyan"), text), soft_wrap=True)
-    return options[_number(len(options), answer_after) - 1][0]
+def _number(count: int, seconds: float, is_open: Callable[[], bool]) -> int | None:
+    """A number from the terminal; 1 for Enter, for the end of input, and when nobody answers.
 
-
-def _number(count: int, seconds: float) -> int:
-    """A number from the terminal; 1 for Enter, for the end of input, and when nobody answers."""
+    None if the question is no longer open.
+    """
     while True:
         click.echo(f"Which one? 1-{count}, Enter takes 1: ", nl=False)
-        if not select.select([sys.stdin], [], [], seconds)[0]:
-            click.echo(f"\nno answer for {seconds:.0f} s, taking 1")
-            return 1
+        deadline = time.monotonic() + seconds
+        while not select.select([sys.stdin], [], [], min(LOOK_S, seconds))[0]:
+            if not is_open():
+                click.echo()
+                if sys.stdin.isatty():  # half a line that was typed is no answer to the next one
+                    termios.tcflush(sys.stdin, termios.TCIFLUSH)
+                return None
+            if time.monotonic() > deadline:
+                click.echo(f"\nno answer for {seconds:.0f} s, taking 1")
+                return 1
         line = os.read(sys.stdin.fileno(), 1024).decode(errors="replace").strip()
         if not line:
             return 1
