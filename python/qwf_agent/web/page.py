@@ -48,8 +48,8 @@ class Page:
     of the template is fetched again when one of `topics` changes (see snapshot.py), or every
     `every_s` seconds. `take` does the same with a form that the page has sent to its own address;
     it gets the form, and a function that calls an action for the person, and is for forms that
-    must come back with what was entered. Both raise NotFoundError and ElsewhereError. What they return
-    under `cookies` is remembered by the browser: a choice of this person, never a secret.
+    must come back with what was entered. Both raise NotFoundError and ElsewhereError. What they
+    return under `cookies` is remembered by the browser: a choice of this person, never a secret.
     """
 
     path: str
