@@ -87,7 +87,7 @@ async def read_one(request: Request, look: Look) -> dict[str, Any]:
         "head": await look.rows(HEAD, queue=name),
         "limited": await look.rows(HEAD_LIMITED, queue=name),
         "stats": await look.rows(STATS, queue=name),
-        "counted": await look.row(COUNT, queue=name) if "count" in request.query_params else None,
+        "exact": await look.row(COUNT, queue=name) if "count" in request.query_params else None,
     }
 
 
