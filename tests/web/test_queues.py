@@ -59,3 +59,17 @@ def test_a_limit_shows_who_holds_its_places(visit: Visit, db: Db) -> None:
     page = visit("viewer").text("/queues")
     assert "2 of 2" in page
     assert all(f"job {job}" in page for (job,) in held)
+
+
+def test_the_history_of_a_queue_is_sent_by_the_minute(visit: Visit, db: Db) -> None:
+    db.execute(
+        "insert into qwf.queue_minutes (queue, minute, queued, running, completed, error)"
+        " select 'default', date_bin('1 min', now(), 'epoch') - n * interval '1 min', n, 1, 2, n"
+        " from generate_series(1, 3) n"
+    )
+    sent = visit("viewer").get("/history/queues/default").json()
+    assert [sent["lines"][line] for line in ("queued", "completed", "failed")] == [
+        [3, 2, 1], [2, 2, 2], [3, 2, 1],
+    ]  # fmt: skip
+    assert len(sent["at"]) == 3
+    assert visit("stranger").get("/history/queues/default").status_code == 401

@@ -34,4 +34,4 @@ PAGES: tuple[Page, ...] = (
     *doctor.PAGES,
     *search.PAGES,
 )
-DATA: tuple[Data, ...] = (*run.DATA, *run_map.DATA, *host.DATA)
+DATA: tuple[Data, ...] = (*run.DATA, *run_map.DATA, *host.DATA, *queues.DATA)

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from qwf_agent.web import snapshot
 from qwf_agent.web.database import Look
-from qwf_agent.web.page import NotFoundError, Page
+from qwf_agent.web.page import Data, NotFoundError, Page
 
 LIMITS = """
 select l.name, l.max_running, l.created_at, coalesce(s.held, '[]') as held
@@ -62,6 +62,11 @@ from qwf.queue_minutes m
 where m.queue = %(queue)s and m.minute > qwf.now() - interval '24 h'
 order by m.minute
 """
+CHARTS = (  # title, unit, lines with their names
+    ("Jobs", "", {"queued": "queued", "running": "running"}),
+    ("First waits", "s", {"head_wait_seconds": "first waits"}),
+    ("Ended in a minute", "", {"completed": "completed", "failed": "failed"}),
+)
 COUNT = (
     "select queued, scheduled, running, oldest_wait from qwf.queue_depth where queue = %(queue)s"
 )
@@ -86,19 +91,21 @@ async def read_one(request: Request, look: Look) -> dict[str, Any]:
         "sleepers": await look.rows(SLEEPERS, queue=name),
         "head": await look.rows(HEAD, queue=name),
         "limited": await look.rows(HEAD_LIMITED, queue=name),
+        "charts": CHARTS,
         "stats": await look.rows(STATS, queue=name),
         "exact": await look.row(COUNT, queue=name) if "count" in request.query_params else None,
     }
 
 
 async def history(request: Request, look: Look) -> dict[str, Any]:
-    """The last 24 hours of a queue, a point a minute: columns for a chart."""
+    """The last 24 hours of a queue, a point a minute: the lines of its charts, for charts.js."""
     rows = await look.rows(MINUTES, queue=request.path_params["queue"])
-    names = ("at", "queued", "running", "head_wait_seconds", "completed", "failed")
-    return {name: [row[name] for row in rows] for name in names}
+    lines = {line: [row[line] for row in rows] for _, _, of in CHARTS for line in of}
+    return {"at": [row["at"] for row in rows], "lines": lines}
 
 
 PAGES = (
     Page("/queues", "queues.html", read_all, topics=("queues", "fleet")),
     Page("/queues/{queue}", "queue.html", read_one, topics=("queues", "fleet"), every_s=5),
 )
+DATA = (Data("/history/queues/{queue}", history, fresh_s=30),)
