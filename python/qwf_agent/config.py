@@ -30,7 +30,7 @@ LOCATION_VARIABLES = {
     "PGDATABASE": "dbname",
 }
 VARIABLES = (
-    *("QWF_DSN", "QWF_CONFIG", "QWF_HOME", "QWF_DEBUG"),
+    *("QWF_DSN", "QWF_CONFIG", "QWF_HOME", "QWF_DEBUG", "QWF_LINK_SECRET"),
     # the options of the agent
     *("QWF_QUEUE", "QWF_SLOTS", "QWF_APP", "QWF_NODES", "QWF_ALLOW_COMMANDS", "QWF_HOST"),
     *("QWF_GPU", "QWF_VRAM_MB", "QWF_MAX_RSS", "QWF_CGROUP", "QWF_LABEL", "QWF_RANK"),

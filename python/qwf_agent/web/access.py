@@ -8,7 +8,7 @@ import secrets
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -132,6 +132,10 @@ class Access(ABC):
     async def session(self, request: Request) -> Session | Response:
         """The session of a request, or the answer for somebody who has none."""
 
+    @abstractmethod
+    async def bearer(self, actor: str) -> Person:
+        """Who calls for somebody who has a signed link: the login of the page, for `actor`."""
+
     def routes(self) -> Sequence[Route]:
         """Pages of its own, such as a form to sign in."""
         return ()
@@ -174,6 +178,10 @@ class TokenAccess(Access):
         return PlainTextResponse(
             "This page needs the link that `qwf web` printed: it ends in ?token=…\n", 401
         )
+
+    async def bearer(self, actor: str) -> Person:
+        """The login of the page."""
+        return replace(await person_of(self._dsn, self._read_only), actor=actor)
 
 
 async def person_of(dsn: str, read_only: bool = False) -> Person:

@@ -12,6 +12,7 @@ from starlette.datastructures import FormData
 
 from qwf_agent.web import database
 from qwf_agent.web.access import Person
+from qwf_agent.web.page import Outcome
 
 BY = frozenset({"by"})
 DONE = ("retried", "cancelled", "requested")  # verdicts of jobs and runs in a list
@@ -35,7 +36,9 @@ class Action:
 
 ACTIONS: dict[str, Action] = {
     "answer_job": Action(
-        {"job_id": "bigint", "value": "jsonb", "by": "text"}, "job {job_id} is answered", BY
+        {"job_id": "bigint", "value": "jsonb", "by": "text", "asked": "timestamptz"},
+        "job {job_id} is answered",
+        BY,
     ),
     "submit_input": Action(
         {"run_id": "bigint", "node_id": "text", "value": "jsonb", "by": "text"},
@@ -135,6 +138,23 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
     for name in known.signed:
         given[name] = ("text", person.actor or person.name)
     return database.named_call(action, given)
+
+
+async def outcome(action: str, form: FormData, person: Person) -> Outcome:
+    """Do it as this person, and say what came of it."""
+    if not person.may:
+        return Outcome("this page is read-only", 403, "read-only")
+    if person.actor is not None and action not in person.may:
+        return Outcome("your level may not do this", 403, "level")
+    try:
+        rows = await perform(action, form, person)
+    except UnknownFieldError as error:
+        return Outcome(f"the action has no field {error}", 422, "field")
+    except psycopg.Error as error:
+        said, status = refused(error)
+        return Outcome(said, status, error.sqlstate or type(error).__name__, error=error)
+    value = next(iter(rows[0].values())) if rows else None
+    return Outcome(told(action, form, rows), value=value)
 
 
 async def perform(action: str, form: FormData, person: Person) -> database.Rows:

@@ -14,6 +14,7 @@ from qwf_agent.cli import connection
 
 if TYPE_CHECKING:
     from qwf_agent.web.access import Access
+    from qwf_agent.web.files import Root
 
 NEEDED = "qwf web needs more packages: pip install 'qwf-agent[web]'"
 OPEN_TO_OTHERS = (
@@ -44,6 +45,13 @@ CLEAR_TEXT = (
     metavar="URL",
     help="Address for LISTEN, needed if --dsn leads through a transaction pooler.",
 )
+@click.option(
+    "--files",
+    "folders",
+    multiple=True,
+    metavar="[HOST=]DIR",
+    help="Show the files of jobs below this folder: of one host, or of all on a shared disk.",
+)
 @click.option("--insecure-http", is_flag=True, help="Sign in without TLS on a network.")
 @connection.dsn_option
 def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: Any) -> None:
@@ -71,7 +79,8 @@ def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: An
     hosts = (*access.LOCAL_HOSTS, host, f"[{host}]", *options["names"])
     listen = options["listen_dsn"]
     listen_dsn = None if listen is None else config.read_dsn(listen, "--listen-dsn")
-    page = app.build(where, who, hosts, options["trust_proxy"], listen_dsn)
+    roots = [_root(folder) for folder in options["folders"]]
+    page = app.build(where, who, hosts, options["trust_proxy"], listen_dsn, roots, _link_secret())
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     listening = _listen(uvicorn, host, port)
     scheme = "https" if options["tls_cert"] else "http"
@@ -88,6 +97,27 @@ def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: An
         timeout_graceful_shutdown=2,
     )  # fmt: skip
     uvicorn.Server(settings).run(sockets=[listening])
+
+
+def _root(text: str) -> Root:
+    """A folder below which files are shown. Raises ConfigError."""
+    from qwf_agent.web import files
+
+    try:
+        return files.parse_root(text)
+    except ValueError as error:
+        raise config.ConfigError(f"--files: {error}") from None
+
+
+def _link_secret() -> bytes | None:
+    """The secret of signed links. Without one the page starts all the same, and has no links."""
+    from qwf_agent.web import links
+
+    try:
+        return links.secret_of_this_user()
+    except config.ConfigError as error:
+        click.echo(f"there are no signed links: {error}", err=True)
+        return None
 
 
 def _listen(uvicorn: Any, host: str, port: int) -> Any:

@@ -192,14 +192,19 @@ class Database:
 
 @dataclass
 class Look:
-    """What one page asks the database: its statements, in order."""
+    """What one page asks the database: its statements, in order.
+
+    With fresh_s 0 no answer is older than the question, for a page that shows what its reader has
+    just done.
+    """
 
     database: Database
+    fresh_s: float = FRESH_S
     statements: list[Statement] = field(default_factory=list)
 
     async def rows(self, query: LiteralString, **params: Any) -> Rows:
         """The rows of a statement."""
-        rows, took_s = await self.database.rows(query, params)
+        rows, took_s = await self.database.rows(query, params, self.fresh_s)
         self.statements.append(Statement(written(query, params), took_s))
         return rows
 

@@ -7,6 +7,7 @@ link; it must be a plain file and have the size that was listed. No content is e
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 import re
@@ -157,6 +158,17 @@ def place(row: Mapping[str, Any], out_dir: str | None, out_root: str | None) -> 
     return Place(row["host"], out_root, folder, wanted.startswith("/"), names)
 
 
+def may_serve(
+    roots: Sequence[Root], row: Mapping[str, Any], *, out_dir: str | None, out_root: str | None
+) -> bool:
+    """Whether a folder that is served may have the file. No disk is asked, so it may be gone."""
+    try:
+        where = place(row, out_dir, out_root)
+    except FileRefused:
+        return False
+    return any(_below(root, where, _real_once(root.folder)) for root in roots)
+
+
 async def serve(
     roots: Sequence[Root],
     row: Mapping[str, Any],
@@ -204,7 +216,11 @@ def _deadline(where: Place) -> Iterator[None]:
 
 def _open_listed(roots: Sequence[Root], where: Place, size: int) -> io.FileIO:
     """The open file. Raises FileRefused if no root has it, or if it is not what was listed."""
-    ways = [(root, below) for root in roots for below in _below(root, where)]
+    ways = [
+        (root, below)
+        for root in roots
+        for below in _below(root, where, Path(os.path.realpath(root.folder)))
+    ]
     if not ways:
         raise _elsewhere(where, "No folder that is served here (--files) has it")
     for root, names in ways:
@@ -219,14 +235,21 @@ def _open_listed(roots: Sequence[Root], where: Place, size: int) -> io.FileIO:
     raise _elsewhere(where, "It is not on this machine, or is deleted")
 
 
-def _below(root: Root, where: Place) -> list[tuple[str, ...]]:
-    """The names from the root to the file, if the root may serve it."""
+@functools.cache
+def _real_once(folder: Path) -> Path:
+    """The folder without links, as it was when it was first asked for."""
+    return Path(os.path.realpath(folder))
+
+
+def _below(root: Root, where: Place, real: Path) -> list[tuple[str, ...]]:
+    """The names from the root to the file, if the root may serve it. `real` is its folder without
+    links."""
     if root.host is not None and root.host != where.host:
         return []
     found = []
     if where.path is not None:
         parts = Path(where.path).parts
-        for folder in dict.fromkeys((root.folder, Path(os.path.realpath(root.folder)))):
+        for folder in dict.fromkeys((root.folder, real)):
             if ".." not in parts and parts[: len(folder.parts)] == folder.parts:
                 found.append(parts[len(folder.parts) :])
     # The root of a host, or of agents that have not said where they write, stands for their own.

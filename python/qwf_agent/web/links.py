@@ -20,6 +20,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Literal
 
+from qwf_agent import config
 from qwf_agent.cli.draw.visible import visible
 from qwf_agent.config import ConfigError
 
@@ -96,9 +97,8 @@ def open_question(
     """Return if the question of the link still waits, else raise LinkRefused.
 
     `pending` is the row of the view pending_inputs for the job, `answer` its newest row of
-    input_answers; None if there is none. Read them and call answer_job in one transaction with
-    isolation level REPEATABLE READ: then the job cannot ask something else in between. SQLSTATE
-    40001 means that it did: do it all once more.
+    input_answers; None if there is none. The job may ask again after that, so answer_job gets the
+    time of the link as `asked`, and refuses the answer if it has.
     """
     if pending is not None and _milliseconds(pending["since"]) == _milliseconds(link.asked):
         return
@@ -139,6 +139,12 @@ def check_name(name: str) -> None:
 
 
 # The secret -------------------------------------------------------------------------------------
+
+
+def secret_of_this_user() -> bytes:
+    """The secret that QWF_LINK_SECRET has, else that in the file link-secret of QWF_HOME, which
+    `qwf web` and `qwf inputs --link` of one user share. Raises ConfigError."""
+    return load_secret(config.home() / "link-secret", os.environ.get("QWF_LINK_SECRET"))
 
 
 def load_secret(file: Path, given: str | None = None) -> bytes:

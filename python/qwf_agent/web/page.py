@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import psycopg
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
@@ -28,13 +29,19 @@ class Outcome:
 
     said: str
     status: int = 200  # of the answer to a form that does nothing else
+    code: str = "ok"  # of a refusal: the SQLSTATE, or a word
     value: Any = None
-    detail: str | None = None  # of the refusal: a line for each problem
+    error: psycopg.Error | None = None
 
     @property
     def done(self) -> bool:
         """Whether it was done."""
-        return self.status == 200
+        return self.code == "ok"
+
+    @property
+    def detail(self) -> str | None:
+        """The DETAIL of the refusal: a line for each problem."""
+        return self.error.diag.message_detail if self.error else None
 
 
 Call = Callable[[str, Mapping[str, str]], Awaitable[Outcome]]

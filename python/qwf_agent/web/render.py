@@ -89,6 +89,7 @@ def standing(template: str, request: Request, **found: Any) -> str:
         request=request,
         url=partial(url, request),
         theme=_choice(request.cookies.get("qwf_theme"), THEMES),
+        clock=partial(clock, zone=zone_named(request.cookies.get("qwf_zone"))),
     )
 
 

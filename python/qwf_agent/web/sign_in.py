@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -85,6 +86,10 @@ class SignIn(Access):
                 self.sessions.close(request)
             raise
         return session
+
+    async def bearer(self, actor: str) -> Person:
+        """The login of the page, not that of who made the link, whose password is not kept."""
+        return replace(await person_of(self._dsn, self._read_only), actor=actor)
 
     async def _sign_in(self, request: Request) -> Response:
         form = await request.form(max_part_size=10_000) if request.method == "POST" else None

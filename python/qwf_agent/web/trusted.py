@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from qwf_agent.cli.draw.visible import visible
 from qwf_agent.config import ConfigError, close_to
-from qwf_agent.web.access import LEVELS, Access, Session, person_at
+from qwf_agent.web.access import LEVELS, Access, Person, Session, person_at
 
 MOST_NAME = 200
 EVERYBODY = "*"
@@ -45,6 +45,10 @@ class Trusted(Access):
         person = await person_at(self._dsn, level, name, self._read_only)
         here = request.url.path + ("?" + request.url.query if request.url.query else "")
         return self.admit(request, person, here, (name, level))
+
+    async def bearer(self, actor: str) -> Person:
+        """The login of the page with the roles of an operator."""
+        return await person_at(self._dsn, "operator", actor, self._read_only)
 
 
 class Header:

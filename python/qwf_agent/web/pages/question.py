@@ -1,0 +1,76 @@
+"""One question: what is asked, the form for the answer, and what came of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+
+from qwf_agent.web import questions, render
+from qwf_agent.web.database import Look
+from qwf_agent.web.page import Page
+from qwf_agent.web.questions import Question
+
+RUN = "select * from qwf.run_overview where id = %(run)s"
+# What moves in the run: elements of maps only if they run or failed.
+NODES = """
+select j.id, j.node_id, j.status, j.progress, left(j.progress_message, 200) as message,
+  j.queue, j.claimed_by, left(j.last_error, 2000) as error,
+  extract(epoch from coalesce(j.finished_at, qwf.now()) - j.claimed_at)::float8 as seconds
+from qwf.jobs j
+where j.run_id = %(run)s and (j.node_idx is not null or j.status in ('running', 'failed'))
+order by array_position(
+    array['failed', 'awaiting_input', 'running', 'queued', 'scheduled', 'blocked']::text[],
+    j.status::text) nulls last, j.finished_at desc, j.id
+limit 15
+"""
+NEXT = """
+select p.job_id, left(p.prompt, 200) as prompt, p.node_id, p.task, p.run_id
+from qwf.pending_inputs p
+where p.job_id <> %(job)s
+order by (p.run_id = %(run)s) desc nulls last, p.since
+limit 1
+"""
+
+
+async def read(request: Request, look: Look) -> dict[str, Any]:
+    """The question of a job, and its run."""
+    if "asked" in request.query_params:  # it was answered just now
+        look.fresh_s = 0.0
+    return await facts(request, look)
+
+
+async def facts(request: Request, look: Look) -> dict[str, Any]:
+    """What the template shows, before anybody has sent the form."""
+    reader = questions.Reader(look, request.app.state.files, render.url(request, "/files"))
+    question = await reader.read(request.path_params["job"])
+    answered = request.query_params.get("asked", "")
+    return {
+        "question": question,
+        "form": question.form,
+        "sent": False,
+        "said": "",
+        "unsent": "",
+        "made": None,
+        "makes_links": request.app.state.makes_links,
+        "answered": questions.draft_of(question.job["job_id"], answered) if answered else "",
+        "value": questions.written(question.answer["value"]) if question.answer else "",
+        **await progress(look, question),
+    }
+
+
+async def progress(look: Look, question: Question) -> dict[str, Any]:
+    """Where the run of a question is, and the question to answer next. Only the run's own state
+    while the question waits."""
+    run = question.job["run_id"]
+    following = None
+    if not question.waits:
+        following = await look.row(NEXT, job=question.job["job_id"], run=run)
+    return {
+        "run": None if run is None else await look.row(RUN, run=run),
+        "nodes": [] if run is None or question.waits else await look.rows(NODES, run=run),
+        "following": following,
+    }
+
+
+PAGES = (Page("/inputs/{job:int}", "question.html", read, topics=("questions", "runs"), every_s=2),)
