@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/runs/_end_failed_runs
 -- Purpose: Ends the runs in which a node failed or was cancelled.
 -- Guarantees: The first such node gives the reason. Elements are left to their map, and a node with
---   on_failure continue does not end its run. Runs that are over or ending do not change.
+--   on_failure continue does not end its run. Runs that are over or ending do not change. Of its
+--   error, the run keeps the line that tells most.
 -- Locks: the caller has locked the runs.
 -- Called by: _apply_events.
 
@@ -21,7 +22,7 @@ declare
 begin
   for v_cause in
     select distinct on (j.run_id) j.run_id, j.node_id, j.status,
-      split_part(j.last_error, E'\n', 1) as error
+      _qwf.error_line(j.last_error) as error
     from unnest(p_jobs) d (id) join qwf.jobs j on j.id = d.id
     where j.parent_id is null
       and (j.status = 'cancelled' or (j.status = 'failed' and j.on_failure <> 'continue'))
@@ -29,7 +30,7 @@ begin
   loop
     if _qwf.end_run(v_cause.run_id, v_cause.status::text::qwf.run_status,
       format('%s %s', v_cause.node_id, case v_cause.status
-        when 'failed' then 'failed: ' || left(v_cause.error, 500) else 'was cancelled' end))
+        when 'failed' then 'failed: ' || v_cause.error else 'was cancelled' end))
     then
       v_runs := v_runs || v_cause.run_id;
     end if;

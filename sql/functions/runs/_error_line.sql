@@ -1,9 +1,9 @@
--- Deploy qwf:functions/search/_error_line
+-- Deploy qwf:functions/runs/_error_line
 -- Purpose: Returns the most telling line of an error: the last of a bare Python traceback, else the
 --   first.
 -- Guarantees: Reads the start of an error, 1000 letters, and returns at most 200 of them, so that
 --   no error takes long. Only of a traceback alone does it read the end.
--- Called by: _error_signature, failure_groups, find_jobs.
+-- Called by: _end_failed_runs, _error_signature, failure_groups, find_jobs.
 
 begin;
 
