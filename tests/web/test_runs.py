@@ -1,0 +1,415 @@
+"""The pages of runs: what they show, to whom they give which buttons, and what the buttons do."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+from psycopg.types.json import Jsonb
+
+from qwf_agent.web.pages import run as page
+from support import poison
+from support.visitors import FORM, Visit, Visitor
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
+Db = psycopg.Connection[Any]
+
+NODES = [
+    {"id": "list", "node": "list_photos"},
+    {
+        "id": "score",
+        "node": "score_photo",
+        "depends_on": ["list"],
+        "map": {"$from": "list.images"},
+        "inputs": {"image": {"$from": "item"}},
+        "min_success": 1,
+    },
+    {"id": "report", "node": "write_report", "depends_on": ["score"]},
+]
+QUESTION = {"id": "approve", "kind": "input", "widget": "confirm", "prompt": "Publish it?"}
+TRACEBACK = "Traceback (most recent call last):\n  File x\nValueError: cannot read photo-1.jpg"
+
+
+def one(db: Db, query: LiteralString, *parameters: Any) -> Any:
+    return poison.one(db, query, *parameters)
+
+
+def define(db: Db, nodes: list[dict[str, Any]] = NODES, name: str = "photos") -> None:
+    one(db, "select qwf.register_pipeline(%s)", Jsonb({"name": name, "nodes": nodes}))
+    step = {"id": "all", "kind": "pipeline", "pipeline": name}
+    steps = [step, {**QUESTION, "depends_on": ["all"]}]
+    workflow = {"name": name, "deadline": "6 hours", "steps": steps}
+    one(db, "select qwf.register_workflow(%s)", Jsonb(workflow))
+
+
+def claim(db: Db) -> tuple[int, str, str]:
+    """Claims a job as box-a: its id, its token and its node."""
+    worker = one(
+        db,
+        "select coalesce(min(id), qwf.register_worker('box-a', 'cpu', '{}')) from qwf.workers",
+    )
+    (held,) = db.execute(
+        "select c.job_id, c.token, j.node_id from qwf.claim('cpu', %s, 1) c"
+        " join qwf.jobs j on j.id = c.job_id",
+        (worker,),
+    ).fetchall()
+    return held
+
+
+def report(db: Db, held: tuple[int, str, str], outcome: str = "completed", **more: Any) -> None:
+    written = {"job_id": held[0], "token": str(held[1]), "outcome": outcome, **more}
+    assert db.execute("select * from qwf.finish_many(%s)", (Jsonb([written]),)).fetchall()
+
+
+def failed_run(db: Db) -> int:
+    """A run whose first node has failed."""
+    define(db)
+    run = one(db, "select qwf.enqueue_run('photos', '{\"album\": \"rome\"}')")
+    detail = {"log_tail": "no such file", "cpu_seconds": 2, "gpu_peak_bytes": 5000000}
+    report(db, claim(db), "fatal", error=TRACEBACK, detail=detail)
+    return int(run)
+
+
+def run_with_elements(db: Db) -> int:
+    """A run whose map has a completed, a failed and a queued element."""
+    define(db)
+    run = one(db, "select qwf.enqueue_run('photos')")
+    report(db, claim(db), output={"images": ["a", "b", "c"]})
+    report(db, claim(db), output={"score": 1})
+    report(db, claim(db), "fatal", error=TRACEBACK)
+    return int(run)
+
+
+def send(visitor: Visitor, path: str, action: str, **fields: Any) -> str:
+    """Sends a form of the page at `path`; returns what is said afterwards."""
+    form = {"csrf": hidden(visitor.text(path), "csrf")[0], **fields}
+    headers = {**FORM, "HX-Request": "true"}
+    return words(visitor.client.post(f"/do/{action}", data=form, headers=headers).text)
+
+
+def hidden(text: str, name: str) -> list[str]:
+    """The values of the hidden fields of this name."""
+    return re.findall(rf'<input type="hidden" name="{name}" value="([^"]*)"', text)
+
+
+def words(text: str) -> str:
+    """What a reader sees of a page."""
+    shown = re.sub(
+        r"<(script|style|datalist).*?</\1>|<details class=\"sql\".*", " ", text, flags=re.S
+    )
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", shown)).split())
+
+
+def listed(visitor: Visitor, path: str) -> list[int]:
+    """The runs that a list shows."""
+    return [int(run) for run in re.findall(r'<tr data-row id="run-(\d+)"', visitor.text(path))]
+
+
+# The list -----------------------------------------------------------------------------------------
+
+
+def test_the_list_says_how_far_runs_are_and_what_went_wrong(visit: Visit, db: Db) -> None:
+    run = failed_run(db)
+    one(db, "select qwf.enqueue_run('photos', project => 'museum', key => 'k1')")
+    text = words(visit("viewer").text("/runs"))
+    assert f"{run} photos @1" in text
+    assert "0 of 4" in text
+    assert "1 failed" in text
+    assert "cannot read photo-1.jpg" in text
+    assert "museum k1" in text
+    assert "fails in 5 h 59 min" in text
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["status=queued", "workflow=other", "project=museum", "label=side%3Dleft", "key=k1",
+     "label=%7B%22n%22%3A1%7D", "since=2h&project=museum", "error=cut&status=cancelled"],
+)  # fmt: skip
+def test_a_filter_leaves_what_it_names(visit: Visit, db: Db, query: str) -> None:
+    run = failed_run(db)
+    define(db, name="other")
+    wanted = one(
+        db,
+        "select qwf.enqueue_run('other', project => 'museum', key => 'k1',"
+        ' labels => \'{"side": "left", "n": 1}\')',
+    )
+    if "cancelled" in query:
+        one(db, "select qwf.cancel_run(%s, 'the power was cut')", wanted)
+    assert listed(visit("viewer"), f"/runs?{query}") == [wanted] != [run]
+
+
+@pytest.mark.parametrize(
+    "query", ["status=faild", "since=whenever", "label=left", "key=%00", "since=999999w"]
+)
+def test_a_filter_that_means_nothing_is_said(visit: Visit, query: str) -> None:
+    assert "This filter does not work" in visit("viewer").text(f"/runs?{query}")
+
+
+def test_older_runs_are_behind_a_link(visit: Visit, db: Db) -> None:
+    define(db)
+    runs = [one(db, "select qwf.enqueue_run('photos', project => 'p')") for _ in range(60)]
+    viewer = visit("viewer")
+    (link,) = re.findall(r'<a href="([^"]+)">Older runs</a>', viewer.text("/runs?project=p"))
+    newest = listed(viewer, "/runs?project=p")
+    assert newest + listed(viewer, html.unescape(link)) == runs[::-1]
+
+
+def test_an_empty_list_says_how_to_start_a_run(visit: Visit, db: Db) -> None:
+    viewer = visit("viewer")
+    assert "qwf apply DIR" in words(viewer.text("/runs"))
+    define(db)
+    assert "qwf run photos" in words(visit("viewer").text("/runs"))
+
+
+# Many at once -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("picked", [True, False])
+def test_many_runs_are_counted_and_then_retried(visit: Visit, db: Db, picked: bool) -> None:
+    run = failed_run(db)
+    other = one(db, "select qwf.enqueue_run('photos')")
+    operator = visit("operator")
+    query = f"run={run}&run={other}" if picked else "workflow=photos"
+    text = operator.text(f"/runs/change?verb=retry&{query}")
+    assert "Retry 1 run" in words(text)
+    assert ("1 of the selected are left out" in words(text)) is picked
+    assert hidden(text, "runs") == [str(run)]
+    form = {"csrf": hidden(text, "csrf")[0], "back": "/runs", "runs": [str(run), str(other)]}
+    answer = operator.client.post("/do/retry_runs", data=form, headers=FORM)
+    assert "1 of 2 runs go on" in words(answer.text)
+    assert f"not {other}: the run is not over" in words(answer.text)
+    assert one(db, "select status::text from qwf.runs where id = %s", run) == "running"
+
+
+def test_a_reason_is_given_when_many_are_cancelled(visit: Visit, db: Db) -> None:
+    define(db)
+    runs = [one(db, "select qwf.enqueue_run('photos')") for _ in range(3)]
+    operator, here = visit("operator"), "/runs/change?verb=cancel&status=queued"
+    picked = hidden(operator.text(here), "runs")
+    assert picked == [str(run) for run in runs[::-1]]
+    said = send(operator, here, "cancel_runs", runs=picked, reason="too many")
+    assert "3 of 3 runs cancelled" in said
+    assert one(db, "select count(*) from qwf.runs where error like '%%: too many'") == 3
+
+
+def test_what_can_not_be_done_is_said_before(visit: Visit, db: Db) -> None:
+    failed_run(db)
+    text = words(visit("operator").text("/runs/change?verb=cancel&status=failed"))
+    assert "they are all over" in text
+    assert visit("operator").get("/runs/change?verb=drop").status_code == 404
+    assert "Cancel 1 run" not in words(visit("viewer").text("/runs/change?verb=cancel"))
+
+
+# A run --------------------------------------------------------------------------------------------
+
+
+def test_a_failed_run_shows_its_error_and_log_first(visit: Visit, db: Db) -> None:
+    run = failed_run(db)
+    text = visit("viewer").text(f"/runs/{run}")
+    for shown in ("all/list", "list_photos", "try 1 on box-a", "cannot read photo-1.jpg"):
+        assert shown in words(text)
+    assert text.index("no such file") < text.index('id="nodes"')
+    assert "0 of 4 nodes done" in words(text)
+
+
+def test_versions_that_are_not_current_are_named_and_compared(visit: Visit, db: Db) -> None:
+    run = failed_run(db)
+    define(db, [{**NODES[0], "timeout": "10 min"}, *NODES[1:]])
+    viewer = visit("viewer")
+    assert "photos@1, current: @2" in words(viewer.text(f"/runs/{run}"))
+    text = words(viewer.text(f"/runs/{run}?show=definition"))
+    assert "Pipeline photos has changed: @1 ran, @2 is current" in text
+    assert '+ "timeout": "10 min"' in text
+
+
+def test_buttons_are_those_of_the_level(visit: Visit, db: Db) -> None:
+    run = failed_run(db)
+    assert 'action="/do/' not in visit("viewer").text(f"/runs/{run}")
+    assert 'action="/do/retry_run"' in visit("operator").text(f"/runs/{run}")
+    assert visit("viewer").do("retry_run", run_id=run).status_code == 403
+    assert one(db, "select status::text from qwf.runs where id = %s", run) == "failed"
+
+
+def test_a_run_is_retried_and_cancelled(visit: Visit, db: Db) -> None:
+    run = failed_run(db)
+    operator = visit("operator")
+    here = f"/runs/{run}"
+    assert "goes on" in send(operator, here, "retry_run", run_id=run, from_node="")
+    assert 'action="/do/run_next"' in visit("operator").text(f"/runs/{run}")
+    assert 'action="/do/cancel_run"' in visit("operator").text(f"/runs/{run}")
+    said = send(operator, here, "cancel_run", run_id=run, reason="wrong album")
+    assert "is cancelled" in said
+    text = words(visit("operator").text(f"/runs/{run}"))
+    assert "Why it was cancelled" in text
+    assert "wrong album" in text
+    assert "retried" in words(visit("operator").text(f"/runs/{run}?show=history"))
+
+
+def test_a_run_is_retried_from_a_node(visit: Visit, db: Db) -> None:
+    define(db, [{"id": "a", "node": "a"}, {"id": "b", "node": "b", "depends_on": ["a"]}])
+    run = one(db, "select qwf.enqueue_run('photos')")
+    report(db, claim(db))
+    report(db, claim(db))
+    one(db, "select qwf.submit_input(%s, 'approve', 'true')", run)
+    operator = visit("operator")
+    assert '<option value="all/b">' in operator.text(f"/runs/{run}")
+    send(operator, f"/runs/{run}", "retry_run", run_id=run, from_node="all/b")
+    query = "select string_agg(status::text, ' ' order by node_idx) from qwf.jobs"
+    assert one(db, query) == "completed queued blocked"
+
+
+def test_a_question_is_shown_and_who_answered_it(visit: Visit, db: Db) -> None:
+    define(db, [{"id": "a", "node": "a"}])
+    run = one(db, "select qwf.enqueue_run('photos')")
+    report(db, claim(db))
+    job = one(db, "select id from qwf.jobs where status = 'awaiting_input'")
+    text = visit("viewer").text(f"/runs/{run}")
+    assert "Publish it?" in words(text)
+    assert f'href="/inputs/{job}"' in text
+    one(db, "select qwf.submit_input(%s, 'approve', 'true', by => 'ada')", run)
+    assert "ada" in words(visit("viewer").text(f"/runs/{run}?show=history"))
+
+
+def test_a_run_is_started_again_with_a_changed_context(visit: Visit, db: Db) -> None:
+    define(db)
+    context = '{"token": "s3cret", "n": 9007199254740993, "x": 0.10000000000000000001}'
+    run = one(db, "select qwf.enqueue_run('photos', %s)", context)
+    operator, here = visit("operator"), f"/runs/{run}?show=definition"
+    text = operator.text(here)
+    (written,) = re.findall(r"<textarea[^>]*>(.*?)</textarea>", text, re.S)
+    assert "9007199254740993" in written
+    assert "0.10000000000000000001" in written
+    assert "s3cret" not in text.replace(written, "")
+    again = html.unescape(written).replace("s3cret", "other")
+    send(operator, here, "enqueue_run", workflow="photos@1", context=again)
+    query = "select context ->> 'n' || ' ' || (context ->> 'token') from qwf.runs where id > %s"
+    assert one(db, query, run) == "9007199254740993 other"
+
+
+def test_tabs_show_what_was_returned_used_and_written(visit: Visit, db: Db) -> None:
+    define(db)
+    run = one(db, "select qwf.enqueue_run('photos')")
+    file = {"rel_path": "all/list/a.png", "kind": "image", "size_bytes": 2048}
+    detail = {"files": [file], "host": "box-a", "cpu_seconds": 90}
+    held = claim(db)
+    report(db, held, output={"images": ["one.jpg"]}, detail=detail)
+    viewer = visit("viewer")
+    assert "one.jpg" in words(viewer.text(f"/runs/{run}?show=outputs"))
+    files = viewer.text(f"/runs/{run}?show=files")
+    assert f'href="/files/{held[0]}/1"' in files
+    assert "2.0 KiB" in words(files)
+    drawn = viewer.text(f"/runs/{run}?show=timeline")
+    assert "1 min 30 s" in words(drawn)
+    assert f'href="/jobs/{held[0]}"' in drawn
+    assert "Nothing unusual" in words(viewer.text(f"/runs/{run}?show=history"))
+
+
+def test_an_event_that_was_given_up_is_shown(visit: Visit, db: Db) -> None:
+    run = failed_run(db)
+    db.execute(
+        "insert into qwf.outbox (run_id, kind, tries, error, poisoned_at)"
+        " values (%s, 'ready', 5, 'it is broken', now())",
+        (run,),
+    )
+    assert "given up: ready: it is broken" in words(visit("viewer").text(f"/runs/{run}"))
+    assert "Still to be applied" in words(visit("viewer").text(f"/runs/{run}?show=history"))
+
+
+def test_many_nodes_are_shown_a_page_at_a_time(visit: Visit, db: Db) -> None:
+    define(db, [{"id": f"n{i}", "node": "t"} for i in range(250)])
+    run = one(db, "select qwf.enqueue_run('photos')")
+    held = claim(db)
+    viewer = visit("viewer")
+
+    def nodes(query: str) -> list[str]:
+        return re.findall(r'<tr data-row id="node-(\d+)"', viewer.text(f"/runs/{run}{query}"))
+
+    assert nodes("") == [str(held[0])]  # what runs comes first
+    first, second = nodes("?state=all"), nodes("?state=all&from=200")
+    assert (len(first), len(second), len({*first, *second})) == (200, 51, 251)
+    assert len(nodes("?state=blocked")) == 1
+    assert nodes("?state=all&step=approve") == nodes("?state=blocked")
+
+
+@pytest.mark.parametrize("text", ["0", "99", "x", "1%00", "9" * 30, "-1"])
+def test_a_run_that_is_not_there_is_said(visit: Visit, db: Db, text: str) -> None:
+    failed_run(db)
+    answer = visit("viewer").get(f"/runs/{text}")
+    assert answer.status_code == 404
+    assert "There is no run" in words(answer.text)
+    assert visit("viewer").get(f"/runs/{text}/states").status_code == 404
+
+
+def test_a_run_that_was_pruned_is_said(visit: Visit, db: Db) -> None:
+    failed_run(db)
+    db.execute("delete from qwf.jobs; delete from qwf.runs")
+    define(db)
+    last = one(db, "select qwf.enqueue_run('photos')")
+    text = words(visit("viewer").get("/runs/1").text)
+    assert "Run 1 is gone" in text
+    assert f"The oldest that is left is run {last}" in text
+
+
+# Its graph and its maps ---------------------------------------------------------------------------
+
+
+def test_the_graph_has_its_states_apart_and_maps_as_one_box(visit: Visit, db: Db) -> None:
+    run = run_with_elements(db)
+    viewer = visit("viewer")
+    structure = viewer.get(f"/runs/{run}/structure").json()
+    states = viewer.get(f"/runs/{run}/states").json()
+    assert structure["key"] == states["key"]
+    labels = {box["label"]: box["id"] for box in structure["boxes"]}
+    assert list(labels) == ["list", "score", "report", "approve"]
+    score = states["boxes"][labels["score"]]
+    assert score["counts"] == {"completed": 1, "failed": 1, "queued": 1}
+    assert score["href"] == f"/runs/{run}/nodes/all/score"
+    assert len(structure["edges"]) == 3
+
+
+def test_a_map_shows_its_elements(visit: Visit, db: Db) -> None:
+    run = run_with_elements(db)
+    viewer, here = visit("viewer"), f"/runs/{run}/nodes/all/score"
+    text = viewer.text(here)
+    assert "1 of 3 elements completed" in words(text)
+    assert "1 must complete" in words(text)
+    assert "cannot read photo-1.jpg" in words(text)
+
+    def elements(query: str) -> list[str]:
+        return re.findall(r'<tr data-row id="element-(\d+)"', viewer.text(here + query))
+
+    assert elements("") == ["0", "1", "2"]
+    assert elements("?status=failed") == ["1"]
+    assert elements("?from=2") == ["2"]
+    assert elements(f"?from={2**63 - 1}") == []
+    assert viewer.get(f"/runs/{run}/cells/all/score").json()["cells"] == "cfq"
+    assert "runs once" in words(viewer.text(f"/runs/{run}/nodes/all/list"))
+    assert viewer.get(f"/runs/{run}/nodes/all/nope").status_code == 404
+
+
+def test_hostile_values_are_only_text(visit: Visit, db: Db) -> None:
+    poison.fill(db)
+    runs = [row[0] for row in db.execute("select id from qwf.runs")]
+    db.execute(
+        "update qwf.runs set project = %(bad)s, workflow = %(bad)s, out_dir = %(bad)s,"
+        " key = %(bad)s || id, context = jsonb_build_object(%(bad)s::text, %(bad)s::text),"
+        " deadline_at = 'infinity'",
+        {"bad": "<script>window.pwned = 1</script>" + poison.STRANGE},
+    )
+    db.execute("update qwf.jobs set last_error = %s, status = 'failed'", (poison.STRANGE,))
+    viewer = visit("viewer")
+    paths = ["/runs", "/runs/change?verb=retry"]
+    paths += [f"/runs/{run}?show={tab}" for run in runs for tab in page.TABS]
+    for path in paths:
+        text = viewer.text(path)
+        assert "<script>window" not in text, path
+        assert not set(text) & (set(poison.CONTROLS + poison.UNSEEN) - set("\n\t\r")), path
+    for run in runs:
+        json.dumps(viewer.get(f"/runs/{run}/states").json())
+        assert viewer.get(f"/runs/{run}/structure").status_code == 200
