@@ -63,7 +63,8 @@ def test_a_number_of_nothing_says_so(visit: Visit, db: Db, query: str) -> None:
 )
 def test_a_text_is_found(visit: Visit, db: Db, query: str, title: str) -> None:
     if "error" in title:
-        job = fail(db, worker(db, "default"), "t", "OSError: disk 100% full")
+        error = "Traceback (most recent call last):\n  line\nOSError: disk 100% full"
+        job = fail(db, worker(db, "default"), "t", error)
     else:
         job = enqueue(db, "resize", key="order-7", labels={"customer": "acme", "shot": 7})
     enqueue(db, "other", key="k", labels={"customer": "a"})
@@ -71,6 +72,7 @@ def test_a_text_is_found(visit: Visit, db: Db, query: str, title: str) -> None:
     assert title in page
     assert f'href="/jobs/{job}"' in page
     assert f'href="/jobs/{job + 1}"' not in page
+    assert "Traceback" not in page
 
 
 def test_runs_are_found_by_key_and_label(visit: Visit, db: Db) -> None:

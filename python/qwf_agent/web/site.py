@@ -6,7 +6,7 @@ import hashlib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -107,6 +107,7 @@ class Site:
             found, status, template = await reading, 200, page.template
         except NotFoundError as error:
             found, status, template = {"why": str(error)}, 404, "not_found.html"
+            page = replace(page, topics=(), every_s=None)  # it is not asked for again
         except ElsewhereError as error:
             return RedirectResponse(render.url(request, str(error)), status_code=303)
         return await self.page(template, request, session, look, found, page, status)

@@ -84,4 +84,4 @@ def _times(cookie: str | None) -> tuple[datetime | None, datetime | None]:
     return first, last
 
 
-PAGES = (Page("/failures", "failures.html", read, topics=("failed",), every_s=30),)
+PAGES = (Page("/failures", "failures.html", read, every_s=10),)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 
 from qwf_agent.web.database import Look
 from qwf_agent.web.page import ElsewhereError, Page
+from qwf_agent.web.pages.job import telling
 from qwf_agent.web.pages.jobs import MOST_JOB, FilterError, label
 
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
 LONGEST = 500  # letters that are looked for
-ROWS = 5
-# The newest of each that are looked through, so that a search takes no longer on a large database.
+# The newest jobs and runs that are looked through: a large database takes no longer to search.
 NEAR = 20_000
 
 NUMBER = """
@@ -36,6 +40,21 @@ select * from qwf.find_jobs(%(filter)s::jsonb, look_back => 20000, max_rows => 5
 RUNS = """
 select * from qwf.find_runs(%(filter)s::jsonb, look_back => 20000, max_rows => 5)
 """
+# Errors are long: of the newest failures only.
+ERRORS = """
+select f.id, f.run_id, f.node_id, f.task, f.status, f.created_at, f.error,
+  f.error_end, f.id as searched_to
+from (
+  select j.id, j.run_id, j.node_id, j.task, j.status, j.created_at,
+    left(j.last_error, 200) as error, right(j.last_error, 1000) as error_end,
+    left(j.last_error, 10000) as text
+  from qwf.jobs j
+  where j.status = 'failed'
+  order by j.finished_at desc limit 2000
+) f
+where strpos(f.text, %(text)s) > 0
+limit 5
+"""
 PATHS = {
     "queue": "/queues/", "host": "/fleet/", "workflow": "/workflows/", "schedule": "/schedules#",
 }  # fmt: skip
@@ -52,24 +71,21 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
             raise ElsewhereError(f"/jobs/{number['job']}")
         if number["run"]:
             raise ElsewhereError(f"/runs/{number['run']}")
-    asked = filters(text)
+    asked = questions(text)
     answers = await asyncio.gather(
         look.rows(NAMES, text=text),
-        *(
-            look.rows(JOBS if what == "jobs" else RUNS, filter=json.dumps(filter_))
-            for what, _, filter_, _ in asked
-        ),
+        *(look.rows(question.statement, **question.params) for question in asked),
     )
     names, rows = answers[0], answers[1:]
     parts = [
         {
-            "what": what,
-            "title": title,
-            "query": query,
-            "rows": [row for row in found if row["id"]],
+            "what": question.what,
+            "title": question.title,
+            "query": question.query,
+            "rows": [_told(row) for row in found if row["id"]],
             "searched_to": found[0]["searched_to"] if found else None,
         }
-        for (what, title, _, query), found in zip(asked, rows, strict=True)
+        for question, found in zip(asked, rows, strict=True)
     ]
     return {
         "text": text,
@@ -80,27 +96,45 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     }
 
 
-def filters(text: str) -> list[tuple[str, str, dict[str, Any], dict[str, str]]]:
-    """(jobs or runs, title, filter, query of the list that shows all) of what a text may mean."""
-    asked: list[tuple[str, str, dict[str, Any], dict[str, str]]] = [
-        ("jobs", "Jobs with this key", {"key": text}, {"key": text}),
-        ("runs", "Runs with this key", {"key": text}, {"key": text}),
-        ("jobs", "Jobs of this task", {"task": text}, {"task": text}),
-        ("jobs", "Failed jobs with this in their error", {"status": "failed", "error": text},
-         {"status": "failed", "error": text}),
-        ("runs", "Failed runs with this in their error", {"status": "failed", "error": text},
-         {"status": "failed", "error": text}),
-    ]  # fmt: skip
+@dataclass(frozen=True)
+class Question:
+    """One meaning of a text: where it is looked for, and the list that shows all it finds."""
+
+    what: str  # jobs or runs
+    title: str
+    statement: LiteralString
+    params: dict[str, str]
+    query: dict[str, str]
+
+
+def questions(text: str) -> list[Question]:
+    """What a text may mean."""
     try:
-        labels = label(text)
+        labels = {"labels": label(text)}
+        meant = [
+            _filter("jobs", "Jobs with this label", labels, {"label": text}),
+            _filter("runs", "Runs with this label", labels, {"label": text}),
+        ]
     except FilterError:
-        return asked
-    found = {"labels": labels}
+        meant = []
+    failed = {"status": "failed", "error": text}
     return [
-        ("jobs", "Jobs with this label", found, {"label": text}),
-        ("runs", "Runs with this label", found, {"label": text}),
-        *asked,
+        *meant,
+        _filter("jobs", "Jobs with this key", {"key": text}, {"key": text}),
+        _filter("runs", "Runs with this key", {"key": text}, {"key": text}),
+        _filter("jobs", "Jobs of this task", {"task": text}, {"task": text}),
+        Question("jobs", "Failed jobs with this in their error", ERRORS, {"text": text}, failed),
+        _filter("runs", "Failed runs with this in their error", failed, failed),
     ]
+
+
+def _filter(what: str, title: str, asked: dict[str, Any], query: dict[str, str]) -> Question:
+    statement = JOBS if what == "jobs" else RUNS
+    return Question(what, title, statement, {"filter": json.dumps(asked)}, query)
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"error": telling(row)} if "error_end" in row else row
 
 
 async def _number(look: Look, text: str) -> dict[str, Any] | None:
