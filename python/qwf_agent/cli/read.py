@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
 import click
 from psycopg.types.json import Jsonb
 from rich.text import Text
 
-from qwf_agent.cli import arguments, connection, errors, known_names, output
+from qwf_agent.cli import arguments, connection, errors, known_names, links, output
 from qwf_agent.cli import draw as drawing
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw import Row
@@ -210,15 +211,42 @@ def why(conn: Connection, job: int, as_json: bool) -> None:
 
 @click.command()
 @arguments.of_project
+@click.option(
+    "--link", type=arguments.ID, metavar="JOB", help="Print a link to the question of this job."
+)
+@click.option("--name", help="Who gets the link: its answer is recorded as link:NAME.")
+@click.option(
+    "--hours",
+    type=click.FloatRange(0, links.LONGEST_H, min_open=True),
+    default=24.0,
+    show_default=True,
+    help="How long the link lasts.",
+)
+@click.option("--url", help="Address of the page, as the browser of NAME reaches it.")
 @output.json_option
 @connection.database
-def inputs(conn: Connection, project: str | None, as_json: bool) -> None:
-    """List the questions that wait for a person.
+def inputs(
+    conn: Connection, project: str | None, link: int | None, name: str | None, hours: float,
+    url: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """List the questions that wait for a person, or make a link to one.
+
+    Whoever has the link answers this one question in a browser, once, without signing in. The
+    secret that signs it is the file link-secret in ~/.qwf (or $QWF_HOME), which only the user who
+    runs `qwf web` can read: make links as this user, or give both the same QWF_LINK_SECRET.
 
     \b
     Example:  qwf inputs
+              qwf inputs --link 345 --name ada --url https://box-a:5688/
     Then:     qwf answer RUN NODE VALUE     qwf answer --job JOB VALUE
     """
+    if link is not None:
+        if not name or not url:
+            raise click.UsageError("--link needs --name and --url")
+        click.echo(_link(conn, link, name, hours, url))
+        return
+    if name or url:
+        raise click.UsageError("--name and --url belong to --link")
     found = connection.many(
         conn,
         "select * from qwf.pending_inputs p where %(project)s::text is null"
@@ -230,6 +258,22 @@ def inputs(conn: Connection, project: str | None, as_json: bool) -> None:
         return
     for row in found:
         output.show(drawing.question(drawing.visible_values(row)))
+
+
+def _link(conn: Connection, job: int, name: str, hours: float, url: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/?#]+(/[^\s?#]*)?", url):
+        raise click.UsageError(f"--url {url!r}: write an address such as https://box-a:5688/")
+    query = "select since from qwf.pending_inputs where job_id = %s"
+    found = connection.many(conn, query, (job,))
+    if not found:
+        errors.fail(f"job {job} asks nothing", "qwf inputs lists the questions that wait")
+    (row,) = found
+    expires = datetime.now(timezone.utc) + timedelta(hours=hours)
+    try:
+        token = links.sign(links.secret_of_this_user(), job, row["since"], expires, name)
+    except ValueError as error:
+        raise click.UsageError(f"--name: {error}") from None
+    return f"{url.rstrip('/')}/answer/{token}"
 
 
 def show_list(columns: Sequence[str], found: list[Any], as_json: bool, empty: str) -> None:

@@ -8,27 +8,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from qwf_agent.web import access, exact_json, forms, links, listed_file, questions, render
+from qwf_agent.cli import links
+from qwf_agent.web import access, exact_json, forms, listed_file, questions, render
 from qwf_agent.web.access import Person, Session
 from qwf_agent.web.database import Look
 from qwf_agent.web.page import NotFoundError
 from qwf_agent.web.pages import question as question_page
 from qwf_agent.web.questions import Question
-
-if TYPE_CHECKING:
-    from qwf_agent.web.site import Site
+from qwf_agent.web.site import Site
 
 log = logging.getLogger("qwf_agent.web")
 ACTION = "answer_job"
 MOST_FORM, MOST_FIELDS = 2_100_000, 5000
-MOST_HOURS = 24 * 90
 STATUS_OF_LINK = {"broken": 404, "expired": 410, "answered": 200, "asked again": 409, "gone": 410}
 AGAIN = "Not sent. The job asks again since you opened this page: look at what it asks now."
 OVER = "Not sent. This question does not wait any more."
@@ -188,8 +186,8 @@ def _hours(text: str) -> float:
         hours = float(text)
     except ValueError:
         raise ValueError("write the hours as a number") from None
-    if not math.isfinite(hours) or not 0 < hours <= MOST_HOURS:
-        raise ValueError(f"a link lasts at most {MOST_HOURS} hours")
+    if not math.isfinite(hours) or not 0 < hours <= links.LONGEST_H:
+        raise ValueError(f"a link lasts at most {links.LONGEST_H} hours")
     return hours
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qwf_agent import config
-from qwf_agent.cli import connection
+from qwf_agent.cli import connection, links
 
 if TYPE_CHECKING:
     from qwf_agent.web.access import Access
@@ -111,8 +111,6 @@ def _root(text: str) -> Root:
 
 def _link_secret() -> bytes | None:
     """The secret of signed links. Without one the page starts all the same, and has no links."""
-    from qwf_agent.web import links
-
     try:
         return links.secret_of_this_user()
     except config.ConfigError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -14,9 +14,7 @@ from qwf_agent.web import files
 from qwf_agent.web.access import Session
 from qwf_agent.web.database import Look
 from qwf_agent.web.page import NotFoundError, Page
-
-if TYPE_CHECKING:
-    from qwf_agent.web.site import Site
+from qwf_agent.web.site import Site
 
 FILE = """
 select f.*, r.out_dir, (

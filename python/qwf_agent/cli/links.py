@@ -31,6 +31,7 @@ LEAST_GIVEN = 32  # characters of a secret from the environment
 MAC_BYTES = 16  # half of SHA-256, the least that RFC 2104 allows
 LONGEST_NAME = 80  # characters
 LONGEST_TOKEN = 1000
+LONGEST_H = 24 * 90  # hours that people let a link last
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MILLISECOND = timedelta(milliseconds=1)
 QUESTION = struct.Struct(">qqq")  # job, when it was asked, when the link ends: milliseconds
