@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+from psycopg import sql
 from psycopg.types.json import Jsonb
 
 if TYPE_CHECKING:
@@ -20,6 +21,12 @@ COMMANDS_OF_TERMINALS = (
 )
 STRANGE = COMMANDS_OF_TERMINALS + UNSEEN + CONTROLS + "\\u0000 \\ud800 %s {}"
 LONG = "x" * 500_000
+MARKUP = (
+    "<script>window.pwned=1</script>\"><img src=x onerror=window.pwned=2>'><svg onload=pwned=3>"
+    '<a href="javascript:window.pwned=4">a</a> javascript:window.pwned=5 {{7*7}} {%% if %%}'
+    "<b hx-get=/do/tick hx-trigger=load hx-on:load=window.pwned=6>b</b><!--/live--></pre>"
+    "</textarea></title>\u202eevil"
+).replace("%%", "%")
 
 JSON = {
     "strange": json.dumps({"a": STRANGE, STRANGE: 1}),
@@ -93,6 +100,65 @@ def fill(db: Db) -> None:
              {"use_pct": 10**400, "vram_used_mb": 10**400, "vram_total_mb": 3}]  # fmt: skip
     one(db, "select qwf.report_metrics('box-a', %s)", Jsonb({"gpus": cards, "cpu_percent": 43}))
     one(db, "select qwf.worker_control('box-a', 'default', 'off', reason => %s)", STRANGE)
+
+
+# Words by which the engine finds something, so that it still works: the rest is anybody's text.
+WORDS = (
+    "kind", "widget", "$from", "type", "format", "on_failure", "run_if", "min_success", "node",
+    "pipeline", "action",
+)  # fmt: skip
+MARK = """
+create function pg_temp.marked(value jsonb, name text, markup text) returns jsonb
+language sql as $$
+  select case jsonb_typeof(value)
+    when 'string' then
+      case when name = any (%s) then value else to_jsonb((value #>> '{}') || markup) end
+    when 'array' then (
+      select coalesce(jsonb_agg(pg_temp.marked(e, name, markup) order by n), '[]')
+      from jsonb_array_elements(value) with ordinality t (e, n))
+    when 'object' then (
+      select coalesce(jsonb_object_agg(k, pg_temp.marked(v, k, markup)), '{}')
+      from jsonb_each(value) t (k, v))
+    else value
+  end
+$$
+"""
+TEXTS = """
+select c.table_schema, c.table_name, c.column_name, c.data_type
+from information_schema.columns c
+join information_schema.tables t using (table_schema, table_name)
+where c.table_schema = 'qwf' and t.table_type = 'BASE TABLE'
+  and c.data_type in ('text', 'jsonb', 'ARRAY')
+  and c.table_name <> 'settings' and c.column_name not in ('queue', 'min_success')
+order by 1, 2, 3
+"""
+
+
+def mark(db: Db) -> set[str]:
+    """Append MARKUP to every text of a database, names included; returns the columns that refuse.
+
+    A name is the same everywhere afterwards. What refuses has a CHECK or a unique form, so no
+    producer, worker or body can put such a text there.
+    """
+    refused = set()
+    db.execute(MARK % sql.Literal(list(WORDS)).as_string(db))  # type: ignore[arg-type]
+    db.execute("set session_replication_role = replica")
+    for schema, table, column, kind in db.execute(TEXTS).fetchall():
+        value = {
+            "text": "{column} || {markup}",
+            "jsonb": "pg_temp.marked({column}, {name}, {markup})",
+            "ARRAY": "array(select e || {markup} from unnest({column}) e)",
+        }[kind]
+        statement = sql.SQL("update {table} set {column} = " + value).format(
+            table=sql.Identifier(schema, table), column=sql.Identifier(column),
+            name=sql.Literal(column), markup=sql.Literal(MARKUP),
+        )  # fmt: skip
+        try:
+            db.execute(statement)
+        except (psycopg.errors.IntegrityError, psycopg.DataError, psycopg.ProgrammingError):
+            refused.add(f"{table}.{column}")
+    db.execute("reset session_replication_role")
+    return refused
 
 
 def one(db: Db, query: LiteralString, *parameters: Any) -> Any:

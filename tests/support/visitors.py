@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2 as httpx
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
+from starlette.requests import Request
 from starlette.testclient import TestClient
+
+from qwf_agent.web import access
+from qwf_agent.web.app import build
 
 LEVELS: dict[str, tuple[str, ...]] = {
     "stranger": (),
@@ -19,6 +22,10 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "operator": ("qwf_viewer", "qwf_producer"),
     "admin": ("qwf_admin",),
 }
+MAY = """
+select p.proname from pg_proc p
+where p.pronamespace = 'qwf'::regnamespace and has_function_privilege(%s, p.oid, 'execute')
+"""
 TOKEN = "the-token-of-this-test"
 FORM = {"Sec-Fetch-Site": "same-origin"}
 
@@ -26,8 +33,16 @@ FORM = {"Sec-Fetch-Site": "same-origin"}
 class Visitor:
     """A browser without scripts: it follows links and sends the forms of pages."""
 
-    def __init__(self, client: TestClient) -> None:
+    def __init__(
+        self, client: TestClient, sessions: access.Sessions, rights: frozenset[str]
+    ) -> None:
         self.client = client
+        self._sessions = sessions
+        self._rights = rights
+
+    def may(self, action: str) -> bool:
+        """Whether the role of this visitor may call the function, by Postgres."""
+        return action in self._rights
 
     def get(self, path: str, **options: Any) -> httpx.Response:
         """A page."""
@@ -40,9 +55,11 @@ class Visitor:
         return answer.text
 
     def csrf(self) -> str:
-        """The token of this session, as forms carry it."""
-        found = re.search(r'name="csrf" value="([^"]+)"', self.get("/").text)
-        return found[1] if found else ""
+        """The token of this session, as forms carry it; also for those who see no form."""
+        cookie = f"{access.COOKIE}={self.client.cookies.get(access.COOKIE, '')}"
+        request = Request({"type": "http", "headers": [(b"cookie", cookie.encode())]})
+        session = self._sessions.find(request)
+        return session.csrf if session else ""
 
     def do(self, action: str, /, **fields: Any) -> httpx.Response:
         """Send the form of an action, also one that no page shows to this visitor."""
@@ -66,3 +83,15 @@ def login(db: psycopg.Connection[Any], dsn: str, level: str) -> str:
                 sql.SQL("grant {} to {}").format(sql.Identifier(granted), sql.Identifier(role))
             )
     return make_conninfo(dsn, options=f"-c role={role}")
+
+
+@contextlib.contextmanager
+def visitor(db: psycopg.Connection[Any], dsn: str, level: str, **options: Any) -> Iterator[Visitor]:
+    """A visitor of that level, on any database; keywords go to build."""
+    where = login(db, dsn, level)
+    who = access.TokenAccess(where, TOKEN)
+    app = build(where, who, access.LOCAL_HOSTS, **options)
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        client.get("/", params={"token": TOKEN})
+        rights = db.execute(MAY, (f"web_test_{level}",)).fetchall()
+        yield Visitor(client, who.sessions, frozenset(name for (name,) in rights))

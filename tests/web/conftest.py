@@ -16,10 +16,7 @@ import psycopg
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 from starlette.applications import Starlette
-from starlette.testclient import TestClient
 
-from qwf_agent.web import access
-from qwf_agent.web.app import build
 from support import visitors
 from support.browser import Pages, served
 
@@ -60,14 +57,6 @@ def serve() -> Iterator[Callable[[Starlette], str]]:
 def visit(db: psycopg.Connection[Any], dsn: str) -> Iterator[visitors.Visit]:
     """visit("viewer") is a visitor of that level; keywords go to build."""
     with contextlib.ExitStack() as stack:
-
-        def start(level: str = "admin", **options: Any) -> visitors.Visitor:
-            where = visitors.login(db, dsn, level)
-            app = build(
-                where, access.TokenAccess(where, visitors.TOKEN), access.LOCAL_HOSTS, **options
-            )
-            client = stack.enter_context(TestClient(app, base_url="http://127.0.0.1"))
-            client.get("/", params={"token": visitors.TOKEN})
-            return visitors.Visitor(client)
-
-        yield start
+        yield lambda level="admin", **options: stack.enter_context(
+            visitors.visitor(db, dsn, level, **options)
+        )

@@ -1,0 +1,188 @@
+"""Every page for every level, on an empty, a full and a hostile database."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urljoin, urlsplit
+
+import psycopg
+import pytest
+
+from qwf_agent.web.actions import ACTIONS
+from qwf_agent.web.app import HEADERS
+from qwf_agent.web.pages import DATA, PAGES
+from support import lively, poison, visitors
+from support.markup import Seen
+from support.servers import Server
+from support.visitors import Visit, Visitor
+
+Db = psycopg.Connection[Any]
+MOST_LINKS = 150
+# What may stand in the place of each parameter of an address.
+SAMPLES = {
+    "job": "select id from (select distinct on (status, run_id is null) id from qwf.jobs) j",
+    "attempt": "select attempt from qwf.job_attempts order by job_id limit 2",
+    "run": "select id from qwf.runs",
+    "node": "select distinct node_id from qwf.graph_nodes where map is not null limit 3",
+    "host": "select distinct host from qwf.fleet",
+    "queue": "select name from qwf.queues",
+    "name": "select name from qwf.workflows limit 3",
+    "no": "select file_no from qwf.run_files limit 2",
+}
+WORDS = {"verb": ["retry", "cancel", "burn"]}
+NUMBERS = ("0", "999999999999", "99999999999999999999")
+STRANGE = ("no-such-thing", "%00", "%2e%2e%2fetc%2fpasswd", "%F0%9F", "<b>", "x" * 3000)
+
+
+@dataclass
+class Full:
+    """A database with what is in it."""
+
+    db: Db
+    dsn: str
+
+
+def _hostile(db: Db) -> None:
+    lively.fill(db)
+    poison.mark(db)
+    poison.fill(db)
+
+
+CONTENTS: dict[str, Callable[[Db], object]] = {
+    "empty": lambda db: None,
+    "full": lively.fill,
+    "hostile": _hostile,
+}
+
+
+@pytest.fixture(scope="module", params=CONTENTS)
+def full(request: pytest.FixtureRequest, server: Server, template: str) -> Iterator[Full]:
+    """A database that no test here changes, with each of the contents."""
+    with server.database(server.new_name(), template) as janitor:
+        dsn = server.dsn(janitor.dbname)
+        with psycopg.connect(dsn, autocommit=True) as db:
+            CONTENTS[request.param](db)
+            yield Full(db, dsn)
+
+
+@pytest.fixture
+def at(full: Full) -> Iterator[Visit]:
+    """As `visit`, on that database."""
+    with contextlib.ExitStack() as stack:
+        yield lambda level="admin", **options: stack.enter_context(
+            visitors.visitor(full.db, full.dsn, level, **options)
+        )
+
+
+def addresses(db: Db, path: str) -> list[str]:
+    """Addresses of a page: each parameter with what is in the database, and with what is not."""
+    found = [path]
+    for parameter, kind in re.findall(r"\{(\w+)(:\w+)?\}", path):
+        query = SAMPLES.get(parameter)
+        real = [str(value) for (value,) in db.execute(query)] if query else WORDS[parameter]
+        known = [quote(text, safe="/") for text in real[:8]]
+        known += NUMBERS if kind == ":int" else (*NUMBERS, *STRANGE) if query else ()
+        place = "{" + parameter + kind + "}"
+        rest = found[:6] if len(found) > 6 else found
+        found = [begun.replace(place, value) for begun in rest for value in known]
+    return found
+
+
+def wrong(visitor: Visitor, path: str) -> list[str]:
+    """What is wrong with the answer to a request for a page."""
+    try:
+        answer = visitor.get(path)
+    except Exception as error:  # whatever a handler raises is here, and a page of its own outside
+        return [f"{path[:100]}: {error!r}"]
+    if answer.status_code not in (200, 404):
+        return [f"{path[:100]}: {answer.status_code} {answer.text[:300]}"]
+    if not answer.headers["content-type"].startswith("text/html"):
+        return []  # no route has this address
+    lacking = [
+        name for name, value in HEADERS.items() if answer.headers.get(name) != value
+    ]  # fmt: skip
+    seen = Seen(answer.text)
+    problems = seen.problems + [f"no header {name}" for name in lacking]
+    problems += [f"may not {name}" for name in seen.actions if not visitor.may(name)]
+    if "server-timing" not in answer.headers or answer.headers["cache-control"] != "no-store":
+        problems.append(f"headers {answer.headers}")
+    return [f"{path[:100]} {answer.status_code}: {problem}" for problem in problems]
+
+
+@pytest.mark.parametrize("level", ["viewer", "operator", "admin"])
+def test_every_page_is_whole_and_offers_what_its_reader_may_do(
+    full: Full, at: Visit, level: str
+) -> None:
+    visitor = at(level)
+    problems = []
+    for page in PAGES:
+        for path in addresses(full.db, page.path):
+            problems += wrong(visitor, path)
+    assert problems == []
+
+
+def test_a_stranger_sees_nothing(full: Full, at: Visit) -> None:
+    visitor = at("stranger")
+    for route in (*PAGES, *DATA):
+        for path in addresses(full.db, route.path)[:3]:
+            answer = visitor.get(path)
+            assert answer.status_code in (401, 403), (path, answer.text)
+            assert len(answer.text) < 300
+
+
+def test_every_link_of_a_page_leads_to_a_page(full: Full, at: Visit) -> None:
+    visitor = at("admin")
+    left, known, problems = ["/"], {"/"}, []
+    while left and len(known) < MOST_LINKS:
+        path = left.pop(0)
+        problems += wrong(visitor, path)
+        answer = visitor.get(path)
+        if answer.status_code != 200:
+            problems.append(f"{path[:200]}: {answer.status_code}")
+        for link in Seen(answer.text).links:
+            there = urljoin(path, link).partition("#")[0]
+            if not urlsplit(there).scheme and there not in known:
+                known.add(there)
+                left.append(there)
+    problems += [problem for path in left for problem in wrong(visitor, path)]
+    assert problems == []
+
+
+def test_data_for_scripts_is_there_or_is_not(full: Full, at: Visit) -> None:
+    visitor = at("viewer")
+    for data in DATA:
+        for path in addresses(full.db, data.path):
+            answer = visitor.get(path)
+            assert answer.status_code in (200, 404, 422), (path[:100], answer.text[:300])
+            assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_hostile_texts_are_seen_as_they_are(visit: Visit, db: Db) -> None:
+    lively.fill(db)
+    poison.mark(db)
+    for path in ("/jobs", "/failures", "/fleet", "/runs", "/jobs/1"):
+        assert "{{7*7}}" in "".join(Seen(visit("viewer").text(path)).texts), path
+
+
+SAMPLE_OF = {
+    "bigint": "1", "bigint[]": "1", "text": "x", "jsonb": "{}", "int": "5", "interval": "1 h",
+    "timestamptz": "2030-01-01 00:00Z", "boolean": "true",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("level", ["viewer", "operator", "admin"])
+def test_a_forged_action_ends_as_postgres_decides(visit: Visit, db: Db, level: str) -> None:
+    lively.fill(db)
+    visitor = visit(level)
+    for name, action in ACTIONS.items():
+        fields = {field: SAMPLE_OF[kind] for field, kind in action.arguments.items()}
+        for signed in action.signed:
+            del fields[signed]
+        answer = visitor.do(name, **fields)
+        refused = answer.status_code == 403 and "permission denied" in answer.text
+        assert refused == (not visitor.may(name)), (name, answer.status_code, answer.text)
+        assert answer.status_code in (200, 403, 409, 422), (name, answer.text)
