@@ -10,7 +10,9 @@ from bench.scenarios.recovery import recovery
 from bench.scenarios.scale import scale
 from bench.scenarios.snapshot import snapshot
 from bench.scenarios.throughput import throughput
+from bench.scenarios.web import web
 
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
+    web,
 )  # fmt: skip
