@@ -173,6 +173,7 @@ class Site:
         client = request.client.host if request.client else "-"
         log.info("%s by %s from %s: %s, %.0f ms", action, person.actor or person.name, client,
                  outcome.code, (time.monotonic() - began) * 1000)  # fmt: skip
+        self.database.forget()
         self.snapshot.hurry()
         return outcome
 
