@@ -163,7 +163,7 @@ def load(
         more = {
             "page_cpu_percent": 100 * (cpu(process) - ours) / took,
             "page_mb": process.memory_info().rss / 1e6,
-            "statements_per_s": meter.commits(took)["commits"],
+            "commits_per_s": meter.commits(took)["commits"],
             "fetches_per_s": (sum(tab.fetches for tab in watched) - fetched) / took,
         }
         percent = 100 * grown(used, sessions_cpu(base)) / took
