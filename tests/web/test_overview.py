@@ -77,7 +77,7 @@ def test_more_than_ten_thousand_jobs_are_not_counted(visit: Visit, db: Db) -> No
     db.execute("select qwf.enqueue_many(%s)", (jobs,))
     db.execute("select qwf.enqueue_many(%s)", (jobs,))
     page = visit("viewer").text("/")
-    assert figure(page, "queued") == "&gt; 10,001"
+    assert figure(page, "queued") == "&gt; 10,000"
     assert "&gt; 10,000</td>" in page
 
 
@@ -99,9 +99,13 @@ def test_a_job_that_no_worker_can_take_is_named(visit: Visit, db: Db) -> None:
     db.execute("select qwf.register_worker('box-a', 'default', %s)", (info,))
     stuck = one(db, "select qwf.enqueue('draw', model => 'llama')")
     possible = one(db, "select qwf.enqueue('draw', model => 'flux')")
+    db.execute("select qwf.create_queue('mail')")
+    unserved = one(db, "select qwf.enqueue('send', queue => 'mail')")
     page = visit("viewer").text("/")
     assert f'id="stuck-{stuck}"' in page
     assert f'id="stuck-{possible}"' not in page
+    assert f'id="stuck-{unserved}"' not in page
+    assert "unserved" in page
     assert "model llama" in page
 
 

@@ -38,7 +38,11 @@ cross join lateral (
   ) j
 ) head
 cross join qwf.settings s
-where not exists (
+where exists (  -- a queue without any worker is unserved, and said to be so elsewhere
+  select from qwf.workers a
+  where a.queue = head.queue and a.stopped_at is null and a.last_seen > qwf.now() - s.worker_stale
+    and not exists (select from qwf.switched_off o where o.host = a.host and o.queue = a.queue)
+) and not exists (
   select from qwf.workers w
   where w.queue = head.queue and w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
     and (w.project is null or head.project = w.project)

@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from qwf_agent.cli.draw import words
 from qwf_agent.cli.top import fleet as fleet_of_top
-from qwf_agent.web import snapshot
+from qwf_agent.web import render, snapshot
 from qwf_agent.web.boxes import boxes, dots, trend
 from qwf_agent.web.database import Look, Rows
 from qwf_agent.web.page import Page
@@ -65,8 +65,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 def _sums(queues: Rows) -> dict[str, Any]:
     """Jobs of all queues together; whether a number is only a lower bound."""
     return {
-        "queued": sum(queue["queued"] for queue in queues),
-        "more_queued": any(queue["queued"] > 10_000 for queue in queues),
+        "queued": sum(min(queue["queued"], render.MOST_COUNTED) for queue in queues),
+        "more_queued": any(queue["queued"] > render.MOST_COUNTED for queue in queues),
         "scheduled": sum(queue["scheduled"] for queue in queues),
         "more_scheduled": any(queue["more_scheduled"] for queue in queues),
         "running": sum(queue["running"] for queue in queues),
