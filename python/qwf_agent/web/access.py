@@ -247,11 +247,17 @@ def is_loopback(host: str) -> bool:
 
 
 def refusal(request: Request, hosts: Sequence[str]) -> tuple[str, int] | None:
-    """Why a request is refused from anybody, and the status: a foreign Host or another site."""
+    """Why a request is refused from anybody, and the status.
+
+    A foreign Host, the form of another site, or an address with a character that no text of
+    Postgres holds.
+    """
     given = request.headers.get("host", "")
     name = given.rpartition(":")[0] if given.rpartition(":")[2].isdigit() else given
     if "*" not in hosts and name.lower() not in hosts:
         return f"this page does not answer to the host {name!r}: see qwf web --name", 421
+    if "\0" in request.scope["path"]:
+        return "no address holds the character 0", 400
     if request.method in ("GET", "HEAD"):
         return None
     site = request.headers.get("sec-fetch-site")
