@@ -95,9 +95,11 @@ class Seen(HTMLParser):
             self.problems += list(_problems(tag, attributes))
         ids = Counter(a["id"] for _, a in self.elements if "id" in a)
         self.problems += [f"{n} elements have the id {name!r}" for name, n in ids.items() if n > 1]
-        for title in ("h1", "title", "main"):
+        for title in ("h1", "head", "main"):
             if len(self.all(title)) != 1:
                 self.problems.append(f"{len(self.all(title))} elements {title}")
+        if not re.search(r"<title>[^<]+ · qwf</title>", self.html.partition("<body")[0]):
+            self.problems.append("the page has no title")
         if [html.get("lang") for html in self.all("html")] != ["en"]:
             self.problems.append("the page does not say its language")
         unseen = UNSEEN.findall(self.html)
