@@ -22,7 +22,9 @@ limit 200
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """All schedules, or those of a project."""
-    return {"schedules": await look.rows(SCHEDULES, project=request.query_params.get("project"))}
+    project = request.query_params.get("project")
+    project = project and project.replace("\0", "")  # which Postgres takes in no text
+    return {"schedules": await look.rows(SCHEDULES, project=project)}
 
 
 PAGES = (Page("/schedules", "schedules.html", read, every_s=10),)
