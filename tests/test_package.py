@@ -37,7 +37,7 @@ NEEDED_BY_MAKE_TEST = (
     "sqitch.conf",
     "systemd/qwf-agent@.service",
 )
-EXTRAS = {"bench", "demo", "embedded", "nvidia", "test"}
+EXTRAS = {"bench", "demo", "embedded", "nvidia", "test", "web"}
 
 Run = Callable[..., str]
 

@@ -48,3 +48,20 @@ def test_an_answer_that_was_asked_for_before_a_change_is_not_kept(dsn: str, db: 
         return old[0]["jobs"], new[0]["jobs"]
 
     assert asyncio.run(ask()) == (0, 1)
+
+
+def test_connections_that_were_lost_while_nobody_used_them_are_replaced(dsn: str, db: Db) -> None:
+    async def ask_twice() -> None:
+        data = Database(dsn)
+        try:
+            # as many connections as there may be, all of them lost
+            slow = [data.rows("select pg_sleep(0.2), %(n)s::int", {"n": n}) for n in range(4)]
+            await asyncio.gather(*slow)
+            ours = "select pg_terminate_backend(pid) from pg_stat_activity"
+            killed = db.execute(f"{ours} where application_name = 'qwf web'").fetchall()
+            assert len(killed) == 4
+            assert await data.rows("select 1 as one", {}) is not None
+        finally:
+            await data.close()
+
+    asyncio.run(ask_twice())

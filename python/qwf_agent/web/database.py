@@ -148,11 +148,19 @@ class Database:
             await pool.close()
 
     async def _ask(self, key: Key, query: LiteralString, params: Mapping[str, Any]) -> _Answer:
+        """Send the statement, again if a connection was lost while nobody used it."""
         pool = await self._open()
-        async with pool.connection() as conn:
-            began = time.monotonic()
-            cursor = await conn.execute(query, params)
-            rows: Rows = await cursor.fetchall()
+        lost = 0
+        while True:
+            async with pool.connection() as conn:
+                began = time.monotonic()
+                try:
+                    rows: Rows = await (await conn.execute(query, params)).fetchall()
+                    break
+                except psycopg.OperationalError:
+                    lost += 1
+                    if not conn.broken or lost > MOST_CONNECTIONS:
+                        raise
         now = time.monotonic()
         answer = _Answer(rows, now, now - began)
         if len(self._answers) >= MOST_ANSWERS:
@@ -178,7 +186,6 @@ class Database:
                         "client_encoding": "utf8",
                     },
                     configure=_prepare,
-                    check=AsyncConnectionPool.check_connection,
                     min_size=0,
                     max_size=MOST_CONNECTIONS,
                     timeout=CONNECT_S,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from starlette.requests import Request
@@ -36,16 +37,21 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     """The fleet at one moment."""
     health = request.app.state.health
     facts = await fleet.engine(look)
-    queues = await look.rows(snapshot.QUEUES)
-    workers, samples = await look.rows(snapshot.WORKERS), await look.rows(snapshot.HOSTS)
-    running, failures = await look.rows(fleet_of_top.RUNNING), await look.rows(FAILURES)
-    questions = await look.rows(fleet_of_top.QUESTIONS)
+    queues, workers, samples, running, failures, questions, minutes = await asyncio.gather(
+        look.rows(snapshot.QUEUES),
+        look.rows(snapshot.WORKERS),
+        look.rows(snapshot.HOSTS),
+        look.rows(fleet_of_top.RUNNING),
+        look.rows(FAILURES),
+        look.rows(fleet_of_top.QUESTIONS),
+        look.rows(TREND),
+    )
     idle = not workers and not any(q["queued"] + q["running"] + q["scheduled"] for q in queues)
     return {
         "engine": facts,
         "badges_here": await look.row(snapshot.BADGES),
         "more_queues": len(queues) > MOST_QUEUES,
-        "queues": _with_trends(queues, await look.rows(TREND)),
+        "queues": _with_trends(queues, minutes),
         "sums": _sums(queues),
         "boxes": boxes(workers, samples, facts["model_idle"].total_seconds()),
         "dead": [worker for worker in workers if worker["state"] == "dead"],
