@@ -28,6 +28,7 @@ MOST_CONNECTIONS = 4
 CONNECT_S = 5
 FRESH_S = 1.0  # how long an answer serves everybody who asks the same
 MOST_ANSWERS = 1000
+LONGEST_KEPT = 10_000  # characters of the parameters of an answer that is kept
 _COMMON = """
   pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
   pg_catalog.set_config('datestyle', 'ISO', true),
@@ -167,7 +168,8 @@ class Database:
             self._answers = {
                 known: kept for known, kept in self._answers.items() if now - kept.at < FRESH_S
             }
-        self._answers[key] = answer
+        if len(key[-1]) <= LONGEST_KEPT:
+            self._answers[key] = answer
         return answer
 
     async def _open(self) -> AsyncConnectionPool[Connection]:
