@@ -12,6 +12,7 @@ from qwf_agent.web.pages import (
     job,
     jobs,
     overview,
+    preview,
     question,
     queues,
     run,
@@ -19,6 +20,9 @@ from qwf_agent.web.pages import (
     runs,
     schedules,
     search,
+    start,
+    workflow,
+    workflows,
 )
 
 PAGES: tuple[Page, ...] = (
@@ -35,7 +39,18 @@ PAGES: tuple[Page, ...] = (
     *question.PAGES,
     *queues.PAGES,
     *schedules.PAGES,
+    *workflows.PAGES,
+    *preview.PAGES,
+    *workflow.PAGES,
+    *start.PAGES,
     *doctor.PAGES,
     *search.PAGES,
 )
-DATA: tuple[Data, ...] = (*run.DATA, *run_map.DATA, *host.DATA, *queues.DATA)
+DATA: tuple[Data, ...] = (
+    *run.DATA,
+    *run_map.DATA,
+    *host.DATA,
+    *queues.DATA,
+    *preview.DATA,
+    *workflow.DATA,
+)

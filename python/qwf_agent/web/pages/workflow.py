@@ -1,0 +1,165 @@
+"""One workflow: its versions, the graph that a run of it would have, and its last runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import psycopg
+from starlette.requests import Request
+
+from qwf_agent.cli.draw.words import brief
+from qwf_agent.web import actions, graph
+from qwf_agent.web.database import Look
+from qwf_agent.web.differences import differences
+from qwf_agent.web.page import Data, NotFoundError, Page
+
+MOST_ROWS = 300  # of the table of nodes
+MOST_INPUTS = 200
+BARE_STEP = dict.fromkeys(("title", "pipeline", "version"))  # what drawings leave out if it is null
+BARE_NODE = dict.fromkeys(("title", "queue"))
+LAST_VERSION = 2**31 - 1
+VERSION = """
+select w.name, w.version, w.current, w.registered_at, w.definition,
+  c.version as newest, left(w.definition ->> 'display_name', 200) as title
+from qwf.workflows w
+left join qwf.workflows c on c.name = w.name and c.current
+where w.name = %(name)s and case when %(version)s::int is null then w.current
+  else w.version = %(version)s::int end
+"""
+VERSIONS = """
+select w.version, w.current, w.registered_at from qwf.workflows w
+where w.name = %(name)s order by w.version desc limit 50
+"""
+# The pipelines are those that are current, as in a run that begins now.
+GRAPH = """
+select qwf.preview_graph(w.definition) as graph from qwf.workflows w
+where w.name = %(name)s and w.version = %(version)s
+"""
+RUNS = """
+select f.* from qwf.find_runs(jsonb_build_object('workflow', %(name)s::text),
+  look_back => 20000, max_rows => 8) f
+"""
+
+
+async def read(request: Request, look: Look) -> dict[str, Any]:
+    """The version that the address names, else the current one."""
+    query = request.query_params
+    workflow = await chosen(look, request.path_params["name"], query.get("version"))
+    name = workflow["name"]
+    document = await compiled(look, name, workflow["version"])
+    runs = await look.rows(RUNS, name=name)
+    other = await chosen(look, name, query["against"]) if query.get("against") else None
+    return {
+        "workflow": workflow,
+        "versions": await look.rows(VERSIONS, name=name),
+        "runs": [run for run in runs if run["id"] is not None],
+        "searched_to": next((run["searched_to"] for run in runs), None),
+        "document": document,
+        "steps": steps_of(document),
+        "inputs": inputs_of(document),
+        "other": other,
+        "lines": await differences(other["definition"], workflow["definition"]) if other else [],
+    }
+
+
+async def read_graph(request: Request, look: Look) -> dict[str, Any]:
+    """What the graph of a version is laid out from."""
+    name, version = request.path_params["name"], request.query_params.get("version")
+    workflow = await chosen(look, name, version)
+    document = await compiled(look, workflow["name"], workflow["version"])
+    return drawn(document, request.query_params.getlist("open"))
+
+
+async def chosen(look: Look, name: str, version: str | None) -> dict[str, Any]:
+    """A version of a workflow; the current one for None. Raises NotFoundError."""
+    if version is not None and not (version.isascii() and version.isdecimal()):
+        raise NotFoundError(f"{version[:100]} is no version: versions are 1, 2, 3 …")
+    number = None if version is None else min(int(version[:20]), LAST_VERSION)
+    row = await look.row(VERSION, name=name, version=number) if "\0" not in name else None
+    if row is None:
+        of_it = "" if number is None else f" {number} of"
+        raise NotFoundError(
+            f"there is no{' version' + of_it if of_it else ' workflow'} {name[:200]}:"
+            " none was ever registered"
+        )
+    return row
+
+
+async def compiled(look: Look, name: str, version: int) -> dict[str, Any]:
+    """What a version compiles to, by preview_graph(); what that refuses has one problem."""
+    try:
+        document: dict[str, Any] = await look.value(GRAPH, name=name, version=version)
+    except psycopg.Error as error:
+        if not (error.sqlstate or "").startswith("QW"):
+            raise
+        problems = [{"path": "definition", "message": actions.refused(error)[0]}]
+        return {"steps": [], "nodes": [], "edges": [], "inputs": [], "problems": problems}
+    return document
+
+
+def drawn(document: Mapping[str, Any], opened: Iterable[str]) -> dict[str, Any]:
+    """The structure of the graph of a document of preview_graph()."""
+    nodes = graph.nodes_of(document, str)
+    return graph.draw(nodes, list(opened), graph.titles_of(document)).structure
+
+
+def steps_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The steps of such a document, each with its nodes and what these wait for; 300 nodes."""
+    names = {node["idx"]: node["id"] for node in document["nodes"]}
+    needs: dict[int, list[str]] = {idx: [] for idx in names}
+    for start, end in document["edges"]:
+        needs[end].append(names[start])
+    inside: dict[str, list[dict[str, Any]]] = {}
+    for node in document["nodes"][:MOST_ROWS]:
+        asks = node.get("asks") or {}
+        question = brief(asks.get("prompt") or asks.get("widget")) if asks else None
+        found = {**BARE_NODE, **node, "question": question, "tags": _tags(node)}
+        found["needs"] = needs[node["idx"]]
+        inside.setdefault(node["step"], []).append(found)
+    return [
+        {**BARE_STEP, **step, "nodes": inside.get(step["id"], [])} for step in document["steps"]
+    ]
+
+
+def inputs_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What a run reads of its context: path, type, whether it is needed, and a text about it."""
+    found = []
+    for entry in document["inputs"][:MOST_INPUTS]:
+        schema = entry.get("schema")
+        schema = schema if isinstance(schema, Mapping) else {}
+        types, about = schema.get("type", "any"), schema.get("description")
+        found.append(
+            {
+                "path": ".".join(entry["path"]),
+                "type": " or ".join(map(str, types)) if isinstance(types, list) else str(types),
+                "required": entry["required"],
+                "about": about if isinstance(about, str) else "",
+                "fallback": brief(entry["default"]) if "default" in entry else None,
+            }
+        )
+    return found
+
+
+def _tags(node: Mapping[str, Any]) -> list[str]:
+    """What is special about a node, in few words."""
+    labels = node.get("requires") or {}
+    said = {
+        "map": f"for each, at most {node['max_parallel']}" if "max_parallel" in node
+        else "for each",
+        "min_success": f"needs {node.get('min_success')}",
+        "model": f"model {node.get('model')}",
+        "vram_mb": f"{node.get('vram_mb')} MiB of a GPU",
+        "limit_by": f"limit {node.get('limit_by')}",
+        "requires": ", ".join(f"{key}={value}" for key, value in labels.items()),
+        "light": "light",
+        "may_skip": "may be skipped",
+        "run_if": "runs even if others failed",
+        "on_failure": {"continue": "may fail", "ask": "asks if it fails"}.get(
+            str(node.get("on_failure")), ""),
+    }  # fmt: skip
+    return [text for key, text in said.items() if node.get(key) and text]
+
+
+PAGES = (Page("/workflows/{name}", "workflow.html", read, topics=("runs",), every_s=10),)
+DATA = (Data("/workflows/{name}/graph", read_graph, fresh_s=5),)
