@@ -284,7 +284,7 @@ async def _send_picture(site: Site, request: Request) -> Response:
     try:
         _, question = await _open(site, request, look)
     except ClosedError as error:
-        return PlainTextResponse(f"{error}\n", STATUS_OF_LINK[error.reason])
+        return PlainTextResponse(f"{error}\n", 410)
     if (job, number) not in question.shown:
         return PlainTextResponse("this link does not show that file\n", 404)
     return await listed_file.picture(site.files, look, request, job, number)

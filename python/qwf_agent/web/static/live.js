@@ -16,7 +16,7 @@
   function refresh() {
     if (!live || document.hidden) return;
     if (busy && Date.now() - asked < SLOW_MS) { again = true; return; }
-    busy = true; asked = Date.now();
+    asked = Date.now();
     htmx.trigger(live, "refresh");
   }
   function settled(ok) {
@@ -63,6 +63,9 @@
     const wait = lost ? Math.min(SLOW_MS, 1000 * 2 ** lost) : every || (topics.size && !alive ? POLL_MS : 0);
     if (wait && now - asked >= wait) refresh();
   }, 500);
+  document.addEventListener("htmx:before:request", (event) => {
+    if (event.detail?.ctx?.sourceElement === live) busy = true;
+  });
   document.addEventListener("htmx:finally:request", (event) => {
     const ctx = event.detail?.ctx;
     if (ctx?.sourceElement === live) settled(Boolean(ctx.response?.raw) && ctx.response.raw.status < 500);
@@ -90,14 +93,14 @@
   }
 
   // --- times are written by the server, in the zone of the browser, which a cookie names
-  addEventListener("load", () => {  // htmx has read the page by then
+  addEventListener("load", () => setTimeout(() => {  // after htmx, which reads the page in such a task
     const zone = encodeURIComponent(Intl.DateTimeFormat().resolvedOptions().timeZone || "");
     if (zone && !document.cookie.includes(`qwf_zone=${zone}`)) {
       cookie("qwf_zone", decodeURIComponent(zone));
       if (document.cookie.includes("qwf_zone=")) refresh();
     }
     open();
-  });
+  }));
 
   // --- theme, keys, notices, copies
   document.addEventListener("click", (event) => {
@@ -140,7 +143,8 @@
   }
   let going = 0;
   const rows = () => [...document.querySelectorAll("[data-row]")];
-  const current = () => document.querySelector("[data-row][aria-current]");
+  const current = () => document.querySelector("[data-row][aria-current]")  // a refresh takes it off
+    ?? document.activeElement?.closest("[data-row]");
   function step(by) {
     const all = rows(), at = all.indexOf(current());
     const next = all[Math.max(0, Math.min(all.length - 1, at + by))];
