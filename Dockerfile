@@ -1,6 +1,6 @@
 FROM python:3.12-slim
 COPY . /src
-RUN pip install --no-cache-dir '/src[demo]' \
+RUN pip install --no-cache-dir '/src[demo,web]' \
   && useradd --create-home qwf \
   && install -d -o qwf /out
 USER qwf

@@ -36,6 +36,7 @@ NEEDED_BY_MAKE_TEST = (
     "pyproject.toml",
     "sqitch.conf",
     "systemd/qwf-agent@.service",
+    "systemd/qwf-web.service",
 )
 EXTRAS = {"bench", "demo", "embedded", "nvidia", "test", "web"}
 
@@ -138,6 +139,7 @@ def test_the_wheel_has_what_qwf_needs_and_no_tests(wheel: Path, unpacked: Path) 
         "qwf_agent/py.typed",
         "qwf_agent/sql/sqitch.plan",
         "qwf_agent/units/qwf-agent@.service",
+        "qwf_agent/units/qwf-web.service",
     } <= names
     assert not [name for name in names if "__pycache__" in name or ".gitkeep" in name]
     info = f"qwf_agent-{qwf_agent.__version__}.dist-info"

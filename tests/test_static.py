@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -286,13 +287,15 @@ def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
 # Files that are not code -------------------------------------------------------------------------
 
 
-RUNNING = ("cpu", "gpu", "metrics")
+RUNNING = ("cpu", "gpu", "metrics", "web")
 
 
 def test_the_containers_that_run_bodies_are_no_superuser_and_no_password_is_known() -> None:
     text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
     services = yaml.safe_load(text)["services"]
-    for name, login in (("cpu", "agent"), ("gpu", "agent"), ("metrics", "metrics")):
+    for name, login in (
+        ("cpu", "agent"), ("gpu", "agent"), ("metrics", "metrics"), ("web", "web"),
+    ):  # fmt: skip
         environment = services[name]["environment"]
         assert environment["QWF_DSN"].startswith(f"postgresql://{login}:${{QWF_{login.upper()}_")
         assert "QWF_PASSWORD" not in str(environment)
@@ -315,7 +318,11 @@ def test_the_logins_of_the_compose_file_may_do_their_work_and_no_more(
     file.write_text(script.replace("database qwf", f"database {db.info.dbname}"))
     tool, *arguments = compose["services"]["logins"]["entrypoint"]
     command = [str(embedded.binaries() / tool), *arguments[:-1], str(file), dsn]
-    passwords = {"QWF_AGENT_PASSWORD": "it's", "QWF_METRICS_PASSWORD": "secret"}
+    passwords = {
+        "QWF_AGENT_PASSWORD": "it's",
+        "QWF_METRICS_PASSWORD": "secret",
+        "QWF_WEB_PASSWORD": "w'",
+    }
     try:
         for _ in range(2):
             subprocess.run(command, env={**os.environ, **passwords}, check=True)
@@ -323,21 +330,22 @@ def test_the_logins_of_the_compose_file_may_do_their_work_and_no_more(
             "select rolname::text, rolcanlogin and not rolsuper,"
             " pg_has_role(oid, 'qwf_worker', 'member'),"
             " pg_has_role(oid, 'qwf_viewer', 'member'), pg_has_role(oid, 'qwf_producer', 'member')"
-            " from pg_roles where rolname in ('agent', 'metrics') order by 1"
+            " from pg_roles where rolname in ('agent', 'metrics', 'web') order by 1"
         ).fetchall()
         assert rights == [
             ("agent", True, True, False, False),
             ("metrics", True, False, True, False),
+            ("web", True, False, True, False),
         ]
         with psycopg.connect(dsn, user="agent") as agent:
             agent.execute("select qwf.register_worker('box', 'cpu')")
     finally:
-        db.execute("drop role if exists agent, metrics")
+        db.execute("drop role if exists agent, metrics, web")
 
 
 def test_the_compose_file_is_complete() -> None:
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
-    assert set(services) == {"postgres", "migrate", "logins", "cpu", "gpu", "metrics", "qwf"}
+    assert set(services) == {*RUNNING, "postgres", "migrate", "logins", "qwf"}
     for name, after in (("logins", "migrate"), *((name, "logins") for name in RUNNING)):
         finished = services[name]["depends_on"][after]["condition"]
         assert finished == "service_completed_successfully"
@@ -355,6 +363,11 @@ def test_the_compose_file_is_complete() -> None:
     assert "healthcheck" in services["postgres"]
     known = set(qwf.list_commands(click.Context(qwf)))
     assert services["metrics"]["command"][0] in known
+    assert services["web"]["ports"] == ["127.0.0.1:5688:5688"]
+    assert "--sign-in" in services["web"]["command"]
+    page = qwf.get_command(click.Context(qwf), services["web"]["command"][0])
+    assert page is not None
+    page.make_context("web", services["web"]["command"][1:])  # its options are known
 
 
 def test_the_systemd_unit_is_valid(tmp_path: Path) -> None:
@@ -375,6 +388,29 @@ def test_the_systemd_unit_is_valid(tmp_path: Path) -> None:
         [verify, "verify", str(unit).replace("@", "@test")], capture_output=True, text=True
     )
     assert "qwf-agent" not in done.stderr, done.stderr
+
+
+def test_the_systemd_unit_of_the_page_is_valid(tmp_path: Path) -> None:
+    unit = tmp_path / "qwf-web.service"
+    unit.write_text(CliRunner().invoke(qwf, ["unit", "--web", "--user", "root"]).stdout)
+    text = unit.read_text()
+    assert "\nUser=root\n" in text
+    command = re.search(r"^ExecStart=(.*)$", text, re.MULTILINE)
+    assert command is not None
+    words = shlex.split(command[1])
+    assert words[0] == sys.executable
+    options = words.index("$WEB_OPTIONS")
+    started = [*words[1:options], "--help"]
+    done = subprocess.run([sys.executable, *started], capture_output=True, text=True, check=True)
+    assert "--sign-in" in done.stdout
+    for line in ("CapabilityBoundingSet=", "PrivateDevices=yes", "ProtectSystem=strict",
+                 "NoNewPrivileges=yes", "UMask=0077", "RestartPreventExitStatus=78"):  # fmt: skip
+        assert f"\n{line}\n" in text
+    verify = shutil.which("systemd-analyze")
+    if verify is None:
+        pytest.skip("systemd-analyze is not installed: the unit was only read")
+    done = subprocess.run([verify, "verify", str(unit)], capture_output=True, text=True)
+    assert "qwf-web" not in done.stderr, done.stderr
 
 
 def test_the_makefile_explains_itself() -> None:

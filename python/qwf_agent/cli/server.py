@@ -53,17 +53,21 @@ def down() -> None:
 
 
 @click.command()
-@click.option("--user", default="qwf", show_default=True, help="User that runs the agents.")
-def unit(user: str) -> None:
-    """Print the systemd unit for agents on this box.
+@click.option("--user", default="qwf", show_default=True, help="User that runs it.")
+@click.option("--web", is_flag=True, help="The unit of the page, instead of that of agents.")
+def unit(user: str, web: bool) -> None:
+    """Print the systemd unit for agents on this box, or for the page.
 
-    It is a template: qwf-agent@NAME reads /etc/qwf/NAME.toml. docs/operations.md explains it.
+    The unit of agents is a template: qwf-agent@NAME reads /etc/qwf/NAME.toml. The unit of the page
+    reads /etc/qwf/web.env. docs/operations.md explains both.
 
     \b
     Example:  qwf unit | sudo tee /etc/systemd/system/qwf-agent@.service
               sudo systemctl enable --now qwf-agent@gpu
+              qwf unit --web | sudo tee /etc/systemd/system/qwf-web.service
     """
-    text = _unit_file("qwf-agent@.service").read_text(encoding="utf-8")
+    name = "qwf-web.service" if web else "qwf-agent@.service"
+    text = _unit_file(name).read_text(encoding="utf-8")
     text = text.replace("ExecStart=/opt/qwf/bin/python ", f"ExecStart={sys.executable} ")
     click.echo(text.replace("User=qwf\n", f"User={user}\n"), nl=False)
 
