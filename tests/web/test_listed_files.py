@@ -46,6 +46,20 @@ def test_a_question_shows_its_pictures(visit: Visit, db: Db, tmp_path: Path) -> 
     assert ("<img" in page, "whole.png" in page) == (False, True)
 
 
+def test_the_pages_of_a_run_and_of_a_job_show_its_pictures(
+    visit: Visit, db: Db, tmp_path: Path
+) -> None:
+    job = pictured(db, tmp_path)
+    run = db.execute("select run_id from qwf.jobs where id = %s", (job,)).fetchone()
+    assert run is not None
+    for path in (f"/jobs/{job}", f"/runs/{run[0]}?show=files"):
+        page = visit("viewer", files=[files.Root(tmp_path)]).text(path)
+        assert f'<img src="/files/{job}/1"' in page
+        assert f"/files/{job}/3" not in page.partition("gallery")[2].partition("</ul>")[0]
+        page = visit("operator").text(path)  # which serves no folder
+        assert ("<img" in page, "whole.png" in page) == (False, True)
+
+
 def test_a_file_is_sent_whole_in_part_or_as_text(visit: Visit, db: Db, tmp_path: Path) -> None:
     job = pictured(db, tmp_path)
     client = visit("viewer", files=[files.Root(tmp_path)]).client

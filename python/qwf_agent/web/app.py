@@ -9,12 +9,12 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from qwf_agent.web import access, answering, database, listed_file
+from qwf_agent.web import access, answering, database, listed_file, render
 from qwf_agent.web.access import Access
 from qwf_agent.web.files import Root
 from qwf_agent.web.health import Health
@@ -83,7 +83,7 @@ def build(
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *who.routes(),
     ]
-    app = Starlette(routes=routes)
+    app = Starlette(routes=routes, exception_handlers={404: _absent, Exception: _failed})
     app.state.listener = snapshot.listener
     app.state.health = Health(data, snapshot.tell)
     app.state.files, app.state.makes_links = files, link_secret is not None
@@ -147,6 +147,16 @@ def _as_browsers_see_it(scope: Scope) -> Scope:
     if headers.get("x-forwarded-proto") in ("http", "https"):
         seen["scheme"] = headers["x-forwarded-proto"]
     return seen
+
+
+async def _absent(request: Request, error: Exception) -> Response:
+    """The answer for an address that no page has."""
+    return HTMLResponse(render.failure(request, "absent"), 404)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    """The answer for what we did not expect; the server writes it into the log."""
+    return HTMLResponse(render.failure(request, "wrong"), 500)
 
 
 async def _alive(request: Request) -> Response:

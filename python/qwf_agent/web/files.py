@@ -169,6 +169,16 @@ def may_serve(
     return any(_below(root, where, _real_once(root.folder)) for root in roots)
 
 
+def pictures(roots: Sequence[Root], rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Those of the files (with `out_dir` and `out_root`) that a page can show as pictures."""
+    return [
+        dict(row)
+        for row in rows
+        if has_thumbnail(row)
+        and may_serve(roots, row, out_dir=row["out_dir"], out_root=row["out_root"])
+    ]
+
+
 async def serve(
     roots: Sequence[Root],
     row: Mapping[str, Any],

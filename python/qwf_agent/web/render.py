@@ -78,7 +78,7 @@ def notice(kind: str, text: str) -> str:
 
 
 def failure(request: Request, why: str) -> str:
-    """The page for somebody whose page cannot be read; `why` is lost, slow, old or wrong."""
+    """The page instead of one that cannot be read; `why` is lost, slow, old, absent or wrong."""
     return standing("failure.html", request, why=why)
 
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from qwf_agent.cli import values
 from qwf_agent.cli.draw.words import duration
-from qwf_agent.web import waiting
+from qwf_agent.web import files, waiting
 from qwf_agent.web.database import Look
 from qwf_agent.web.page import NotFoundError, Page
 from qwf_agent.web.pages.jobs import MOST_JOB
@@ -83,8 +83,14 @@ from qwf.job_events e where e.job_id = %(job)s
 order by e.id desc limit 40
 """
 FILES = """
-select f.file_no, f.rel_path, f.host, f.kind, f.size_bytes
-from qwf.run_files f where f.job_id = %(job)s
+select f.*, r.out_dir, w.out_root
+from qwf.run_files f
+left join qwf.runs r on r.id = f.run_id
+left join lateral (
+  select w.out_root from qwf.workers w
+  where w.host = f.host and w.out_root is not null order by w.last_seen desc limit 1
+) w on true
+where f.job_id = %(job)s
 order by f.file_no limit 61
 """
 # The newest end of what a running body prints, while anybody follows it.
@@ -132,7 +138,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     job = await look.row(JOB, job=number) if number <= MOST_JOB else None
     if job is None:
         raise NotFoundError(await missing(look, number))
-    attempts, events, files, stored = await asyncio.gather(
+    attempts, events, listed, stored = await asyncio.gather(
         look.rows(ATTEMPTS, job=number),
         look.rows(EVENTS, job=number),
         look.rows(FILES, job=number),
@@ -148,7 +154,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "values": given,
         "sources": await _sources(look, job, given.get("inputs"), given.get("resolved")),
         "events": events,
-        "files": files,
+        "files": listed,
+        "pictures": files.pictures(request.app.state.files, listed),
         "elements": await look.rows(ELEMENTS, job=number) if job["elements"] is not None else [],
         "log": await look.row(LOG, job=number) if job["status"] == "running" else None,
         "follow": "follow" in request.query_params,

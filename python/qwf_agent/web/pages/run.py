@@ -13,7 +13,7 @@ import psycopg
 from starlette.requests import Request
 
 from qwf_agent.cli.draw import words
-from qwf_agent.web import graph, render, timeline
+from qwf_agent.web import files, graph, render, timeline
 from qwf_agent.web.database import Look, Rows
 from qwf_agent.web.page import Data, NotFoundError, Page
 from qwf_agent.web.pages.runs import as_id
@@ -179,11 +179,18 @@ order by j.node_idx
 limit 200
 """
 FILES = """
-select f.job_id, f.file_no, f.node_id, f.rel_path, f.kind, f.size_bytes, f.host
-from qwf.run_files f
+with listed as materialized (
+  select * from qwf.run_files f where f.run_id = %(run)s::bigint
+  order by f.node_id, f.job_id, f.file_no limit 501)
+select f.*, r.out_dir, w.out_root
+from listed f
+left join qwf.runs r on r.id = f.run_id
+left join lateral (
+  select w.out_root from qwf.workers w
+  where w.host = f.host and w.out_root is not null order by w.last_seen desc limit 1
+) w on true
 where f.run_id = %(run)s::bigint
 order by f.node_id, f.job_id, f.file_no
-limit 501
 """
 CONTEXT = """
 select jsonb_pretty(r.context) as context, r.context as parsed
@@ -399,7 +406,8 @@ async def _show_outputs(
 async def _show_files(
     request: Request, look: Look, run: dict[str, Any], nodes: Rows
 ) -> dict[str, Any]:
-    return {"files": await look.rows(FILES, run=run["id"])}
+    listed = await look.rows(FILES, run=run["id"])
+    return {"files": listed, "pictures": files.pictures(request.app.state.files, listed)}
 
 
 async def _show_history(
