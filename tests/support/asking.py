@@ -9,8 +9,9 @@ from typing import Any
 import httpx2 as httpx
 import psycopg
 from psycopg.types.json import Jsonb
+from starlette.testclient import TestClient
 
-from support.visitors import FORM, Visitor
+from support.visitors import FORM
 
 Db = psycopg.Connection[Any]
 PNG = bytes.fromhex(  # 4 x 4 pixels
@@ -124,12 +125,12 @@ def controls(html: str, action: str) -> _Controls:
 
 
 def answer(
-    visitor: Visitor, path: str, html: str | None = None, choose: str = "", **entered: str
+    client: TestClient, path: str, html: str | None = None, choose: str = "", **entered: str
 ) -> httpx.Response:
     """Fill in the form of a question as a browser without scripts does, and send it."""
-    form = controls(html if html is not None else visitor.text(path), path)
+    form = controls(html if html is not None else client.get(path).text, path)
     sent: dict[str, Any] = dict(form.sent)
     if choose:
         sent["value"] = form.options[choose]
     sent |= {name.replace("__", "/"): text for name, text in entered.items()}
-    return visitor.client.post(path, data=sent, headers=FORM)
+    return client.post(path, data=sent, headers=FORM)

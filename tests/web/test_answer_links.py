@@ -51,7 +51,7 @@ def test_an_operator_makes_a_link_that_answers_once(visit: Visit, db: Db) -> Non
     found = re.search(r"http://127.0.0.1(/answer/[\w-]+)</code>", page)
     assert found is not None
     operator.client.cookies.clear()
-    shown = asking.answer(operator, found[1], choose="attic")
+    shown = asking.answer(operator.client, found[1], choose="attic")
     assert answers(db) == [("attic", "link:ada")]
     for words in ("answered by link:ada", "attic", "Run 1", "completed"):
         assert words in shown.text
@@ -119,7 +119,7 @@ def test_a_link_that_is_over_says_why(phone: visitors.Visitor, db: Db) -> None:
 
 def test_a_value_that_does_not_fit_stays_in_the_form(phone: visitors.Visitor, db: Db) -> None:
     job = asking.ask(db, widget="number", max=3)
-    page = asking.answer(phone, f"/answer/{token(db, job)}", value="4")
+    page = asking.answer(phone.client, f"/answer/{token(db, job)}", value="4")
     assert (page.status_code, 'value="4"' in page.text) == (422, True)
     assert "must be at most 3" in page.text
 
@@ -140,7 +140,7 @@ def test_a_link_shows_the_pictures_of_its_question_alone(
     assert visitor.get(f"{link}/files/{job}/1").content == asking.PNG
     assert visitor.get(f"{link}/files/{job}/2").status_code == 404
     assert visitor.get(f"/files/{job}/1").status_code == 401
-    asking.answer(visitor, link, choose="a")
+    asking.answer(visitor.client, link, choose="a")
     assert visitor.get(f"{link}/files/{job}/1").status_code == 410
 
 
@@ -150,8 +150,7 @@ def test_a_page_that_changes_nothing_answers_by_no_link(db: Db, dsn: str) -> Non
     who = access.TokenAccess(where, visitors.TOKEN, read_only=True)
     app = build(where, who, access.LOCAL_HOSTS, link_secret=SECRET)
     with TestClient(app, base_url="http://127.0.0.1") as client:
-        visitor = visitors.Visitor(client)
-        page = asking.answer(visitor, f"/answer/{token(db, job)}", value="x")
+        page = asking.answer(client, f"/answer/{token(db, job)}", value="x")
     assert ("this page is read-only" in page.text, answers(db)) == (True, [])
 
 
@@ -159,9 +158,8 @@ def test_in_another_application_the_link_acts_as_an_operator(db: Db, dsn: str) -
     job = asking.ask(db, widget="text")
     app = create_app(dsn, lambda request: None, link_secret=SECRET)
     with TestClient(app, base_url="http://127.0.0.1") as client:
-        visitor = visitors.Visitor(client)
-        assert visitor.get("/inputs").status_code == 403
-        asking.answer(visitor, f"/answer/{token(db, job)}", value="x")
+        assert client.get("/inputs").status_code == 403
+        asking.answer(client, f"/answer/{token(db, job)}", value="x")
     assert answers(db) == [("x", "link:ada")]
 
 

@@ -60,7 +60,7 @@ def test_a_failure_is_decided_in_the_list(visit: Visit, db: Db) -> None:
 
 def test_a_choice_is_answered_without_scripts(visit: Visit, db: Db) -> None:
     job = asking.ask(db, options=["attic", "cellar"])
-    page = asking.answer(visit("operator"), f"/inputs/{job}", choose="cellar")
+    page = asking.answer(visit("operator").client, f"/inputs/{job}", choose="cellar")
     assert answered(db, job) == [("cellar", "web_test_operator")]
     for shown in ("Answered by", "web_test_operator", "cellar", "run 1", "completed", "1 of 1"):
         assert shown in page.text
@@ -80,24 +80,24 @@ def test_each_widget_is_answered(
     visit: Visit, db: Db, spec: dict[str, Any], entered: str, value: Any
 ) -> None:
     job = asking.ask(db, **spec)
-    asking.answer(visit("operator"), f"/inputs/{job}", value=entered)
+    asking.answer(visit("operator").client, f"/inputs/{job}", value=entered)
     assert [given for given, _ in answered(db, job)] == [value]
 
 
 def test_a_confirmation_and_a_schema_are_answered(visit: Visit, db: Db) -> None:
     operator = visit("operator")
     job = asking.ask(db, "a", widget="confirm")
-    asking.answer(operator, f"/inputs/{job}", choose="No")
+    asking.answer(operator.client, f"/inputs/{job}", choose="No")
     assert answered(db, job)[0][0] is False
     schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
     job = asking.ask(db, "b", widget="json", schema=schema)
-    asking.answer(operator, f"/inputs/{job}", value__name="ada")
+    asking.answer(operator.client, f"/inputs/{job}", value__name="ada")
     assert answered(db, job)[0][0] == {"name": "ada"}
 
 
 def test_a_value_that_does_not_fit_stays_in_the_form(visit: Visit, db: Db) -> None:
     job = asking.ask(db, widget="text", min_length=9)
-    page = asking.answer(visit("operator"), f"/inputs/{job}", value="<b>ab")
+    page = asking.answer(visit("operator").client, f"/inputs/{job}", value="<b>ab")
     assert page.status_code == 422
     assert 'value="&lt;b&gt;ab"' in page.text
     assert "Nothing was changed" in page.text
@@ -111,7 +111,7 @@ def test_an_answer_that_comes_second_says_who_was_first(visit: Visit, db: Db) ->
     operator = visit("operator")
     opened = operator.text(f"/inputs/{job}")
     db.execute("select qwf.answer_job(%s, '\"mine\"', 'bob')", (job,))
-    page = asking.answer(operator, f"/inputs/{job}", opened, value="typed for long")
+    page = asking.answer(operator.client, f"/inputs/{job}", opened, value="typed for long")
     assert page.status_code == 409
     for shown in ("Not sent", "Answered by <strong>bob</strong>", "mine", "typed for long"):
         assert shown in page.text
@@ -125,10 +125,10 @@ def test_an_answer_to_an_earlier_question_is_refused(visit: Visit, db: Db) -> No
     assert "no such mailbox" in opened
     db.execute("select qwf.answer_job(%s, '\"retry\"', 'bob')", (job,))
     asking.fail(db)
-    page = asking.answer(operator, f"/inputs/{job}", opened, choose="Abort")
+    page = asking.answer(operator.client, f"/inputs/{job}", opened, choose="Abort")
     assert (page.status_code, "The job asks again" in page.text) == (409, True)
     assert answered(db, job) == [("retry", "bob")]
-    asking.answer(operator, f"/inputs/{job}", choose="Skip")
+    asking.answer(operator.client, f"/inputs/{job}", choose="Skip")
     assert len(answered(db, job)) == 2
 
 
@@ -165,9 +165,9 @@ def test_lists_grow_and_shrink_without_scripts(visit: Visit, db: Db) -> None:
     schema = {"type": "array", "items": {"type": "string"}}
     job = asking.ask(db, widget="json", schema=schema)
     operator = visit("operator")
-    page = asking.answer(operator, f"/inputs/{job}", **{"*add": "value"})
+    page = asking.answer(operator.client, f"/inputs/{job}", **{"*add": "value"})
     assert (page.status_code, 'name="value/0"' in page.text) == (200, True)
-    page = asking.answer(operator, f"/inputs/{job}", page.text, value__0="a")
+    page = asking.answer(operator.client, f"/inputs/{job}", page.text, value__0="a")
     assert answered(db, job)[0][0] == ["a"]
 
 

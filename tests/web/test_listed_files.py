@@ -110,5 +110,5 @@ def test_a_question_for_a_file_offers_those_of_its_run(
     operator = visit("operator", files=[files.Root(tmp_path)])
     page = operator.text(f"/inputs/{job}")
     assert ("ask/1.png" in page, "ask/1.txt" in page) == (True, False)
-    asking.answer(operator, f"/inputs/{job}", choose="ask/1.png")
+    asking.answer(operator.client, f"/inputs/{job}", choose="ask/1.png")
     assert asking.one(db, "select value from qwf.input_answers") == path
