@@ -55,7 +55,8 @@ def test_a_card_is_chosen_and_sent_on_a_phone(
     assert fits(page)
     page.get_by_label("cellar").tap()
     page.get_by_role("button", name="Answer").tap()
-    expect(page.get_by_text("Answered by")).to_be_visible()
+    expect(page.locator(".answered .given")).to_have_text("cellar")
+    expect(page.locator(".answered img")).to_have_js_property("naturalWidth", 4)
     assert fits(page)
     assert [value["id"] for value, _ in answers(db)] == ["cellar"]
 

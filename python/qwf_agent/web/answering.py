@@ -260,7 +260,7 @@ async def _closed(
     question = error.question
     if error.reason == "answered" and question is not None and question.answer is not None:
         found |= {
-            "value": questions.written(question.answer["value"]),
+            "given": question.given,
             "draft": question.draft,
             "run": (await question_page.progress(look, question))["run"],
         }
@@ -270,7 +270,7 @@ async def _closed(
 
 def _link_page(request: Request, status: int, **found: Any) -> Response:
     blank = {
-        "why": "", "value": "", "draft": "", "run": None, "question": None, "form": None,
+        "why": "", "given": None, "draft": "", "run": None, "question": None, "form": None,
         "link": None, "said": "", "unsent": "", "sent": False,
     }  # fmt: skip
     html = render.standing("answer_link.html", request, **(blank | found))

@@ -14,6 +14,7 @@ from qwf_agent.web.page import NotFoundError
 
 MOST_SHOWN = 100  # files to look at, and pictures of options, each
 MOST_OFFERED = 500  # files of a run, if the question asks for a file
+NAMES_OF_OPTION = ("label", "title", "name", "value", "id")
 LONGEST_ANSWER = LONGEST_PROMPT = 2000  # characters that are shown
 
 JOB = """
@@ -65,6 +66,15 @@ class Looked:
 
 
 @dataclass(frozen=True)
+class Given:
+    """An answer as a person reads it: what it is called, and its JSON if that says more."""
+
+    word: str
+    json: str = ""
+    picture: Any = None
+
+
+@dataclass(frozen=True)
 class Question:
     """One question, as far as it is asked. `form` is None if it does not wait for an answer."""
 
@@ -73,7 +83,8 @@ class Question:
     form: forms.Field | None = None
     show: Sequence[Looked] = ()
     shown: frozenset[tuple[int, int]] = frozenset()  # job and number of each picture in the page
-    answer: Mapping[str, Any] | None = None
+    answer: Mapping[str, Any] | None = None  # the newest, maybe to an earlier question of the job
+    given: Given | None = None  # what it was answered with
 
     @property
     def waits(self) -> bool:
@@ -132,10 +143,13 @@ class Reader:
         if row is None:
             raise NotFoundError(await self._unknown(job))
         spec, unreadable = _spec(row["spec"])
-        if row["status"] != "awaiting_input":
-            answer = await self.look.row(ANSWER, job=job)
-            return Question(row, spec, answer=answer)
         answer = await self.look.row(ANSWER, job=job)
+        said = given(answer["value"]) if answer is not None else None
+        if row["status"] != "awaiting_input":
+            chosen = {"show": said.picture if said is not None else None}
+            listed = await self._listed(row, chosen)
+            show = [self._looked(one, listed) for one in _references(chosen["show"])]
+            return Question(row, spec, answer=answer, given=said, show=show)
         listed = await self._listed(row, spec)
         show = [self._looked(one, listed) for one in _references(spec.get("show"))]
         offered = await self._offered(row, spec)
@@ -143,7 +157,7 @@ class Reader:
         form = forms.from_question(spec, known)
         if unreadable:
             form = replace(form, help=f"The question cannot be shown here: {unreadable}. JSON.")
-        return Question(row, spec, form, show, frozenset(self._shown), answer)
+        return Question(row, spec, form, show, frozenset(self._shown), answer, said)
 
     async def _unknown(self, job: int) -> str:
         known = await self.look.row(KNOWN)
@@ -211,13 +225,22 @@ def draft_of(job: int, asked: str) -> str:
     return f"question-{job}-{asked}"
 
 
-def written(value: str | None) -> str:
-    """An answer, from the JSON that the database keeps, as a person reads it."""
+def given(value: str | None) -> Given:
+    """An answer, from the JSON that the database keeps."""
     try:
         found = exact_json.read(value or "null")
-        return cut(found if isinstance(found, str) else exact_json.pretty(found), LONGEST_ANSWER)
+        if isinstance(found, str):
+            return Given(cut(found, LONGEST_ANSWER))
+        if isinstance(found, bool) or found is None:
+            return Given({True: "Yes", False: "No", None: "null"}[found])
+        if not isinstance(found, dict | list):
+            return Given(exact_json.write(found))
+        text = cut(exact_json.pretty(found), LONGEST_ANSWER)
     except ValueError:  # a number with 131,072 digits
-        return cut(value or "", LONGEST_ANSWER)
+        return Given("", cut(value or "", LONGEST_ANSWER))
+    members = found if isinstance(found, dict) else {}
+    names = [members[key] for key in NAMES_OF_OPTION if isinstance(members.get(key), str)]
+    return Given(cut(names[0], LONGEST_ANSWER) if names else "", text, members.get("picture"))
 
 
 def _spec(text: str | None) -> tuple[Mapping[str, Any], str]:

@@ -54,7 +54,6 @@ async def facts(request: Request, look: Look) -> dict[str, Any]:
         "made": None,
         "makes_links": request.app.state.makes_links,
         "answered": questions.draft_of(question.job["job_id"], answered) if answered else "",
-        "value": questions.written(question.answer["value"]) if question.answer else "",
         **await progress(look, question),
     }
 
