@@ -56,10 +56,8 @@ class Visitor:
 
     def csrf(self) -> str:
         """The token of this session, as forms carry it; also for those who see no form."""
-        cookie = f"{access.COOKIE}={self.client.cookies.get(access.COOKIE, '')}"
-        request = Request({"type": "http", "headers": [(b"cookie", cookie.encode())]})
-        session = self._sessions.find(request)
-        return session.csrf if session else ""
+        found = session(self._sessions, self.client.cookies.get(access.COOKIE, ""))
+        return found.csrf if found else ""
 
     def do(self, action: str, /, **fields: Any) -> httpx.Response:
         """Send the form of an action, also one that no page shows to this visitor."""
@@ -70,6 +68,12 @@ class Visitor:
 
 
 Visit = Callable[..., Visitor]
+
+
+def session(sessions: access.Sessions, secret: str) -> access.Session | None:
+    """The session of a browser whose cookie has this secret."""
+    cookie = f"{access.COOKIE}={secret}".encode()
+    return sessions.find(Request({"type": "http", "headers": [(b"cookie", cookie)]}))
 
 
 def login(db: psycopg.Connection[Any], dsn: str, level: str) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import psycopg
 import pytest
@@ -16,25 +15,13 @@ from qwf_agent.web.actions import ACTIONS
 from qwf_agent.web.app import HEADERS
 from qwf_agent.web.pages import DATA, PAGES
 from support import lively, poison, visitors
+from support.addresses import addresses
 from support.markup import Seen
 from support.servers import Server
 from support.visitors import Visit, Visitor
 
 Db = psycopg.Connection[Any]
 MOST_LINKS = 150
-# What may stand in the place of each parameter of an address.
-SAMPLES = {
-    "job": "select id from (select distinct on (status, run_id is null) id from qwf.jobs) j",
-    "attempt": "select attempt from qwf.job_attempts order by job_id limit 2",
-    "run": "select id from qwf.runs",
-    "node": "select distinct node_id from qwf.graph_nodes where map is not null limit 3",
-    "host": "select distinct host from qwf.fleet",
-    "queue": "select name from qwf.queues",
-    "name": "select name from qwf.workflows limit 3",
-    "no": "select file_no from qwf.run_files limit 2",
-}
-WORDS = {"verb": ["retry", "cancel", "burn"]}
-NUMBERS = ("0", "999999999999", "99999999999999999999")
 # Names of questions that pages understand, and some that none does.
 NAMES = (
     "after", "before", "follow", "from", "further", "kind", "label", "node", "open", "order",
@@ -42,7 +29,6 @@ NAMES = (
     "verb", "version", "workflow",
 )  # fmt: skip
 VALUES = ("%00", "x", "-1", "9" * 25, "%F0%9F", "x" * 300)
-STRANGE = ("no-such-thing", "%00", "%2e%2e%2fetc%2fpasswd", "%F0%9F", "<b>", "x" * 3000)
 
 
 @dataclass
@@ -84,20 +70,6 @@ def at(full: Full) -> Iterator[Visit]:
         yield lambda level="admin", **options: stack.enter_context(
             visitors.visitor(full.db, full.dsn, level, **options)
         )
-
-
-def addresses(db: Db, path: str) -> list[str]:
-    """Addresses of a page: each parameter with what is in the database, and with what is not."""
-    found = [path]
-    for parameter, kind in re.findall(r"\{(\w+)(:\w+)?\}", path):
-        query = SAMPLES.get(parameter)
-        real = [str(value) for (value,) in db.execute(query)] if query else WORDS[parameter]
-        known = [quote(text, safe="/") for text in real[:8]]
-        known += NUMBERS if kind == ":int" else (*NUMBERS, *STRANGE) if query else ()
-        place = "{" + parameter + kind + "}"
-        rest = found[:6] if len(found) > 6 else found
-        found = [begun.replace(place, value) for begun in rest for value in known]
-    return found
 
 
 def wrong(visitor: Visitor, path: str) -> list[str]:

@@ -1,0 +1,263 @@
+"""All pages in a real browser: for everybody to use, safe, and fresh whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from qwf_agent.web import access
+from qwf_agent.web.app import build
+from qwf_agent.web.pages import PAGES
+from support import lively, poison
+from support.addresses import real
+from support.browser import Pages, served
+from support.harness import until
+from support.servers import Server
+from support.visitors import TOKEN, login, session
+
+Db = psycopg.Connection[Any]
+AXE = Path(__file__).with_name("vendor") / "axe.min.js"
+LOOKS = ((1280, "light", None), (390, "dark", None), (1280, "dark", "contrast"),
+         (390, "light", "contrast"))  # fmt: skip
+FIND = """
+(contrast) => axe.run(document, {
+  resultTypes: ["violations"],
+  runOnly: contrast ? {type: "rule", values: ["color-contrast"]}
+    : {type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]},
+}).then((found) => found.violations
+  .filter((one) => ["serious", "critical"].includes(one.impact))
+  .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((n) => n.html.slice(0, 200)).join(" | ")}`))
+"""
+REFRESH = """
+() => new Promise((resolve) => {
+  document.addEventListener("qwf:fresh", () => resolve(), {once: true});
+  htmx.trigger(document.getElementById("live"), "refresh");
+})
+"""
+HIDE = """(hidden) => {
+  Object.defineProperty(document, "hidden", {value: hidden, configurable: true});
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+MOVING = """
+() => [...document.querySelectorAll("*")].filter((one) => {
+  const style = getComputedStyle(one);
+  const long = (times) => times.split(",").some((time) => parseFloat(time) > 0.01);
+  return long(style.transitionDuration) || (style.animationName !== "none" && long(style.animationDuration));
+}).map((one) => one.outerHTML.slice(0, 100))
+"""
+
+
+@dataclass
+class Site:
+    """A database and the page on it, for an admin."""
+
+    db: Db
+    dsn: str
+    address: str
+    sessions: access.Sessions
+
+    def enter(self, pages: Pages, path: str = "/", **options: Any) -> Page:
+        """A page in a window of its own, signed in."""
+        page = pages.open(f"{self.address}/?token={TOKEN}", **options)
+        if path != "/":
+            page.goto(self.address + path)
+        return page
+
+    def paths(self) -> list[str]:
+        """An address of every page, and a few more."""
+        return [path for page in PAGES for path in real(self.db, page.path)]
+
+
+@contextlib.contextmanager
+def site(server: Server, template: str, around: Any = lambda app: app) -> Iterator[Site]:
+    """A page on a database of its own; `around` may put something in front of it."""
+    with server.database(server.new_name(), template) as janitor:
+        dsn = server.dsn(janitor.dbname)
+        with psycopg.connect(dsn, autocommit=True) as db:
+            where = login(db, dsn, "admin")
+            who = access.TokenAccess(where, TOKEN)
+            app = build(where, who, access.LOCAL_HOSTS)
+            with served(around(app)) as address:
+                yield Site(db, dsn, address, who.sessions)
+
+
+@pytest.fixture(scope="module")
+def full(server: Server, template: str, browser: Browser) -> Iterator[Site]:
+    """A page on a database that has everything once. Tests here change little in it."""
+    with site(server, template) as found:
+        lively.fill(found.db)
+        yield found
+
+
+def test_no_page_has_what_keeps_people_from_using_it(full: Site, pages: Pages) -> None:
+    page = full.enter(pages)
+    found = []
+    for path in full.paths():
+        page.set_viewport_size({"width": LOOKS[0][0], "height": 800})
+        page.goto(full.address + path)
+        page.evaluate("document.querySelectorAll('main details').forEach((d) => d.open = true)")
+        page.evaluate(AXE.read_text())
+        for width, scheme, contrast in LOOKS:
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 800})
+            problems = page.evaluate(FIND, contrast)
+            if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
+                problems.append(f"is {wide} wide")
+            found += [f"{path} {width} {scheme}: {problem}" for problem in problems]
+    assert not found, "\n".join(found[:60])
+
+
+def test_hostile_texts_do_nothing_on_any_page(server: Server, template: str, pages: Pages) -> None:
+    with site(server, template) as hostile:
+        lively.fill(hostile.db)
+        poison.mark(hostile.db)
+        page = hostile.enter(pages, width=390)
+        wide = []
+        for path in hostile.paths():
+            page.goto(hostile.address + path)
+            page.evaluate("document.querySelectorAll('details').forEach((d) => d.open = true)")
+            page.evaluate(REFRESH)
+            if page.evaluate("document.documentElement.scrollWidth") > 390:
+                wide.append(path)
+        assert wide == []
+
+
+def test_what_is_typed_and_opened_survives_refreshes(full: Site, pages: Pages) -> None:
+    page = full.enter(pages, "/fleet")
+    page.get_by_text("Off…").first.click()
+    sheet = page.locator("details.confirm[open]")
+    sheet.get_by_label("Reason").fill("a new ca")
+    sheet.get_by_label("Reason").evaluate("(field) => field.dataset.same = 1")
+    for _ in range(20):
+        page.evaluate(REFRESH)
+    expect(sheet).to_have_count(1)
+    expect(sheet.get_by_label("Reason")).to_have_value("a new ca")
+    expect(sheet.get_by_label("Reason")).to_be_focused()
+    assert sheet.get_by_label("Reason").get_attribute("data-same") == "1"
+    page.keyboard.type("rd")
+    expect(sheet.get_by_label("Reason")).to_have_value("a new card")
+
+
+def test_twelve_tabs_load_and_stay_fresh(full: Site, pages: Pages) -> None:
+    first = full.enter(pages, "/queues")
+    tabs = [first, *(first.context.new_page() for _ in range(11))]
+    for tab in tabs[1:]:
+        tab.goto(full.address + "/queues")
+    full.db.execute("select qwf.create_queue('brand-new')")
+    for tab in tabs:
+        expect(tab.get_by_role("link", name="brand-new")).to_be_visible(timeout=15_000)
+
+
+def test_a_hidden_tab_closes_its_stream_and_opens_it_again(full: Site, pages: Pages) -> None:
+    page = full.enter(pages)
+    secret = next(c["value"] for c in page.context.cookies() if c["name"] == access.COOKIE)
+    found = session(full.sessions, secret)
+    assert found is not None
+    until(lambda: found.streams == 1, "the stream")
+    page.evaluate(HIDE, True)
+    until(lambda: found.streams == 0, "the end of the stream")
+    page.evaluate(HIDE, False)
+    until(lambda: found.streams == 1, "the stream again")
+
+
+def test_a_page_says_that_the_database_is_away_and_is_fresh_when_it_is_back(
+    server: Server, template: str, pages: Pages
+) -> None:
+    pages.expected.append("503")
+    with site(server, template) as found:
+        page = found.enter(pages, "/queues")
+        page.evaluate("window.same = 1")
+        server.stop_immediate()
+        try:
+            expect(page.locator("#stale")).to_be_visible()
+        finally:
+            server.start()
+        with psycopg.connect(found.dsn, autocommit=True) as db:
+            db.execute("select qwf.create_queue('brand-new')")
+        expect(page.locator("#stale")).to_be_hidden(timeout=30_000)
+        expect(page.get_by_role("link", name="brand-new")).to_be_visible()
+        assert page.evaluate("window.same") == 1
+
+
+def without_stream(app: ASGIApp) -> ASGIApp:
+    """A proxy that keeps what a stream sends to itself."""
+
+    async def passing(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] != "/stream":
+            await app(scope, receive, send)
+            return
+        headers = [(b"content-type", b"text/event-stream")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b": \n", "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    return passing
+
+
+def test_a_page_asks_by_itself_if_its_stream_says_nothing(
+    server: Server, template: str, pages: Pages
+) -> None:
+    with site(server, template, without_stream) as found:
+        page = pages.open(f"{found.address}/?token={TOKEN}")
+        page.clock.install()
+        page.goto(found.address + "/queues")
+        found.db.execute("select qwf.create_queue('brand-new')")
+        for _ in range(3):
+            page.clock.fast_forward(8_000)
+        expect(page.get_by_role("link", name="brand-new")).to_be_visible()
+
+
+def test_a_question_is_answered_with_keys_alone(full: Site, pages: Pages) -> None:
+    page = full.enter(pages)
+    page.keyboard.press("g")
+    page.keyboard.press("i")
+    page.wait_for_url("**/inputs")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/inputs/*")
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(page.locator(".answered")).to_contain_text("Answered by")
+    answers = full.db.execute("select value from qwf.input_answers order by answered_at").fetchall()
+    assert answers[-1] == ("b",)
+
+
+def test_a_worker_is_switched_with_keys_alone(full: Site, pages: Pages) -> None:
+    page = full.enter(pages)
+    page.keyboard.press("g")
+    page.keyboard.press("f")
+    page.wait_for_url("**/fleet")
+    page.keyboard.press("j")
+    page.keyboard.press("d")
+    sheet = page.locator("details.confirm[open]")
+    expect(sheet).to_have_count(1)
+    page.keyboard.press("Tab")
+    page.keyboard.type("new card")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("new card").first).to_be_visible()
+    state = "select reason from qwf.worker_controls where reason = 'new card'"
+    assert full.db.execute(state).fetchall() == [("new card",)]
+
+
+def test_nothing_moves_for_those_who_want_no_motion(full: Site, pages: Pages) -> None:
+    page = full.enter(pages, reduced_motion="reduce")
+    run = real(full.db, "/runs/{run}")[0]
+    for path in ("/", "/fleet", run):
+        page.goto(full.address + path)
+        assert page.evaluate(MOVING) == []
+
+
+def test_pages_can_be_read_without_javascript(full: Site, pages: Pages) -> None:
+    page = full.enter(pages, java_script_enabled=False)
+    for path in full.paths():
+        page.goto(full.address + path)
+        expect(page.locator("h1")).to_be_visible()
