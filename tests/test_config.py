@@ -165,9 +165,15 @@ def test_a_group_of_its_owner_alone_may_write(above: Path, monkeypatch: pytest.M
         ("[agents]\nslots = 3", r"unknown key 'agents': did you mean 'agent'\?"),
         (
             "slots = 3",
-            r"unknown key 'slots': use one of dsn, agent; the options .* below \[agent\]",
+            r"unknown key 'slots': use one of dsn, agent, web; the options .* below \[agent\]",
         ),
         ("agent = 3", "agent is not a table"),
+        ("web = 3", "web is not a table"),
+        (
+            "[web.poeple]\nada = 'admin'",
+            r"\[web\] has an unknown key 'poeple': did you mean 'people'",
+        ),
+        ("[web]\npeople = 'ada'", "people is not a table"),
     ],
 )
 def test_an_unknown_key_is_refused_with_the_nearest_one(

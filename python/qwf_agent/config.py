@@ -41,6 +41,7 @@ VARIABLES = (
     *("QWF_OUTPUT",),
 )
 KEYS = ("dsn", "agent", "web")  # of qwf.toml
+WEB_KEYS = ("people",)  # of [web]
 
 _logger = logging.getLogger(__name__)
 
@@ -141,7 +142,19 @@ def load_toml() -> dict[str, Any]:
             )
     if not isinstance(values.get("agent", {}), dict):
         raise ConfigError(f"{path}: agent is not a table: write [agent], and its options below it")
+    _check_web(path, values.get("web", {}))
     return values
+
+
+def _check_web(path: Path, web: Any) -> None:
+    """Raise ConfigError unless the table of `qwf web` holds what it knows."""
+    if not isinstance(web, dict):
+        raise ConfigError(f"{path}: web is not a table: write [web.people], and names below it")
+    for key in web:
+        if key not in WEB_KEYS:
+            raise ConfigError(f"{path}: [web] has an {unknown_key(key, WEB_KEYS)}")
+    if not isinstance(web.get("people", {}), dict):
+        raise ConfigError(f'{path}: people is not a table: write [web.people], and ada = "admin"')
 
 
 def unknown_key(key: str, known: Iterable[str]) -> str:
