@@ -24,9 +24,9 @@ Db = psycopg.Connection[Any]
 MOST_LINKS = 150
 # Names of questions that pages understand, and some that none does.
 NAMES = (
-    "after", "before", "follow", "from", "further", "kind", "label", "node", "open", "order",
-    "project", "q", "queue", "run", "search", "show", "since", "state", "status", "step", "task",
-    "verb", "version", "workflow",
+    "after", "against", "before", "follow", "form", "from", "further", "kind", "label", "node",
+    "open", "order", "past", "pipeline", "project", "q", "queue", "run", "search", "show", "since",
+    "state", "status", "step", "task", "verb", "version", "workflow",
 )  # fmt: skip
 VALUES = ("%00", "x", "-1", "9" * 25, "%F0%9F", "x" * 300)
 

@@ -122,7 +122,7 @@ def test_a_workflow_shows_its_nodes_inputs_and_runs(visit: Visit, known: Db) -> 
     for shown in ("pipeline shrink@1", "asks if it fails", "photo.path string needed",
                   "size integer optional left out: 100", f"run {run}"):  # fmt: skip
         assert shown in page, shown
-    graph = visit("viewer").get("/workflows/photos/graph").json()
+    graph = visit("viewer").get("/workflow-graph/photos").json()
     assert [box["label"] for box in graph["boxes"]] == ["load", "save", "ok"]
 
 
@@ -148,9 +148,9 @@ def test_a_workflow_whose_pipeline_has_changed_says_that_it_would_be_refused(
 
 @pytest.mark.parametrize(
     "path",
-    ["gone", "gone/start", "gone/graph", "photos?version=9", "photos?version=x", "photos?version=²",
-     "photos?version=99999999999999999999999", "photos?against=7", "photos%00",
-     "-/preview?workflow=x", "-/preview/graph/x"],
+    ["gone", "gone/start", "../workflow-graph/gone", "photos?version=9", "photos?version=x",
+     "photos?version=²", "photos?version=99999999999999999999999", "photos?against=7",
+     "-/preview?workflow=x", "../preview-graph/x"],
 )  # fmt: skip
 def test_what_is_not_there_is_said(visit: Visit, known: Db, path: str) -> None:
     assert visit("viewer").get(f"/workflows/{path}").status_code == 404

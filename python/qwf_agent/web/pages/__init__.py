@@ -41,8 +41,8 @@ PAGES: tuple[Page, ...] = (
     *schedules.PAGES,
     *workflows.PAGES,
     *preview.PAGES,
-    *workflow.PAGES,
     *start.PAGES,
+    *workflow.PAGES,
     *doctor.PAGES,
     *search.PAGES,
 )

@@ -138,7 +138,7 @@ async def take(request: Request, look: Look, form: FormData, call: Call) -> dict
     wanted = form.get("register")
     if not isinstance(wanted, str):
         return await _preview(look, text)
-    look.database.forget()  # what is compared must be what is stored now
+    look.fresh_s = 0.0  # what is compared must be what is stored now
     found = await _preview(look, text)
     if form.get("seen") != found["seen"]:
         return {**found, "why": "Not registered: the text, or a version in the database, is not"
@@ -263,4 +263,4 @@ def _pretty(stored: str) -> str:
 
 
 PAGES = (Page(PATH, "preview.html", read, take=take),)
-DATA = (Data(PATH + "/graph/{key}", read_graph, fresh_s=3600),)
+DATA = (Data("/preview-graph/{key}", read_graph, fresh_s=3600),)

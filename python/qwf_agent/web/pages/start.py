@@ -157,4 +157,4 @@ def _moment(text: str, zone: Any) -> str:
     return (when if when.tzinfo else when.replace(tzinfo=zone)).isoformat()
 
 
-PAGES = (Page("/workflows/{name}/start", "start.html", read, take=take),)
+PAGES = (Page("/workflows/{name:path}/start", "start.html", read, take=take),)

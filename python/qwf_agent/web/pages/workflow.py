@@ -129,6 +129,8 @@ def inputs_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
         schema = entry.get("schema")
         schema = schema if isinstance(schema, Mapping) else {}
         types, about = schema.get("type", "any"), schema.get("description")
+        if isinstance(schema.get("enum"), list):
+            types = f"one of {brief(schema['enum'][:10])}"
         found.append(
             {
                 "path": ".".join(entry["path"]),
@@ -161,5 +163,5 @@ def _tags(node: Mapping[str, Any]) -> list[str]:
     return [text for key, text in said.items() if node.get(key) and text]
 
 
-PAGES = (Page("/workflows/{name}", "workflow.html", read, topics=("runs",), every_s=10),)
-DATA = (Data("/workflows/{name}/graph", read_graph, fresh_s=5),)
+PAGES = (Page("/workflows/{name:path}", "workflow.html", read, topics=("runs",), every_s=10),)
+DATA = (Data("/workflow-graph/{name:path}", read_graph, fresh_s=5),)
