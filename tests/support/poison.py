@@ -129,7 +129,8 @@ from information_schema.columns c
 join information_schema.tables t using (table_schema, table_name)
 where c.table_schema = 'qwf' and t.table_type = 'BASE TABLE'
   and c.data_type in ('text', 'jsonb', 'ARRAY')
-  and c.table_name <> 'settings' and c.column_name not in ('queue', 'min_success')
+  and c.table_name <> 'settings' and c.column_name not in ('queue', 'min_success', 'workflow')
+  and (c.table_name, c.column_name) not in (('workflows', 'name'), ('pipelines', 'name'))
 order by 1, 2, 3
 """
 

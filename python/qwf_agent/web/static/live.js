@@ -11,7 +11,7 @@
   // --- fresh: a stream names what has changed; without one, we ask every 5 s
   const topics = new Set((live?.dataset.topics || "").split(" ").filter(Boolean));
   const every = Number(live?.dataset.every || 0) * 1000;
-  let stream = null, heard = 0, asked = 0, lost = 0, busy = false, again = false;
+  let stream = null, heard = 0, silent = false, asked = 0, lost = 0, busy = false, again = false;
 
   function refresh() {
     if (!live || document.hidden) return;
@@ -39,13 +39,14 @@
     if (stream || document.hidden || !topics.size || !body.dataset.stream) return;
     stream = new EventSource(body.dataset.stream);
     heard = Date.now();
+    const hear = () => { heard = Date.now(); silent = false; };
     stream.addEventListener("changed", (event) => {
-      heard = Date.now();
+      hear();
       if (event.data.split(" ").some((topic) => topics.has(topic) || topic === "lost")) refresh();
     });
-    stream.addEventListener("tick", () => { heard = Date.now(); });
+    stream.addEventListener("tick", hear);
     stream.addEventListener("sample", (event) => {
-      heard = Date.now();
+      hear();
       document.dispatchEvent(new CustomEvent("qwf:sample", {detail: event.data}));
     });
   }
@@ -58,8 +59,8 @@
   setInterval(() => {
     if (document.hidden || !live) return;
     const now = Date.now();
-    const alive = stream && stream.readyState === EventSource.OPEN && now - heard < SILENCE_MS;
-    if (stream && now - heard > SILENCE_MS && stream.readyState !== EventSource.CLOSED) { close(); open(); heard = 0; }
+    if (stream && now - heard > SILENCE_MS && stream.readyState !== EventSource.CLOSED) { close(); open(); silent = true; }
+    const alive = stream && stream.readyState === EventSource.OPEN && !silent;
     const wait = lost ? Math.min(SLOW_MS, 1000 * 2 ** lost) : every || (topics.size && !alive ? POLL_MS : 0);
     if (wait && now - asked >= wait) refresh();
   }, 500);
@@ -119,6 +120,14 @@
     else if ("help" in button.dataset) document.getElementById("keys").showModal();
     else if (button.classList.contains("copy")) copy(button);
   });
+  function fit() {
+    for (const sheet of document.querySelectorAll("details.confirm[open] > .sheet"))
+      if (sheet.getBoundingClientRect().right > innerWidth) sheet.style.right = "0";
+  }
+  document.addEventListener("toggle", (event) => {  // a sheet stays in the window
+    if (event.target.matches("details.confirm[open]")) fit();
+  }, true);
+  document.addEventListener("qwf:fresh", fit);
   document.addEventListener("submit", (event) => {
     const sheet = event.target.closest("details.confirm");
     if (sheet) setTimeout(() => { sheet.open = false; }, 0);
