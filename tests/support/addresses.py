@@ -38,7 +38,7 @@ def addresses(db: psycopg.Connection[Any], path: str, most: int = 6) -> list[str
 
 
 def real(db: psycopg.Connection[Any], path: str, most: int = 3) -> list[str]:
-    """Addresses of a page, with what is in the database; at most so many for each parameter."""
+    """Addresses of a page, with what is in the database; at most `most` for each parameter."""
     found = [path]
     for parameter, kind in re.findall(r"\{(\w+)(:\w+)?\}", path):
         place, values = "{" + parameter + kind + "}", _real(db, parameter)[:most]

@@ -24,7 +24,7 @@ def at(seconds: float) -> datetime:
 
 
 def span(name: str, start: float, end: float | None, **more: object) -> Span:
-    """An attempt at a job, from and to so many seconds after noon."""
+    """An attempt at a job, from and to these seconds after noon."""
     values = {"outcome": "completed" if end is not None else "running", "attempt": 1, **more}
     ended = None if end is None else at(end)
     return Span(name, started_at=at(start), ended_at=ended, **values)  # type: ignore[arg-type]

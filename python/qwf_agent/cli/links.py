@@ -1,6 +1,6 @@
 """Signed links: a question on somebody's phone, and a file on another box, without signing in.
 
-A link names one question, or one file, and ends at a time. Whoever has it may use it. Deleting the
+A link names one question, or one file, and ends at a time. Anybody who has it may use it. Deleting the
 file of the secret and starting `qwf web` again ends all links.
 """
 

@@ -231,7 +231,7 @@ def inputs(
 ) -> None:  # fmt: skip
     """List the questions that wait for a person, or make a link to one.
 
-    Whoever has the link answers this one question in a browser, once, without signing in. The
+    Anybody with the link answers this one question in a browser, once, without signing in. The
     secret that signs it is the file link-secret in ~/.qwf (or $QWF_HOME), which only the user who
     runs `qwf web` can read: make links as this user, or give both the same QWF_LINK_SECRET.
 

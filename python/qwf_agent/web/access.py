@@ -150,7 +150,7 @@ class Access(ABC):
             COOKIE,
             secret,
             httponly=True,
-            samesite="lax",  # strict would ask whoever follows a link from a chat to sign in
+            samesite="lax",  # strict: a link from a chat would ask people to sign in
             secure=request.url.scheme == "https",
             path=request.scope.get("root_path") or "/",
         )

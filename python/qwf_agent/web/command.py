@@ -57,7 +57,7 @@ CLEAR_TEXT = (
 def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: Any) -> None:
     """Show the fleet, steer it and answer its questions in a browser.
 
-    Prints the link to the page. By default only this machine reaches it, and whoever has the link
+    Prints the link to the page. By default only this machine reaches it, and anybody with the link
     may do what the login of --dsn may do. Other machines reach it with --host, and then people
     sign in (--sign-in), or a proxy says who they are (--trust-header, with a table [web.people] in
     qwf.toml: ada = "admin", "*" = "viewer").

@@ -139,7 +139,7 @@ def previews(rows: Iterable[Mapping[str, Any]]) -> dict[int, int]:
 
 
 def place(row: Mapping[str, Any], out_dir: str | None, out_root: str | None) -> Place:
-    """Where the file of a row of run_files is. Raises FileRefused for a path that is none.
+    """Where the file of a row of run_files is. Raises FileRefused for what is no path.
 
     `out_dir` is that of its run. `out_root` is where the agents of its host write; see
     child/out_folder.py, which decides it.

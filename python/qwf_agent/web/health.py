@@ -60,7 +60,7 @@ AFTER_FAILURE_S = 600.0  # a check that was too slow is not tried again for this
 
 
 class Check:
-    """A statement that runs beside the pages, for whoever looks.
+    """A statement that runs beside the pages, for all who look.
 
     Invariants: it runs only when a page asks, once at a time, and after it rests for `every_s` and
     SHARE times what it took. A page gets the last answer.

@@ -16,7 +16,7 @@ from qwf_agent.web.access import LEVELS, Access, Person, Session, person_at
 
 MOST_NAME = 200
 EVERYBODY = "*"
-# Says name and level of whoever sent a request, or None for a stranger.
+# Says the name and the level of who sent a request, or None for a stranger.
 Said: TypeAlias = "tuple[str, str] | None"
 Says = Callable[[Request], "Said | Awaitable[Said]"]
 
@@ -29,7 +29,7 @@ class Trusted(Access):
         self._dsn, self._says, self._read_only = dsn, says, read_only
 
     async def session(self, request: Request) -> Session | Response:
-        """The session of the person that the request names now, whoever the cookie was for."""
+        """The session of the person that the request names now, not of the one the cookie was for."""
         said = self._says(request)
         if inspect.isawaitable(said):
             said = await said

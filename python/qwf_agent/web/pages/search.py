@@ -1,4 +1,4 @@
-"""Search: a number jumps to its job or run; a text is looked for in keys, labels and errors."""
+"""Search: a number jumps to its job or run; a text is sought in keys, labels and errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from qwf_agent.web.pages.jobs import MOST_JOB, FilterError, label
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
-LONGEST = 500  # letters that are looked for
+LONGEST = 500  # letters that are sought
 # The newest jobs and runs that are looked through: a large database takes no longer to search.
 NEAR = 20_000
 
@@ -98,7 +98,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Question:
-    """One meaning of a text: where it is looked for, and the list that shows all it finds."""
+    """One meaning of a text: where it is sought, and the list that shows all it finds."""
 
     what: str  # jobs or runs
     title: str
