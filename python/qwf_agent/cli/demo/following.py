@@ -104,7 +104,7 @@ def _progress(statuses: list[Status]) -> list[tuple[Any, ...]]:
 
 
 class Asker:
-    """Has the questions of the runs answered, at the prompt or elsewhere: the first answer counts."""
+    """Has the questions of runs answered, at the prompt or elsewhere: the first answer counts."""
 
     def __init__(
         self, conn: Connection, names: dict[int, str], answer_after: float | None, has_page: bool
