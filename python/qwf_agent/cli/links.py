@@ -1,7 +1,7 @@
 """Signed links: a question on somebody's phone, and a file on another box, without signing in.
 
-A link names one question, or one file, and ends at a time. Anybody who has it may use it. Deleting the
-file of the secret and starting `qwf web` again ends all links.
+A link names one question, or one file, and ends at a time. Anybody who has it may use it. Deleting
+the file of the secret and starting `qwf web` again ends all links.
 """
 
 from __future__ import annotations
