@@ -29,7 +29,7 @@ class Trusted(Access):
         self._dsn, self._says, self._read_only = dsn, says, read_only
 
     async def session(self, request: Request) -> Session | Response:
-        """The session of the person that the request names now, not of the one the cookie was for."""
+        """The session of the person that the request names now, not of a cookie of another."""
         said = self._says(request)
         if inspect.isawaitable(said):
             said = await said
