@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -59,7 +59,7 @@ def page(
         signs_out=signs_out,
         badges=badges,
         page=shown,
-        here=request.url.path + ("?" + request.url.query if request.url.query else ""),
+        here=address(request),
         url=partial(url, request),
         theme=_choice(request.cookies.get("qwf_theme"), THEMES),
         clock=partial(clock, zone=zone_named(request.cookies.get("qwf_zone"))),
@@ -98,6 +98,12 @@ def url(request: Request, path: str, **query: Any) -> str:
     given = {name: value for name, value in query.items() if value not in (None, "")}
     root = str(request.scope.get("root_path", "")).rstrip("/")
     return root + path + ("?" + urlencode(given, doseq=True) if given else "")
+
+
+def address(request: Request) -> str:
+    """The address of a page as a browser sends it: names of workers hold any character."""
+    query = request.url.query
+    return quote(str(request.scope["path"]), safe="/") + ("?" + query if query else "")
 
 
 def own_path(request: Request, given: str) -> str:
