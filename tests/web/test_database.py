@@ -6,8 +6,10 @@ import asyncio
 from typing import Any
 
 import psycopg
+from starlette.requests import Request
 
-from qwf_agent.web.database import Database
+from qwf_agent.web.database import FRESH_S, Database
+from qwf_agent.web.site import Refreshes
 
 Db = psycopg.Connection[Any]
 COUNT = "select count(*) as jobs from qwf.jobs"
@@ -48,6 +50,17 @@ def test_an_answer_that_was_asked_for_before_a_change_is_not_kept(dsn: str, db: 
         return old[0]["jobs"], new[0]["jobs"]
 
     assert asyncio.run(ask()) == (0, 1)
+
+
+def test_the_more_tabs_ask_again_the_longer_an_answer_serves() -> None:
+    refresh = Request({"type": "http", "headers": [(b"hx-request", b"true")]})
+    refreshes = Refreshes()
+    assert [refreshes.fresh_s(refresh) for _ in range(20)] == [FRESH_S] * 20  # 4 a second
+    several = [refreshes.fresh_s(refresh) for _ in range(300)]
+    assert several == sorted(several)
+    assert several[79] == 5.0  # 20 a second
+    assert several[-1] == 10.0
+    assert refreshes.fresh_s(Request({"type": "http", "headers": []})) == FRESH_S
 
 
 def test_connections_that_were_lost_while_nobody_used_them_are_replaced(dsn: str, db: Db) -> None:

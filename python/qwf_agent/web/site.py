@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -37,8 +38,32 @@ OLD_SCHEMA = (
     psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn,
     psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName,
 )  # fmt: skip
+MOST_PER_S, COUNTED_S = 4.0, 5.0  # refreshes whose answers are FRESH_S old; how long they count
+OLDEST_S = 10.0  # of an answer that a refresh gets, however many tabs there are
 OUT_OF_DATE = "this form is out of date: load the page again\n"
 Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Refreshes:
+    """Counts how often open tabs ask again.
+
+    Invariant: however many tabs are open, their statements cost about what MOST_PER_S refreshes a
+    second cost: the more tabs ask, the longer an answer serves.
+    """
+
+    def __init__(self) -> None:
+        self._asked: deque[float] = deque()
+
+    def fresh_s(self, request: Request) -> float:
+        """How old the answers to this request may be. Who opens a page gets new ones."""
+        if "hx-request" not in request.headers:
+            return database.FRESH_S
+        now = time.monotonic()
+        self._asked.append(now)
+        while now - self._asked[0] > COUNTED_S:
+            self._asked.popleft()
+        per_s = len(self._asked) / COUNTED_S
+        return min(OLDEST_S, max(database.FRESH_S, per_s / MOST_PER_S))
 
 
 @dataclass
@@ -50,6 +75,7 @@ class Site:
     access: Access
     files: Sequence[Root]
     link_secret: bytes | None
+    refreshes: Refreshes = field(default_factory=Refreshes)
 
     def anybody(self, handler: Handler) -> Handler:
         """A handler that needs no session."""
@@ -79,7 +105,7 @@ class Site:
         """The handler of a page."""
 
         async def shown(request: Request, session: Session) -> Response:
-            look = Look(self.database)
+            look = Look(self.database, self.refreshes.fresh_s(request))
             return await self._answer(request, session, page, look, page.read(request, look))
 
         return self.person(shown)
