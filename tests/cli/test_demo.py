@@ -70,6 +70,18 @@ def title(link: str) -> str:
         return answer.text.partition("<title>")[2].partition("</title>")[0]
 
 
+def pictures(link: str) -> int:
+    """How many pictures of the newest run the page serves."""
+    with httpx.Client(follow_redirects=True) as client, psycopg.connect(config.find_dsn()) as conn:
+        client.get(link)
+        (run,) = conn.execute("select max(id) from qwf.runs").fetchone() or (0,)
+        base = link.partition("?")[0].rstrip("/")
+        shown = client.get(f"{base}/runs/{run}?show=files").text
+        paths = set(re.findall(r'"(/files/[^"]+)"', shown))
+        kinds = [client.get(base + path).headers["content-type"] for path in paths]
+        return sum(kind.startswith("image/") for kind in kinds)
+
+
 def demo(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*DEMO, *words],
@@ -96,6 +108,7 @@ def test_makes_pictures_from_photographs_and_can_be_run_again(home: Path, qwf: C
     assert len(links) == 2
     assert links[0] == links[1]
     assert "qwf" in title(links[0])
+    assert pictures(links[0]) > 0
     with psycopg.connect(config.find_dsn()) as conn:
         assert conn.execute("select * from qwf.check_invariants()").fetchall() == []
         states = conn.execute("select distinct status from qwf.runs").fetchall()
@@ -107,7 +120,7 @@ def test_makes_pictures_from_photographs_and_can_be_run_again(home: Path, qwf: C
     again = demo("--limit", "1", "--out", str(home / "elsewhere"))
     assert again.returncode == 0, again.stdout + again.stderr
     assert len(list((home / "elsewhere").rglob("sheet.png"))) == 1
-    assert links[0] in again.stdout.splitlines()  # the page of the first time
+    assert links[0] not in again.stdout  # a page that shows the files of the other folder
     assert len(pages_of(home)) == 1
     assert stat.S_IMODE((home / "logs" / "demo-web.log").stat().st_mode) == 0o600
     assert qwf("down").stdout == "stopped\n"
@@ -168,11 +181,11 @@ def test_a_page_for_another_database_takes_the_place_of_the_old_one(
     dsn: str, template: str, server: Server, home: Path
 ) -> None:
     with server.database(server.new_name(), template) as other:
-        first = page.start(home, dsn)
+        first = page.start(home, dsn, home)
         (process,) = pages_of(home)
-        assert page.start(home, dsn) == first
+        assert page.start(home, dsn, home) == first
         assert pages_of(home) == [process]
-        second = page.start(home, server.dsn(other.dbname))
+        second = page.start(home, server.dsn(other.dbname), home)
         assert process not in pages_of(home)
         assert len(pages_of(home)) == 1
         assert second != first
@@ -183,16 +196,16 @@ def test_a_page_for_another_database_takes_the_place_of_the_old_one(
 
 def test_two_that_start_a_page_at_once_share_it(dsn: str, home: Path) -> None:
     with ThreadPoolExecutor() as pool:
-        links = set(pool.map(lambda _: page.start(home, dsn), range(3)))
+        links = set(pool.map(lambda _: page.start(home, dsn, home), range(3)))
     assert len(links) == len(pages_of(home)) == 1
 
 
 def test_a_page_that_was_killed_is_started_again(dsn: str, home: Path) -> None:
-    first = page.start(home, dsn)
+    first = page.start(home, dsn, home)
     (process,) = pages_of(home)
     process.kill()
     process.wait()
-    assert page.start(home, dsn) != first
+    assert page.start(home, dsn, home) != first
     assert len(pages_of(home)) == 1
 
 
@@ -203,7 +216,7 @@ def test_without_its_packages_there_is_no_page_and_the_demo_says_how_to_get_it(
     (tmp_path / "uvicorn.py").write_text(missing)
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}")
     with pytest.raises(page.PageFailed, match=r"pip install 'qwf-agent\[web\]'"):
-        page.start(home, dsn)
+        page.start(home, dsn, home)
     assert pages_of(home) == []
 
 

@@ -89,7 +89,7 @@ def demo(
     asking = sys.stdin.isatty() and sys.stdout.isatty() and not yes
     with _interrupted_by_signals(), connection.connect(address) as conn:
         definition_files.register(conn, definition_files.load(source / "definitions"))
-        link = None if no_page else _page(address)
+        link = None if no_page else _page(address, target)
         with Agents(address, source, config.home() / "logs") as agents:
             click.echo(f"agents for cpu and gpu, logs in {agents.logs}")
             with conn.transaction():
@@ -134,11 +134,11 @@ def _server() -> str:
     return address
 
 
-def _page(address: str) -> str | None:
+def _page(address: str, files: Path) -> str | None:
     """The link of a page for this database, which is said; None if there is no page."""
     with output.console().status("starting the page"):
         try:
-            link = page.start(config.home(), address)
+            link = page.start(config.home(), address, files)
         except page.PageFailed as error:
             click.echo(f"no page for your browser: {error}")
             return None

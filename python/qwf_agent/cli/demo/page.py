@@ -32,13 +32,14 @@ class PageFailed(Exception):
     """The page did not start. The message says why."""
 
 
-def start(home: Path, dsn: str) -> str:
-    """The link of a page for this database: of the one that runs, or of a new one.
+def start(home: Path, dsn: str, files: Path) -> str:
+    """The link of a page for this database, which shows the files below a folder.
 
-    A page for another database, or of another version, is stopped first. Several processes may
+    It is the page that runs, or a new one. A page for something else, or of another version, is
+    stopped first. Several processes may
     call this at once. Raises PageFailed.
     """
-    wanted = hashlib.sha256(f"{__version__}\n{dsn}".encode()).hexdigest()
+    wanted = hashlib.sha256(f"{__version__}\n{dsn}\n{files}".encode()).hexdigest()
     log = home / "logs" / "demo-web.log"
     deadline = time.monotonic() + START_S
     with _record(home) as record:
@@ -53,7 +54,7 @@ def start(home: Path, dsn: str) -> str:
                 raise PageFailed("another page neither starts nor stops: qwf down stops it")
             time.sleep(0.1)
         os.ftruncate(record, 0)
-        process = _spawn(record, log, dsn, wanted)
+        process = _spawn(record, log, dsn, files, wanted)
     while (link := _link(log)) is None:
         if process.poll() is not None:
             raise PageFailed(_last_line(log))
@@ -110,9 +111,10 @@ def _read(record: int) -> tuple[int, str] | None:
     return (int(pid), what) if pid.isdecimal() else None
 
 
-def _spawn(record: int, log: Path, dsn: str, what: str) -> subprocess.Popen[bytes]:
+def _spawn(record: int, log: Path, dsn: str, files: Path, what: str) -> subprocess.Popen[bytes]:
     """Start the page, which writes its process number into the record before anything else."""
     command = ["-c", "from qwf_agent.cli import main; main()", "web", "--port", str(_free_port())]
+    command += ["--files", str(files)]
     environ = {name: value for name, value in os.environ.items() if not name.startswith("QWF_")}
     environ |= {"QWF_DSN": dsn, "QWF_CONFIG": os.devnull, "QWF_HOME": str(log.parents[1])}
     paths = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
