@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import json
 import os
 import re
 import subprocess
@@ -42,7 +43,8 @@ FAILED = """
 SESSIONS = "select pid from pg_stat_activity where application_name = 'qwf web'"
 PATHS = (
     "/", "/runs", "/runs/{run}", "/runs/{large}", "/jobs", "/jobs?status=failed", "/jobs/{job}",
-    "/queues", "/queues/default", "/fleet", "/fleet/{host}", "/failures", "/schedules",
+    "/queues", "/queues/default", "/fleet", "/fleet/{host}", "/failures", "/schedules", "/inputs",
+    "/inputs/{question}",
     "/search?q=bad+picture+7",
 )  # fmt: skip
 
@@ -85,10 +87,17 @@ def prepare(base: Database, queued: int, finished: int, failed: int) -> dict[str
     base.conn.execute(FAILED, (failed,))
     register(base, "chain", chain(5))
     base.value("select count(qwf.enqueue_run('chain')) from generate_series(1, 200)")
+    ask = {"name": "ask", "steps": [
+        {"id": "ok", "kind": "input", "widget": "confirm", "prompt": "Ship it?", "target": "ok"}
+    ]}  # fmt: skip
+    base.value("select qwf.register_workflow(%s)", json.dumps(ask))
+    base.value("select count(qwf.enqueue_run('ask')) from generate_series(1, 200)")
     ids: dict[str, Any] = {"host": os.uname().nodename}
     for name, width in (("run", 98), ("large", 998)):
         register(base, name, fan(width))
         ids[name] = base.value("select qwf.enqueue_run(%s)", name)
+    base.value("select qwf.tick()")
+    ids["question"] = base.value("select max(job_id) from qwf.pending_inputs")
     fill(base, queued)
     ids["job"] = base.value("select max(id) from qwf.jobs") - queued // 2
     base.conn.execute("vacuum analyze")
