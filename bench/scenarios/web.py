@@ -44,7 +44,7 @@ SESSIONS = "select pid from pg_stat_activity where application_name = 'qwf web'"
 PATHS = (
     "/", "/runs", "/runs/{run}", "/runs/{large}", "/jobs", "/jobs?status=failed", "/jobs/{job}",
     "/queues", "/queues/default", "/fleet", "/fleet/{host}", "/failures", "/schedules", "/inputs",
-    "/inputs/{question}",
+    "/inputs/{question}", "/workflows", "/workflows/run", "/workflows/large",
     "/search?q=bad+picture+7",
 )  # fmt: skip
 
