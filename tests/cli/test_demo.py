@@ -209,6 +209,18 @@ def test_a_page_that_was_killed_is_started_again(dsn: str, home: Path) -> None:
     assert len(pages_of(home)) == 1
 
 
+def test_a_page_that_hangs_is_killed(
+    dsn: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    monkeypatch.setattr(page, "STOP_S", 0.2)
+    page.start(home, dsn, home)
+    (process,) = pages_of(home)
+    process.suspend()
+    assert page.stop(home)
+    assert pages_of(home) == []
+    assert not page.stop(home)
+
+
 def test_without_its_packages_there_is_no_page_and_the_demo_says_how_to_get_it(
     dsn: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

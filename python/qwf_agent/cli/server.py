@@ -44,8 +44,10 @@ def down() -> None:
     """
     from qwf_agent.cli.demo import page
 
-    stopped_page = page.stop(config.home())
-    stopped = embedded.down(config.home())
+    try:
+        stopped_page = page.stop(config.home())
+    finally:
+        stopped = embedded.down(config.home())
     if stopped or stopped_page:
         click.echo("stopped")
     else:

@@ -49,7 +49,7 @@ def start(home: Path, dsn: str, files: Path) -> str:
                 if link := _link(log):
                     return link
             elif named is not None:
-                os.kill(named[0], signal.SIGTERM)
+                _signal(named[0], signal.SIGTERM)
             if time.monotonic() > deadline:
                 raise PageFailed("another page neither starts nor stops: qwf down stops it")
             time.sleep(0.1)
@@ -66,23 +66,27 @@ def start(home: Path, dsn: str, files: Path) -> str:
 
 
 def stop(home: Path) -> bool:
-    """Stop the page, if one runs; False if none does."""
+    """Stop the page, if one runs; False if none does. Raises PageFailed if it does not stop."""
     if not (home / "page").exists():
         return False
-    deadline = time.monotonic() + STOP_S
+    began = time.monotonic()
     found = False
     with _record(home) as record:
         while not _is_free(record):
+            waited = time.monotonic() - began
+            if waited > 2 * STOP_S:
+                raise PageFailed(f"the page does not stop; {home / 'page'} has its process number")
             named = _read(record)  # None in the instant before a new page has written it
             if named is not None:
                 found = True
-                late = time.monotonic() > deadline
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(named[0], signal.SIGKILL if late else signal.SIGTERM)
-            elif time.monotonic() > deadline:
-                break
+                _signal(named[0], signal.SIGTERM if waited < STOP_S else signal.SIGKILL)
             time.sleep(0.1)
     return found
+
+
+def _signal(process: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, number)
 
 
 @contextlib.contextmanager
