@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -14,6 +15,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
+from qwf_agent.web import command
 from support.servers import ROOT
 
 Start = Any
@@ -103,3 +105,24 @@ def test_a_port_that_is_taken_is_said(start: Start) -> None:
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 78
     assert "--port takes another one" in errors
+
+
+def test_an_answer_is_sent_at_once() -> None:
+    """Without TCP_NODELAY, the body of each page would wait for the other end to confirm its head."""
+
+    async def option() -> int:
+        asked: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            accepted = writer.get_extra_info("socket")
+            asked.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listening = command._listen(None, "127.0.0.1", 0)
+        async with await asyncio.start_server(answer, sock=listening):
+            _, writer = await asyncio.open_connection(*listening.getsockname())
+            found = await asked
+            writer.close()
+        return found
+
+    assert asyncio.run(option()) == 1
