@@ -108,7 +108,7 @@ def test_a_port_that_is_taken_is_said(start: Start) -> None:
 
 
 def test_an_answer_is_sent_at_once() -> None:
-    """Without TCP_NODELAY, the body of each page would wait for the other end to confirm its head."""
+    """Without TCP_NODELAY, the body of a page waits until the other end confirms its head."""
 
     async def option() -> int:
         asked: asyncio.Future[int] = asyncio.get_running_loop().create_future()
