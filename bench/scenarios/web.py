@@ -1,7 +1,8 @@
 """What `qwf web` costs: the time of each page, and the load of many tabs.
 
 An answer of the database serves everybody for a second, so a page is asked for at most that often:
-each timed call reads from the database. Tabs follow their streams as browsers do.
+each timed call reads from the database, except what another page of the same round has just read.
+Tabs follow their streams as browsers do.
 """
 
 from __future__ import annotations
