@@ -38,7 +38,7 @@ OLD_SCHEMA = (
     psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn,
     psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName,
 )  # fmt: skip
-MOST_PER_S, COUNTED_S = 4.0, 5.0  # refreshes whose answers are FRESH_S old; how long they count
+MOST_PER_S, COUNTED_S = 2.0, 5.0  # refreshes whose answers are FRESH_S old; how long they count
 OLDEST_S = 10.0  # of an answer that a refresh gets, however many tabs there are
 OUT_OF_DATE = "this form is out of date: load the page again\n"
 Handler = Callable[[Request], Awaitable[Response]]
