@@ -12,8 +12,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help demo up down deploy revert verify test gpu-check bench bench-peers docs rework sqitch-scripts \
-  lint clean
+.PHONY: help demo up down deploy revert verify test gpu-check bench bench-peers docs pictures rework \
+  sqitch-scripts lint clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ bench-peers: $(VENV)/.bench ## Measure qwf and its peers in turn, on the same se
 docs: $(VENV)/.test ## Regenerate the generated parts of docs/
 	@$(BIN)/python tools/include_examples.py
 	@$(BIN)/python tools/generate_sql_api.py
+
+pictures: $(VENV)/.test ## Take the pictures of the page in docs/pictures again
+	@$(BIN)/python tools/pictures.py
 
 rework: $(VENV)/.run ## Change a released function: CHANGE=functions/claim/claim NOTE='what is new'
 	@$(BIN)/python tools/rework.py "$(CHANGE)" "$(NOTE)"
