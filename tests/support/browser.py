@@ -60,7 +60,7 @@ class Pages:
 
     def _logged(self, message: Any) -> None:
         if message.type == "error":
-            self.problems.append(f"console: {message.text}")
+            self.problems.append(f"console: {message.text} at {message.location.get('url')}")
 
     def _asked(self, dialog: Any) -> None:
         self.problems.append(f"dialog: {dialog.message}")

@@ -181,6 +181,10 @@
     else if (key === "k") step(-1);
     else if (key === "x") current()?.querySelector('input[type="checkbox"]')?.click();
     else if (key === "Enter" && !event.target.closest("a, button, summary")) current()?.querySelector("a")?.click();
-    else current()?.querySelector(`[data-key="${CSS.escape(key)}"]`)?.click();
+    else {
+      const button = current()?.querySelector(`[data-key="${CSS.escape(key)}"]`);
+      button?.click();
+      if (button?.matches("summary")) button.focus();  // Tab goes on to the fields behind it
+    }
   });
 })();
