@@ -77,8 +77,8 @@ class SignIn(Access):
         if session is None:
             if request.method != "GET" or "hx-request" in request.headers:
                 return Response("sign in first\n", 401, media_type="text/plain")
-            here = request.url.path + ("?" + request.url.query if request.url.query else "")
-            return RedirectResponse(render.url(request, "/sign-in", to=here), status_code=303)
+            to = render.url(request, "/sign-in", to=render.address(request))
+            return RedirectResponse(to, status_code=303)
         try:
             await session.renew(lambda: person_of(session.person.dsn, self._read_only))
         except (StrangerError, psycopg.OperationalError) as error:

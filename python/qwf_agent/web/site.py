@@ -243,7 +243,7 @@ def _remember(request: Request, response: Response, name: str, value: str) -> No
 
 def _unavailable(request: Request, error: Exception) -> Response:
     """What somebody sees whose page cannot be read."""
-    log.warning("%s: %s", request.url.path, error)
+    log.warning("%s: %s", render.address(request), error)
     if isinstance(error, psycopg.errors.QueryCanceled):
         why = "slow"
     elif isinstance(error, OLD_SCHEMA):

@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from qwf_agent.cli.draw.visible import visible
 from qwf_agent.config import ConfigError, close_to
+from qwf_agent.web import render
 from qwf_agent.web.access import LEVELS, Access, Person, Session, person_at
 
 MOST_NAME = 200
@@ -43,8 +44,7 @@ class Trusted(Access):
         if request.method != "GET" or "hx-request" in request.headers:
             return PlainTextResponse("load the page again\n", 401)
         person = await person_at(self._dsn, level, name, self._read_only)
-        here = request.url.path + ("?" + request.url.query if request.url.query else "")
-        return self.admit(request, person, here, (name, level))
+        return self.admit(request, person, render.address(request), (name, level))
 
     async def bearer(self, actor: str) -> Person:
         """The login of the page with the roles of an operator."""
