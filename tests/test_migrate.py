@@ -141,7 +141,7 @@ def test_memberships_that_exist_need_no_administrator(empty_dsn: str, template: 
         try:
             said: list[str] = []
             migrate.deploy(empty_dsn, user="plain", say=said.append)
-            assert not [line for line in said if "member" in line]
+            assert not [line for line in said if "member" in line and not line.startswith("+ ")]
         finally:
             conn.execute("drop owned by plain cascade")
             conn.execute("drop role plain")
