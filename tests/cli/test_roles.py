@@ -62,7 +62,9 @@ COMMANDS: dict[str, set[str]] = {
 }
 # These need a terminal or the rights of an owner, start something, or ask no database; doctor
 # names the checks that a role may not make.
-NOT_HERE = {"demo", "up", "down", "agent", "migrate", "unit", "top", "version", "doctor"}
+NOT_HERE = {
+    *("demo", "up", "down", "agent", "migrate", "unit", "top", "version", "doctor", "web"),
+}
 
 
 @pytest.fixture

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -83,7 +85,16 @@ def build(
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *who.routes(),
     ]
-    app = Starlette(routes=routes, exception_handlers={404: _absent, Exception: _failed})
+
+    @contextlib.asynccontextmanager
+    async def alive(app: Starlette) -> AsyncIterator[None]:
+        """Ends what runs beside the requests: a task that is cancelled with the loop may hang."""
+        yield
+        await snapshot.close()
+        await data.close()
+
+    handlers: dict[Any, Any] = {404: _absent, Exception: _failed}
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=alive)
     app.state.listener = snapshot.listener
     app.state.health = Health(data, snapshot.tell)
     app.state.files, app.state.makes_links = files, link_secret is not None

@@ -108,7 +108,14 @@ class Snapshot:
                     news, self._waiting[number] = self._waiting[number], News()
                 yield news
         finally:
-            del self._waiting[number]
+            self._waiting.pop(number, None)
+
+    async def close(self) -> None:
+        """Stop reading and listening, also if streams are still open."""
+        self._waiting.clear()  # wait_for() may swallow a cancellation; then the loop ends by itself
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
 
     def hurry(self) -> None:
         """Read now: somebody has just changed something."""
