@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx
+import httpx2 as httpx
 import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response

@@ -210,7 +210,7 @@ def test_a_box_of_any_name_has_a_page(visit: Visit, db: Db, host: str) -> None:
     assert "<b>x</b>" not in page
 
 
-@pytest.mark.parametrize("path", ["/fleet/nobody", "/fleet/%00", "/fleet/" + "x" * 3000])
+@pytest.mark.parametrize("path", ["/fleet/nobody", "/fleet/" + "x" * 3000])
 def test_a_box_that_is_not_there_is_said(visit: Visit, path: str) -> None:
     answer = visit("viewer").get(path)
     assert (answer.status_code, "no box is called" in answer.text) == (404, True)

@@ -337,7 +337,7 @@ def test_many_nodes_are_shown_a_page_at_a_time(visit: Visit, db: Db) -> None:
     assert nodes("?state=all&step=approve") == nodes("?state=blocked")
 
 
-@pytest.mark.parametrize("text", ["0", "99", "x", "1%00", "9" * 30, "-1"])
+@pytest.mark.parametrize("text", ["0", "99", "x", "9" * 30, "-1"])
 def test_a_run_that_is_not_there_is_said(visit: Visit, db: Db, text: str) -> None:
     failed_run(db)
     answer = visit("viewer").get(f"/runs/{text}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -38,6 +40,7 @@ RUN_COLUMNS = ("id", "workflow", "status", "nodes", "took", "created", "error")
 JOB_COLUMNS = ("id", "run", "what", "queue", "status", "tries", "took", "error")
 LOG_LINES = 20  # of the last attempt, printed by `qwf job`
 
+AS_IS = partial(json.dumps, ensure_ascii=False)  # what is no UTF-8 is found when it is sent
 MOST_ROWS = 10_000  # that one search may return
 
 NODES = """
@@ -229,7 +232,7 @@ def inputs(
     conn: Connection, project: str | None, link: int | None, name: str | None, hours: float,
     url: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """List the questions that wait for a person, or make a link to one.
+    """List the questions that wait for a person, or link to one.
 
     Anybody with the link answers this one question in a browser, once, without signing in. The
     secret that signs it is the file link-secret in ~/.qwf (or $QWF_HOME), which only the user who
@@ -296,7 +299,7 @@ def _search(
     while len(found) < limit:
         rows = min(MOST_ROWS, limit - len(found))
         step = connection.many(
-            conn, query, {"filter": Jsonb(filter_keys), "before": before, "rows": rows}
+            conn, query, {"filter": Jsonb(filter_keys, AS_IS), "before": before, "rows": rows}
         )
         before = step[-1]["searched_to"] if step else None
         found += [row for row in step if row["id"] is not None]

@@ -37,7 +37,7 @@ def up() -> None:
 
 @click.command()
 def down() -> None:
-    """Stop the Postgres that `qwf up` started, and the page of the demo; the data is kept.
+    """Stop the Postgres that `qwf up` started, and the page.
 
     \b
     Example:  qwf down
@@ -58,7 +58,7 @@ def down() -> None:
 @click.option("--user", default="qwf", show_default=True, help="User that runs it.")
 @click.option("--web", is_flag=True, help="The unit of the page, instead of that of agents.")
 def unit(user: str, web: bool) -> None:
-    """Print the systemd unit for agents on this box, or for the page.
+    """Print the systemd unit for agents, or that of the page.
 
     The unit of agents is a template: qwf-agent@NAME reads /etc/qwf/NAME.toml. The unit of the page
     reads /etc/qwf/web.env. docs/operations.md explains both.

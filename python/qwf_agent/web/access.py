@@ -41,7 +41,7 @@ cross join lateral (
   where has_function_privilege(given.role, p.oid, 'execute')
   order by given.place limit 1
 ) r
-where p.pronamespace = 'qwf'::regnamespace
+where p.pronamespace = 'qwf'::regnamespace::oid
   and has_table_privilege(current_user, 'qwf.fleet', 'select')
 """
 LACKING = """

@@ -55,7 +55,7 @@ CLEAR_TEXT = (
 @click.option("--insecure-http", is_flag=True, help="Sign in without TLS on a network.")
 @connection.dsn_option
 def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: Any) -> None:
-    """Show the fleet, steer it and answer its questions in a browser.
+    """See and steer the fleet, answer its questions, in a browser.
 
     Prints the link to the page. By default only this machine reaches it, and anybody with the link
     may do what the login of --dsn may do. Other machines reach it with --host, and then people
@@ -64,7 +64,8 @@ def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: An
 
     \b
     Example:  qwf web --open
-              qwf web --host 0.0.0.0 --sign-in --tls-cert box.pem --tls-key box.key --name box-a
+              qwf web --sign-in --host 0.0.0.0 --name box-a \\
+                --tls-cert box.pem --tls-key box.key
     """
     try:
         import uvicorn
