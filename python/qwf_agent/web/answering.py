@@ -22,11 +22,10 @@ from qwf_agent.web.database import Look
 from qwf_agent.web.page import NotFoundError
 from qwf_agent.web.pages import question as question_page
 from qwf_agent.web.questions import Question
-from qwf_agent.web.site import Site
+from qwf_agent.web.site import MOST_FIELDS, MOST_FORM, OUT_OF_DATE, Site
 
 log = logging.getLogger("qwf_agent.web")
 ACTION = "answer_job"
-MOST_FORM, MOST_FIELDS = 2_100_000, 5000
 STATUS_OF_LINK = {"broken": 404, "expired": 410, "answered": 200, "asked again": 409, "gone": 410}
 AGAIN = "Not sent. The job asks again since you opened this page: look at what it asks now."
 OVER = "Not sent. This question does not wait any more."
@@ -103,7 +102,7 @@ async def _answer(site: Site, request: Request, session: Session) -> Response:
     """Take the form of the page of a question."""
     given = await request.form(max_part_size=MOST_FORM, max_fields=MOST_FIELDS)
     if not access.csrf_matches(session, given.get("csrf")):
-        return PlainTextResponse("this form is out of date: load the page again\n", 403)
+        return PlainTextResponse(OUT_OF_DATE, 403)
     look, page = Look(site.database, 0.0), question_page.PAGES[0]
     try:
         found = await question_page.facts(request, look)
@@ -141,7 +140,7 @@ async def _make_link(site: Site, request: Request, session: Session) -> Response
     """Make a link to the question, and show it."""
     given = await request.form(max_part_size=10_000)
     if not access.csrf_matches(session, given.get("csrf")):
-        return PlainTextResponse("this form is out of date: load the page again\n", 403)
+        return PlainTextResponse(OUT_OF_DATE, 403)
     look, page = Look(site.database, 0.0), question_page.PAGES[0]
     try:
         found = await question_page.facts(request, look)
