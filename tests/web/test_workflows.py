@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from qwf_agent.web import pasted
+from qwf_agent.web import pasted, stored_graphs
 from qwf_agent.web.database import Database
 from qwf_agent.web.pages import start
 from qwf_agent.web.pages.preview import PATH
@@ -124,6 +124,63 @@ def test_a_workflow_shows_its_nodes_inputs_and_runs(visit: Visit, known: Db) -> 
         assert shown in page, shown
     graph = visit("viewer").get("/workflow-graph/photos").json()
     assert [box["label"] for box in graph["boxes"]] == ["load", "save", "ok"]
+
+
+def test_a_stored_graph_is_not_compiled_again(visit: Visit, known: Db) -> None:
+    page = visit("viewer").text("/workflows/photos")
+    assert "qwf.stored_graph" in page
+    assert "qwf.preview_graph" not in page
+    more = {**PIPELINE, "nodes": [*PIPELINE["nodes"], {"id": "tidy"}]}
+    known.execute("select qwf.register_pipeline(%s)", [Jsonb(more)])
+    page = visit("viewer").text("/workflows/photos")
+    assert "tidy" in page
+    assert "qwf.preview_graph" not in page
+    other = {"required": ["zoom"], "properties": {"zoom": {"type": "integer"}}}
+    known.execute(
+        "select qwf.register_pipeline(%s)",
+        [Jsonb({**PIPELINE, "inputs": other, "nodes": [{"id": "a"}]})],
+    )
+    page = visit("viewer").text("/workflows/photos")
+    assert "A new run would be refused" in page
+    assert "qwf.preview_graph" in page
+
+
+def test_a_graph_is_read_once_for_all(visit: Visit, known: Db) -> None:
+    pages = ("/workflows/photos", "/workflow-graph/photos", "/workflows/photos/start")
+    viewer = visit("viewer")
+    assert ["shrink@1" in viewer.text(path) for path in pages] == [True, False, False]
+    known.execute("alter function qwf.stored_graph rename to gone")
+    try:
+        viewer.do("pause_queue", name="default")  # after any action all else is read again
+        for path in pages:
+            assert viewer.get(path).status_code == 200, path
+        assert visit("viewer").get("/workflows/photos").status_code == 503
+    finally:
+        known.execute("alter function qwf.gone rename to stored_graph")
+
+
+def test_few_graphs_are_kept(visit: Visit, known: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_graphs, "MOST_KEPT", 10)
+    known.execute("select qwf.register_workflow(%s)", [Jsonb({**WORKFLOW, "name": "other"})])
+    viewer = visit("viewer")
+    for name in ("other", "photos", "other", "photos"):
+        viewer.text(f"/workflows/{name}")
+    known.execute("alter function qwf.stored_graph rename to gone")
+    try:
+        viewer.do("pause_queue", name="default")  # after any action all else is read again
+        assert viewer.get("/workflows/photos").status_code == 200
+        assert viewer.get("/workflows/other").status_code == 503
+    finally:
+        known.execute("alter function qwf.gone rename to stored_graph")
+
+
+def test_a_graph_of_a_database_that_was_made_again_is_another(visit: Visit, known: Db) -> None:
+    viewer = visit("viewer")
+    assert "trim" not in viewer.text("/workflows/photos")
+    known.execute("update qwf.graphs set created_at = created_at - interval '1 s'")
+    known.execute("update qwf.graph_nodes set task = 'trim' where node_id = 'small/load'")
+    viewer.do("pause_queue", name="default")  # after any action all else is read again
+    assert "trim" in viewer.text("/workflows/photos")
 
 
 def test_two_versions_are_compared(visit: Visit, known: Db) -> None:

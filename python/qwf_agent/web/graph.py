@@ -160,10 +160,7 @@ def nodes_of(document: Mapping[str, Any], link: Callable[[int], str]) -> list[No
     `link` gives the address of a job.
     """
     rows = {row["idx"]: row for row in document["nodes"]}
-    needs: dict[int, list[str]] = {idx: [] for idx in rows}
-    for start, end in document["edges"]:
-        if start in rows and end in rows:
-            needs[end].append(rows[start]["id"])
+    needs = needs_of(document)
     return [
         Node(
             id=row["id"],
@@ -188,6 +185,16 @@ def with_states(
         replace(node, **_state_fields(rows[idx], link)) if idx in rows else node
         for idx, node in enumerate(nodes)
     ]
+
+
+def needs_of(document: Mapping[str, Any]) -> dict[int, list[str]]:
+    """The ids of the nodes that each node of such a document depends on, by its idx."""
+    names = {node["idx"]: node["id"] for node in document["nodes"]}
+    needs: dict[int, list[str]] = {idx: [] for idx in names}
+    for start, end in document["edges"]:
+        if start in names and end in names:
+            needs[end].append(names[start])
+    return needs
 
 
 def titles_of(document: Mapping[str, Any]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from qwf_agent.web import actions, graph
 from qwf_agent.web.database import Look
 from qwf_agent.web.differences import differences
 from qwf_agent.web.page import Data, NotFoundError, Page
+from qwf_agent.web.stored_graphs import Document
 
 MOST_ROWS = 300  # of the table of nodes
 MOST_INPUTS = 200
@@ -31,8 +32,19 @@ VERSIONS = """
 select w.version, w.current, w.registered_at from qwf.workflows w
 where w.name = %(name)s order by w.version desc limit 50
 """
-# The pipelines are those that are current, as in a run that begins now.
-GRAPH = """
+# The graph that a run of a version has if it begins now: with the pipelines that are current.
+GRAPH_ID = """
+select g.id, g.created_at
+from qwf.workflows w
+join qwf.graphs g on g.workflow_id = w.id
+where w.name = %(name)s and w.version = %(version)s and g.pipeline_ids = array(
+  select p.id from qwf.pipelines p
+  where p.name = any (w.pipeline_names) and p.current
+  order by p.name collate "C")
+order by g.id
+limit 1
+"""
+COMPILED = """
 select qwf.preview_graph(w.definition) as graph from qwf.workflows w
 where w.name = %(name)s and w.version = %(version)s
 """
@@ -86,10 +98,16 @@ async def chosen(look: Look, name: str, version: str | None) -> dict[str, Any]:
     return row
 
 
-async def compiled(look: Look, name: str, version: int) -> dict[str, Any]:
-    """What a version compiles to, by preview_graph(); what that refuses has one problem."""
+async def compiled(look: Look, name: str, version: int) -> Document:
+    """What a version compiles to, with the pipelines that are current.
+
+    It is compiled only if that graph is not stored. What preview_graph() refuses has one problem.
+    """
+    found = await look.row(GRAPH_ID, name=name, version=version)
+    if found is not None:
+        return await look.database.graphs.read(look, found["id"], found["created_at"])
     try:
-        document: dict[str, Any] = await look.value(GRAPH, name=name, version=version)
+        document: Document = await look.value(COMPILED, name=name, version=version)
     except psycopg.Error as error:
         if not (error.sqlstate or "").startswith("QW"):
             raise
@@ -98,18 +116,15 @@ async def compiled(look: Look, name: str, version: int) -> dict[str, Any]:
     return document
 
 
-def drawn(document: Mapping[str, Any], opened: Iterable[str]) -> dict[str, Any]:
-    """The structure of the graph of a document of preview_graph()."""
+def drawn(document: Document, opened: Iterable[str]) -> dict[str, Any]:
+    """The structure of the graph of a document."""
     nodes = graph.nodes_of(document, str)
     return graph.draw(nodes, list(opened), graph.titles_of(document)).structure
 
 
-def steps_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def steps_of(document: Document) -> list[dict[str, Any]]:
     """The steps of such a document, each with its nodes and what these wait for; 300 nodes."""
-    names = {node["idx"]: node["id"] for node in document["nodes"]}
-    needs: dict[int, list[str]] = {idx: [] for idx in names}
-    for start, end in document["edges"]:
-        needs[end].append(names[start])
+    needs = graph.needs_of(document)
     inside: dict[str, list[dict[str, Any]]] = {}
     for node in document["nodes"][:MOST_ROWS]:
         asks = node.get("asks") or {}
@@ -122,7 +137,7 @@ def steps_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def inputs_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def inputs_of(document: Document) -> list[dict[str, Any]]:
     """What a run reads of its context: path, type, whether it is needed, and a text about it."""
     found = []
     for entry in document["inputs"][:MOST_INPUTS]:
