@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from qwf_agent.web.pages import run as page
+from qwf_agent.web.pages import run_tabs
 from support import poison
 from support.visitors import FORM, Visit, Visitor
 
@@ -373,6 +373,22 @@ def test_the_graph_has_its_states_apart_and_maps_as_one_box(visit: Visit, db: Db
     assert len(structure["edges"]) == 3
 
 
+def test_a_run_is_followed_without_reading_its_graph_again(visit: Visit, db: Db) -> None:
+    run, viewer = failed_run(db), visit("viewer")
+    paths = (f"/runs/{run}", f"/runs/{run}/states", f"/runs/{run}?show=timeline")
+    for path in paths:
+        assert viewer.get(path).status_code == 200
+    db.execute("alter function qwf.stored_graph rename to gone")
+    try:
+        db.execute("select qwf.retry_run(%s)", (run,))
+        viewer.do("pause_queue", name="default")  # after any action all else is read again
+        assert [viewer.get(path).status_code for path in paths] == [200, 200, 200]
+        assert "queued" in words(viewer.text(f"/runs/{run}"))
+        assert "stored_graph" in viewer.text(f"/runs/{run}")  # "Show the SQL" has it all the same
+    finally:
+        db.execute("alter function qwf.gone rename to stored_graph")
+
+
 def test_a_map_shows_its_elements(visit: Visit, db: Db) -> None:
     run = run_with_elements(db)
     viewer, here = visit("viewer"), f"/runs/{run}/nodes/all/score"
@@ -405,7 +421,7 @@ def test_hostile_values_are_only_text(visit: Visit, db: Db) -> None:
     db.execute("update qwf.jobs set last_error = %s, status = 'failed'", (poison.STRANGE,))
     viewer = visit("viewer")
     paths = ["/runs", "/runs/change?verb=retry"]
-    paths += [f"/runs/{run}?show={tab}" for run in runs for tab in page.TABS]
+    paths += [f"/runs/{run}?show={tab}" for run in runs for tab in run_tabs.TABS]
     for path in paths:
         text = viewer.text(path)
         assert "<script>window" not in text, path

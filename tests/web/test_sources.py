@@ -10,7 +10,7 @@ import pytest
 
 import qwf_agent.web
 from qwf_agent.web.actions import ACTIONS
-from qwf_agent.web.pages import run
+from qwf_agent.web.pages import run_tabs
 
 ROOM = Path(qwf_agent.web.__file__).parent
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))
@@ -41,7 +41,7 @@ def test_a_template_trusts_nothing_and_has_nothing_inline(template: Path) -> Non
 def test_every_template_is_used() -> None:
     texts = "".join(file.read_text() for file in (*ROOM.rglob("*.py"), *TEMPLATES))
     named = {file.name for file in TEMPLATES if f'"{file.name}"' in texts}
-    named |= {f"_run_{tab}.html" for tab in run.TABS}  # run.html includes the one of its tab
+    named |= {f"_run_{tab}.html" for tab in run_tabs.TABS}  # run.html includes the one of its tab
     assert {file.name for file in TEMPLATES} == named
 
 

@@ -10,7 +10,8 @@ from starlette.requests import Request
 from qwf_agent.web import graph
 from qwf_agent.web.database import Look
 from qwf_agent.web.page import Data, NotFoundError, Page
-from qwf_agent.web.pages.run import STATES, find, nodes_of
+from qwf_agent.web.pages.run import find, nodes_of
+from qwf_agent.web.pages.run_tabs import STATES
 from qwf_agent.web.pages.runs import as_id
 
 ELEMENTS_A_PAGE = 100
