@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -14,6 +15,8 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
+import uvicorn
+from click.testing import CliRunner
 
 from qwf_agent.web import command
 from support.servers import ROOT
@@ -126,3 +129,20 @@ def test_an_answer_is_sent_at_once() -> None:
         return found
 
     assert asyncio.run(option()) == 1
+
+
+def test_no_page_waits_for_a_collection_of_what_was_imported(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[int] = []
+    monkeypatch.setattr(
+        uvicorn.Server, "run", lambda server, sockets: looked_at.append(len(gc.get_objects()))
+    )
+    for name in ("QWF_HOME", "QWF_DSN"):
+        monkeypatch.setenv(name, environment[name])
+    try:
+        shown = CliRunner().invoke(command.web, ["--port", "0"], catch_exceptions=False)
+    finally:
+        gc.unfreeze()
+    assert shown.exit_code == 0, shown.output
+    assert looked_at[0] < len(gc.get_objects()) / 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import secrets
 import webbrowser
@@ -97,6 +98,8 @@ def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: An
         ssl_certfile=options["tls_cert"], ssl_keyfile=options["tls_key"],
         timeout_graceful_shutdown=2,
     )  # fmt: skip
+    gc.collect()
+    gc.freeze()  # else a full collection looks at all that was imported, and a page waits 30 ms
     uvicorn.Server(settings).run(sockets=[listening])
 
 
