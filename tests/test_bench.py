@@ -11,6 +11,7 @@ import pytest
 
 import bench.server
 from bench import results
+from bench.measure import percentiles
 from bench.scenario import Scenario, sizes_of, take
 from bench.scenarios import ALL
 from support.servers import Server
@@ -50,3 +51,10 @@ def test_scenario_measures(
     monkeypatch.setattr(results, "RESULTS", tmp_path)
     written = results.save("tiny", samples, place.facts())
     assert json.loads(written.read_text())["facts"]["settings"]["synchronous_commit"] == "on"
+
+
+def test_p95_of_twenty_values_is_not_the_largest() -> None:
+    assert percentiles([n / 1000 for n in range(1, 21)]) == {
+        "p50": 10, "p95": 19, "p99": 20, "max": 20
+    }  # fmt: skip
+    assert set(percentiles([0.004]).values()) == {4}
