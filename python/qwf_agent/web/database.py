@@ -6,7 +6,8 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
 
 import psycopg
 from psycopg import sql
@@ -15,7 +16,7 @@ from psycopg.types.json import set_json_loads
 from psycopg_pool import AsyncConnectionPool
 
 from qwf_agent.cli import values
-from qwf_agent.web.stored_graphs import StoredGraphs
+from qwf_agent.web.stored_graphs import STORED, Document, StoredGraphs
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString, Self
@@ -229,9 +230,15 @@ class Look:
         row = await self.row(query, **params)
         return None if row is None else next(iter(row.values()))
 
-    def has(self, query: LiteralString, **params: Any) -> None:
-        """Note a statement whose answer is known, for "Show the SQL"."""
-        self.statements.append(Statement(written(query, params), 0.0))
+    async def graph(self, graph: int, compiled_at: datetime) -> Document:
+        """A compiled graph, which everybody who looks shares. Raises psycopg.Error."""
+        document = self.database.graphs.find(graph, compiled_at)
+        if document is None:
+            document = cast("Document", await self.value(STORED, graph=graph))
+            self.database.graphs.keep(graph, compiled_at, document)
+        else:
+            self.statements.append(Statement(written(STORED, {"graph": graph}), 0.0))
+        return document
 
 
 def written(query: str, params: Mapping[str, Any]) -> str:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from qwf_agent.web.database import Look
+from typing import Any
 
 MOST_KEPT = 30_000  # graphs, nodes and edges together: at most about 20 MB
 STORED = "select qwf.stored_graph(%(graph)s::bigint) as graph"
@@ -19,30 +16,24 @@ Document = Mapping[str, Any]
 class StoredGraphs:
     """The documents of qwf.stored_graph() that were asked for last.
 
-    Invariant: the graphs that are kept, their nodes and their edges are at most MOST_KEPT together.
+    A document is known by the id of its graph and by the time when that was compiled: a database
+    that is made again under the same name has other graphs with the same ids. Invariant: the
+    graphs that are kept, their nodes and their edges are at most MOST_KEPT together.
     """
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, datetime], Document] = OrderedDict()
 
-    async def read(self, look: Look, graph: int, created_at: datetime) -> Document:
-        """The document of a graph. Raises psycopg.Error: QW001 if the graph is gone.
-
-        `created_at` tells it from a graph of a database that was made again under the same name.
-        """
-        key = (graph, created_at)
-        document = self._kept.get(key)
-        if document is None:
-            document = await look.value(STORED, graph=graph)
-            self._keep(key, document)
-        else:
-            look.has(STORED, graph=graph)
+    def find(self, graph: int, compiled_at: datetime) -> Document | None:
+        """The document, if it is kept."""
+        key = (graph, compiled_at)
+        if key in self._kept:
             self._kept.move_to_end(key)
-        return document
+        return self._kept.get(key)
 
-    def _keep(self, key: tuple[int, datetime], document: Document) -> None:
-        self._kept[key] = document
-        self._kept.move_to_end(key)
+    def keep(self, graph: int, compiled_at: datetime, document: Document) -> None:
+        """Keep a document, instead of those that nobody has asked for in the longest time."""
+        self._kept[graph, compiled_at] = document
         while sum(map(_weight, self._kept.values())) > MOST_KEPT:
             self._kept.popitem(last=False)
 

@@ -155,7 +155,7 @@ async def find(request: Request, look: Look) -> dict[str, Any]:
 
 async def nodes_of(look: Look, run: Mapping[str, Any]) -> Rows:
     """The nodes in the order of the graph. Raises NotFoundError if it has just been pruned."""
-    document = await look.database.graphs.read(look, run["graph_id"], run["graph_at"])
+    document = await look.graph(run["graph_id"], run["graph_at"])
     needs = graph.needs_of(document)
     fixed = {node["idx"]: _fixed(node, needs[node["idx"]]) for node in document["nodes"]}
     try:

@@ -105,7 +105,7 @@ async def compiled(look: Look, name: str, version: int) -> Document:
     """
     found = await look.row(GRAPH_ID, name=name, version=version)
     if found is not None:
-        return await look.database.graphs.read(look, found["id"], found["created_at"])
+        return await look.graph(found["id"], found["created_at"])
     try:
         document: Document = await look.value(COMPILED, name=name, version=version)
     except psycopg.Error as error:
