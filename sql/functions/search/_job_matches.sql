@@ -3,7 +3,7 @@
 -- Guarantees: Reads only the first 10,000 characters of an error, and what is compared is cheap
 --   first. One expression without a pinned search_path, so that the planner inlines it and drops
 --   the conditions that the filter does not have. Worker ids begin with the host and a colon.
--- Called by: find_jobs, _search_jobs.
+-- Called by: _search_few, _search_portion.
 
 begin;
 
@@ -25,9 +25,10 @@ as $$
     and (p_filter.labels is null or p_job.labels @> p_filter.labels)
     and (p_filter.args is null or p_job.inputs @> p_filter.args
       or p_job.resolved_inputs @> p_filter.args)
-    and (p_filter.error is null or strpos(left(p_job.last_error, 10000), p_filter.error) > 0)
+    and (p_filter.error is null or _qwf.error_contains(p_job.last_error, p_filter.error))
     and (p_filter.signature is null
-      or coalesce(_qwf.error_signature(p_job.last_error), '') = p_filter.signature)
+      or coalesce(_qwf.error_signature(_qwf.error_line(p_job.last_error)), '')
+        = p_filter.signature)
 $$;
 
 commit;

@@ -15,7 +15,7 @@ as $$
     and (p_filter.since is null or p_run.created_at >= p_filter.since)
     and (p_filter.until is null or p_run.created_at <= p_filter.until)
     and (p_filter.labels is null or p_run.labels @> p_filter.labels)
-    and (p_filter.error is null or strpos(left(p_run.error, 10000), p_filter.error) > 0)
+    and (p_filter.error is null or _qwf.error_contains(p_run.error, p_filter.error))
 $$;
 
 commit;

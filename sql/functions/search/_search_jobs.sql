@@ -1,45 +1,39 @@
 -- Deploy qwf:functions/search/_search_jobs
--- Purpose: Walks backward over the ids and returns the newest jobs that pass a filter.
--- Guarantees: Reads at most p_look_back jobs, whatever the statistics say, with the settings of
---   find_jobs. First reads the newest p_look_back ids, which belong to that many jobs at most.
---   Unless these hold enough, finds how far p_look_back jobs reach, and reads the rest.
+-- Purpose: Returns the newest jobs that pass a filter, and how far it looked.
+-- Guarantees: Reads at most p_look_back jobs, in portions, and stops after the portion in which
+--   p_until passes. The first portion is 1,000 jobs; each other one is as large as p_until leaves
+--   time for if it is read as fast as the one before, from 1,000 to 5,000 jobs. With the settings
+--   of find_jobs.
 -- Called by: find_jobs.
 
 begin;
 
 create function _qwf.search_jobs(
-  p_filter _qwf.job_filter, p_below bigint, p_look_back int, p_rows int)
+  p_filter _qwf.job_filter, p_below bigint, p_look_back int, p_rows int, p_until timestamptz)
 returns _qwf.found
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_top bigint := (
-    select j.id + 1 from qwf.jobs j where j.id < p_below order by j.id desc limit 1);
-  v_found _qwf.found;
+  v_left int := p_look_back;
+  v_portion int := least(1000, p_look_back);
+  v_began timestamptz;
+  v_now timestamptz := qwf.now();
+  v_more _qwf.found;
+  v_found _qwf.found := ('{}', p_below);
 begin
-  v_found.ids := array(
-    select j.id from qwf.jobs j
-    where j.id < v_top and j.id >= v_top - p_look_back and _qwf.job_matches(j, p_filter)
-    order by j.id desc limit p_rows);
-  if cardinality(v_found.ids) = p_rows then
-    v_found.searched_to := v_found.ids[p_rows];
-    return v_found;
-  end if;
-  v_found.searched_to := (  -- null: there are not that many
-    select j.id from qwf.jobs j
-    where j.id < v_top order by j.id desc offset p_look_back - 1 limit 1);
-  if v_found.searched_to = v_top - p_look_back then
-    return v_found;
-  end if;
-  v_found.ids := v_found.ids || array(
-    select j.id from qwf.jobs j
-    where j.id < v_top - p_look_back and j.id >= coalesce(v_found.searched_to, j.id)
-      and _qwf.job_matches(j, p_filter)
-    order by j.id desc limit p_rows - cardinality(v_found.ids));
-  if cardinality(v_found.ids) = p_rows then
-    v_found.searched_to := v_found.ids[p_rows];
-  end if;
+  while v_left > 0 loop
+    v_began := v_now;
+    v_more := _qwf.search_portion(
+      p_filter, v_found.searched_to, v_portion, p_rows - cardinality(v_found.ids));
+    v_found := (v_found.ids || v_more.ids, v_more.searched_to);
+    v_now := qwf.now();
+    exit when v_found.searched_to is null or cardinality(v_found.ids) = p_rows or v_now >= p_until;
+    v_left := v_left - v_portion;
+    v_portion := least(v_left, greatest(1000, least(5000, v_portion
+      * extract(epoch from p_until - v_now)
+      / greatest(extract(epoch from v_now - v_began), 0.000001))));
+  end loop;
   return v_found;
 end $$;
 

@@ -29,15 +29,18 @@ begin
       hint = 'give max_rows from 1 to 100000, and a time of the years 1 to 9999';
   end if;
   return query
-  with failed as materialized (
-    select
-      j.id, j.task, j.claimed_by, j.finished_at, _qwf.error_line(j.last_error) as error,
-      _qwf.error_signature(j.last_error) as signature,
-      24 - floor(extract(epoch from v_now - j.finished_at) / 3600) as hour
+  with ended as materialized (
+    select j.id, j.task, j.claimed_by, j.finished_at, _qwf.error_line(j.last_error) as error
     from qwf.jobs j
     where j.status = 'failed' and j.finished_at >= coalesce(failure_groups.since, '-infinity')
     order by j.finished_at desc
     limit failure_groups.max_rows
+  ), line (error, signature) as materialized (  -- many jobs have the same
+    select l.error, _qwf.error_signature(l.error) from (select distinct e.error from ended e) l
+  ), failed as materialized (
+    select e.*, l.signature,
+      24 - floor(extract(epoch from v_now - e.finished_at) / 3600) as hour
+    from ended e left join line l on l.error = e.error
   ), hosted as (
     select f.*, w.host from failed f left join qwf.workers w on w.id = f.claimed_by
   ), hourly as (

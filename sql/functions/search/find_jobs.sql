@@ -1,10 +1,11 @@
 -- Deploy qwf:functions/search/find_jobs
 -- Purpose: Finds the newest jobs that pass a filter, looking back a bounded distance.
--- Guarantees: Reads at most look_back jobs below before_id. searched_to of every row says how far
---   it looked. If it found no job, it returns one row that has only searched_to; no row at all
---   means that no job is left to look at. If the filter names a run, or states that few jobs have,
---   it looks at all of these jobs, however old they are. With until it starts at the jobs of
---   that time, and with since it stops there. The plan is pinned, and made for each filter.
+-- Guarantees: Reads at most look_back jobs below before_id, and no further portion of them once it
+--   has taken 150 ms, because errors or args are large. searched_to of every row says how far it
+--   looked. If it found no job, it returns one row that has only searched_to; no row at all means
+--   that no job is left to look at. If the filter names a run, or states that few jobs have, it
+--   looks at these jobs alone, however old they are. With until it starts at the jobs of that
+--   time, and with since it stops there. The plan is pinned, and made for each filter.
 -- Raises: QW005 for an invalid filter or bound.
 -- Called by: people, qwf jobs.
 
@@ -27,6 +28,7 @@ set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
+  v_longest constant interval := '150 ms';
   v_filter _qwf.job_filter := _qwf.read_job_filter(find_jobs.filter);
   v_now timestamptz := qwf.now();
   v_below bigint := coalesce(find_jobs.before_id, 9223372036854775807);
@@ -36,18 +38,14 @@ begin
   perform _qwf.check_search(find_jobs.look_back, find_jobs.max_rows);
   v_few := _qwf.few_jobs(v_filter, find_jobs.look_back);
   if v_few is not null then
-    v_found.ids := array(
-      select few.id
-      from (select f.id from unnest(v_few) f (id) where f.id < v_below order by f.id desc) few
-      where exists (  -- offset: else the planner may walk over all jobs to have them in order
-        select from qwf.jobs j where j.id = few.id and _qwf.job_matches(j, v_filter) offset 0)
-      limit find_jobs.max_rows);
-    v_found.searched_to := v_found.ids[find_jobs.max_rows];
+    v_found := _qwf.search_few(
+      v_filter, v_few, v_below, find_jobs.max_rows, v_now + v_longest);
   else
     if v_filter.until is not null then
       v_below := least(v_below, _qwf.job_after(v_filter.until));
     end if;
-    v_found := _qwf.search_jobs(v_filter, v_below, find_jobs.look_back, find_jobs.max_rows);
+    v_found := _qwf.search_jobs(
+      v_filter, v_below, find_jobs.look_back, find_jobs.max_rows, v_now + v_longest);
     if (select j.created_at from qwf.jobs j where j.id = v_found.searched_to)
         < v_filter.since - interval '1 minute' then
       v_found.searched_to := null;
@@ -73,12 +71,12 @@ begin
   order by f.place;
 end $$;
 comment on function qwf.find_jobs is
-  'Finds jobs, the newest first, among the newest look_back below before_id. filter: status (one '
-  'or a list), queue, task, run_id, node, worker, host, project, key, labels and args (contained '
-  'in those of the job), error (part of it), signature (as failure_groups returns it), since and '
-  'until (of created_at). searched_to is the before_id to search on from; null: all have been '
-  'searched. If no job was found, one row without id says it. QW005 for an invalid filter or '
-  'bound.';
+  'Finds jobs, the newest first, among the newest look_back below before_id; it stops earlier if '
+  'that takes more than 150 ms. filter: status (one or a list), queue, task, run_id, node, worker, '
+  'host, project, key, labels and args (contained in those of the job), error (part of it), '
+  'signature (as failure_groups returns it), since and until (of created_at). searched_to is the '
+  'before_id to search on from; null: all have been searched. If no job was found, one row without '
+  'id says it. QW005 for an invalid filter or bound.';
 call _qwf.allow('qwf.find_jobs', 'qwf_viewer');
 
 commit;

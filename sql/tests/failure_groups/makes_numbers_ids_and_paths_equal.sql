@@ -1,7 +1,7 @@
 begin;
 select * from no_plan();
 
-select is(_qwf.error_signature(error), signature, left(error, 60))
+select is(_qwf.error_signature(_qwf.error_line(error)), signature, left(error, 60))
 from (values
   ('[Errno 2] No such file: ''/data/in/x.png''', '[Errno #] No such file: ''<path>'''),
   ('503 for http://10.0.0.3:8080/v1/jobs/17?x=3, retry', '# for <path>, retry'),
@@ -15,9 +15,11 @@ from (values
   ('deadbeef is a word', 'deadbeef is a word'),
   (E'\n\n  first\nsecond', 'first'),
   (E'Traceback (most recent call last):\n  File "x"\nValueError: bad 7\n', 'ValueError: bad #'),
+  (E'Traceback (most recent call last):\r\n  File "x"\r\nKeyError: 7 ', 'KeyError: #'),
+  (E'Traceback (most recent call last):\n  File "x"\nE: é\n \t\n', 'E: é'),
   ('', ''), (E'\n', ''), (null, null)) e (error, signature);
-select is(length(_qwf.error_signature(repeat('x', 65536))), 200, 'a long error is cut');
-select lives_ok(format('select _qwf.error_signature(%L)', repeat(unit, 20000)), unit)
+select is(length(_qwf.error_signature(_qwf.error_line(repeat('x', 65536)))), 200, 'a long error is cut');
+select lives_ok(format('select _qwf.error_signature(_qwf.error_line(%L))', repeat(unit, 20000)), unit)
 from unnest(array['/', 'a1-', '1.', '://', '\', '<path>', E'\u202e', ' 1a1']) unit;
 
 select * from finish();

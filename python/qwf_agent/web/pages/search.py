@@ -40,19 +40,18 @@ select * from qwf.find_jobs(%(filter)s::jsonb, look_back => 20000, max_rows => 5
 RUNS = """
 select * from qwf.find_runs(%(filter)s::jsonb, look_back => 20000, max_rows => 5)
 """
-# Errors are long: of the newest failures only.
+# Errors are long: of the newest failures only, and cut only where they are shown.
 ERRORS = """
-select f.id, f.run_id, f.node_id, f.task, f.status, f.created_at, f.error,
-  f.error_end, f.id as searched_to
+select f.id, f.run_id, f.node_id, f.task, f.status, f.created_at,
+  left(f.last_error, 200) as error, right(f.last_error, 1000) as error_end, f.id as searched_to
 from (
-  select j.id, j.run_id, j.node_id, j.task, j.status, j.created_at,
-    left(j.last_error, 200) as error, right(j.last_error, 1000) as error_end,
-    left(j.last_error, 10000) as text
+  select j.id, j.run_id, j.node_id, j.task, j.status, j.created_at, j.last_error
   from qwf.jobs j
   where j.status = 'failed'
   order by j.finished_at desc limit 2000
 ) f
-where strpos(f.text, %(text)s) > 0
+where strpos(case when octet_length(f.last_error) > 10000 then left(f.last_error, 10000)
+  else f.last_error end, %(text)s) > 0
 limit 5
 """
 PATHS = {
