@@ -444,3 +444,14 @@ def test_a_search_for_runs_reads_what_it_may_look_back(
 def test_failure_groups_read_to_their_bound(misjudged: psycopg.Connection[Any]) -> None:
     groups = "select * from qwf.failure_groups(max_rows => 100)"
     assert worst(misjudged, 8, lambda: walked(misjudged, groups)) < 250
+
+
+def test_what_the_first_page_checks_reads_no_queue_to_its_end(
+    misjudged: psycopg.Connection[Any],
+) -> None:
+    misjudged.execute("select qwf.claim('cpu', 'w', 7)")
+    misjudged.execute("select qwf.register_worker('box', 'cpu', '{\"tasks\": [\"none\"]}')")
+    running = "select * from qwf.check_running()"
+    assert worst(misjudged, 8, lambda: walked(misjudged, running)) < 300
+    stuck = "select * from qwf.find_unassignable(10)"
+    assert worst(misjudged, 8, lambda: walked(misjudged, stuck)) < 300

@@ -138,7 +138,7 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
     ),
     "a broken invariant": (
         [CALL, "update qwf.jobs set run_id = 99, graph_id = 1, node_idx = 0, node_id = 'x'"],
-        "runs", "99",
+        "invariants", "99",
         "report it",
     ),
     "work without a worker": (
@@ -292,7 +292,7 @@ def test_checks_that_cannot_be_made_are_counted_and_fail(
     on_db: Cli, login: Callable[[str], str], role: str
 ) -> None:
     result = on_db("doctor", "--dsn", login(role))
-    assert "6 checks could not be made" in result.stdout
+    assert "7 checks could not be made" in result.stdout
     assert "→ run it as a login with qwf_viewer or qwf_admin" in result.stdout
     only = on_db("doctor", "--json", "--only", "queues", "--dsn", login(role))
     assert only.exit_code == 1

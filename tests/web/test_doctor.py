@@ -21,14 +21,40 @@ def test_it_makes_every_check_and_says_what_to_do(visit: Visit, db: Db) -> None:
     assert "qwf agent --queue default" in page
 
 
-def test_a_broken_promise_is_named(visit: Visit, db: Db) -> None:
+def test_promises_that_are_kept_are_said_to_be(visit: Visit, db: Db) -> None:
     assert "all kept" in visit("viewer").text("/doctor")
+
+
+def test_a_broken_promise_is_named(visit: Visit, db: Db) -> None:
     db.execute("select qwf.enqueue('t')")
     db.execute("set session_replication_role = replica")
     db.execute("update qwf.jobs set status = 'running', claimed_by = 'gone', claimed_at = now()")
-    assert "all kept" not in visit("viewer").text("/doctor")
+    page = visit("viewer").text("/doctor")
+    assert "all kept" not in page
+    assert "the columns of a job agree with its state: job 1" in page
 
 
 def test_an_operator_ticks_by_hand(visit: Visit, db: Db) -> None:
     answer = visit("admin").do("tick")
     assert "ticked" in answer.text
+
+
+SLOW = """
+create or replace function qwf.check_invariants()
+returns table (invariant text, subject text, detail text)
+language sql volatile
+as $$ select 'slow', 'job 7', 'after 2.5 s' from pg_sleep(2.5) $$
+"""
+
+
+def test_a_page_with_many_jobs_waits_for_the_invariants(visit: Visit, db: Db) -> None:
+    """Longer than a statement of a page may take."""
+    db.execute(SLOW)
+    assert "slow: job 7, after 2.5 s" in visit("viewer").text("/doctor")
+
+
+def test_the_first_page_does_not_check_every_job(visit: Visit, db: Db) -> None:
+    db.execute(SLOW)
+    page = visit("viewer").text("/")
+    assert "✓ invariants hold" in page
+    assert "being checked" not in page

@@ -15,45 +15,9 @@ from qwf_agent.web.database import Database, Rows
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
-INVARIANTS = "select * from qwf.check_invariants() limit 20"
-# Of the jobs at the head of each queue, those that no worker could take. A job that nobody can
-# take comes to the head in time, because the others are taken.
-UNASSIGNABLE = """
-select head.id, head.run_id, head.node_id, head.task, head.queue, head.required_model,
-  head.vram_mb, head.requires, qwf.now() - head.queued_at as waited
-from qwf.queues q
-cross join lateral (
-  select j.* from (
-    (select f.id, f.run_id, f.node_id, f.task, f.queue, f.required_model, f.vram_mb, f.requires,
-      f.project, f.queued_at
-    from qwf.jobs f
-    where f.queue = q.name and f.status = 'queued' and f.limit_by is null
-    order by f.run_next desc, f.priority, f.position limit 100)
-    union all
-    (select l.id, l.run_id, l.node_id, l.task, l.queue, l.required_model, l.vram_mb, l.requires,
-      l.project, l.queued_at
-    from qwf.jobs l
-    where l.queue = q.name and l.status = 'queued' and l.limit_by is not null
-    order by l.limit_by, l.run_next desc, l.priority, l.position limit 100)
-  ) j
-) head
-cross join qwf.settings s
-where exists (  -- a queue without any worker is unserved, and said to be so elsewhere
-  select from qwf.workers a
-  where a.queue = head.queue and a.stopped_at is null and a.last_seen > qwf.now() - s.worker_stale
-    and not exists (select from qwf.switched_off o where o.host = a.host and o.queue = a.queue)
-) and not exists (
-  select from qwf.workers w
-  where w.queue = head.queue and w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
-    and (w.project is null or head.project = w.project)
-    and (w.tasks is null or head.task = any (w.tasks))
-    and (head.required_model is null or w.models is null or head.required_model = any (w.models))
-    and (head.vram_mb is null or w.vram_mb is null or head.vram_mb <= w.vram_mb)
-    and w.labels @> head.requires
-    and not exists (select from qwf.switched_off o where o.host = w.host and o.queue = w.queue))
-order by head.queued_at
-limit 20
-"""
+# The doctor's page checks all invariants: that reads every job.
+INVARIANTS = "select * from qwf.check_running() limit 20"
+UNASSIGNABLE = "select * from qwf.find_unassignable() limit 20"
 FIRST_S = 0.2  # how long the first page waits for the first answer
 SHARE = 100  # the pause is at least this many times as long as the check took
 AFTER_FAILURE_S = 600.0  # a check that was too slow is not tried again for this long

@@ -15,7 +15,7 @@ as $$
   union all
   select * from _qwf.job_invariants()
   union all
-  select * from _qwf.row_invariants()
+  select * from _qwf.row_invariants(null)
   union all
   select * from _qwf.limit_invariants()
 $$;

@@ -24,6 +24,7 @@ CHECKS: dict[str, Check] = {
     "snapshots": server.snapshots,
     "tick": engine.ticking,
     "runs": engine.runs,
+    "invariants": engine.invariants,
     "queues": engine.queues,
     "workers": engine.workers,
     "schedules": engine.schedules,

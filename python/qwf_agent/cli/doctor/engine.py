@@ -54,7 +54,7 @@ def ticking(conn: Connection, dsn: str) -> Iterator[Finding]:
 
 
 def runs(conn: Connection, dsn: str) -> Iterator[Finding]:
-    """Events are applied, and check_invariants() finds nothing."""
+    """Events are applied."""
     for row in many(
         conn,
         "select run_id, error from qwf.outbox where poisoned_at is not null order by id limit %s",
@@ -77,6 +77,10 @@ def runs(conn: Connection, dsn: str) -> Iterator[Finding]:
             f"(run {old['run']})",
             "does an agent tick? Does an open transaction hold the run? qwf tick prints what fails",
         )
+
+
+def invariants(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """check_invariants() finds nothing."""
     yield from first_few(
         problem(
             f"{row['invariant']}: {row['subject']}, {draw.brief(row['detail'])}",
@@ -110,17 +114,12 @@ def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
                 "live worker serves it",
                 f"qwf agent --queue {name} --nodes PACKAGE (or --app); or: qwf workers --all",
             )
-    served = "select queue from qwf.queue_depth where workers > 0 and not paused"
     yield from first_few(
         problem(
             f"no live worker can take job {row['id']} ({row['task']}, queue {row['queue']})",
             f"qwf why {row['id']}",
         )
-        for row in many(
-            conn,
-            f"select * from qwf.unassignable_jobs where queue in ({served})"  # noqa: S608
-            " order by id limit 100",
-        )
+        for row in many(conn, "select * from qwf.find_unassignable()")
     )
 
 
