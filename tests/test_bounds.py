@@ -83,6 +83,7 @@ CALLS: dict[str, dict[str, str]] = {
         "project": "'p'",
         "labels": "'{}'",
     },
+    "find_inputs": {"project": "'p'"},
     "find_jobs": {"filter": "'{}'"},
     "find_runs": {"filter": "'{}'"},
     "finish": {
@@ -168,6 +169,7 @@ STORED_NOWHERE = {
     ("deregister_worker", "worker"),
     ("desired_state", "host"),
     ("desired_state", "queue"),
+    ("find_inputs", "project"),
     ("followed_logs", "worker"),
     ("heartbeat", "worker"),
     ("resolve", "scope"),

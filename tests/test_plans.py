@@ -455,3 +455,22 @@ def test_what_the_first_page_checks_reads_no_queue_to_its_end(
     assert worst(misjudged, 8, lambda: walked(misjudged, running)) < 300
     stuck = "select * from qwf.find_unassignable(10)"
     assert worst(misjudged, 8, lambda: walked(misjudged, stuck)) < 300
+
+
+def test_a_page_of_questions_reads_a_page(misjudged: psycopg.Connection[Any]) -> None:
+    """However many wait, and though none did when statistics were taken."""
+    change_all(
+        misjudged,
+        "update qwf.jobs set status = 'awaiting_input', input_spec = '{}', expires_at ="
+        " case when id % 2 = 0 then now() + id * interval '1 s' end, queue = null"
+        " where status = 'queued'",
+    )
+    for ending in ("false", "true"):
+        first = f"select * from qwf.find_inputs(ending => {ending}, max_rows => 10)"
+        assert worst(misjudged, 8, lambda of=first: walked(misjudged, of)) < 60
+        (at, job) = misjudged.execute(
+            f"select case when {ending} then expires_at else since end, job_id"
+            f" from qwf.find_inputs(ending => {ending}, max_rows => 100) offset 99"
+        ).fetchone()  # type: ignore[misc]
+        later = f"{first[:-1]}, after => '{at}', after_job => {job})"
+        assert worst(misjudged, 8, lambda of=later: walked(misjudged, of)) < 60

@@ -90,7 +90,15 @@ create index jobs_claim_light on qwf.jobs (queue, run_next desc, priority, posit
 create index jobs_running on qwf.jobs (claimed_by) where status = 'running';
 create index jobs_due on qwf.jobs (run_at) where status = 'scheduled';
 create index jobs_failed on qwf.jobs (finished_at) where status = 'failed';
-create index jobs_awaiting on qwf.jobs (id) where status = 'awaiting_input';
+-- The oldest question, and the one that ends first: since and expires_at of pending_inputs.
+create index jobs_awaiting on qwf.jobs ((
+    date_trunc('milliseconds', coalesce(queued_at, created_at) at time zone 'UTC')
+    at time zone 'UTC'), id)
+  where status = 'awaiting_input';
+create index jobs_ending on qwf.jobs ((case when queue is null
+    then date_trunc('second', expires_at at time zone 'UTC') at time zone 'UTC' end), id)
+  where status = 'awaiting_input' and (case when queue is null
+    then date_trunc('second', expires_at at time zone 'UTC') at time zone 'UTC' end) is not null;
 create index jobs_expiry on qwf.jobs (expires_at)
   where expires_at is not null and status in ('scheduled', 'queued', 'awaiting_input');
 create unique index jobs_elements on qwf.jobs (parent_id, element) where parent_id is not null;

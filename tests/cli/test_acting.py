@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from qwf_agent.cli import cancel_retry, connection
+from support import asking
 from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
@@ -478,3 +479,11 @@ def test_run_next_puts_a_job_before_all_others(on_db: Cli, db: Db) -> None:
     assert on_db("run-next", job).stdout == f"job {job} is next\n"
     assert db.execute("select task from qwf.claim('default', 'box')").fetchone() == ("second",)
     assert on_db("run-next", job).exit_code == 1
+
+
+def test_no_more_questions_are_listed_than_asked_for(on_db: Cli, db: Db) -> None:
+    for name in ("one", "two", "three"):
+        asking.ask(db, name, widget="confirm")
+    found = json.loads(on_db("inputs", "--limit", "2", "--json").stdout)
+    assert [row["workflow"] for row in found] == ["one", "two"]
+    assert len(json.loads(on_db("inputs", "--json").stdout)) == 3

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from typing import Any
 
 import psycopg
 import pytest
 
+from qwf_agent.web.pages import inputs
 from support import asking, poison
 from support.visitors import LEVELS, Visit
 
@@ -29,10 +32,45 @@ def test_questions_are_listed_with_their_end_and_default(visit: Visit, db: Db) -
     for shown in ("run 1", "run 2", "until", "false", "is taken", "album"):
         assert shown in page
     ending = viewer.text("/inputs?order=ending")
-    assert ending.index("Publish?") < ending.index("Which room?")
+    assert ("Publish?" in ending, "Which room?" in ending) == (True, False)
+    assert "Only those that end by themselves." in ending
     of_project = viewer.text("/inputs?project=album")
     assert ("Publish?" in of_project, "Which room?" in of_project) == (True, False)
     assert "No question of project nope waits" in viewer.text("/inputs?project=nope%00")
+
+
+@pytest.mark.parametrize("order", ["oldest", "ending"])
+def test_many_questions_are_on_pages(
+    visit: Visit, db: Db, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    monkeypatch.setattr(inputs, "MOST", 2)
+    for name in ("one", "two", "three", "four", "five"):
+        asking.ask(db, name, prompt=f"Room {name}?", widget="confirm", expires="2 hours",
+                   project="p")  # fmt: skip
+    path, pages = f"/inputs?order={order}&project=p", []
+    while path:
+        page = visit("viewer").text(path)
+        pages.append(re.findall(r"Room (\w+)\?</a>", page))
+        link = re.search(r'href="([^"]+)">Next ', page)
+        path = unescape(link[1]) if link else ""
+        assert not path or "project=p" in path
+    assert pages == [["one", "two"], ["three", "four"], ["five"]]
+    assert "← First" in page
+
+
+@pytest.mark.parametrize(
+    "place", ["after=x&job=1", "after=2030-01-01T00:00:00&job=1", "after=&job=", "job=7",
+              "after=2030-01-01T00:00:00%2B00:00&job=-1", "after=%00&job=%00"],
+)  # fmt: skip
+def test_a_place_that_makes_no_sense_is_the_first_page(visit: Visit, db: Db, place: str) -> None:
+    asking.ask(db, prompt="Which room?", widget="confirm")
+    assert "Which room?" in visit("viewer").text(f"/inputs?{place}")
+
+
+def test_after_the_last_question_the_page_says_so(visit: Visit, db: Db) -> None:
+    asking.ask(db, prompt="Which room?", widget="confirm")
+    far = "after=9999-12-31T00:00:00%2B00:00&job=9999999999999999999"
+    assert "No further question waits here." in visit("viewer").text(f"/inputs?{far}")
 
 
 def test_without_a_question_the_page_says_what_asks_one(visit: Visit) -> None:

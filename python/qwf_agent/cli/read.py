@@ -43,6 +43,7 @@ LOG_LINES = 20  # of the last attempt, printed by `qwf job`
 AS_IS = partial(json.dumps, ensure_ascii=False)  # what is no UTF-8 is found when it is sent
 MOST_ROWS = 10_000  # that one search may return
 
+INPUTS = "select * from qwf.find_inputs(%s, max_rows => %s)"
 NODES = """
 select
   j.id, j.run_id, j.node_id, j.task, j.queue, j.status, j.project, j.priority, j.attempt,
@@ -226,11 +227,19 @@ def why(conn: Connection, job: int, as_json: bool) -> None:
     help="How long the link lasts.",
 )
 @click.option("--url", help="Address of the page, as the browser of NAME reaches it.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, MOST_ROWS),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="How many to list, oldest first.",
+)
 @output.json_option
 @connection.database
 def inputs(
     conn: Connection, project: str | None, link: int | None, name: str | None, hours: float,
-    url: str | None, as_json: bool,
+    url: str | None, limit: int, as_json: bool,
 ) -> None:  # fmt: skip
     """List the questions that wait for a person, or link to one.
 
@@ -250,12 +259,7 @@ def inputs(
         return
     if name or url:
         raise click.UsageError("--name and --url belong to --link")
-    found = connection.many(
-        conn,
-        "select * from qwf.pending_inputs p where %(project)s::text is null"
-        " or p.project = %(project)s order by p.since",
-        {"project": project},
-    )
+    found = connection.many(conn, INPUTS, (project, limit))
     if as_json or not found:
         show_list([], found, as_json, "no open questions")
         return

@@ -37,6 +37,7 @@ create temp table allowed (name, roles) as values
   ('why_not', '{qwf_producer,qwf_viewer}'),
   ('count_jobs', '{qwf_viewer}'), ('find_jobs', '{qwf_viewer}'), ('find_runs', '{qwf_viewer}'),
   ('check_running', '{qwf_viewer}'), ('find_unassignable', '{qwf_viewer}'),
+  ('find_inputs', '{qwf_viewer}'),
     ('failure_groups', '{qwf_viewer}'),
   ('version', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('now', '{qwf_producer,qwf_worker,qwf_viewer}');

@@ -55,7 +55,7 @@ where j.status = 'failed'
 order by j.finished_at desc
 limit 100
 """
-QUESTIONS = "select * from qwf.pending_inputs order by since limit 100"
+QUESTIONS = "select * from qwf.find_inputs()"
 
 
 @dataclass

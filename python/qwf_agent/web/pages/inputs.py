@@ -2,52 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from qwf_agent.web.database import Look
+from qwf_agent.web.database import Look, Rows
 from qwf_agent.web.page import Page
+from qwf_agent.web.pages.jobs import MOST_JOB
 
-if TYPE_CHECKING:
-    from typing_extensions import LiteralString
-
-MOST = 100
-# The first MOST by the chosen order. `more` is one row above it.
-_COLUMNS = """
+MOST = 100  # questions of a page
+# One row more than a page shows tells that there are more.
+QUESTIONS = """
 select p.job_id, p.run_id, p.workflow, p.node_id, p.task, p.project, p.asks, p.widget,
   left(p.prompt, 1000) as prompt, p.age, p.expires_at, p.since,
   p.expires_at - qwf.now() as left, left(p.spec ->> 'error', 2000) as error,
   p.spec ? 'default' as has_default, left(p.spec ->> 'default', 200) as default,
   case when p.asks = 'failure' then p.spec -> 'options' end as choices,
   jsonb_array_length(p.show) as files
-from qwf.pending_inputs p
-where (%(project)s::text is null or p.project = %(project)s)
+from qwf.find_inputs(%(project)s, %(ending)s, %(after)s::timestamptz, %(job)s::bigint,
+  max_rows => %(most)s) p
 """
-OLDEST = _COLUMNS + "order by p.since, p.job_id limit %(most)s"
-ENDING = _COLUMNS + "order by p.expires_at nulls last, p.since, p.job_id limit %(most)s"
-ORDERS: dict[str, LiteralString] = {"oldest": OLDEST, "ending": ENDING}
+# Each order, and the column that a page goes on after.
+ORDERS = {"oldest": "since", "ending": "expires_at"}
 PROJECTS = """
-select p.project from qwf.pending_inputs p
+select p.project from qwf.find_inputs(max_rows => 1000) p
 where p.project <> '' group by p.project order by p.project limit 50
 """
 
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
-    """The first questions of a project, or of all."""
-    project = request.query_params.get("project") or None
-    order = request.query_params.get("order", "oldest")
+    """A page of the questions of a project, or of all."""
+    query = request.query_params
+    project = (query.get("project") or "").replace("\0", "") or None  # which Postgres takes nowhere
+    order = query.get("order", "oldest")
     order = order if order in ORDERS else "oldest"
-    project = project and project.replace("\0", "")  # which Postgres takes in no text
-    found = await look.rows(ORDERS[order], project=project, most=MOST + 1)
-    projects = [row["project"] for row in await look.rows(PROJECTS)]
+    after, job = _place(query)
+    found = await look.rows(
+        QUESTIONS, project=project, ending=order == "ending", after=after, job=job, most=MOST + 1
+    )
     return {
         "questions": found[:MOST],
-        "more": len(found) > MOST,
+        "next": _next(found, ORDERS[order]),
+        "later": after is not None,
         "project": project,
-        "projects": projects,
+        "projects": [row["project"] for row in await look.rows(PROJECTS)],
         "order": order,
     }
+
+
+def _place(query: QueryParams) -> tuple[datetime | None, int | None]:
+    """After which question this page begins; None: it is the first."""
+    job = query.get("job", "")
+    try:
+        after = datetime.fromisoformat(query.get("after", ""))
+    except ValueError:
+        return None, None
+    if after.tzinfo is None or not (job.isascii() and job.isdigit() and len(job) < 20):
+        return None, None
+    return after, min(int(job), MOST_JOB)
+
+
+def _next(found: Rows, column: str) -> dict[str, Any] | None:
+    """Where the next page begins, if there is one."""
+    if len(found) <= MOST or not isinstance(found[MOST - 1][column], datetime):
+        return None
+    return {"after": found[MOST - 1][column].isoformat(), "job": found[MOST - 1]["job_id"]}
 
 
 PAGES = (Page("/inputs", "inputs.html", read, topics=("questions",), every_s=30),)
