@@ -40,6 +40,7 @@ CALLS: dict[str, dict[str, str]] = {
     "change_settings": {"changes": "'{}'"},
     "change_job": {"job_id": "(select id from qwf.jobs where task = 'next')", "queue": "'gpu'"},
     "claim": {"queue": "'cpu'", "worker": "'w'"},
+    "configure_server": {"host": "'box'", "queue": "'cpu'", "server": "'vllm'", "by": "'Ada'"},
     "create_limit": {"name": "'api'", "max_running": "2"},
     "create_queue": {"name": "'mail'"},
     "create_schedule": {
@@ -105,6 +106,7 @@ CALLS: dict[str, dict[str, str]] = {
     "register_workflow": {"definition": """'{"name": "w", "steps": []}'"""},
     "report_log": {"job_id": RUNNING, "token": TOKEN, "end_offset": "7", "tail": "'printed'"},
     "report_metrics": {"host": "'box'", "sample": "'{}'"},
+    "report_broken_server": {"worker": WORKER, "server": "'vllm'", "error": "'late'"},
     "request_model": {
         "host": "'box'",
         "queue": "'cpu'",
@@ -158,10 +160,12 @@ CUT = {
     ("finish", "output"),  # the job fails instead, and says why
     ("finish_many", "reports"),
     ("progress", "message"),
+    ("report_broken_server", "error"),
     ("report_log", "tail"),
     ("suspend_worker", "reason"),
 }
 STORED_NOWHERE = {
+    ("report_broken_server", "worker"),
     ("after_failures", "attempts"),
     ("after_failures", "jobs"),
     ("after_failures", "outcomes"),
@@ -203,13 +207,13 @@ begin
   end loop;
 end $$;
 """
-KEYS_OF_INFO = "pid version slots tasks models current_model vram_mb labels rank project x"
+KEYS_OF_INFO = "pid version slots tasks models current_model vram_mb labels rank project servers x"
 KEYS_OF_JOB = "task args queue key backoff model requires limit_by on_failure project labels x"
 KEYS_OF_JOB_FILTER = (
     "status queue task run_id node worker host project labels key error args since until x"
 )
 KEYS_OF_RUN_FILTER = "status workflow project labels key error since until x"
-KEYS_OF_DETAIL = "reason exit_code signal max_rss_bytes log_tail host files readings"
+KEYS_OF_DETAIL = "reason exit_code signal max_rss_bytes log_tail host files readings retry_after_s"
 REPORT = f"jsonb_build_object('job_id', {RUNNING}, 'token', {TOKEN}, 'outcome', %s, %s)"
 # Places for a bad value inside a JSON argument, as SQL; also: the value itself, and as value or
 # key in an object.
@@ -312,7 +316,8 @@ def scene(db: Session) -> Session:
         *(f"insert into attack.bad values ('{name}', {value})" for name, value in BAD.items()),
         "select qwf.create_limit('l', 2), qwf.create_queue('mail')",
         "select qwf.create_schedule('hourly', 't', cron => '@hourly')",
-        "select qwf.register_worker('box', 'cpu', '{\"models\": [\"m\"]}')",
+        """select qwf.register_worker('box', 'cpu', '{"models": ["m"], "servers": [
+            {"name": "vllm", "kind": "openai", "parallel": 1, "models": {"m": null}}]}')""",
         "select qwf.request_model('box', 'cpu', 'm')",
         f"select qwf.take_model_requests({WORKER})",
         """select qwf.register_workflow('{"name": "question", "steps": [

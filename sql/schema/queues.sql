@@ -12,10 +12,10 @@ create table qwf.queues (
   retention interval check (retention > '0 s' and retention <= '1000 years'),
   created_at timestamptz not null default clock_timestamp()
 );
-insert into qwf.queues (name) values ('cpu'), ('gpu'), ('default');
+insert into qwf.queues (name) values ('cpu'), ('gpu'), ('llm'), ('default');
 
 comment on table qwf.queues is
-  'Queues that workers can serve; cpu, gpu and default exist from the start.';
+  'Queues that workers can serve; cpu, gpu, llm and default exist from the start.';
 comment on column qwf.queues.name is
   'Name: lower-case letters, digits, dots, dashes, underscores, a letter first.';
 comment on column qwf.queues.paused is 'True: no jobs are handed out; running jobs continue.';

@@ -18,6 +18,7 @@ create table qwf.workers (
   rank int not null default 0,
   project text,
   out_root text,
+  servers jsonb not null default '[]',
   stats jsonb not null default '{}',
   started_at timestamptz not null default clock_timestamp(),
   last_seen timestamptz not null default clock_timestamp(),
@@ -45,8 +46,11 @@ comment on column qwf.workers.project is 'Project it works for; null: all.';
 comment on column qwf.workers.out_root is
   'Folder on its box below which bodies write their files, unless the run names one; null: not '
   'announced.';
+comment on column qwf.workers.servers is
+  'Model servers that it runs, as announced: name, kind, external, parallel, idle_s, card, models '
+  'with their GPU memory in MiB. The view servers shows what they do.';
 comment on column qwf.workers.stats is
-  'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided.';
+  'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided, servers.';
 comment on column qwf.workers.started_at is 'When it registered.';
 comment on column qwf.workers.last_seen is 'Last heartbeat.';
 comment on column qwf.workers.stopped_at is 'When it deregistered; null: it has not.';
@@ -59,13 +63,16 @@ create table qwf.worker_controls (
   requested_by text not null default session_user,
   reason text,
   until timestamptz,
+  server text,
+  parallel int check (parallel between 1 and 10000),
+  server_idle interval check (server_idle between '0 s' and '366 days'),
   created_at timestamptz not null default clock_timestamp(),
   updated_at timestamptz not null default clock_timestamp(),
   primary key (host_label, queue)
 );
 comment on table qwf.worker_controls is
-  'Whether a host should serve a queue; no row means on. Rows stay when workers stop; a plain '
-  'INSERT or UPDATE works.';
+  'Whether a host should serve a queue, and with which model server; no row means on. '
+  'Rows stay when workers stop; a plain INSERT or UPDATE works.';
 comment on column qwf.worker_controls.host_label is 'The box.';
 comment on column qwf.worker_controls.queue is 'The queue.';
 comment on column qwf.worker_controls.desired_state is 'on or off.';
@@ -76,6 +83,12 @@ comment on column qwf.worker_controls.requested_by is
   'Who asked: the name given, else the login as in job_events.actor.';
 comment on column qwf.worker_controls.reason is 'Why.';
 comment on column qwf.worker_controls.until is 'When off turns into on by itself; null: never.';
+comment on column qwf.worker_controls.server is
+  'The only model server of the host that serves the queue; null: all that the agent has.';
+comment on column qwf.worker_controls.parallel is
+  'How many requests such a server takes at once; null: as the agent is configured.';
+comment on column qwf.worker_controls.server_idle is
+  'How long a server may be idle before it is stopped, 0: never; null: as the agent is configured.';
 comment on column qwf.worker_controls.created_at is 'When the row was first written.';
 comment on column qwf.worker_controls.updated_at is 'When the row was last changed.';
 

@@ -1,8 +1,10 @@
 -- Deploy qwf:triggers/tg_worker_controls__change
--- Purpose: Tells agents that an order for them has changed, and records the change.
--- Guarantees: Holds for every statement, and does nothing if the order stays the same. Deleting the
---   row is an order to go on.
--- Notifies: worker_control, with host:queue.
+-- Purpose: Tells agents that an order for them, or what is set for their model servers, has
+--   changed, and records the change.
+-- Guarantees: Holds for every statement, and does nothing if all stays the same. Deleting the row
+--   is an order to go on.
+-- Notifies: worker_control, with host:queue; worker_llm_config_changed, with host|queue, for model
+--   servers alone.
 
 begin;
 
@@ -12,26 +14,45 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_row qwf.worker_controls := coalesce(new, old);
-  v_state text := case when tg_op = 'DELETE' then 'on' else v_row.desired_state end;
+  v_old qwf.worker_controls := case when tg_op <> 'INSERT' then old end;
+  v_new qwf.worker_controls := case when tg_op <> 'DELETE' then new end;
+  v_servers_changed boolean := (v_old.server, v_old.parallel, v_old.server_idle)
+    is distinct from (v_new.server, v_new.parallel, v_new.server_idle);
+  v_ordered boolean := case tg_op
+    when 'UPDATE' then (old.host_label, old.queue, old.desired_state, old.stop_policy, old.reason,
+      old.until) is distinct from (new.host_label, new.queue, new.desired_state, new.stop_policy,
+      new.reason, new.until)
+    -- else a new row is only about model servers
+    else v_row.desired_state = 'off' or not v_servers_changed end;
 begin
-  if tg_op <> 'UPDATE' or (old.host_label, old.queue, old.desired_state, old.stop_policy,
-      old.reason, old.until) is distinct from (new.host_label, new.queue, new.desired_state,
-      new.stop_policy, new.reason, new.until) then
-    perform pg_notify('worker_control', v_row.host_label || ':' || v_row.queue);
+  if v_ordered then
     insert into qwf.job_events (at, type, actor, detail)
-    values (qwf.now(), 'worker_' || v_state, _qwf.actor(), jsonb_strip_nulls(jsonb_build_object(
-      'host', v_row.host_label, 'queue', v_row.queue, 'policy', v_row.stop_policy,
-      'reason', v_row.reason, 'until', v_row.until, 'by', v_row.requested_by)));
+    values (qwf.now(),
+      case when v_new.desired_state = 'off' then 'worker_off' else 'worker_on' end, _qwf.actor(),
+      jsonb_strip_nulls(jsonb_build_object(
+        'host', v_row.host_label, 'queue', v_row.queue, 'policy', v_row.stop_policy,
+        'reason', v_row.reason, 'until', v_row.until, 'by', v_row.requested_by)));
+  end if;
+  if v_servers_changed then
+    perform pg_notify('worker_llm_config_changed', v_row.host_label || '|' || v_row.queue);
+    insert into qwf.job_events (at, type, actor, detail)
+    values (qwf.now(), 'worker_server', _qwf.actor(), jsonb_strip_nulls(jsonb_build_object(
+      'host', v_row.host_label, 'queue', v_row.queue, 'server', v_new.server,
+      'parallel', v_new.parallel, 'idle', v_new.server_idle)));
+  end if;
+  if v_ordered or v_servers_changed then
+    perform pg_notify('worker_control', v_row.host_label || ':' || v_row.queue);
   end if;
   return null;
 end $$;
 comment on function qwf.tg_worker_controls__change is
-  'Sends host:queue on channel worker_control and records worker_off or worker_on.';
+  'Sends host:queue on channel worker_control and records worker_off, worker_on or worker_server; '
+  'for model servers sends host|queue on worker_llm_config_changed, too.';
 revoke all on function qwf.tg_worker_controls__change from public;
 
 create trigger tg_worker_controls__change after insert or update or delete on qwf.worker_controls
 for each row execute function qwf.tg_worker_controls__change();
 comment on trigger tg_worker_controls__change on qwf.worker_controls is
-  'Tells agents of every changed order, and records it.';
+  'Tells agents of every changed order or server, and records it.';
 
 commit;

@@ -4,7 +4,8 @@
 -- Guarantees: Sets updated_at for every statement, and does not carry an end that has passed over
 --   to the next order. Records the same author as worker_control() would.
 -- Raises: QW006 for an unknown queue, because nobody would ever read the order; QW005 for an end
---   that is no date of a calendar, because many drivers cannot read it.
+--   that is no date of a calendar, because many drivers cannot read it, and for a model server that
+--   the host does not have.
 
 begin;
 
@@ -21,6 +22,9 @@ begin
       detail = format('until %s', new.until),
       hint = 'until is before the year 10000; leave it out for an order without an end';
   end if;
+  if new.server is not null and (tg_op = 'INSERT' or new.server is distinct from old.server) then
+    perform _qwf.check_server_choice(new.host_label, new.queue, new.server);
+  end if;
   new.updated_at := qwf.now();
   if tg_op = 'INSERT' and new.requested_by = session_user then  -- the default of the column
     new.requested_by := _qwf.actor();
@@ -31,8 +35,8 @@ begin
   return new;
 end $$;
 comment on function qwf.tg_worker_controls__write is
-  'Refuses unknown queues and ends that are no date, sets updated_at and who asked, and clears an '
-  'end that has passed.';
+  'Refuses unknown queues and servers and ends that are no date, sets updated_at and who asked, '
+  'and clears an end that has passed.';
 revoke all on function qwf.tg_worker_controls__write from public;
 
 create trigger tg_worker_controls__write before insert or update on qwf.worker_controls

@@ -53,6 +53,7 @@ begin
     v_job.project := coalesce(v_job.project, '');
     v_job.labels := coalesce(v_job.labels, '{}');
     v_job.once := coalesce(v_job.once, false);
+    v_job.light := coalesce(v_job.light, false);
     v_where := format('[%s].', v_job.ord);
     if v_job.queue is distinct from v_name then
       v_queue := _qwf.look_up_queue(v_job.queue, v_where);

@@ -15,7 +15,7 @@ create function qwf.enqueue(
   backoff jsonb default null, timeout interval default null, model text default null,
   vram_mb int default null, requires jsonb default '{}', limit_by text default null,
   on_failure text default 'fail', expires interval default null, project text default '',
-  labels jsonb default '{}', once boolean default false)
+  labels jsonb default '{}', once boolean default false, light boolean default false)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -33,7 +33,8 @@ declare
     enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
     enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
     coalesce(enqueue.on_failure, 'fail'), enqueue.expires, coalesce(enqueue.project, ''),
-    coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false))::_qwf.new_job;
+    coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false),
+    coalesce(enqueue.light, false))::_qwf.new_job;
   v_id bigint;
 begin
   perform _qwf.check_job(v_job, '', v_queue.max_value_bytes);
@@ -42,16 +43,16 @@ begin
   else  -- without a key, one insert is enough
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
-      backoff, timeout, required_model, vram_mb, requires, limit_by, on_failure, expires_at,
-      project, labels, created_at)
+      backoff, timeout, required_model, light, vram_mb, requires, limit_by, on_failure,
+      expires_at, project, labels, created_at)
     values (
       v_job.task, v_job.args, v_job.queue, v_job.priority,
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
       v_job.run_at,
       case when not v_later then _qwf.next_position() end,
       case when not v_later then v_now end,
-      v_job.once, v_job.max_attempts, v_job.backoff, v_job.timeout, v_job.model, v_job.vram_mb,
-      v_job.requires, v_job.limit_by, v_job.on_failure,
+      v_job.once, v_job.max_attempts, v_job.backoff, v_job.timeout, v_job.model, v_job.light,
+      v_job.vram_mb, v_job.requires, v_job.limit_by, v_job.on_failure,
       greatest(v_job.run_at, v_now) + v_job.expires, v_job.project, v_job.labels, v_now)
     returning j.id into v_id;
     if v_queue.asleep and not v_later then

@@ -2,7 +2,8 @@
 -- Purpose: Writes the end of attempts that did not complete: the job goes back to the queue, waits,
 --   asks, fails or is cancelled.
 -- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
---   while only after a loss, a failing accelerator or a full disk. The reason of a cancel request
+--   while only after a loss, a failing accelerator or a full disk. A transient failure waits at
+--   least detail.retry_after_s, at most an hour of it. The reason of a cancel request
 --   is read before _record_unusual deletes the request.
 -- Locks: the caller has locked the jobs.
 -- Called by: _end_attempts.
@@ -22,7 +23,8 @@ begin
     update qwf.jobs j set
       status = t.status, output = null, failures = t.failures, losses = t.losses,
       run_at = case when t.status = 'scheduled'
-        then p_now + t.wait * (0.9 + 0.2 * random()) * interval '1 s' end,
+        then p_now + greatest(t.wait * (0.9 + 0.2 * random()), a.retry_after_s) * interval '1 s'
+        end,
       position = case when t.status = 'queued' then _qwf.next_position(t.front) else j.position end,
       queued_at = case
         when t.status in ('queued', 'awaiting_input') then p_now else j.queued_at end,
@@ -44,7 +46,9 @@ begin
     from unnest(p_held) h
     cross join lateral (select case
       when h.outcome = 'lost' or h.detail ->> 'reason' in ('accelerator', 'disk_full') then (
-        select w.host from qwf.workers w where w.id = h.claimed_by) end) a (host)
+        select w.host from qwf.workers w where w.id = h.claimed_by) end,
+      case when h.outcome = 'tempfail' and _qwf.as_number(h.detail -> 'retry_after_s') > 0
+        then least((h.detail -> 'retry_after_s')::numeric, 3600) end) a (host, retry_after_s)
     cross join lateral _qwf.transition(
       h.outcome, _qwf.should_stop(h.id, h.run_id, h.run_if, h.parent_id),
       h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, h.on_failure, p_settings) t

@@ -2,7 +2,7 @@
 -- Purpose: Returns a number that a worker reported, or null for any other value.
 -- Guarantees: Never raises. Null above p_limit; rounded to millionths, so that a real can hold it.
 -- Called by: _write_completed, _write_uncompleted, _record_attempts, _record_unusual,
---   report_metrics, _gpu_minute.
+--   report_metrics, _gpu_minute, _check_servers.
 
 begin;
 

@@ -35,7 +35,10 @@ begin
     select from qwf.workers w cross join qwf.settings s
     where w.host = request_model.host and w.queue = request_model.queue and w.stopped_at is null
       and w.last_seen > v_now - s.worker_stale
-      and (request_model.model is null or request_model.model = any (w.models))
+      and (request_model.model is null or request_model.model = any (w.models)
+        or exists (  -- of a model server that cannot serve now
+          select from jsonb_array_elements(w.servers) s
+          where s.value -> 'models' ? request_model.model))
   ) then
     raise exception using errcode = 'QW002', message = 'no worker there has this model',
       detail = format('host %L, queue %L, model %L',

@@ -25,6 +25,10 @@ begin
     qwf.desired_state(w.host, w.queue) = 'off' or exists (
       select from qwf.model_requests r
       where r.host = w.host and r.queue = w.queue and r.taken_by is null)
+    or exists (
+      select from qwf.worker_controls c
+      where c.host_label = w.host and c.queue = w.queue
+        and num_nonnulls(c.server, c.parallel, c.server_idle) > 0)
     into v_awaited.ordered
   from qwf.workers w
   where w.id = stay_asleep.worker and w.stopped_at is null;

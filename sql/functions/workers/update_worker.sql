@@ -1,10 +1,11 @@
 -- Deploy qwf:functions/workers/update_worker
--- Purpose: Updates the tasks and models of a registered worker after its code has changed.
+-- Purpose: Updates the tasks, models and servers of a registered worker, whose code has changed or
+--   whose model servers cannot serve or can serve again.
 -- Guarantees: The worker keeps its id and its jobs; claim uses the new lists from now on. A key
 --   that info lacks stays as it was.
 -- Locks: the worker's row.
 -- Raises: QW001 for a worker that is not registered, QW005 for malformed info, and for a key other
---   than tasks and models, which would change nothing.
+--   than tasks, models and servers, which would change nothing.
 -- Called by: agents.
 
 begin;
@@ -21,11 +22,14 @@ begin
       detail = format('info %s', _qwf.excerpt(update_worker.info)),
       hint = 'info is a JSON object';
   end if;
-  perform _qwf.check_keys('info.', update_worker.info, '{tasks,models}');
+  perform _qwf.check_keys('info.', update_worker.info, '{tasks,models,servers}');
+  perform _qwf.check_servers(update_worker.info -> 'servers');
   update qwf.workers w set
     tasks = case when update_worker.info ? 'tasks' then i.tasks else w.tasks end,
-    models = case when update_worker.info ? 'models' then i.models else w.models end
-  from jsonb_to_record(update_worker.info) i (tasks text[], models text[])
+    models = case when update_worker.info ? 'models' then i.models else w.models end,
+    servers = case when update_worker.info ? 'servers' then coalesce(i.servers, '[]')
+      else w.servers end
+  from jsonb_to_record(update_worker.info) i (tasks text[], models text[], servers jsonb)
   where w.id = update_worker.worker and w.stopped_at is null;
   if not found then
     raise exception using errcode = 'QW001', message = 'no such worker',
@@ -38,8 +42,9 @@ exception
       hint = 'tasks and models are lists of names';
 end $$;
 comment on function qwf.update_worker is
-  'Replaces the tasks and models that a worker announced when it registered; null: not filtered. '
-  'QW001 for an unknown worker, QW005 for malformed info or another key.';
+  'Replaces the tasks, models and servers that a worker announced when it registered; tasks or '
+  'models null: not filtered. QW001 for an unknown worker, QW005 for malformed info or another '
+  'key.';
 call _qwf.allow('qwf.update_worker', 'qwf_worker');
 
 commit;

@@ -17,7 +17,8 @@ select results_eq(
     from qwf.queue_depth order by 1 $$, 'the same figures');
 select results_eq(
   $$ select queue, queued, scheduled, more_scheduled, running from qwf.queue_glance order by 1 $$,
-  $$ values ('cpu', 2, 1, false, 1), ('default', 0, 0, false, 0), ('gpu', 1, 0, false, 0) $$,
+  $$ values ('cpu', 2, 1, false, 1), ('default', 0, 0, false, 0), ('gpu', 1, 0, false, 0),
+    ('llm', 0, 0, false, 0) $$,
   'which are these');
 select ok(head_wait >= '0 s', 'and since when the head waits')
 from qwf.queue_glance where queue = 'cpu';

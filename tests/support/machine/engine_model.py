@@ -35,7 +35,7 @@ RETENTION = timedelta(days=30)
 ATTEMPTS = {"error": 1, "tempfail": 4}
 BACKOFF = {"error": [1, 5, 30], "tempfail": [60, 300, 900]}
 LOSSES = 3
-QUEUES = {"cpu", "gpu", "default"}
+QUEUES = {"cpu", "gpu", "llm", "default"}
 AVOID = timedelta(minutes=5)
 STALE = timedelta(seconds=30)
 AFFINITY = timedelta(seconds=60)

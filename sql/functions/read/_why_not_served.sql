@@ -1,0 +1,19 @@
+-- Deploy qwf:functions/read/_why_not_served
+-- Purpose: Says why a worker does not offer a model that one of its model servers could serve.
+-- Guarantees: Null if none of its servers has the model.
+-- Called by: _why_unfit_for.
+
+begin;
+
+create function _qwf.why_not_served(p_model text, p_worker qwf.workers) returns text
+language sql stable
+as $$
+  select format('its server %s could serve %s, but is %s%s', s.server, p_model, s.state,
+    coalesce(': ' || left(s.error, 300), ''))
+  from qwf.servers s
+  where s.worker = p_worker.id and p_model = any (s.models)
+  order by s.server
+  limit 1
+$$;
+
+commit;

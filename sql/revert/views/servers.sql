@@ -1,0 +1,7 @@
+-- Revert qwf:views/servers
+
+begin;
+
+drop view qwf.servers;
+
+commit;
