@@ -10,9 +10,11 @@ create table qwf.queues (
   lease interval check (lease between '1 s' and '1 day'),
   timeout interval check (timeout > '0 s' and timeout <= '366 days'),
   retention interval check (retention > '0 s' and retention <= '1000 years'),
+  placement text not null default 'spread' check (placement in ('spread', 'pack')),
   created_at timestamptz not null default clock_timestamp()
 );
-insert into qwf.queues (name) values ('cpu'), ('gpu'), ('llm'), ('default');
+insert into qwf.queues (name, placement) values
+  ('cpu', 'spread'), ('gpu', 'spread'), ('llm', 'pack'), ('default', 'spread');
 
 comment on table qwf.queues is
   'Queues that workers can serve; cpu, gpu, llm and default exist from the start.';
@@ -25,6 +27,9 @@ comment on column qwf.queues.lease is 'Lease of its jobs; null: the setting.';
 comment on column qwf.queues.timeout is
   'Wall-clock limit of one attempt of its jobs; null: the setting.';
 comment on column qwf.queues.retention is 'How long its ended jobs are kept; null: the setting.';
+comment on column qwf.queues.placement is
+  'Who takes a new job: spread (whoever asks first) or pack (the best worker that has room, by '
+  'rank and slots; anybody once the job has waited for settings.pack_patience).';
 comment on column qwf.queues.created_at is 'When it was created.';
 
 commit;

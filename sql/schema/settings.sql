@@ -15,6 +15,7 @@ create table qwf.settings (
   stop_grace interval not null default '60 s' check (stop_grace >= '0 s'),
   worker_stale interval not null default '30 s' check (worker_stale > '0 s'),
   affinity_max_wait interval not null default '60 s' check (affinity_max_wait >= '0 s'),
+  pack_patience interval not null default '250 ms' check (pack_patience >= '0 s'),
   avoid_host interval not null default '5 min' check (avoid_host >= '0 s'),
   stall_timeout interval not null default '120 s' check (stall_timeout > '0 s'),
   stall_samples int not null default 3 check (stall_samples >= 1),
@@ -41,7 +42,8 @@ create table qwf.settings (
   retention interval not null default '30 days' check (retention > '0 s'),
   notify_events boolean not null default false,
   -- within these bounds, now() plus or minus a setting is still a valid time
-  constraint waits_are_short check (greatest(heartbeat, poll, tick, metrics) <= '1 day'),
+  constraint waits_are_short check (
+    greatest(heartbeat, poll, tick, metrics, pack_patience) <= '1 day'),
   constraint times_are_in_reach check (
     greatest(cancel_grace, stop_grace, worker_stale, affinity_max_wait, avoid_host, stall_timeout,
       gpu_health_window, model_load_grace, model_idle, metrics_keep, minutes_keep) <= '366 days'
@@ -67,6 +69,8 @@ comment on column qwf.settings.worker_stale is
 comment on column qwf.settings.affinity_max_wait is
   'A worker with a loaded model prefers jobs of that model until the first job it could take has '
   'waited this long.';
+comment on column qwf.settings.pack_patience is
+  'How long a new job of a queue with placement pack is left to a better worker that has room.';
 comment on column qwf.settings.avoid_host is
   'How long a job is kept from a host that lost it, while a worker elsewhere could take it.';
 comment on column qwf.settings.stall_timeout is

@@ -10,7 +10,7 @@
 -- Locks: free slots, queued jobs and runs that have not started; skips those that somebody else has
 --   locked.
 -- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
---   that it cannot run.
+--   that it cannot run; on a queue with placement pack, the better worker that it leaves them to.
 -- Raises: QW005 for max_jobs outside 1 to 1000, QW006 for an unknown queue.
 -- Called by: workers.
 
@@ -42,7 +42,7 @@ declare
   v_jobs _qwf.picked[];
 begin
   select
-    q.paused, q.max_running, coalesce(claim.lease, q.lease, s.lease) as lease,
+    q.paused, q.max_running, q.placement, coalesce(claim.lease, q.lease, s.lease) as lease,
     coalesce(q.timeout, s.timeout) as timeout,
     (select true from qwf.jobs j  -- limit 1: exists may be planned to read all of them
       where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 1) as limited,
@@ -61,6 +61,9 @@ begin
     return;
   end if;
   v_worker := v_terms.worker;
+  if v_terms.placement = 'pack' and _qwf.yields(claim.queue, v_worker, v_now) then
+    return;
+  end if;
 
   if v_terms.max_running is not null then
     v_queue_slots := _qwf.lock_free_slots('queue:' || claim.queue, v_room);
@@ -93,8 +96,8 @@ end $$;
 comment on function qwf.claim is
   'Hands at most max_jobs (1 to 1000) queued jobs of the queue to the worker, each with a token '
   'and a lease. light_only: only jobs that may run beside a model job. Returns nothing while the '
-  'queue is paused or the worker is off; QW006 for an unknown queue. The worker need not be '
-  'registered.';
+  'queue is paused, the worker is off, or a better one has room (placement pack); QW006 for an '
+  'unknown queue. The worker need not be registered.';
 call _qwf.allow('qwf.claim', 'qwf_worker');
 
 commit;

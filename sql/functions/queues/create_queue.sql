@@ -11,7 +11,7 @@ begin;
 
 create function qwf.create_queue(
   name text, lease interval default null, timeout interval default null,
-  retention interval default null, max_running int default null)
+  retention interval default null, max_running int default null, placement text default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -28,21 +28,25 @@ begin
   if not _qwf.is_duration(create_queue.lease, '1 day', p_least => '1 s')
     or not _qwf.is_duration(create_queue.timeout, '366 days')
     or not _qwf.is_duration(create_queue.retention, '1000 years')
-    or create_queue.max_running not between 1 and 10000 then
+    or create_queue.max_running not between 1 and 10000
+    or create_queue.placement not in ('spread', 'pack') then
     raise exception using errcode = 'QW005', message = 'value out of range',
-      detail = format('lease %s, timeout %s, retention %s, max_running %s', create_queue.lease,
-        create_queue.timeout, create_queue.retention, create_queue.max_running),
+      detail = format('lease %s, timeout %s, retention %s, max_running %s, placement %L',
+        create_queue.lease, create_queue.timeout, create_queue.retention,
+        create_queue.max_running, left(create_queue.placement, 200)),
       hint = 'lease is 1 second to 1 day, timeout is positive and at most 366 days, '
-        'retention is positive and at most 1000 years, max_running is 1 to 10000';
+        'retention is positive and at most 1000 years, max_running is 1 to 10000, '
+        'placement is spread or pack';
   end if;
-  insert into qwf.queues as q (name, lease, timeout, retention, max_running)
+  insert into qwf.queues as q (name, lease, timeout, retention, max_running, placement)
   values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention,
-    create_queue.max_running)
+    create_queue.max_running, coalesce(create_queue.placement, 'spread'))
   on conflict (name) do update set
     lease = coalesce(excluded.lease, q.lease),
     timeout = coalesce(excluded.timeout, q.timeout),
     retention = coalesce(excluded.retention, q.retention),
-    max_running = coalesce(excluded.max_running, q.max_running);
+    max_running = coalesce(excluded.max_running, q.max_running),
+    placement = coalesce(create_queue.placement, q.placement);
   if create_queue.max_running is not null then
     v_limited := exists (select from qwf.limits l where l.name = 'queue:' || create_queue.name);
     perform _qwf.store_limit('queue:' || create_queue.name, create_queue.max_running);
@@ -53,7 +57,8 @@ begin
 end $$;
 comment on function qwf.create_queue is
   'Creates a queue, or changes the given settings of an existing one: lease, timeout and '
-  'retention of its jobs, and how many may run at once. QW005 for an invalid name or value.';
+  'retention of its jobs, how many may run at once, and who takes a new job: spread (whoever asks '
+  'first) or pack (the best worker that has room). QW005 for an invalid name or value.';
 call _qwf.allow('qwf.create_queue', 'qwf_admin');
 
 commit;

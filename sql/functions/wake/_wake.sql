@@ -5,7 +5,8 @@
 --   workers fell asleep within the last four milliseconds (a busy fleet), they count as woken: they
 --   look again by themselves after five, and a NOTIFY in every commit would make producers queue
 --   for its lock. A worker that only renews its sleep is not counted as freshly asleep (see sleep).
---   A lost wake-up costs the sleeper one poll.
+--   A lost wake-up costs the sleeper one poll. On a queue with placement pack the best workers come
+--   first, else those that fell asleep last.
 -- Locks: advisory (7177, hash of the worker), tried only.
 -- Notifies: the channel of each sleeper picked.
 -- Called by: every function that makes a job claimable.
@@ -20,18 +21,22 @@ set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
+  v_pack boolean;
 begin
   if not exists (select from qwf.sleepers s where s.queue = p_queue) then
     return;  -- the usual case in a busy fleet, and cheaper than the sort below
   end if;
+  v_pack := (select q.placement = 'pack' from qwf.queues q where q.name = p_queue);
   perform pg_notify(qwf.wake_channel(picked.worker), p_queue)
   from (
     select asleep.worker
     from (
       select s.worker, count(*) filter (where s.since > v_now - interval '4 ms') over () as fresh
       from qwf.sleepers s
+      left join qwf.workers w on w.id = s.worker and v_pack
       where s.queue = p_queue and s.since > v_now - interval '15 s'
-      order by s.since desc  -- so that one that died asleep is soon not picked
+      order by w.rank desc nulls last, w.slots desc nulls last,
+        s.since desc  -- so that one that died asleep is soon not picked
       limit 64
     ) asleep
     where (asleep.fresh < 2 or asleep.fresh < p_count)

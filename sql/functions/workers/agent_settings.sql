@@ -25,6 +25,7 @@ begin
       'idle_gpu_percent', s.idle_gpu_percent, 'idle_ram_bytes', s.idle_ram_bytes,
       'gpu_health_window', extract(epoch from s.gpu_health_window),
       'model_load_grace', extract(epoch from s.model_load_grace),
+      'affinity_max_wait', extract(epoch from s.affinity_max_wait),
       'model_idle', extract(epoch from s.model_idle), 'recycle_jobs', s.recycle_jobs,
       'metrics', extract(epoch from s.metrics),
       'max_value_bytes', s.max_value_bytes, 'max_error_bytes', s.max_error_bytes,
