@@ -307,6 +307,21 @@ def test_a_claim_reads_what_it_takes_along_every_walk(full: psycopg.Connection[A
         assert worst(full, 8, lambda: rows_read(full, call, args)) < most, (info, light)  # noqa: B023
 
 
+def test_a_claim_that_yields_reads_the_head_of_the_queue(full: psycopg.Connection[Any]) -> None:
+    full.execute("select qwf.create_queue('gpu', placement => 'pack')")
+    full.execute('select qwf.change_settings(\'{"pack_patience": "1 day"}\')')
+    full.execute(
+        "select count(*) from qwf.enqueue_many((select jsonb_agg("
+        ' \'{"task": "t", "queue": "gpu"}\'::jsonb) from generate_series(1, %s)))',
+        [QUEUED],
+    )
+    full.execute("select qwf.sleep(qwf.register_worker('best', 'gpu', '{\"slots\": 8}'), 'gpu')")
+    (worker,) = full.execute("select qwf.register_worker('box', 'gpu')").fetchone()  # type: ignore[misc]
+    call = "select count(*) from qwf.claim('gpu', %s)"
+    assert full.execute(call, [worker]).fetchone() == (0,)
+    assert worst(full, 8, lambda: rows_read(full, call, [worker])) < 100
+
+
 def test_plans_made_while_nothing_was_there_hold(db: psycopg.Connection[Any]) -> None:
     """A worker that came before the work keeps the plans it made then, for a while."""
     claim = "select count(*) from qwf.claim('default', 'w', %s)"

@@ -1,0 +1,103 @@
+"""Placement pack: new work goes to the best worker that has room, and waits for nobody long."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from races.test_wake import asleep, heard
+from support.interleave import Race, Session
+
+SLOTS = {"a": 3, "b": 2, "c": 1}
+
+
+def packed(race: Race) -> dict[str, str]:
+    """Workers of the queue llm by host, the best first: a, b, c."""
+    return {
+        host: race.one(
+            "select qwf.register_worker(%s, 'llm', jsonb_build_object('slots', %s::int))", host, n
+        )
+        for host, n in SLOTS.items()
+    }
+
+
+def take(session: Session | Race, worker: str, most: int = 1) -> list[str]:
+    """The tasks that a claim hands out."""
+    claim = "select task from qwf.claim('llm', %s, %s)"
+    return [row[0] for row in session.rows(claim, worker, most)]
+
+
+def test_the_best_sleeper_is_woken_first(race: Race) -> None:
+    workers = packed(race)
+    sessions = {host: asleep(race, workers[host], "llm") for host in ("a", "c", "b")}
+    race.rows("select qwf.enqueue('t', queue => 'llm')")
+    assert {host: heard(session) for host, session in sessions.items()} == {
+        "a": ["llm"],
+        "b": [],
+        "c": [],
+    }
+
+
+def test_who_yields_wakes_the_better_one(race: Race) -> None:
+    workers = packed(race)
+    better = asleep(race, workers["a"], "llm")
+    race.rows("update qwf.sleepers set since = qwf.now()")
+    race.rows("insert into qwf.sleepers values ('x', 'llm', qwf.now()), ('y', 'llm', qwf.now())")
+    race.rows("select qwf.enqueue('t', queue => 'llm')")
+    assert heard(better) == [], "several have just fallen asleep: they look again by themselves"
+    assert take(race, workers["c"]) == []
+    assert heard(better) == ["llm"]
+    assert take(better, workers["a"]) == ["t"]
+
+
+def test_two_claims_at_once_hand_out_a_job_once(race: Race) -> None:
+    workers = packed(race)
+    asleep(race, workers["a"], "llm")
+    race.rows("select qwf.enqueue('t', queue => 'llm')")
+    best, worst = race.session(), race.session()
+    best.begin()
+    assert take(best, workers["a"]) == ["t"]
+    assert take(worst, workers["c"]) == [], "the better one has it, whether or not it commits"
+    best.rollback()
+    assert take(best, workers["a"]) == ["t"]
+
+
+def pass_time(race: Race, seconds: float) -> None:
+    """Let time pass for jobs and sleepers."""
+    race.rows("update qwf.jobs set queued_at = queued_at - %s * interval '1 s'", seconds)
+    race.rows("update qwf.sleepers set since = since - %s * interval '1 s'", seconds)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_claim_in_any_order_is_empty_only_for_a_better_sleeper(race: Race, seed: int) -> None:
+    """No job waits longer than the patience while anybody asks, and below capacity a fresh one goes
+    to nobody who is worse."""
+    choice = random.Random(seed)
+    workers = packed(race)
+    asleep_since: dict[str, float] = {}
+    clock = 0.0
+    for _ in range(80):
+        seconds = choice.choice([0.01, 0.05, 0.2, 6.0])
+        pass_time(race, seconds)
+        clock += seconds
+        if choice.random() < 0.4:
+            race.rows("select qwf.enqueue('t', queue => 'llm')")
+        host = choice.choice(list(workers))
+        waited = race.one(
+            "select extract(epoch from qwf.now() - min(queued_at))::float8 from qwf.jobs"
+            " where status = 'queued'"
+        )
+        better = [h for h in asleep_since if h < host and clock - asleep_since[h] < 14]
+        undecided = [h for h in asleep_since if h < host and 14 <= clock - asleep_since[h] < 16]
+        taken = take(race, workers[host])
+        if waited is None:
+            assert taken == []
+        elif abs(waited - 0.25) > 0.1 and not undecided:  # else too close for a real clock
+            assert taken == ([] if better and waited < 0.25 else ["t"]), (host, better, waited)
+        if taken or choice.random() < 0.3:
+            race.rows("delete from qwf.sleepers where worker = %s", workers[host])
+            asleep_since.pop(host, None)
+        else:
+            race.rows("select qwf.sleep(%s, 'llm')", workers[host])
+            asleep_since[host] = clock
