@@ -15,21 +15,24 @@ select
     else coalesce(d.value ->> 'state', 'off')
   end as state,
   d.value ->> 'model' as model,
-  coalesce((jsonb_path_query_first(d.value, '$.inflight ? (@.type() == "number")'))::numeric, 0)
-    as inflight,
-  coalesce(c.parallel, (s.value -> 'parallel')::numeric) as parallel,
+  coalesce((jsonb_path_query_first(
+    d.value, '$.inflight ? (@.type() == "number" && @ < 1e9)'))::int, 0) as inflight,
+  coalesce(c.parallel, (s.value -> 'parallel')::int) as parallel,
   coalesce(extract(epoch from c.server_idle),
-    (jsonb_path_query_first(s.value, '$.idle_s ? (@.type() == "number")'))::numeric) as idle_s,
+    (jsonb_path_query_first(
+      s.value, '$.idle_s ? (@.type() == "number" && @ < 1e9)'))::numeric)::float8 as idle_s,
   s.value ->> 'card' as card,
   (jsonb_path_query_first(s.value -> 'models' -> (d.value ->> 'model'),
-    '$ ? (@.type() == "number")'))::numeric as vram_mb,
+    '$ ? (@.type() == "number" && @ < 1e9)'))::int as vram_mb,
   array(select m from jsonb_object_keys(s.value -> 'models') m order by m) as models,
-  (jsonb_path_query_first(d.value, '$.since_s ? (@.type() == "number")'))::numeric as since_s,
-  (jsonb_path_query_first(d.value, '$.load_s ? (@.type() == "number")'))::numeric as load_s,
-  coalesce((jsonb_path_query_first(d.value, '$.starts ? (@.type() == "number")'))::numeric, 0)
-    as starts,
-  coalesce((jsonb_path_query_first(d.value, '$.crashes ? (@.type() == "number")'))::numeric, 0)
-    as crashes,
+  (jsonb_path_query_first(
+    d.value, '$.since_s ? (@.type() == "number" && @ < 1e9)'))::float8 as since_s,
+  (jsonb_path_query_first(
+    d.value, '$.load_s ? (@.type() == "number" && @ < 1e9)'))::float8 as load_s,
+  coalesce((jsonb_path_query_first(
+    d.value, '$.starts ? (@.type() == "number" && @ < 1e9)'))::int, 0) as starts,
+  coalesce((jsonb_path_query_first(
+    d.value, '$.crashes ? (@.type() == "number" && @ < 1e9)'))::int, 0) as crashes,
   d.value ->> 'error' as error, w.id as worker, qwf.now() - w.last_seen as last_seen
 from qwf.workers w
 cross join qwf.settings g

@@ -43,6 +43,7 @@ COMMANDS: dict[str, set[str]] = {
     "workers --check --host box": {READER, WORKER},
     "schedules": {READER},
     "limits": {READER},
+    "servers": {READER},
     "answer 1 pick hello": set(),  # it reads the question besides calling submit_input()
     "cancel run 1": {PRODUCER},
     "cancel job 1": {PRODUCER},
@@ -55,6 +56,7 @@ COMMANDS: dict[str, set[str]] = {
     "worker off --host box-a --queue cpu": set(),
     "worker forget gone": set(),
     "worker load flux --host box": set(),
+    "worker set --host box --queue llm --parallel 2": set(),
     "limit create l 1": set(),
     "settings": {READER},
     "settings lease 1min": set(),

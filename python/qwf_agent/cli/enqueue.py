@@ -86,6 +86,8 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
 @click.option("--model", metavar="NAME", help="Model that it needs.")
 @click.option("--vram-mb", type=click.IntRange(0, arguments.MOST), metavar="MIB",
               help="GPU memory it needs.")
+@click.option("--light", is_flag=True, default=None,
+              help="It may run beside a job that has the card.")
 @click.option("--requires", type=arguments.pair, multiple=True, metavar="LABEL=VALUE",
               help="Label the worker must have; may be repeated.")
 @click.option("--limit-by", metavar="NAME", help="Limit it counts against: see qwf limits.")

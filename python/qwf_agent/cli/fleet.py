@@ -102,6 +102,11 @@ def queue() -> None:
     metavar="N",
     help="Maximum number of its jobs that run at once.",
 )
+@click.option(
+    "--placement",
+    type=click.Choice(["spread", "pack"]),
+    help="Who takes a new job: whoever asks first, or the best worker with room.",
+)
 @connection.database
 def create_queue(conn: Connection, name: str, **given: Any) -> None:
     """Create a queue, or change the given settings of an existing one."""
@@ -301,7 +306,7 @@ def _request(
     queue: str | None,
     wait: bool,
 ) -> None:
-    box, (name,) = _host_and_queues(conn, host, queue)
+    box, (name,) = host_and_queues(conn, host, queue)
     query = "select qwf.request_model(%s, %s, %s, %s, %s) as id"
     (row,) = connection.many(conn, query, (box, name, model, action, arguments.login_name()))
     what = f"{box} {name}: {action} {model or 'the loaded model'}"
@@ -384,7 +389,7 @@ def _switch(
     reason: str | None = None,
     until: timedelta | datetime | None = None,
 ) -> None:
-    box, queues = _host_and_queues(conn, host, queue, everywhere)
+    box, queues = host_and_queues(conn, host, queue, everywhere)
     when = arguments.ahead(conn, until)
     with conn.transaction():
         for name in queues:
@@ -405,7 +410,7 @@ def _switch(
             )
 
 
-def _host_and_queues(
+def host_and_queues(
     conn: Connection, host: str | None, queue: str | None, everywhere: bool = False
 ) -> tuple[str, list[str]]:
     """The host and the queues that --host, --queue and --all mean."""

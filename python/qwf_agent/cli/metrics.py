@@ -159,6 +159,22 @@ GROUPS = (
         ),
     ),
     MetricGroup(
+        "select host, queue, server, (state = 'ready')::int as up, inflight, starts, crashes,"
+        " coalesce(load_s, 0) as load from qwf.servers",
+        ("host", "queue", "server"),
+        (
+            ColumnMetric("qwf_server_up", "up", "1 while the model server is ready."),
+            ColumnMetric("qwf_server_inflight", "inflight", "Jobs that use it now."),
+            ColumnMetric(
+                "qwf_server_starts", "starts", "Times its agent has started it.", counter=True
+            ),
+            ColumnMetric(
+                "qwf_server_crashes", "crashes", "Times it ended by itself.", counter=True
+            ),
+            ColumnMetric("qwf_server_load_seconds", "load", "How long its last start took."),
+        ),
+    ),
+    MetricGroup(
         'select relname as "table", n_dead_tup as dead, n_live_tup as live,'
         " pg_total_relation_size(relid) as bytes"
         " from pg_stat_user_tables where schemaname = 'qwf'",

@@ -7,21 +7,21 @@ create temp table worker as select qwf.register_worker('box', 'llm', '{
    "models": {"qwen": 9500, "phi": null}}]}') as id;
 select results_eq($$ select host, queue, server, kind, external, state, model, inflight, parallel,
     idle_s, card, models from qwf.servers $$,
-  $$ values ('box', 'llm', 'vllm', 'openai', false, 'off', null::text, 0::numeric, 8::numeric,
-    300::numeric, '0', '{phi,qwen}'::text[]) $$, 'as announced');
+  $$ values ('box', 'llm', 'vllm', 'openai', false, 'off', null::text, 0, 8,
+    300::float8, '0', '{phi,qwen}'::text[]) $$, 'as announced');
 select qwf.heartbeat(id, stats => '{"servers": [{"name": "vllm", "state": "ready",
   "model": "qwen", "inflight": 3, "since_s": 61.5, "load_s": 27, "starts": 2, "crashes": 1}]}')
 from worker;
 select results_eq($$ select state, model, inflight, vram_mb, since_s, load_s, starts, crashes
-  from qwf.servers $$, $$ values ('ready', 'qwen', 3::numeric, 9500::numeric, 61.5, 27::numeric,
-    2::numeric, 1::numeric) $$, 'as its last heartbeat said');
+  from qwf.servers $$, $$ values ('ready', 'qwen', 3, 9500, 61.5::float8,
+    27::float8, 2, 1) $$, 'as its last heartbeat said');
 select qwf.configure_server('box', 'llm', parallel => 2, idle => '0');
 select results_eq('select parallel, idle_s from qwf.servers',
-  'values (2::numeric, 0::numeric)', 'what is set counts before what is announced');
+  'values (2, 0::float8)', 'what is set counts before what is announced');
 select qwf.heartbeat(id, stats => '{"servers": [7, {"name": "vllm", "inflight": "many",
   "state": 5, "since_s": {}, "load_s": [], "starts": null}]}') from worker;
 select results_eq('select state, inflight, since_s, starts from qwf.servers',
-  $$ values ('5', 0::numeric, null::numeric, 0::numeric) $$, 'nonsense breaks nothing');
+  $$ values ('5', 0, null::float8, 0) $$, 'nonsense breaks nothing');
 select qwf.worker_control('box', 'llm', 'off');
 select is((select state from qwf.servers), 'off', 'a worker that is off');
 
