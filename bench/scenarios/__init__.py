@@ -6,6 +6,7 @@ from bench.scenarios.enqueue import enqueue
 from bench.scenarios.fleet import fleet
 from bench.scenarios.latency import latency
 from bench.scenarios.memory import memory
+from bench.scenarios.pack import pack
 from bench.scenarios.recovery import recovery
 from bench.scenarios.scale import scale
 from bench.scenarios.snapshot import snapshot
@@ -14,5 +15,5 @@ from bench.scenarios.web import web
 
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
-    web,
+    web, pack,
 )  # fmt: skip
