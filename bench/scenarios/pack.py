@@ -85,5 +85,5 @@ def arrive(base: Database, rate: float, seconds: float) -> None:
 
 def best_share(base: Database) -> float:
     """The share of the jobs that the best box did, in percent."""
-    done = dict(base.conn.execute(SERVED).fetchall())
+    done: dict[str, int] = dict(base.conn.execute(SERVED).fetchall())
     return 100 * done.get("box-a", 0) / sum(done.values())
