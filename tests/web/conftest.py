@@ -17,8 +17,9 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 from starlette.applications import Starlette
 
-from support import visitors
+from support import logins, visitors
 from support.browser import Pages, served
+from support.servers import Server
 
 PROGRAMS = ("chromium-headless-shell", "chromium")
 
@@ -60,3 +61,12 @@ def visit(db: psycopg.Connection[Any], dsn: str) -> Iterator[visitors.Visit]:
         yield lambda level="admin", **options: stack.enter_context(
             visitors.visitor(db, dsn, level, **options)
         )
+
+
+@pytest.fixture
+def passwords(server: Server, db: psycopg.Connection[Any], dsn: str) -> Iterator[str]:
+    """Address over TCP of a server that wants the password of ada, and trusts everybody else."""
+    if server.cluster is None:
+        pytest.skip("this test changes pg_hba.conf, and QWF_TEST_DSN names somebody else's server")
+    with logins.passwords(server, db, dsn) as address:
+        yield address

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import re
-import secrets
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx2 as httpx
 import psycopg
 import pytest
-from psycopg import sql
-from psycopg.conninfo import make_conninfo
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.routing import Mount
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from qwf_agent import embedded
 from qwf_agent.config import ConfigError
 from qwf_agent.web import access
 from qwf_agent.web.app import build, create_app
 from qwf_agent.web.sign_in import SignIn
 from qwf_agent.web.trusted import Header, Trusted
 from support import visitors
-from support.proxy import proxy_to
-from support.servers import Server
+from support.logins import names
 from support.visitors import FORM, Visit
 
 Db = psycopg.Connection[Any]
@@ -100,40 +95,6 @@ def test_every_answer_has_the_headers(visit: Visit) -> None:
 
 
 # A login of Postgres ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def passwords(server: Server, db: Db, dsn: str) -> Iterator[str]:
-    """Address over TCP of a server that wants the password of ada, and trusts everybody else."""
-    if server.cluster is None:
-        pytest.skip("this test changes pg_hba.conf, and QWF_TEST_DSN names somebody else's server")
-    rules = server.cluster.data / "pg_hba.conf"
-    before = rules.read_text(encoding="utf-8")
-    ada = f"ada_{secrets.token_hex(4)}"
-    bob = f"bob_{secrets.token_hex(4)}"
-    db.execute("set password_encryption = 'scram-sha-256'")
-    for name in (ada, bob):
-        db.execute(sql.SQL("create role {} login password 'right'").format(sql.Identifier(name)))
-    db.execute(sql.SQL("grant qwf_admin to {}").format(sql.Identifier(ada)))
-    db.execute(sql.SQL("grant qwf_admin to {}").format(sql.Identifier(bob)))
-    rules.write_text(f"local all {ada} scram-sha-256\n{before}", encoding="utf-8")
-    db.execute("select pg_reload_conf()")
-    try:
-        with proxy_to(f"{server.host}/.s.PGSQL.{embedded.PORT}") as proxy:
-            yield make_conninfo(dsn, host="127.0.0.1", port=proxy.port, sslmode="disable")
-    finally:
-        rules.write_text(before, encoding="utf-8")
-        db.execute("select pg_reload_conf()")
-        for name in (ada, bob):
-            db.execute(sql.SQL("drop owned by {}").format(sql.Identifier(name)))
-            db.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
-
-
-def names(db: Db) -> tuple[str, str]:
-    """The login that needs its password, and the one that the server trusts."""
-    rows = db.execute("select rolname from pg_roles where rolname ~ '^(ada|bob)_' order by 1")
-    ada, bob = (row[0] for row in rows)
-    return ada, bob
 
 
 def sign_in(client: TestClient, name: str, password: str, to: str = "/") -> httpx.Response:

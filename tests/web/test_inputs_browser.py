@@ -13,8 +13,10 @@ from starlette.types import ASGIApp
 
 from qwf_agent.web import access, files
 from qwf_agent.web.app import build
+from qwf_agent.web.sign_in import SignIn
 from support import asking, visitors
 from support.browser import Pages
+from support.logins import names
 
 Db = psycopg.Connection[Any]
 Serve = Callable[[ASGIApp], str]
@@ -121,3 +123,42 @@ def test_a_link_is_made_beside_a_draft_and_answers_on_a_phone(
     expect(phone.get_by_role("heading", level=1)).to_have_text("Answered")
     expect(page.get_by_text("Answered by link:ada")).to_be_visible()
     assert answers(db) == [("from my phone", "link:ada")]
+
+
+def test_a_link_needs_no_sign_in_and_opens_one_question(
+    passwords: str, serve: Serve, pages: Pages, db: Db
+) -> None:
+    pages.expected.append("409")
+    ada, _ = names(db)
+    job = asking.ask(db, options=["attic", "cellar"])
+    other = asking.ask(db, "x", widget="text", prompt="And now?")
+    who = SignIn(passwords)
+    site = serve(build(passwords, who, access.LOCAL_HOSTS, link_secret=bytes(32)))
+    desk = pages.open(f"{site}/inputs/{job}")
+    desk.get_by_label("Login").fill(ada)
+    desk.get_by_label("Password").fill("right")
+    desk.get_by_role("button", name="Sign in").click()
+    desk.get_by_text("Send somebody a link").click()
+    desk.get_by_label("For").fill("bob")
+    desk.get_by_role("button", name="Make a link").click()
+    link = desk.locator("code.link").text_content() or ""
+
+    phone, late = pages.open(link, **PHONE), pages.open(link, **PHONE)
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Which one?")
+    expect(phone.get_by_role("link")).to_have_count(0)
+    assert "And now?" not in phone.content()
+    for path in ("/", f"/inputs/{job}", f"/inputs/{other}"):
+        phone.goto(site + path)
+        expect(phone.get_by_label("Password")).to_be_visible()
+    phone.goto(link)
+    phone.get_by_label("cellar").tap()
+    phone.get_by_role("button", name="Answer").tap()
+    expect(phone.get_by_role("heading", level=1)).to_have_text("Answered")
+    expect(desk.get_by_text("Answered by link:bob")).to_be_visible()
+
+    late.get_by_label("attic").tap()
+    late.get_by_role("button", name="Answer").tap()
+    expect(late.get_by_text("answered by link:bob")).to_be_visible()
+    assert answers(db) == [("cellar", "link:bob")]
+    late.goto(link)
+    expect(late.get_by_text("answered by link:bob")).to_be_visible()
