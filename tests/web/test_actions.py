@@ -8,6 +8,8 @@ import psycopg
 import pytest
 
 from qwf_agent.web.actions import ACTIONS
+from support.made_jobs import start_run
+from support.poison import one
 from support.visitors import FORM, LEVELS, Visit
 
 Db = psycopg.Connection[Any]
@@ -97,3 +99,24 @@ def test_a_foreign_host_is_refused(visit: Visit) -> None:
     visitor = visit("admin")
     for host in ("evil.example", "127.0.0.1.evil.example", "evil.example:5688"):
         assert visitor.get("/", headers={"Host": host}).status_code == 421
+
+
+def test_a_notice_leads_to_the_run_or_job_that_it_names(visit: Visit, db: Db) -> None:
+    job = one(db, "select qwf.enqueue('clean')")
+    admin = visit("admin")
+    for action in ("run_next", "cancel_job", "retry_job"):
+        assert f'<a href="/jobs/{job}">job {job}</a>' in admin.do(action, job_id=job).text
+    start_run(db, {"id": "n", "node": "n"})
+    started = admin.do("enqueue_run", workflow="w").text
+    assert '<a href="/runs/2">run 2</a> is started' in started
+    refused = admin.do("run_next", job_id=999)
+    assert (refused.status_code, '<a href="/jobs/999">job 999</a>' in refused.text) == (409, True)
+    assert "&lt;b&gt;" in admin.do("drop_limit", name="run 1 <b>").text
+
+
+def test_a_notice_after_a_form_leads_to_what_it_names(visit: Visit, db: Db) -> None:
+    job = one(db, "select qwf.enqueue('clean')")
+    admin = visit("admin")
+    form = {"csrf": admin.csrf(), "job_id": job, "back": "/jobs"}
+    shown = admin.client.post("/do/cancel_job", data=form, headers=FORM).text
+    assert f'<a href="/jobs/{job}">job {job}</a> is cancelled' in shown

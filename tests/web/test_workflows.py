@@ -243,7 +243,7 @@ def test_a_run_is_started_from_the_form(visit: Visit, known: Db) -> None:
     assert found[1] == {"photo": {"path": "/a.jpg"}, "size": 7}
     assert found[2:5] == (5, "k", {"owner": "ada", "run": "1"})
     assert found[5].startswith("2099-01-01 08:00")
-    assert f"run {found[0]} is started" in operator.text("/workflows")
+    assert f"run {found[0]}</a> is started" in operator.text("/workflows")
 
 
 def test_an_older_version_is_started_as_that(visit: Visit, known: Db) -> None:

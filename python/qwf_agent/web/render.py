@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
@@ -27,6 +29,7 @@ LIVE, LIVE_END = "<!--live-->", "<!--/live-->"  # no text of a value can hold th
 THEMES = ("auto", "light", "dark")
 SECRET_KEYS = ("password", "passwd", "token", "secret", "authorization", "api_key", "apikey")
 MOST_COUNTED = 10_000  # of jobs, by queue_glance
+RUN_OR_JOB = re.compile(r"\b(run|job) ([0-9]{1,19})\b", re.ASCII)
 MASK = "••••••"
 MENU = (  # path, name, its key after g
     ("/", "Overview", "o"),
@@ -72,9 +75,19 @@ def live_part(html: str) -> str:
     return html.partition(LIVE)[2].partition(LIVE_END)[0]
 
 
-def notice(kind: str, text: str) -> str:
+def notice(request: Request, kind: str, text: str) -> str:
     """One line that says what an action did."""
-    return _ENVIRONMENT.get_template("_notice.html").render(kind=kind, text=text)
+    return standing("_notice.html", request, kind=kind, text=text)
+
+
+def with_paths(text: str) -> Iterator[tuple[str, str | None]]:
+    """The parts of a text; those that name a run or a job come with the path of its page."""
+    end = 0
+    for named in RUN_OR_JOB.finditer(text):
+        yield text[end : named.start()], None
+        yield named[0], f"/{named[1]}s/{named[2]}"
+        end = named.end()
+    yield text[end:], None
 
 
 def failure(request: Request, why: str) -> str:
@@ -216,4 +229,5 @@ _ENVIRONMENT.filters |= {
     "classname": classname,
     "sign": lambda status: words.LOOKS.get(status, ("●", ""))[0],
     "utc": utc,
+    "with_paths": with_paths,
 }

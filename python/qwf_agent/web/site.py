@@ -177,7 +177,7 @@ class Site:
         outcome = await self.call(request, action, form, session.person)
         kind = "done" if outcome.done else "refused"
         if "hx-request" in request.headers:
-            return HTMLResponse(render.notice(kind, outcome.said), outcome.status)
+            return HTMLResponse(render.notice(request, kind, outcome.said), outcome.status)
         session.notices.append((kind, outcome.said))
         return RedirectResponse(back, status_code=303)
 
