@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from qwf_agent.cli import links
 from qwf_agent.web import access
 from qwf_agent.web.app import build
 from qwf_agent.web.pages import PAGES
+from qwf_agent.web.sign_in import SignIn
 from support import lively, poison
 from support.addresses import real
 from support.browser import Pages, served
@@ -24,19 +27,29 @@ from support.servers import Server
 from support.visitors import TOKEN, login, session
 
 Db = psycopg.Connection[Any]
+SECRET = bytes(range(32))
 Around = Callable[[ASGIApp], ASGIApp]
 AXE = Path(__file__).with_name("vendor") / "axe.min.js"
-# All rules once; those that another width or the other colours could break, once more.
-LOOKS = (
-    (1280, "light", {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]}),
-    (390, "dark", {"type": "rule", "values": [
-        "color-contrast", "target-size", "scrollable-region-focusable"]}),
-)  # fmt: skip
+LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
 FIND = """
-(rules) => axe.run(document, {resultTypes: ["violations"], runOnly: rules}).then(
-  (found) => found.violations
-    .filter((one) => ["serious", "critical"].includes(one.impact))
-    .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))}`))
+() => axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
+  .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))}`))
+"""
+# Opens each sheet in turn, as a click would, and looks whether it is all there.
+CUT_OFF = """
+() => [...document.querySelectorAll("main details.confirm")].flatMap((one) => {
+  if (!one.checkVisibility({visibilityProperty: true})) return [];
+  one.open = true;
+  one.dispatchEvent(new Event("toggle"));
+  const sheet = one.querySelector(".sheet");
+  sheet.scrollIntoView({block: "end"});
+  const {left, right, top, bottom} = sheet.getBoundingClientRect();
+  const corners = [[left + 12, bottom - 12], [right - 12, bottom - 12]];
+  const whole = left >= 0 && right < innerWidth + 1
+    && corners.every(([x, y]) => sheet.contains(document.elementFromPoint(x, y)));
+  one.open = false;
+  return whole ? [] : [`${one.id} is at ${left}..${right}, ${top}..${bottom}`];
+})
 """
 # Addresses of `real` that have no page: a change of nothing, an attempt that was not.
 ABSENT = r"404 \(Not Found\) at \S+(/runs/change|/jobs/all/burn|/attempts/\d+|/files/\S+)$"
@@ -90,7 +103,7 @@ def opened(server: Server, template: str, around: Around = lambda app: app) -> I
         with psycopg.connect(dsn, autocommit=True) as db:
             where = login(db, dsn, "admin")
             who = access.TokenAccess(where, TOKEN)
-            app = build(where, who, access.LOCAL_HOSTS)
+            app = build(where, who, access.LOCAL_HOSTS, link_secret=SECRET)
             with served(around(app)) as address:
                 yield Site(db, dsn, address, who.sessions)
 
@@ -110,23 +123,56 @@ def open_site(server: Server, template: str, browser: Browser) -> Iterator[Calla
         yield lambda *around: stack.enter_context(opened(server, template, *around))
 
 
+def problems(page: Page) -> list[str]:
+    """What keeps people from using the page, at all widths and in all colours."""
+    found = []
+    page.evaluate("document.querySelectorAll('main details').forEach((d) => d.open = true)")
+    page.evaluate(AXE.read_text())
+    for width, scheme in LOOKS:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # no colour is on its way
+        page.set_viewport_size({"width": width, "height": 800})
+        said = page.evaluate(FIND)
+        if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
+            said.append(f"is {wide} wide")
+        found += [f"{page.url} {width} {scheme}: {problem}" for problem in said]
+    page.set_viewport_size({"width": LOOKS[0][0], "height": 800})
+    return found
+
+
 def test_no_page_has_what_keeps_people_from_using_it(full: Site, pages: Pages) -> None:
     pages.expected.append(ABSENT)
     page = full.enter(pages)
     found = []
-    for path in full.paths():
-        page.set_viewport_size({"width": LOOKS[0][0], "height": 800})
+    for path in dict.fromkeys(full.paths()):
         page.goto(full.address + path)
-        page.evaluate("document.querySelectorAll('main details').forEach((d) => d.open = true)")
-        page.evaluate(AXE.read_text())
-        for width, scheme, rules in LOOKS:
-            page.emulate_media(color_scheme=scheme)
-            page.set_viewport_size({"width": width, "height": 800})
-            problems = page.evaluate(FIND, rules)
-            if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
-                problems.append(f"is {wide} wide")
-            found += [f"{path} {width} {scheme}: {problem}" for problem in problems]
+        found += problems(page)
     assert not found, "\n".join(found[:60])
+
+
+def test_pages_for_everybody_have_nothing_either(full: Site, pages: Pages) -> None:
+    pages.expected += ["404", "410"]
+    asked = full.db.execute("select job_id, since from qwf.pending_inputs").fetchone()
+    assert asked is not None
+    until_then = datetime.now(timezone.utc) + timedelta(hours=1)
+    token = links.sign(SECRET, *asked, until_then, "ada")
+    with served(build(full.dsn, SignIn("host=127.0.0.1"), access.LOCAL_HOSTS)) as signed:
+        page = pages.open(f"{signed}/sign-in")
+        found = problems(page)
+    for path in (f"/answer/{token}", f"/answer/{token[:-2]}", "/no-such-page"):
+        page.goto(full.address + path)
+        found += problems(page)
+    assert not found, "\n".join(found[:60])
+
+
+@pytest.mark.parametrize("width", [1280, 800, 390])
+def test_what_opens_at_a_button_is_seen_whole(full: Site, pages: Pages, width: int) -> None:
+    pages.expected.append(ABSENT)
+    page = full.enter(pages, width=width)
+    found = []
+    for path in dict.fromkeys(full.paths()):
+        page.goto(full.address + path)
+        found += [f"{path}: {sheet}" for sheet in page.evaluate(CUT_OFF)]
+    assert found == []
 
 
 def test_hostile_texts_do_nothing_on_any_page(open_site: Callable[..., Site], pages: Pages) -> None:

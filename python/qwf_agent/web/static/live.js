@@ -103,6 +103,10 @@
     open();
   }));
 
+  // --- on a phone the menu scrolls: the page's own entry is in view
+  const entry = document.querySelector(".menu [aria-current]"), menu = entry?.parentElement;
+  if (entry) menu.scrollLeft = entry.offsetLeft - (menu.clientWidth - entry.offsetWidth) / 2 - menu.offsetLeft;
+
   // --- theme, keys, notices, copies
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
@@ -134,7 +138,7 @@
   });
   new MutationObserver((changes) => {
     for (const change of changes) for (const node of change.addedNodes)
-      if (node.classList?.contains("done")) setTimeout(() => node.remove(), 6000);
+      if (node.classList?.contains("done")) setTimeout(() => node.remove(), node.querySelector("a") ? 20000 : 6000);
   }).observe(document.getElementById("notices"), {childList: true});
 
   function copy(button) {  // without navigator.clipboard, which needs https
