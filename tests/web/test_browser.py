@@ -35,20 +35,20 @@ FIND = """
 () => axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
   .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))}`))
 """
-# Opens each sheet in turn, as a click would, and looks whether it is all there.
+# Opens each sheet in turn, as a click would, and looks whether window or box cuts something off.
 CUT_OFF = """
 () => [...document.querySelectorAll("main details.confirm")].flatMap((one) => {
   if (!one.checkVisibility({visibilityProperty: true})) return [];
   one.open = true;
   one.dispatchEvent(new Event("toggle"));
-  const sheet = one.querySelector(".sheet");
-  sheet.scrollIntoView({block: "end"});
-  const {left, right, top, bottom} = sheet.getBoundingClientRect();
-  const corners = [[left + 12, bottom - 12], [right - 12, bottom - 12]];
-  const whole = left >= 0 && right < innerWidth + 1
-    && corners.every(([x, y]) => sheet.contains(document.elementFromPoint(x, y)));
+  const sheet = one.querySelector(".sheet"), {left, right, bottom} = sheet.getBoundingClientRect();
+  let whole = left >= 0 && right < innerWidth + 1 && sheet.scrollWidth <= sheet.clientWidth;
+  const fixed = getComputedStyle(sheet).position === "fixed";
+  for (let box = one; box && !fixed; box = box.parentElement)
+    if (getComputedStyle(box).overflowY !== "visible" && box !== document.documentElement)
+      whole &&= bottom <= box.getBoundingClientRect().bottom;
   one.open = false;
-  return whole ? [] : [`${one.id} is at ${left}..${right}, ${top}..${bottom}`];
+  return whole ? [] : [`${one.id} is at ${left}..${right}, down to ${bottom}`];
 })
 """
 # Addresses of `real` that have no page: a change of nothing, an attempt that was not.
