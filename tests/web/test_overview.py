@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from support import poison
+from support import made_jobs, poison
 from support.visitors import Visit
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ def figure(page: str, name: str) -> str:
     found = re.search(rf"<strong>([^<]*)</strong><span>{name}</span>", page)
     assert found is not None, name
     return found[1]
+
+
+def rows_of(page: str, heading: str) -> dict[str, str]:
+    """The rows of a list, by id."""
+    rows = page.partition(f"<h2>{heading}</h2>")[2].partition("</ul>")[0].split("<li data-row ")[1:]
+    return {re.findall(r'id="([^"]*)"', row)[0]: row for row in rows}
 
 
 def ask(db: Db) -> int:
@@ -90,7 +96,7 @@ def test_failures_are_in_groups_with_the_boxes_where_they_were(visit: Visit, db:
     group = page[page.index(f'id="failure-{newest}"') :].partition("</li>")[0]
     assert '<b class="error">3 ' in group
     assert "cannot read img_3.png" in group
-    assert "on box-a" in group
+    assert 'on <b><a href="/fleet/box-a">box-a</a></b>:' in group
     assert '<b class="error">1 ' in page
 
 
@@ -187,3 +193,45 @@ def test_whatever_producers_and_workers_write_the_page_shows(visit: Visit, db: D
     page = visit("admin").text("/")
     assert "<h1>Overview</h1>" in page
     assert not {"\x1b", "\u202e", "\u200b"} & set(page)
+
+
+def test_a_box_says_how_many_jobs_failed_on_it(visit: Visit, db: Db) -> None:
+    for host, count in (("box-a", 1), ("box-b", 2)):
+        worker = made_jobs.worker(db, "default", host)
+        for number in range(count):
+            made_jobs.fail(db, worker, "resize", f"no space for {number}")
+    for path in ("/", "/fleet"):
+        page = visit("viewer").text(path)
+        for host, words in (("box-a", "1 job failed"), ("box-b", "2 jobs failed")):
+            card = page.partition(f'id="box-{host}"')[2].partition("</section>")[0]
+            assert f'href="/fleet/{host}#failed">{words} here in the last hour' in card
+    row = visit("viewer").text("/").partition("Newest failures")[2].partition("</li>")[0]
+    assert re.search(r'resize</a> on <b><a href="/fleet/box-a">', row)
+    assert 'id="failed"' in visit("viewer").text("/fleet/box-b")
+
+
+def test_jobs_that_cannot_start_are_named_with_what_helps(visit: Visit, db: Db) -> None:
+    for queue in ("mail", "blender"):
+        db.execute("select qwf.create_queue(%s)", (queue,))
+        made_jobs.enqueue(db, "send", queue=queue)
+    db.execute("select qwf.pause_queue('mail')")
+    made_jobs.worker(db, "default", labels={"disk": "slow"}, vram_mb=1024)
+    job = made_jobs.enqueue(db, "cut", requires={"disk": "fast"}, vram_mb=2048)
+    rows = rows_of(visit("admin").text("/"), "Jobs that cannot start")
+    assert "1 job waits, because the queue is paused" in rows["held-mail"]
+    assert 'action="/do/resume_queue"' in rows["held-mail"]
+    assert "Start one: <code>qwf agent --queue blender</code>" in rows["held-blender"]
+    assert "fits: it needs 2.0 GiB VRAM, label disk=fast" in rows[f"stuck-{job}"]
+    assert f'<a class="button" href="/jobs/{job}">' in rows[f"stuck-{job}"]
+    page = visit("admin").text(f"/jobs/{job}")
+    assert "What helps: start a worker of queue default that has all of it" in page
+    assert "Run it next" not in page
+
+
+def test_workers_that_are_off_are_named_where_jobs_wait_for_them(visit: Visit, db: Db) -> None:
+    made_jobs.worker(db, "default")
+    db.execute("select qwf.worker_control('box-a', 'default', 'off')")
+    made_jobs.enqueue(db, "cut")
+    row = rows_of(visit("admin").text("/"), "Jobs that cannot start")["held-default"]
+    assert "its workers are switched off" in row
+    assert '<a class="button" href="/fleet">' in row

@@ -39,6 +39,17 @@ where j.status = 'running'
 order by j.claimed_at
 limit 200
 """
+# Which boxes fail. No index has the host of a job, so only the newest failures are counted.
+FAILED_ON = """
+select w.host, count(*)::int as failed
+from (
+  select j.claimed_by
+  from qwf.jobs j
+  where j.status = 'failed' and j.finished_at > qwf.now() - interval '1 h'
+  order by j.finished_at desc limit 1000) f
+join qwf.workers w on w.id = f.claimed_by
+group by w.host
+"""
 # The models that live workers announce, and how many jobs of the queue wait for each.
 MODELS = """
 select m.queue, m.model, m.hosts, (
@@ -111,9 +122,15 @@ async def engine(look: Look) -> dict[str, Any]:
     return row
 
 
+async def failed_on(look: Look) -> dict[str, int]:
+    """How many of the newest jobs that failed within an hour did so on each box."""
+    return {row["host"]: row["failed"] for row in await look.rows(FAILED_ON)}
+
+
 async def switches(look: Look) -> dict[str, Any]:
     """What the cards need besides the boxes: what is at risk, who sleeps, and until when."""
     return {
+        "failed_on": await failed_on(look),
         "at_risk": _by_worker(await look.rows(AT_RISK)),
         "asleep": {row["worker"]: row["said"] for row in await look.rows(SLEEPERS)},
         "lengths": lengths(datetime.now(timezone.utc)),

@@ -29,6 +29,7 @@ FAILURES = "select * from qwf.failure_groups(max_rows => 200) limit 6"
 EMPTY = """
 select not exists (select from qwf.jobs) and not exists (select from qwf.runs) as empty
 """
+HOLDING = ("unserved", "paused")  # states of queues that hold their jobs up
 MOST = 8  # rows of a list
 MOST_QUEUES = 20
 
@@ -46,12 +47,16 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         look.rows(fleet_of_top.QUESTIONS),
         look.rows(TREND),
     )
+    shown = _with_trends(queues, minutes)
     idle = not workers and not any(q["queued"] + q["running"] + q["scheduled"] for q in queues)
     return {
         "engine": facts,
         "badges_here": await look.row(snapshot.BADGES),
         "more_queues": len(queues) > MOST_QUEUES,
-        "queues": _with_trends(queues, minutes),
+        "queues": shown,
+        "held": [queue for queue in shown if queue["queued"] and queue["state"] in HOLDING],
+        "off": {worker["queue"] for worker in workers if worker["state"] == "off"},
+        "failed_on": await fleet.failed_on(look),
         "sums": _sums(queues),
         "boxes": boxes(workers, samples, facts["model_idle"].total_seconds()),
         "dead": [worker for worker in workers if worker["state"] == "dead"],
@@ -81,7 +86,7 @@ def _sums(queues: Rows) -> dict[str, Any]:
 
 def _with_trends(queues: Rows, minutes: Rows) -> Rows:
     """The busiest queues with their last minutes; the unserved and the paused come first."""
-    order = {"unserved": 0, "paused": 1}
+    order = {state: place for place, state in enumerate(HOLDING)}
     busiest = sorted(queues, key=lambda queue: -(queue["queued"] + queue["running"]))
     shown = []
     for queue in busiest[:MOST_QUEUES]:
@@ -100,7 +105,7 @@ def _with_trends(queues: Rows, minutes: Rows) -> Rows:
         )
     return sorted(
         shown,
-        key=lambda queue: (order.get(queue["state"], 2), queue["queue"]),
+        key=lambda queue: (order.get(queue["state"], len(order)), queue["queue"]),
     )
 
 

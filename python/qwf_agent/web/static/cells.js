@@ -1,11 +1,10 @@
 // Draws each <canvas class="cells" data-cells="URL" data-href="/address?element="> as one cell for
-// each element of a map, 100 in a row. The URL answers {"cells": "ccrf...", "states": {"c":
+// each element of a map, 100 in a row, or fewer if the map is small. The URL answers {"cells": "ccrf...", "states": {"c":
 // "completed", ...}} and is fetched again on the event `qwf:refresh`. An <output> behind the canvas
 // names the cell under the pointer; without data-href a click only names it.
 "use strict";
 (() => {
-  const COLUMNS = 100;
-  const MOVES = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -COLUMNS, ArrowDown: COLUMNS };
+  const COLUMNS = [[200, 20], [2000, 50], [Infinity, 100]];  // up to so many elements, in a row
 
   class Cells {
     constructor(canvas) {
@@ -16,9 +15,11 @@
       this.said = document.createElement("output");
       this.said.className = "cells-said";
       canvas.after(this.said);
-      const at = ({ offsetX, offsetY }) =>
-        Math.floor((offsetY * COLUMNS) / canvas.clientWidth) * COLUMNS
-        + Math.min(COLUMNS - 1, Math.floor((offsetX * COLUMNS) / canvas.clientWidth));
+      const at = ({ offsetX, offsetY }) => {
+        const cell = canvas.clientWidth / this.columns;
+        const column = Math.min(this.columns - 1, Math.floor(offsetX / cell));
+        return Math.floor(offsetY / cell) * this.columns + column;
+      };
       canvas.addEventListener("pointermove", (event) => this.choose(at(event)));
       canvas.addEventListener("pointerleave", () => this.choose(null));
       canvas.addEventListener("click", (event) => this.open(at(event)));
@@ -40,18 +41,22 @@
       }
     }
 
+    get columns() {
+      return COLUMNS.find(([most]) => (this.cells?.length ?? 0) <= most)[1];
+    }
+
     draw() {
       if (!this.cells) return;
-      const { canvas, cells } = this;
-      const size = Math.max(2, Math.floor((canvas.clientWidth * devicePixelRatio) / COLUMNS));
-      canvas.width = COLUMNS * size;
-      canvas.height = Math.max(1, Math.ceil(cells.length / COLUMNS)) * size;
+      const { canvas, cells, columns } = this;
+      const size = Math.max(2, Math.floor((canvas.clientWidth * devicePixelRatio) / columns));
+      canvas.width = columns * size;
+      canvas.height = Math.max(1, Math.ceil(cells.length / columns)) * size;
       const pen = canvas.getContext("2d");
       const gap = size > 4 ? 1 : 0;
       const colours = this.colours();
       for (let place = 0; place < cells.length; place++) {
         pen.fillStyle = colours[cells[place]] ?? colours[""];
-        const [x, y] = [(place % COLUMNS) * size, Math.floor(place / COLUMNS) * size];
+        const [x, y] = [(place % columns) * size, Math.floor(place / columns) * size];
         pen.fillRect(x, y, size - gap, size - gap);
       }
       const counts = {};
@@ -94,7 +99,8 @@
     }
 
     pressed(event) {
-      const move = MOVES[event.key];
+      const moves = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.columns, ArrowDown: this.columns };
+      const move = moves[event.key];
       if (event.key === "Enter" && this.chosen !== null) this.open(this.chosen);
       else if (move && this.cells) {
         const last = this.cells.length - 1;
