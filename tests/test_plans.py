@@ -15,6 +15,8 @@ import psycopg
 import psycopg.types.json
 import pytest
 
+from qwf_agent.web.pages.fleet import FAILED_ON
+
 QUEUED = 4_000
 FINISHED = 4_000
 SCHEDULED = 2_000
@@ -489,3 +491,10 @@ def test_a_page_of_questions_reads_a_page(misjudged: psycopg.Connection[Any]) ->
         ).fetchone()  # type: ignore[misc]
         later = f"{first[:-1]}, after => '{at}', after_job => {job})"
         assert worst(misjudged, 8, lambda of=later: walked(misjudged, of)) < 60
+
+
+def test_counting_failures_by_box_reads_the_newest_alone(
+    misjudged: psycopg.Connection[Any],
+) -> None:
+    change_all(misjudged, "update qwf.jobs set finished_at = qwf.now() where status = 'failed'")
+    assert walked(misjudged, FAILED_ON) < 3 * 1000 + 100
