@@ -175,6 +175,21 @@ def test_what_opens_at_a_button_is_seen_whole(full: Site, pages: Pages, width: i
     assert found == []
 
 
+def test_on_a_phone_the_menu_shows_where_one_is(full: Site, pages: Pages) -> None:
+    page = full.enter(pages, "/doctor", width=390)
+    entry = page.locator(".menu [aria-current]")
+    expect(entry).to_have_text("Doctor")
+    expect(entry).to_be_in_viewport(ratio=0.9)
+
+
+def test_a_message_with_a_link_leads_to_what_it_names(full: Site, pages: Pages) -> None:
+    (job,) = full.db.execute("select qwf.enqueue('later', queue => 'paused')").fetchone() or (0,)
+    page = full.enter(pages, f"/jobs/{job}")
+    page.get_by_role("button", name="Run next").click()
+    page.locator(".notice").get_by_role("link", name=f"job {job}").click()
+    page.wait_for_url(f"**/jobs/{job}")
+
+
 def test_hostile_texts_do_nothing_on_any_page(open_site: Callable[..., Site], pages: Pages) -> None:
     pages.expected.append(ABSENT)
     hostile = open_site()

@@ -388,6 +388,18 @@ def test_a_layout_that_fails_is_said(pages: Pages, shown: Shown, address: str) -
     expect(page.locator(".graph-status")).to_contain_text("could not be drawn: its layout failed")
 
 
+def test_a_small_map_has_larger_cells(pages: Pages, shown: Shown, address: str) -> None:
+    shown.letters = [(i, "failed" if i == 25 else "completed") for i in range(30)]
+    canvas = pages.open(address).locator("canvas.cells")
+    expect(canvas).to_have_attribute("aria-label", "30 elements: 29 completed, 1 failed")
+    cell = canvas.evaluate("one => one.clientWidth / 20")
+    canvas.hover(position={"x": 5.5 * cell, "y": 1.5 * cell})
+    expect(canvas.page.locator(".cells-said")).to_have_text("element 25: failed")
+    canvas.focus()
+    canvas.page.keyboard.press("ArrowUp")
+    expect(canvas.page.locator(".cells-said")).to_have_text("element 5: completed")
+
+
 def test_elements_are_cells_that_say_what_they_are(
     pages: Pages, shown: Shown, address: str
 ) -> None:

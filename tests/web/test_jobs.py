@@ -242,6 +242,9 @@ def test_strange_values_stay_text(visit: Visit, db: Db) -> None:
     [
         (["no job is ahead of it in queue q"], "next in line"),
         (["1000 or more jobs are ahead of it in queue q"], "1000 or more jobs ahead"),
+        (["1 job is ahead of it in queue q"], "1 job ahead"),
+        (["it is a map: 1 of its 3 elements have not ended"], "1 element to go"),
+        (["it is a map: 11 of its 30 elements have not ended"], "11 elements to go"),
         (["worker a cannot take it: it has 8 MiB of VRAM, the job needs 9"], "needs more VRAM"),
         (["worker a cannot take it: a is switched off (hard) by x", "worker b cannot take it: it "
           "has no task t"], "its worker is off"),
