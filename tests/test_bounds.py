@@ -39,6 +39,11 @@ CALLS: dict[str, dict[str, str]] = {
     "cancel_runs": {"runs": "'{1}'", "reason": "'late'"},
     "change_settings": {"changes": "'{}'"},
     "change_job": {"job_id": "(select id from qwf.jobs where task = 'next')", "queue": "'gpu'"},
+    "change_jobs": {
+        "jobs": "'{1}'",
+        "queue": "'gpu'",
+        "run_at": "'2100-01-01'",
+    },
     "claim": {"queue": "'cpu'", "worker": "'w'"},
     "configure_server": {"host": "'box'", "queue": "'cpu'", "server": "'vllm'", "by": "'Ada'"},
     "create_limit": {"name": "'api'", "max_running": "2"},

@@ -125,6 +125,14 @@ def test_calls_read_what_they_do_and_nothing_else(full: psycopg.Connection[Any])
     assert worst(full, 8, lambda: rows_read(full, "select qwf.promote_due()")) < 20
     assert worst(full, 8, lambda: rows_read(full, "select count(*) from qwf.reclaim()")) < 2_000
     assert worst(full, 8, lambda: rows_read(full, "select qwf.drain_outbox()")) < 20
+    change = """
+        select count(*) from qwf.change_jobs(array(
+          select id from qwf.jobs where task = 't' order by id offset 10 limit %s), priority => 7)
+    """
+    listed = "select from qwf.jobs where task = 't' order by id offset 10 limit %s"
+    for jobs in (1, 100, 1000):
+        found = rows_read(full, listed, [jobs])
+        assert worst(full, 8, lambda n=jobs: rows_read(full, change, [n])) < found + jobs * 4 + 40
     enqueue = "select qwf.enqueue('t', key => gen_random_uuid()::text)"
     assert worst(full, 8, lambda: rows_read(full, enqueue)) < 40
 

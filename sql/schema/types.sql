@@ -88,8 +88,8 @@ comment on type qwf.failure_group is
 create type qwf.job_verdict as (
   job_id bigint, verdict text, code text, message text, detail text, hint text);
 comment on type qwf.job_verdict is
-  'Answer about one job of a list: retried, cancelled, requested (its worker was told to stop it) '
-  'or refused; code (SQLSTATE), message, detail and hint say why it was refused.';
+  'Answer about one job of a list: retried, cancelled, requested (its worker was told to stop it), '
+  'changed or refused; code (SQLSTATE), message, detail and hint say why it was refused.';
 
 create type qwf.run_verdict as (
   run_id bigint, verdict text, code text, message text, detail text, hint text);

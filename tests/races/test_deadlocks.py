@@ -46,6 +46,9 @@ OPERATIONS = {
     "retry_runs_backwards": "select code from qwf.retry_runs('{{{broken},{failed}}}')",
     "run_next": "select qwf.run_next({waiting})",
     "change_job": "select qwf.change_job({waiting}, priority => 5)",
+    "change_jobs": "select code from qwf.change_jobs('{{{job},{waiting},{gone}}}', priority => 5)",
+    "change_backwards": "select code from qwf.change_jobs('{{{gone},{waiting},{job}}}',"
+    " run_next => true)",
     "deregister_worker": "select qwf.deregister_worker('w')",
     "enqueue_many": 'select qwf.enqueue_many(\'[{{"task": "t", "key": "k{n}"}},'
     ' {{"task": "t", "key": "l{n}"}}]\')',

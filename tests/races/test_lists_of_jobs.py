@@ -1,4 +1,4 @@
-"""retry_jobs and cancel_jobs beside others: nobody waits for a job that is not changed."""
+"""Lists of jobs beside others: nobody waits for a job that is not changed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from support.interleave import Race, claim, finish
 RETRY = "select verdict, code from qwf.retry_jobs(%s) order by job_id"
 CANCEL = "select verdict, code from qwf.cancel_jobs(%s) order by job_id"
 ENQUEUE = "select qwf.enqueue('t', queue => 'cpu', key => %s)"
+CHANGE = "select verdict, code from qwf.change_jobs(%s, priority => %s) order by job_id"
 RETRIED, GONE_AHEAD = ("retried", None), ("refused", "QW002")
 
 
@@ -110,4 +111,42 @@ def test_two_lists_of_requests_in_opposite_order(race: Race) -> None:
     one.commit()
     assert other.ends() == [("requested", None)] * 2
     assert race.one("select count(*) from qwf.cancel_requests") == 2
+    race.healthy()
+
+
+def test_two_changes_of_the_same_jobs_never_wait(race: Race) -> None:
+    """What another transaction is changing is refused; the next call changes it."""
+    jobs = [race.one(ENQUEUE, None) for _ in range(3)]
+    one, other = race.session(), race.nonblocking()
+    one.begin()
+    assert one.rows(CHANGE, jobs[:2], 5) == [("changed", None)] * 2
+    assert other.rows(CHANGE, jobs[::-1], 7) == [GONE_AHEAD, GONE_AHEAD, ("changed", None)]
+    one.commit()
+    assert race.rows("select priority from qwf.jobs order by id") == [(5,), (5,), (7,)]
+    assert other.rows(CHANGE, jobs, 9) == [("changed", None)] * 3
+    race.healthy()
+
+
+def test_a_change_leaves_a_job_that_is_being_claimed_alone(race: Race) -> None:
+    """And a job that is claimed meanwhile is not put back into the queue."""
+    jobs = [race.one(ENQUEUE, None) for _ in range(2)]
+    worker, person = race.session(), race.nonblocking()
+    worker.begin()
+    (held,) = claim(worker, 1)
+    assert person.rows(CHANGE, jobs, 5) == [GONE_AHEAD, ("changed", None)]
+    worker.commit()
+    assert person.rows(CHANGE, jobs, 6) == [GONE_AHEAD, ("changed", None)]
+    assert finish(race, held) == [("ok", False)]
+    race.healthy()
+
+
+def test_a_claim_takes_no_job_that_is_being_moved_to_later(race: Race) -> None:
+    job = race.one(ENQUEUE, None)
+    person, worker = race.session(), race.nonblocking()
+    person.begin()
+    person.rows("select qwf.change_jobs(%s, run_at => '2100-01-01')", [job])
+    assert claim(worker, 1) == []
+    person.commit()
+    assert claim(worker, 1) == []
+    assert race.status(job) == "scheduled"
     race.healthy()

@@ -18,14 +18,7 @@ declare
   v_jobs bigint[];
   v_runs bigint[];
 begin
-  if cardinality(p_jobs) > 1000 then
-    raise exception using errcode = 'QW005', message = 'too many jobs',
-      detail = format('jobs has %s ids, at most 1000', cardinality(p_jobs)),
-      hint = 'call it once for each 1000 jobs';
-  elsif exists (select from unnest(p_jobs) u where u is null) then
-    raise exception using errcode = 'QW005', message = 'null is not the id of a job',
-      detail = 'jobs has a null', hint = 'leave it out';
-  end if;
+  perform _qwf.check_listed(p_jobs);
   select coalesce(array_agg(j.id order by j.id), '{}'), array_agg(distinct j.run_id)
   into v_jobs, v_runs
   from qwf.jobs j

@@ -28,7 +28,7 @@ begin
   foreach v_job in array v_found loop
     return next _qwf.try_job('cancel', v_job, cancel_jobs.reason);
   end loop;
-  return query select * from _qwf.refusals(cancel_jobs.jobs, v_found);
+  return query select * from _qwf.refusals('cancel', cancel_jobs.jobs, v_found);
 end $$;
 comment on function qwf.cancel_jobs is
   'Cancels at most 1000 jobs, each as cancel_job does, and returns a verdict for each: cancelled, '

@@ -50,7 +50,7 @@ begin
         v_verdict.hint
       from unnest(v_group.ids) i;
   end loop;
-  return query select * from _qwf.refusals(retry_jobs.jobs, v_tried);
+  return query select * from _qwf.refusals('retry', retry_jobs.jobs, v_tried);
 end $$;
 comment on function qwf.retry_jobs is
   'Queues at most 1000 failed or cancelled jobs again and returns a verdict for each: retried or '

@@ -1086,11 +1086,11 @@ class Model:
     def change_job(
         self, job_id: int, priority: int | None, queue: str | None, run_at: datetime | None
     ) -> Refused | None:
+        if queue is not None and queue not in QUEUES:
+            return UNKNOWN_QUEUE
         job = self._waiting(job_id)
         if isinstance(job, Refused):
             return job
-        if queue is not None and queue not in QUEUES:
-            return UNKNOWN_QUEUE
         if priority is not None:
             job.priority = priority
         if queue is not None and job.queue is not None:

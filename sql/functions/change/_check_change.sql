@@ -1,0 +1,22 @@
+-- Deploy qwf:functions/change/_check_change
+-- Purpose: Refuses a queue that does not exist, and a time that no client can read.
+-- Raises: QW005 invalid time, QW006 unknown queue.
+-- Called by: change_job, change_jobs.
+
+begin;
+
+create function _qwf.check_change(p_queue text, p_run_at timestamptz) returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if not _qwf.is_readable_time(p_run_at) then
+    raise exception using errcode = 'QW005', message = 'invalid time',
+      detail = format('run_at: %s', p_run_at),
+      hint = 'give a time within the years 1 to 9999, or infinity';
+  elsif p_queue is not null and not exists (select from qwf.queues q where q.name = p_queue) then
+    perform _qwf.raise_unknown_queue(p_queue);
+  end if;
+end $$;
+
+commit;
