@@ -21,7 +21,7 @@ SAMPLES: dict[str, LiteralString] = {
     "name": "select name from qwf.workflows limit 3",
     "no": "select file_no from qwf.run_files limit 2",
 }
-WORDS = {"verb": ["retry", "cancel", "burn"], "key": ["0" * 64, "x"]}
+WORDS = {"verb": ["retry", "cancel", "change", "burn"], "key": ["0" * 64, "x"]}
 NUMBERS = ("0", "999999999999", "99999999999999999999")
 STRANGE = ("no-such-thing", "%00", "%2e%2e%2fetc%2fpasswd", "%F0%9F", "<b>", "x" * 3000)
 

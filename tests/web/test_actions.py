@@ -79,6 +79,14 @@ def test_fields_that_an_action_does_not_know_are_refused(visit: Visit) -> None:
     assert "force" in answer.text
 
 
+def test_a_field_of_another_action_is_no_field_of_this_one(visit: Visit, db: Db) -> None:
+    admin = visit("admin")
+    said = admin.do("pause_queue", **{"pause_queue.name": "default", "change_jobs.queue": "x"})
+    assert "queue default is paused" in said.text
+    for name in ("nobody.name", ".name", "pause_queue.force", "x.pause_queue.name"):
+        assert admin.do("pause_queue", **{name: "default"}).status_code == 422, name
+
+
 def test_without_scripts_the_page_of_the_form_comes_back_and_says_it(visit: Visit) -> None:
     visitor = visit("admin")
     form = {"csrf": visitor.csrf(), "back": "/?x=1", "name": "default"}

@@ -222,6 +222,26 @@ def test_what_is_typed_and_opened_survives_refreshes(full: Site, pages: Pages) -
     expect(sheet.get_by_label("Reason")).to_have_value("a new card")
 
 
+def test_ticks_and_a_change_of_them_survive_refreshes(full: Site, pages: Pages) -> None:
+    jobs = [
+        full.db.execute("select qwf.enqueue('moved', queue => 'gpu')").fetchone() for _ in range(2)
+    ]
+    page = full.enter(pages, "/jobs?task=moved")
+    expect(page.locator("#change-ticked")).not_to_be_visible()
+    for (job,) in filter(None, jobs):
+        page.get_by_label(f"Select job {job}").check()
+    page.get_by_text("Change…").first.click()
+    page.get_by_label("Priority, lower is sooner").fill("7")
+    page.get_by_label("Run next").check()
+    for _ in range(5):
+        page.evaluate(REFRESH)
+    expect(page.get_by_label("Priority, lower is sooner")).to_have_value("7")
+    page.get_by_role("button", name="Change the ticked jobs").click()
+    expect(page.get_by_text("2 of 2 jobs changed")).to_be_visible()
+    found = full.db.execute("select priority, run_next from qwf.jobs where task = 'moved'")
+    assert found.fetchall() == [(7, True)] * 2
+
+
 def test_twelve_tabs_load_and_stay_fresh(full: Site, pages: Pages) -> None:
     first = full.enter(pages, "/queues")
     tabs = [first, *(first.context.new_page() for _ in range(11))]

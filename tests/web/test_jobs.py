@@ -152,12 +152,11 @@ def test_buttons_are_there_for_who_may_press_them(
     assert ("/jobs/all/cancel" in page) == may
 
 
-def send(visitor: Visitor, action: str, back: str, jobs: list[str]) -> str:
+def send(visitor: Visitor, action: str, back: str, jobs: list[str], **fields: str) -> str:
     """Send the form of a list without scripts; the page that comes back."""
     csrf = re.findall(r'name="csrf" value="([^"]+)"', visitor.text(back))[0]
-    answer = visitor.client.post(
-        f"/do/{action}", data={"csrf": csrf, "back": back, "jobs": jobs}, headers=FORM
-    )
+    form = {"csrf": csrf, "back": back, "jobs": jobs, **fields}
+    answer = visitor.client.post(f"/do/{action}", data=form, headers=FORM)
     assert str(answer.url).endswith(back)
     return str(answer.text)
 
@@ -171,6 +170,55 @@ def test_ticked_jobs_are_retried_and_the_filter_stays(visit: Visit, db: Db) -> N
     assert f"2 of 3 jobs run again; not {waits}:" in page
     states = db.execute("select status from qwf.jobs order by id").fetchall()
     assert [state for (state,) in states] == ["queued", "queued", "failed", "queued"]
+
+
+NOTHING = {f"change_jobs.{name}": "" for name in ("priority", "queue", "run_at")}
+
+
+def test_ticked_jobs_are_changed(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.create_queue('mail')")
+    jobs = [enqueue(db, "t") for _ in range(3)]
+    ended = fail(db, worker(db, "gpu"), "t", "x", queue="gpu")
+    visitor = visit("operator")
+    shown = visitor.text("/jobs?task=t")
+    assert all(f'name="{name}"' in shown for name in NOTHING)
+    ticked = [*map(str, jobs[:2]), str(ended)]
+    fields = {**NOTHING, "change_jobs.priority": "7", "change_jobs.queue": "mail"}
+    page = send(visitor, "change_jobs", "/jobs?task=t", ticked, **fields)
+    assert f"2 of 3 jobs changed; not {ended}: the job is not waiting in a queue" in page
+    fields = {**NOTHING, "change_jobs.run_next": "true"}
+    assert "1 of 1 jobs changed" in send(visitor, "change_jobs", "/jobs", ticked[1:2], **fields)
+    rows = db.execute("select priority, queue, run_next from qwf.jobs order by id").fetchall()
+    assert rows[:3] == [(7, "mail", False), (7, "mail", True), (100, "default", False)]
+    assert "nothing to change" in send(visitor, "change_jobs", "/jobs", ticked, **NOTHING)
+
+
+def test_the_fields_of_a_change_are_nothing_to_the_other_buttons_of_the_form(
+    visit: Visit, db: Db
+) -> None:
+    failed = fail(db, worker(db, "default"), "t", "x")
+    fields = {**NOTHING, "change_jobs.priority": "7", "change_jobs.run_next": "true"}
+    said = send(visit("operator"), "retry_jobs", "/jobs", [str(failed)], **fields)
+    assert "1 of 1 jobs run again" in said
+    assert db.execute("select priority, run_next from qwf.jobs").fetchone() == (100, False)
+
+
+def test_all_jobs_of_a_filter_are_changed_and_counted_first(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.enqueue('t') from generate_series(1, 60)")
+    running = enqueue(db, "u", queue="cpu")
+    claim(db, "cpu", worker(db, "cpu"))
+    visitor = visit("operator")
+    assert "/jobs/all/change?" not in visitor.text("/jobs?status=running")
+    assert "/jobs/all/change?status=queued" in visitor.text("/jobs?status=queued")
+    page = visitor.text("/jobs/all/change?status=queued,running")
+    assert "Change 60 jobs" in page
+    (chosen,) = re.findall(r'name="jobs" value="([^"]+)"', page)
+    assert str(running) not in chosen.split(",")
+    fields = {**NOTHING, "change_jobs.run_at": "2100-01-01"}
+    said = send(visitor, "change_jobs", "/jobs", [chosen], **fields)
+    assert "60 of 60 jobs changed" in said
+    states = "select status::text, count(*) from qwf.jobs group by 1 order by 1"
+    assert db.execute(states).fetchall() == [("running", 1), ("scheduled", 60)]
 
 
 def test_no_ticked_job_is_no_error(visit: Visit, db: Db) -> None:

@@ -15,7 +15,7 @@ from qwf_agent.web.access import Person
 from qwf_agent.web.page import Outcome
 
 BY = frozenset({"by"})
-DONE = ("retried", "cancelled", "requested")  # verdicts of jobs and runs in a list
+DONE = ("retried", "cancelled", "requested", "changed")  # verdicts of jobs and runs in a list
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Action:
 
     The arguments are the fields of the form. A field that is empty is left out, so that the
     function's default applies. An array takes all fields of its name, and each may name several
-    elements, separated by commas: a form has at most 1,000 fields.
+    elements, separated by commas: a form has at most 1,000 fields. A field that is named
+    ACTION.ARGUMENT is nothing to other actions, for a form with a button for each of several.
     """
 
     arguments: Mapping[str, str]
@@ -52,6 +53,13 @@ ACTIONS: dict[str, Action] = {
     "change_job": Action(
         {"job_id": "bigint", "priority": "int", "queue": "text", "run_at": "timestamptz"},
         "job {job_id} is changed",
+    ),
+    "change_jobs": Action(
+        {
+            "jobs": "bigint[]", "priority": "int", "queue": "text", "run_at": "timestamptz",
+            "run_next": "boolean",
+        },
+        "{ok} of {all} jobs changed",
     ),
     "change_settings": Action({"changes": "jsonb"}, "the settings are changed"),
     "create_limit": Action({"name": "text", "max_running": "int"}, "limit {name} is {max_running}"),
@@ -123,12 +131,14 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
     """The statement that a form stands for. Raises UnknownFieldError."""
     known = ACTIONS[action]
     given: dict[str, tuple[str, Any]] = {}
-    for name in dict.fromkeys(form.keys()):
-        if name in ("csrf", "back"):
+    for key in dict.fromkeys(form.keys()):
+        owner, dot, _ = key.partition(".")
+        if key in ("csrf", "back") or (dot and owner != action and owner in ACTIONS):
             continue
+        name = key.removeprefix(f"{action}.")
         if name not in known.arguments:
-            raise UnknownFieldError(name)
-        kind, texts = known.arguments[name], [v for v in form.getlist(name) if isinstance(v, str)]
+            raise UnknownFieldError(key)
+        kind, texts = known.arguments[name], [v for v in form.getlist(key) if isinstance(v, str)]
         if texts and texts[-1] != "" and not kind.endswith("[]"):
             given[name] = (kind, texts[-1])
     for name, kind in known.arguments.items():
@@ -169,7 +179,7 @@ async def perform(action: str, form: FormData, person: Person) -> database.Rows:
 def told(action: str, form: FormData, rows: database.Rows) -> str:
     """What the page says when it is done."""
     values = [next(iter(row.values())) for row in rows]
-    said = {name: str(value) for name, value in form.items()}
+    said = {name.removeprefix(f"{action}."): str(value) for name, value in form.items()}
     good = sum(row.get("verdict") in DONE for row in rows)
     said |= {"result": str(values[0]) if values else "", "ok": str(good), "all": str(len(rows))}
     return ACTIONS[action].done.format_map(said) + _refusals(rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -16,7 +17,7 @@ from qwf_agent.web.database import Look
 from qwf_agent.web.page import NotFoundError, Page
 
 ROWS = 50
-MOST_AT_ONCE = 1000  # what cancel_jobs and retry_jobs take
+MOST_AT_ONCE = 1000  # what cancel_jobs, retry_jobs and change_jobs take
 MOST_JOB = 2**63 - 1
 LONGEST = 1000  # letters of one filter
 
@@ -40,13 +41,25 @@ TABS = (
 SINCE = {"1h": ("1 hour", 3600), "24h": ("24 hours", 86400), "7d": ("7 days", 7 * 86400)}
 TEXTS = ("queue", "task", "project", "host", "worker", "node", "key", "error", "signature")
 NAMES = ("status", *TEXTS, "run_id", "label", "args", "since")
-# What can be done to all jobs of a filter: the action, and the states it changes.
-BULK: dict[str, tuple[str, tuple[str, ...]]] = {
-    "retry": ("retry_jobs", ("failed", "cancelled")),
-    "cancel": (
+
+
+@dataclass(frozen=True)
+class Verb:
+    """What is done to all jobs of a filter: the action, the states it takes, its past tense."""
+
+    action: str
+    states: tuple[str, ...]
+    past: str
+
+
+BULK = {
+    "retry": Verb("retry_jobs", ("failed", "cancelled"), "retried"),
+    "cancel": Verb(
         "cancel_jobs",
         ("blocked", "scheduled", "queued", "running", "awaiting_input"),
+        "cancelled",
     ),
+    "change": Verb("change_jobs", ("queued", "scheduled"), "changed"),
 }
 
 
@@ -75,7 +88,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "before": request.query_params.get("before", ""),
         "older": to if len(rows) == ROWS else None,
         "searched_to": to if len(rows) < ROWS else None,
-        "queues": [row["name"] for row in await look.rows(QUEUES)],
+        "queues": await queues(look),
         "bulk": [verb for verb in BULK if _states(given, verb)] if rows else [],
         "tabs": TABS,
         "since": SINCE,
@@ -86,9 +99,8 @@ async def read_all(request: Request, look: Look) -> dict[str, Any]:
     """Which jobs an action on the whole filter would change: counted before it is done."""
     verb = request.path_params["verb"]
     if verb not in BULK:
-        raise NotFoundError(f"There is no way to {verb} all jobs; there is retry and cancel.")
+        raise NotFoundError(f"There is no way to {verb} all jobs: there is {', '.join(BULK)}.")
     given = chosen(request.query_params)
-    action, _ = BULK[verb]
     rows: list[dict[str, Any]] = []
     problem = to = None
     try:
@@ -100,7 +112,8 @@ async def read_all(request: Request, look: Look) -> dict[str, Any]:
         problem = str(error)
     return {
         "verb": verb,
-        "action": action,
+        "action": BULK[verb].action,
+        "past": BULK[verb].past,
         "rows": rows,
         "running": sum(row["status"] == "running" for row in rows),
         "runs": len({row["run_id"] for row in rows if row["run_id"]}),
@@ -108,7 +121,13 @@ async def read_all(request: Request, look: Look) -> dict[str, Any]:
         "full": len(rows) == MOST_AT_ONCE,
         "problem": problem,
         "given": given,
+        "queues": await queues(look) if verb == "change" else [],
     }
+
+
+async def queues(look: Look) -> list[str]:
+    """The names of the queues, to choose from."""
+    return [row["name"] for row in await look.rows(QUEUES)]
 
 
 def chosen(query: QueryParams) -> dict[str, str]:
@@ -159,7 +178,7 @@ def label(text: str) -> dict[str, Any]:
 
 
 def _states(given: Mapping[str, str], verb: str) -> list[str]:
-    _, states = BULK[verb]
+    states = BULK[verb].states
     asked = given["status"].split(",") if "status" in given else states
     return [state for state in states if state in asked]
 
