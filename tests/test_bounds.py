@@ -65,6 +65,7 @@ CALLS: dict[str, dict[str, str]] = {
     "drop_schedule": {"name": "'hourly'"},
     "echo": {"worker": WORKER},
     "enable_schedule": {"name": "'hourly'"},
+    "fire_schedule": {"name": "'hourly'"},
     "next_times": {"name": "'hourly'"},
     "enqueue": {
         "task": "'t'",

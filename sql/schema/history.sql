@@ -50,8 +50,8 @@ create table qwf.job_events (
   job_id bigint,
   type text not null check (type in (
     'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired',
-    'deadline', 'retried', 'changed', 'stall_suspected', 'worker_off', 'worker_on', 'worker_server',
-    'server_broken')),
+    'deadline', 'retried', 'changed', 'fired', 'stall_suspected', 'worker_off', 'worker_on',
+    'worker_server', 'server_broken')),
   actor text not null,
   detail jsonb not null default '{}'
 );

@@ -82,7 +82,8 @@ comment on column qwf.schedules.skipped is
   'How often it was due and did not fire because of overlap or of catch_up none.';
 comment on column qwf.schedules.failed is 'How often it was due and enqueuing failed.';
 comment on column qwf.schedules.last_error is
-  'Why enqueuing failed the last time it was due; null: it did not fail.';
+  'Why enqueuing failed the last time it was due; null: it did not fail, or fire_schedule has '
+  'worked since.';
 comment on column qwf.schedules.created_at is 'When it was created.';
 
 create type _qwf.cron_field as (numbers int[], problem text);

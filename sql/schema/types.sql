@@ -97,4 +97,7 @@ comment on type qwf.run_verdict is
   'Answer about one run of a list: retried, cancelled, unchanged (it is cancelled or ending '
   'already) or refused; code (SQLSTATE), message, detail and hint say why it was refused.';
 
+create type qwf.started as (job_id bigint, run_id bigint);
+comment on type qwf.started is 'What was enqueued: a standalone job or a run; the other is null.';
+
 commit;

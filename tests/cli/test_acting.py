@@ -186,6 +186,18 @@ def test_schedules_are_added_listed_switched_and_dropped(on_db: Cli, db: Db) -> 
     )
 
 
+def test_a_schedule_is_fired_by_hand(on_db: Cli, db: Db) -> None:
+    on_db("schedule", "add", "nightly", "--task", "ping", "--cron", "@daily", "--disabled")
+    assert on_db("schedule", "fire", "nightly").stdout == "schedule nightly fired: job 1\n"
+    refused = on_db("schedule", "fire", "nightly")
+    assert refused.exit_code == 1
+    assert "what the schedule enqueued last is not over" in refused.stderr
+    assert db.execute("select origin, status::text from qwf.jobs").fetchall() == [
+        ("schedule:nightly", "queued")
+    ]
+    assert on_db("schedule", "fire", "nigthly").exit_code == 1
+
+
 def test_queues_are_created_paused_and_resumed(on_db: Cli, db: Db) -> None:
     assert on_db("queue", "create", "mail", "--timeout", "5min").exit_code == 0
     assert "max" not in on_db("queues").stdout
@@ -476,7 +488,7 @@ def test_waiting_jobs_are_changed_all_or_none(on_db: Cli, db: Db) -> None:
 def test_run_next_puts_a_job_before_all_others(on_db: Cli, db: Db) -> None:
     on_db("enqueue", "first", "--priority", "1")
     job = on_db("enqueue", "second").stdout.strip()
-    assert on_db("run-next", job).stdout == f"job {job} is next\n"
+    assert on_db("run-next", job).stdout == f"next: job {job}\n"
     assert db.execute("select task from qwf.claim('default', 'box')").fetchone() == ("second",)
     assert on_db("run-next", job).exit_code == 1
 
@@ -487,3 +499,12 @@ def test_no_more_questions_are_listed_than_asked_for(on_db: Cli, db: Db) -> None
     found = json.loads(on_db("inputs", "--limit", "2", "--json").stdout)
     assert [row["workflow"] for row in found] == ["one", "two"]
     assert len(json.loads(on_db("inputs", "--json").stdout)) == 3
+
+
+def test_run_next_takes_several_jobs_or_none(on_db: Cli, db: Db) -> None:
+    ids = [on_db("enqueue", "t").stdout.strip() for _ in range(3)]
+    assert on_db("run-next", *ids[1:], "999").exit_code == 1
+    query = "select run_next from qwf.jobs order by id"
+    assert db.execute(query).fetchall() == [(False,)] * 3, "all or none"
+    assert on_db("run-next", *ids[1:]).stdout == f"next: job {ids[1]}, {ids[2]}\n"
+    assert db.execute(query).fetchall() == [(False,), (True,), (True,)]

@@ -26,6 +26,7 @@ COMMANDS: dict[str, set[str]] = {
     "enqueue t": {PRODUCER},
     "submit x": {PRODUCER},
     "schedule add s --task t --every 1h": set(),
+    "schedule fire hourly": set(),
     "tick": {WORKER},
     "prune": set(),  # it counts rows besides calling prune(), which qwf_worker may
     "runs": {READER},

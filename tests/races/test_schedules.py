@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import psycopg
@@ -146,3 +147,35 @@ def test_two_sessions_create_the_same_schedule(
         wait_until_blocked(db, second)
     later.join()
     assert db.execute("select task from qwf.schedules").fetchall() == [("late",)]
+
+
+def test_of_two_people_who_fire_a_schedule_one_does(
+    db: Connection, connect: Callable[[], Connection]
+) -> None:
+    db.execute("select qwf.create_schedule('s', 't', every => '1 h', queue => 'cpu')")
+    one, other = connect(), connect()
+    by_hand = "select qwf.fire_schedule('s')"
+    with ThreadPoolExecutor(1) as pool:
+        with one.transaction():
+            one.execute(by_hand)
+            second = pool.submit(other.execute, by_hand)
+            wait_until_blocked(db, other)
+        with pytest.raises(psycopg.Error) as refused:
+            second.result(timeout=60)
+    assert refused.value.sqlstate == "QW002"
+    assert db.execute("select count(*) from qwf.jobs").fetchone() == (1,)
+
+
+def test_a_tick_leaves_a_schedule_that_a_person_is_firing(
+    due: Connection, connect: Callable[[], Connection]
+) -> None:
+    person, ticker = connect(), connect()
+    ticker.execute("set lock_timeout = '1 s'")
+    with person.transaction():
+        person.execute("select qwf.fire_schedule('s1')")
+        assert fire(ticker) == 49
+    assert fire(ticker) == 0, "what the person fired is not over"
+    assert due.execute("select fired, skipped from qwf.schedules where name = 's1'").fetchone() == (
+        1,
+        1,
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
+import pytest
 
 from support.visitors import Visit
 
@@ -23,6 +24,31 @@ def test_a_schedule_is_created_switched_and_dropped(visit: Visit, db: Db) -> Non
     assert db.execute("select enabled from qwf.schedules").fetchone() == (False,)
     admin.do("drop_schedule", name="hourly")
     assert "No schedule yet" in visit("viewer").text("/schedules")
+
+
+def test_a_schedule_is_fired_now(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.create_schedule('hourly', 'sweep', every => '1 h')")
+    admin = visit("admin")
+    assert "Fire now" in admin.text("/schedules")
+    assert "schedule hourly has fired" in admin.do("fire_schedule", name="hourly").text
+    page = admin.text("/schedules")
+    assert "/jobs/1" in page, "the job is linked"
+    said = admin.do("fire_schedule", name="hourly")
+    assert (said.status_code, "is not over" in said.text) == (409, True)
+    event = db.execute("select type, actor, detail->>'schedule' from qwf.job_events").fetchall()
+    assert [(kind, schedule) for kind, _, schedule in event] == [("fired", "hourly")]
+    assert "fired" in admin.text("/jobs/1")
+
+
+@pytest.mark.parametrize("level", ["viewer", "operator"])
+def test_only_admins_change_and_fire_schedules(visit: Visit, db: Db, level: str) -> None:
+    db.execute("select qwf.create_schedule('hourly', 'sweep', every => '1 h')")
+    visitor = visit(level)
+    page = visitor.text("/schedules")
+    for action in ("fire_schedule", "enable_schedule", "create_schedule", "drop_schedule"):
+        assert f"/do/{action}" not in page
+        assert visitor.do(action, name="hourly").status_code == 403, action
+    assert db.execute("select count(*) from qwf.jobs").fetchone() == (0,)
 
 
 def test_a_bad_schedule_is_refused_with_its_problem(visit: Visit) -> None:

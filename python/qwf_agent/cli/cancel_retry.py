@@ -220,17 +220,22 @@ def change(
 
 
 @click.command("run-next")
-@click.argument("job", type=arguments.ID)
+@click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="JOB...")
 @connection.database
-def run_next(conn: Connection, job: int) -> None:
-    """Put a waiting JOB ahead of all others in its queue.
+def run_next(conn: Connection, ids: tuple[int, ...]) -> None:
+    """Put waiting jobs ahead of all others in their queues.
+
+    Changes all of them, or none if one is refused.
 
     \b
     Example:  qwf run-next 345
+              qwf run-next 345 346
     Then:     qwf why 345
     """
-    connection.call(conn, "run_next", job_id=job)
-    click.echo(f"job {job} is next")
+    with conn.transaction():
+        for job in ids:
+            connection.call(conn, "run_next", job_id=job)
+    click.echo(f"next: job {', '.join(map(str, ids))}")
 
 
 def _by_id(ids: Sequence[int], wanted: dict[str, Any]) -> bool:

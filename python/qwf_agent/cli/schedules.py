@@ -118,6 +118,22 @@ def drop(conn: Connection, name: str) -> None:
 @schedule.command()
 @click.argument("name")
 @connection.database
+def fire(conn: Connection, name: str) -> None:
+    """Enqueue the job or run of a schedule now.
+
+    Its next time stays as it is. A schedule that is disabled fires, too.
+
+    \b
+    Example:  qwf schedule fire nightly
+    """
+    started = connection.many(conn, "select * from qwf.fire_schedule(%(name)s)", {"name": name})[0]
+    run, job = started["run_id"], started["job_id"]
+    click.echo(f"schedule {name} fired: {f'run {run}' if run else f'job {job}'}")
+
+
+@schedule.command()
+@click.argument("name")
+@connection.database
 def enable(conn: Connection, name: str) -> None:
     """Let a schedule fire again.
 

@@ -95,6 +95,7 @@ ACTIONS: dict[str, Action] = {
         },
         "run {result} is started",
     ),
+    "fire_schedule": Action({"name": "text"}, "schedule {name} has fired"),
     "follow_log": Action({"job_id": "bigint"}, "the log of job {job_id} is sent for 10 seconds"),
     "pause_queue": Action({"name": "text"}, "queue {name} is paused"),
     "prune": Action({"max_rows": "int"}, "pruned: {result}"),

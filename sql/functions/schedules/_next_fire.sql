@@ -2,7 +2,7 @@
 -- Purpose: Returns when a schedule is next due after a given instant.
 -- Guarantees: Depends only on its arguments, so that a restart changes nothing. Null if it is never
 --   due again, or if this server does not know the time zone.
--- Called by: create_schedule, enable_schedule, next_times, _fire_schedule.
+-- Called by: create_schedule, enable_schedule, next_times, _fire_due.
 
 begin;
 

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/schedules/_raise_unknown_schedule
 -- Purpose: Raises QW001 and suggests the name that was probably meant.
 -- Raises: QW001, always.
--- Called by: drop_schedule, enable_schedule, next_times.
+-- Called by: drop_schedule, enable_schedule, fire_schedule, next_times.
 
 begin;
 

@@ -32,7 +32,7 @@ begin
     limit fire_schedules.max_schedules
     for no key update skip locked
   loop
-    v_count := v_count + _qwf.fire_schedule(v_schedule, v_now);
+    v_count := v_count + _qwf.fire_due(v_schedule, v_now);
   end loop;
   return v_count;
 end $$;

@@ -14,5 +14,6 @@ select null::qwf.found_run;
 select null::qwf.failure_group;
 select null::qwf.job_verdict;
 select null::qwf.run_verdict;
+select null::qwf.started;
 
 rollback;

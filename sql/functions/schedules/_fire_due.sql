@@ -1,4 +1,4 @@
--- Deploy qwf:functions/schedules/_fire_schedule
+-- Deploy qwf:functions/schedules/_fire_due
 -- Purpose: Enqueues everything that one schedule is due for, and sets its next time.
 -- Guarantees: next_at changes in the transaction that enqueues, so that no time fires twice. Fires
 --   at most 100 times a call; the rest stays due. A time that cannot be enqueued is counted and
@@ -10,7 +10,7 @@
 
 begin;
 
-create function _qwf.fire_schedule(p_schedule qwf.schedules, p_now timestamptz) returns int
+create function _qwf.fire_due(p_schedule qwf.schedules, p_now timestamptz) returns int
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
