@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 
 from qwf_agent.cli.doctor.checks import CHECKS
+from support.made_jobs import claim, finish, start_run, worker
 from support.visitors import Visit
 
 Db = psycopg.Connection[Any]
@@ -32,6 +33,38 @@ def test_a_broken_promise_is_named(visit: Visit, db: Db) -> None:
     page = visit("viewer").text("/doctor")
     assert "all kept" not in page
     assert "the columns of a job agree with its state: job 1" in page
+
+
+JAM = """
+create function public.tg_jam() returns trigger language plpgsql as $$
+  begin raise exception 'the disk is read-only'; end $$;
+create trigger jam before update on qwf.jobs for each row
+  when (old.status = 'blocked' and new.status = 'queued') execute function public.tg_jam()
+"""
+
+
+def test_a_run_whose_event_was_given_up_is_retried(visit: Visit, db: Db) -> None:
+    run = start_run(db, {"id": "a"}, {"id": "b", "depends_on": ["a"]})
+    db.execute(JAM)
+    (claimed,) = claim(db, "cpu", worker(db, "cpu"))
+    finish(db, claimed, "completed")
+    page = visit("operator").text("/doctor")
+    assert "the disk is read-only" in page
+    assert "/do/retry_run" not in page, "it is tried again by itself"
+    for _ in range(5):
+        db.execute("update qwf.outbox set next_try_at = null")
+        db.execute("select qwf.drain_outbox()")
+    operator = visit("operator")
+    assert f"Retry run {run}" in operator.text("/doctor")
+    assert "It was given up" in visit("viewer").text("/doctor")
+    assert "/do/retry_run" not in visit("viewer").text("/doctor")
+    db.execute("drop trigger jam on qwf.jobs")
+    assert f"run {run} goes on" in operator.do("retry_run", run_id=str(run)).text
+    assert "It was given up" not in operator.text("/doctor")
+    assert db.execute("select status::text from qwf.jobs order by id").fetchall() == [
+        ("completed",),
+        ("queued",),
+    ]
 
 
 def test_an_operator_ticks_by_hand(visit: Visit, db: Db) -> None:
