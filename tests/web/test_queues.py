@@ -51,6 +51,17 @@ def test_settings_of_a_queue_change_and_empty_fields_change_nothing(visit: Visit
     assert (refused.status_code, "invalid input syntax" in refused.text) == (422, True)
 
 
+def test_the_limit_of_a_queue_is_lifted(visit: Visit, db: Db) -> None:
+    admin = visit("admin")
+    assert "Lift the limit" not in admin.text("/queues/default")
+    admin.do("create_queue", name="mail", max_running="4")
+    assert 'value="queue:mail"' in admin.text("/queues/mail")
+    assert admin.do("drop_limit", name="queue:mail").status_code == 200
+    query = "select max_running from qwf.queues where name = 'mail'"
+    assert db.execute(query).fetchone() == (None,)
+    assert "Lift the limit" not in admin.text("/queues/mail")
+
+
 def test_a_limit_shows_who_holds_its_places(visit: Visit, db: Db) -> None:
     admin = visit("admin")
     admin.do("create_limit", name="api", max_running="2")

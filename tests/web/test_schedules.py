@@ -26,6 +26,17 @@ def test_a_schedule_is_created_switched_and_dropped(visit: Visit, db: Db) -> Non
     assert "No schedule yet" in visit("viewer").text("/schedules")
 
 
+def test_every_choice_of_the_form_is_stored(visit: Visit, db: Db) -> None:
+    admin = visit("admin")
+    form = admin.text("/schedules").partition("/do/create_schedule")[2]
+    fields = {"catch_up": "all", "overlap": "allow", "priority": "7", "project": "p",
+              "enabled": "false"}  # fmt: skip
+    assert all(f'name="{name}"' in form for name in fields)
+    admin.do("create_schedule", name="x", task="t", every="15 min", **fields)
+    query = "select catch_up, overlap, priority::text, project, enabled::text from qwf.schedules"
+    assert db.execute(query).fetchone() == tuple(fields.values())
+
+
 def test_a_schedule_is_fired_now(visit: Visit, db: Db) -> None:
     db.execute("select qwf.create_schedule('hourly', 'sweep', every => '1 h')")
     admin = visit("admin")
