@@ -242,6 +242,24 @@ def test_ticks_and_a_change_of_them_survive_refreshes(full: Site, pages: Pages) 
     assert found.fetchall() == [(7, True)] * 2
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_question_of_a_button_in_a_table_is_seen_at_once(
+    open_site: Callable[..., Site], pages: Pages, width: int
+) -> None:
+    site = open_site()
+    site.db.execute("select qwf.create_schedule('nightly', 't', cron => '@daily')")
+    page = site.enter(pages, "/schedules", width=width)
+    page.get_by_text("Fire now…").click()
+    button = page.get_by_role("button", name="Fire now")
+    expect(button).to_be_visible()
+    on_top = """(one) => {
+      const box = one.getBoundingClientRect();
+      return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2) === one;
+    }"""
+    assert button.evaluate(on_top), "nothing cuts it off or covers it"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_twelve_tabs_load_and_stay_fresh(full: Site, pages: Pages) -> None:
     first = full.enter(pages, "/queues")
     tabs = [first, *(first.context.new_page() for _ in range(11))]
