@@ -75,19 +75,19 @@ WAITS_FOR = {
     "create_queue": (1,),
     "drop_limit": (1,),
     "create_limit": (2,),
-    "retry_run": (3, "failed"),
     "cancel_run": (3, "run"),
     "cancel_node": (3, "run"),
     "submit_input": (3, "ask"),
     "retry_job": (4, "gone"),
     "answer_job": (4, "asking"),
     "cancel_job": (5,),
-    "enqueue_many": (6,),
-    "enqueue_backwards": (6,),
+    "retry_run": (6, "failed"),  # its last lock is the key of the run
     "enqueue_run": (7,),
-    "run_next": (8,),
-    "change_job": (8,),
-    "request_model": (8,),
+    "enqueue_many": (8,),
+    "enqueue_backwards": (8,),
+    "run_next": (9,),
+    "change_job": (9,),
+    "request_model": (9,),
 }
 BUDGET_S = 20.0  # for transactions of two
 TABLES = ["jobs", "runs", "outbox", "cancel_requests", "job_attempts", "input_answers"]

@@ -3,7 +3,7 @@
 -- Guarantees: One row for each job of the list. A job that is refused does not keep the others from
 --   being retried, and undoes none of them. A job that has not failed or been cancelled, perhaps
 --   because somebody has retried it meanwhile, is refused and not locked. Keys are taken again in
---   the order in which enqueue_many takes them, those of jobs before those of runs, so that callers
+--   the order in which enqueue_many takes them, those of runs before those of jobs, so that callers
 --   with the same keys cannot deadlock.
 -- Locks: the runs of all nodes, by id; the failed and cancelled standalone jobs, by id; then as
 --   retry_job and retry_run.
@@ -40,7 +40,7 @@ begin
     group by coalesce(r.project, j.project), coalesce(r.workflow, j.task),
       case when j.run_id is null then j.key else r.key end, j.run_id,
       case when j.run_id is null then j.id end
-    order by j.run_id is not null, coalesce(r.project, j.project), coalesce(r.workflow, j.task),
+    order by j.run_id is null, coalesce(r.project, j.project), coalesce(r.workflow, j.task),
       case when j.run_id is null then j.key else r.key end, min(j.id)
   loop
     v_verdict := _qwf.try_job('retry', v_group.first);
