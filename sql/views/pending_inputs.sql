@@ -1,7 +1,7 @@
 -- Deploy qwf:views/pending_inputs
 -- Purpose: Questions that wait for a person: of inputs and of failed jobs.
--- Guarantees: expires_at and since are written as indexes of qwf.jobs have them, and nothing is sorted
---   here, so that a reader of the first hundred reads a hundred.
+-- Guarantees: expires_at and since are written as indexes of qwf.jobs have them, and nothing is
+--   sorted here, so that a reader of the first hundred reads a hundred.
 
 begin;
 
@@ -24,7 +24,8 @@ cross join (select qwf.now() as now) clock
 left join qwf.runs r on r.id = j.run_id
 where j.status = 'awaiting_input';
 comment on view qwf.pending_inputs is
-  'Questions that wait for a person (order by since); answer with select qwf.submit_input(run_id, node_id, value) '
+  'Questions that wait for a person (order by since); answer with '
+  'select qwf.submit_input(run_id, node_id, value) '
   'or select qwf.answer_job(job_id, value).';
 comment on column qwf.pending_inputs.run_id is 'Run that asks; null: a standalone job.';
 comment on column qwf.pending_inputs.workflow is 'Its workflow.';

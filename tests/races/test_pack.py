@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from races.test_wake import asleep, heard
-from support.interleave import Race, Session
+from support.interleave import Race, Session, asleep, heard
 
 SLOTS = {"a": 3, "b": 2, "c": 1}
 

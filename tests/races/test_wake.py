@@ -4,23 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.interleave import Race, Session, claim, finish, map_run
-
-
-def asleep(race: Race, worker: str, queue: str = "cpu") -> Session:
-    """A session that sleeps and listens like an agent."""
-    session = race.session()
-    channel = session.one("select qwf.sleep(%s, %s)", worker, queue)
-    # pretend it has rechecked: a worker that just fell asleep rechecks and is not woken
-    session.rows("update qwf.sleepers set since = since - interval '10 ms'")
-    session.rows(f'listen "{channel}"')
-    return session
-
-
-def heard(session: Session) -> list[str]:
-    """Payloads received so far; the round trip fetches those sent before it."""
-    session.rows("select 1")
-    return [n.payload for n in session.conn.notifies(timeout=0)]
+from support.interleave import Race, asleep, claim, finish, heard, map_run
 
 
 def test_new_work_wakes_one_sleeper_of_its_queue(race: Race) -> None:

@@ -329,3 +329,19 @@ def map_run(race: Race, elements: int = 3, after: str = "z", **keys: Any) -> int
     step = {"id": "s", "kind": "pipeline", "pipeline": "p"}
     race.rows("select qwf.register_workflow(%s)", json.dumps({"name": "maps", "steps": [step]}))
     return int(race.one("select qwf.enqueue_run('maps')"))
+
+
+def asleep(race: Race, worker: str, queue: str = "cpu") -> Session:
+    """A session that sleeps and listens like an agent."""
+    session = race.session()
+    channel = session.one("select qwf.sleep(%s, %s)", worker, queue)
+    # pretend it has rechecked: a worker that just fell asleep rechecks and is not woken
+    session.rows("update qwf.sleepers set since = since - interval '10 ms'")
+    session.rows(f'listen "{channel}"')
+    return session
+
+
+def heard(session: Session) -> list[str]:
+    """Payloads received so far; the round trip fetches those sent before it."""
+    session.rows("select 1")
+    return [n.payload for n in session.conn.notifies(timeout=0)]

@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/invariants/_row_invariants
--- Purpose: Returns violated invariants of single rows: of jobs in one state, or of all jobs and runs.
+-- Purpose: Returns violated invariants of single rows: of jobs in one state, or of all jobs and
+--   runs.
 -- Guarantees: They are not CHECK constraints, because every claim and finish would pay for those.
 --   Without a pinned search_path, so that the planner inlines it and uses an index of that state.
 -- Called by: check_invariants, check_running.

@@ -2,7 +2,7 @@
 -- Purpose: Returns the first queued job of each priority of a queue, and of each limit.
 -- Guarantees: Jumps along an index from one priority or limit to the next, at most 100 of each, and
 --   so reads a few hundred jobs however many are queued. With the settings of count_jobs.
--- Called by: _count_queued.
+-- Called by: _count_queued, find_unassignable.
 
 begin;
 

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/search/_error_signature
 -- Purpose: Returns a line of an error with its numbers, ids and paths made equal, so that errors of
 --   one cause have one text.
--- Guarantees: <path> stands for a path or an address, # for a number, a UUID, a digest, or a word in
---   which letters stand between digits. Takes what _error_line returns: it is short, so that no
+-- Guarantees: <path> stands for a path or an address, # for a number, a UUID, a digest, or a word
+--   in which letters stand between digits. Takes what _error_line returns: it is short, so that no
 --   error takes long.
 -- Called by: failure_groups, _job_matches.
 

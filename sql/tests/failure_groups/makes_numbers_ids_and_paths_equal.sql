@@ -18,8 +18,10 @@ from (values
   (E'Traceback (most recent call last):\r\n  File "x"\r\nKeyError: 7 ', 'KeyError: #'),
   (E'Traceback (most recent call last):\n  File "x"\nE: é\n \t\n', 'E: é'),
   ('', ''), (E'\n', ''), (null, null)) e (error, signature);
-select is(length(_qwf.error_signature(_qwf.error_line(repeat('x', 65536)))), 200, 'a long error is cut');
-select lives_ok(format('select _qwf.error_signature(_qwf.error_line(%L))', repeat(unit, 20000)), unit)
+select is(length(_qwf.error_signature(_qwf.error_line(repeat('x', 65536)))), 200,
+  'a long error is cut');
+select lives_ok(
+  format('select _qwf.error_signature(_qwf.error_line(%L))', repeat(unit, 20000)), unit)
 from unnest(array['/', 'a1-', '1.', '://', '\', '<path>', E'\u202e', ' 1a1']) unit;
 
 select * from finish();

@@ -17,10 +17,10 @@ $$, $$
       interval '5 min'),
     (qwf_test.run(), 'w', 'ask', '', 'choose_one', 'Which?', '2030-01-01 00:05', '0 min')
 $$, 'what is asked, where, and since when');
-select is((select spec -> 'options' from qwf.pending_inputs order by since limit 1), '["cat", "dog"]',
-  'all a form needs');
-select is((select job_id from qwf.pending_inputs order by since limit 1), (select min(id) from qwf.jobs),
-  'and its job');
+select is((select spec -> 'options' from qwf.pending_inputs order by since limit 1),
+  '["cat", "dog"]', 'all a form needs');
+select is((select job_id from qwf.pending_inputs order by since limit 1),
+  (select min(id) from qwf.jobs), 'and its job');
 
 select * from finish();
 rollback;
