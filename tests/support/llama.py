@@ -147,21 +147,33 @@ class LlamaServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def get(self, path: str) -> tuple[int, Any]:
-        """The status and the JSON of an answer; status 0 if nobody listens."""
+    def get(self, path: str) -> tuple[int, str]:
+        """The status and the text of an answer; status 0 if nobody listens."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
             connection.request("GET", path)
             answer = connection.getresponse()
-            return answer.status, json.loads(answer.read() or b"null")
+            return answer.status, answer.read().decode()
         except OSError:
-            return 0, None
+            return 0, ""
         finally:
             connection.close()
 
     def busy(self) -> int:
         """How many requests it works on."""
-        return sum(bool(slot["is_processing"]) for slot in self.get("/slots")[1] or [])
+        return sum(bool(slot["is_processing"]) for slot in json.loads(self.get("/slots")[1]))
+
+    def deferred(self) -> int:
+        """How many requests wait for a place."""
+        return self._metric("requests_deferred")
+
+    def tokens(self) -> int:
+        """How many tokens it has generated in answers that have ended."""
+        return self._metric("tokens_predicted_total")
+
+    def _metric(self, name: str) -> int:
+        lines = self.get("/metrics")[1].splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(f"llamacpp:{name} "))
 
     def wait_until_ready(self) -> None:
         """Wait until it is healthy. Fails if it ends before."""

@@ -57,6 +57,7 @@ class Claim:
     timeout: float
     stall_timeout: float
     heavy: bool  # the job needs a card to itself
+    server: str | None = field(default=None, init=False)  # messages.Work has it
     model_loaded: bool = field(default=False, init=False)  # the child has reported it
     ticket: int = field(default=0, init=False)
     expected_s: float = field(default=0.0, init=False)

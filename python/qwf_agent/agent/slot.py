@@ -199,7 +199,7 @@ class Slot:
             self._first_since = claim.given_at
         self.claims.append(claim)
         self.work_s += seconds
-        self._jobs += pack_job((self._ticket, *claim.for_child))
+        self._jobs += pack_job((self._ticket, *claim.for_child, claim.server))
         self._tickets += TICKET.pack(claim.ticket)
 
     def flush(self) -> None:

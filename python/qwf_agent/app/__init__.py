@@ -52,7 +52,17 @@ TASK_NAME = re.compile(r"\S{1,200}")
 
 class TemporaryError(Exception):
     """The body failed for a reason that will pass. The job is retried: 4 times, unless it sets
-    another number."""
+    another number.
+
+    `retry_after_s` makes the wait before the next try at least that long, from 0.1 s to an hour; a
+    value outside becomes the nearest of these.
+    """
+
+    retry_after_s: float | None = None
+
+    def __init__(self, *args: object, retry_after_s: float | None = None) -> None:
+        super().__init__(*args)
+        self.retry_after_s = retry_after_s
 
 
 class PermanentError(Exception):
@@ -176,9 +186,9 @@ class App:
         default the name of the function.
 
         The loader returns the model, or yields it once: the code after the yield unloads it. Bodies
-        of jobs that need the model get it as `model` or `model_handle`. `vram_gb` is the GPU memory
-        it takes, GiB (0: unknown); `device=False` means that it needs no card. Raises ValueError if
-        the name is taken, TypeError for values of other types.
+        of jobs that need the model get it as `model`, `model_handle` or `llm`. `vram_gb` is the GPU
+        memory it takes, GiB (0: unknown); `device=False` means that it needs no card. Raises
+        ValueError if the name is taken, TypeError for values of other types.
         """
         _check_name("model", name)
         if isinstance(vram_gb, bool) or not isinstance(vram_gb, (int, float)):

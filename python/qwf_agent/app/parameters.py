@@ -10,7 +10,9 @@ from qwf_agent.app.options import KINDS
 from qwf_agent.app.values import suggestion
 
 # The parameters that the agent fills. If a function has one of them, no argument can have its name.
-FILLED = ("cancel_event", "inputs", "job", "model", "model_handle", "out", "status_callback")
+FILLED = (
+    "cancel_event", "inputs", "job", "llm", "model", "model_handle", "out", "status_callback",
+)  # fmt: skip
 
 # A default for such a parameter: it tells type checkers that `enqueue` does not take it.
 FROM_AGENT: Any = None

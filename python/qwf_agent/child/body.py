@@ -38,6 +38,7 @@ FILL: dict[str, Callable[[BodyContext], Any]] = {
     "job": lambda context: context.job,
     "model": lambda context: context.model,
     "model_handle": lambda context: context.model,
+    "llm": lambda context: context.model,
 }
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from qwf_agent.app import Job
-from qwf_agent.child.body import BodyContext, ImportFailed, encode_output
+from qwf_agent.child.body import Body, BodyContext, ImportFailed, encode_output
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.code_files import imported_files
 from qwf_agent.child.command import COMMAND, run_command, write_all
@@ -46,12 +46,15 @@ from qwf_agent.child.process_state import ProcessState, open_output
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.child.tasks import Tasks
+from qwf_agent.llm.client import ServedModel
+from qwf_agent.llm.task import LLM, llm
 from qwf_agent.system.fork import detach, die_with_parent, redirect_descriptors
 from qwf_agent.system.guardian import MARK
 
 TICKET = struct.Struct("<Q")
 FIRST_ORDER_TICKET = 1 << 63  # tickets from here on are orders to load or unload a model
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+ASK_MODEL = Body(llm)
 BROKEN = 70  # exit code if the child's own code failed: EX_SOFTWARE
 
 
@@ -94,6 +97,7 @@ class Child:
         self._module_count = 0
         self._models = Models({}, setup.model_idle, self._send)
         self._state = ProcessState()
+        self._has_own_llm = False  # the user has a task of the name of the built-in one
         self._is_clean = True  # false: a body has left a state that cannot be put back
         signal.signal(signal.SIGUSR1, self._on_cancel)
         # A command shares this process group: its SIGTERM must not end this process.
@@ -107,6 +111,7 @@ class Child:
         """Import the user's app, then run jobs until the parent closes the ticket pipe."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send)
         names, needs = self._tasks.names(), self._tasks.model_needs()
+        self._has_own_llm = LLM in names
         self._send_code_files()
         self._state = ProcessState()
         self._send((READY, names, needs))
@@ -168,13 +173,18 @@ class Child:
         out = LazyFolder(job, work.out_dir, self._setup.out_root)
         if work.model is not None or not self._tasks.has_loaded(job.task):
             self._channel.scoreboard.load(work.ticket)
-        run = self._body(work, job, inputs, out)
+        progress = StatusCallback(self._channel.scoreboard, work.ticket)
+        served = None
+        if work.server is not None:
+            served = ServedModel.from_json(work.server, progress, self._cancel)
+        context = BodyContext(job, inputs, out.make, progress, self._cancel, served)
+        run = self._body(work, context)
         if self._state.is_old():
             self._state = ProcessState()
         self._channel.scoreboard.start(work.ticket)
         result = self._run_within(self._tasks.around(job), run)
         output = encode_output(result, self._setup.limits.value_bytes)
-        return Outcome("completed", output, detail={"files": out.made.files()} if out.made else {})
+        return Outcome("completed", output, detail=_detail_of(out.made, context.model))
 
     def _run_within(
         self, contexts: list[AbstractContextManager[object]], run: Callable[[], Any]
@@ -188,23 +198,27 @@ class Child:
             result = run()
         return result  # noqa: RET504 - a context manager may have swallowed an exception
 
-    def _body(
-        self, work: Work, job: Job, inputs: dict[str, Any], out: LazyFolder
-    ) -> Callable[[], Any]:
+    def _body(self, work: Work, context: BodyContext) -> Callable[[], Any]:
         """The function to call for this job. Finding it may import user code or load a model; that
         time does not count as the body's."""
-        allowed = self._setup.allow_commands
+        allowed, job = self._setup.allow_commands, context.job
         if job.task == COMMAND and allowed is not None:
-            return lambda: run_command(inputs, job, out.make(), allowed, self._cancel)
+            return lambda: run_command(context.inputs, job, context.out(), allowed, self._cancel)
+        body = self._find(job.task)
+        if context.model is None:
+            context = context._replace(model=self._model(work.model))
+        return lambda: body(context)
+
+    def _find(self, task: str) -> Body:
+        """The body of a task. Raises ImportFailed."""
+        if task == LLM and not self._has_own_llm:
+            return ASK_MODEL
         try:
-            body = self._tasks.find(job.task)
+            return self._tasks.find(task)
         except Exception as error:
             raise ImportFailed from error
         finally:
             self._send_code_files()
-        progress = StatusCallback(self._channel.scoreboard, work.ticket)
-        model = self._model(work.model)
-        return lambda: body(BodyContext(job, inputs, out.make, progress, self._cancel, model))
 
     def _model(self, name: str | None) -> Any:
         """The model with this name, if the app has a loader for it."""
@@ -321,6 +335,14 @@ class Usage:
         self.cpu_seconds = own.ru_utime + own.ru_stime + programs.ru_utime + programs.ru_stime
         self.max_rss_bytes = max(own.ru_maxrss, programs.ru_maxrss) * RSS_UNIT
         return round(self.cpu_seconds - before, 6)
+
+
+def _detail_of(folder: Folder | None, model: Any) -> dict[str, Any]:
+    """What the attempt keeps about a body that returned: its files, and the tokens it used."""
+    detail: dict[str, Any] = {"files": folder.files()} if folder else {}
+    if isinstance(model, ServedModel) and model.usage:
+        detail["usage"] = model.usage
+    return detail
 
 
 def _parse_object(text: str | None) -> dict[str, Any]:

@@ -57,6 +57,7 @@ class Work(NamedTuple):
     labels: str | None
     model: str | None
     inputs: str | None
+    server: str | None  # the server of the model as a JSON text; null if the app loads the model
 
 
 def pack_job(message: Message) -> bytes:

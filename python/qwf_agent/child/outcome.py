@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import signal
 import traceback
 from collections.abc import Mapping
@@ -13,8 +14,10 @@ from typing import Any, NamedTuple
 
 from qwf_agent.app import PermanentError, TemporaryError
 from qwf_agent.child.body import BadOutput, ImportFailed, ModelFailed, WrongArguments
+from qwf_agent.llm.errors import Cancelled, ServerLost
 
 TEMPFAIL_CODE = 75  # EX_TEMPFAIL of sysexits.h
+MIN_RETRY_S, MAX_RETRY_S = 0.1, 3600.0
 TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 # Words in the errors of CUDA, HIP, NVML and libraries on top of them, which mean that the card is
@@ -85,9 +88,21 @@ def of_exception(error: BaseException, limit: int, gpu: bool = False) -> Outcome
     if isinstance(error, ModelFailed):
         text = f"{error}\n{describe(error.__cause__ or error)}"
         return Outcome("error", error=clip(text, limit), detail={"reason": "model"})
-    kinds = ((TemporaryError, "tempfail"), (PermanentError, "fatal"))
+    kinds = (
+        (TemporaryError, "tempfail"), (PermanentError, "fatal"), (ServerLost, "lost"),
+        (Cancelled, "cancelled"),
+    )  # fmt: skip
     outcome = next((outcome for kind, outcome in kinds if isinstance(error, kind)), "error")
-    return Outcome(outcome, error=clip(describe(error), limit))
+    return Outcome(outcome, error=clip(describe(error), limit), detail=_detail_of(error))
+
+
+def _detail_of(error: BaseException) -> dict[str, Any]:
+    if isinstance(error, ServerLost):
+        return {"reason": "server"}
+    wait_s = error.retry_after_s if isinstance(error, TemporaryError) else None
+    if not isinstance(wait_s, (int, float)) or math.isnan(wait_s):
+        return {}
+    return {"retry_after_s": min(max(float(wait_s), MIN_RETRY_S), MAX_RETRY_S)}
 
 
 def _host_reason(error: BaseException | None, gpu: bool) -> str | None:
