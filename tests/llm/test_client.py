@@ -77,9 +77,9 @@ def test_the_answer_is_a_stream(slow: LlamaServer) -> None:
         reports.append((fraction, words))
         left.append(slow.busy())
 
-    reply = handle(slow, progress=report).chat("the cat", max_tokens=400, ignore_eos=True)
-    assert reply.usage["completion_tokens"] == 400
-    assert reports[0] == (1 / 400, "1 token")
+    reply = handle(slow, progress=report).chat("the cat", max_tokens=150, ignore_eos=True)
+    assert reply.usage["completion_tokens"] == 150
+    assert reports[0] == (1 / 150, "1 token")
     assert left[0] == 1
     assert len(reports) <= 2 + reply.seconds
 

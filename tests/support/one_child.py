@@ -7,7 +7,7 @@ import json
 import selectors
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,6 @@ class OneChild:
 
     slot: Slot
     selector: selectors.BaseSelector
-    progress: list[str] = field(default_factory=list)  # of the last job
 
     def begin(self, task: str, inputs: dict[str, Any], server: dict[str, Any] | None) -> Claim:
         """Give the child a job. `server` describes the server of its model."""
@@ -45,7 +44,6 @@ class OneChild:
         work = (1, None, None, task, "llm", 1, "", None, None, model, json.dumps(inputs))
         claim = Claim(1, "", task, "llm", 1, model, work, 60.0, 60.0, False)
         claim.server = server and json.dumps(server)
-        self.progress.clear()
         self.slot.assign(claim, 0.0)
         self.slot.flush()
         return claim
@@ -72,14 +70,11 @@ class OneChild:
 
     def _step(self) -> list[Any]:
         self._step_of_selector()
-        record = self.slot.progress()
-        if record is not None:
-            self.progress.append(record.message)
         return self.slot.answers()
 
     def _step_of_selector(self) -> None:
-        for key, events in self.selector.select(STEP_S):
-            key.data(events)
+        for key, _ in self.selector.select(STEP_S):
+            key.data()
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ def which(model: Any) -> dict[str, Any]:
 
 class Impolite(TemporaryError):
     def __init__(self) -> None:
-        self.retry_after_s = None
+        """It does not call that of its base."""
 
 
 @app.task()
@@ -39,3 +39,8 @@ def wait(seconds: float | None) -> None:
 @app.task()
 def wait_impolitely() -> None:
     raise Impolite
+
+
+@app.task()
+def wait_like_nothing() -> None:
+    raise TemporaryError(retry_after_s=float("nan"))
