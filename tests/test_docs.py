@@ -149,6 +149,18 @@ def test_a_person_can_work_through_a_workflow_in_psql(
     assert db.execute("select status::text from qwf.runs").fetchone() == ("completed",)
 
 
+def test_a_prompt_and_a_map_of_prompts_can_be_enqueued_from_psql(
+    environment: Environment, db: psycopg.Connection[Any]
+) -> None:
+    """The task that runs them is tested in tests/llm."""
+    db.execute("select qwf.create_queue('llm')")
+    psql(environment, "".join(fences(DOCS / "models.md", "sql")))
+    rows = db.execute(
+        "select task, queue, required_model from qwf.jobs where status = 'queued'"
+    ).fetchall()
+    assert rows == [("llm", "llm", "qwen3-8b")] * 3
+
+
 # Programs that run -------------------------------------------------------------------------------
 
 
