@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from qwf_agent.agent.log_pipe import LogPipe
+from qwf_agent.system.log_pipe import LogPipe
 from qwf_agent.child.scoreboard import Scoreboard
 from support.harness import Database, StartAgent, until
 

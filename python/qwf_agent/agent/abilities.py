@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from qwf_agent import __version__
-from qwf_agent.agent.lanes import allowed_cards, count, visible_devices
+from qwf_agent.agent.lanes import count
 from qwf_agent.agent.options import Options
 from qwf_agent.child.command import COMMAND
 from qwf_agent.child.outcome import describe
@@ -93,7 +93,7 @@ def _write_abilities(options: Options, writer: int) -> NoReturn:
     try:
         os.dup2(2, 1)
         sys.path.insert(0, str(Path.cwd()))
-        os.environ.update(visible_devices(options.gpu))
+        os.environ.update(gpu.visible_devices(options.gpu))
         try:
             answer = json.dumps(_find(options)._asdict())
         except BaseException as error:
@@ -112,7 +112,7 @@ def _find(options: Options) -> Abilities:
         return Abilities(names, needs)
     driver = gpu.find_driver()
     cards = driver() if driver else []
-    allowed = allowed_cards() if options.gpu in (None, "all") else {str(options.gpu)}
+    allowed = gpu.allowed_cards() if options.gpu in (None, "all") else {str(options.gpu)}
     cards = [card for card in cards if allowed is None or str(card.number) in allowed]
     wants_card = sorted(name for name, model in models.items() if model.device)
     no_card = _why_no_card(options, cards, wants_card[0]) if wants_card else None

@@ -10,23 +10,22 @@ import socket
 import struct
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
-from qwf_agent.agent.log_pipe import MARK_BYTES, LogPipe
 from qwf_agent.child import main
 from qwf_agent.child.main import TICKET
 from qwf_agent.child.messages import Message, Unpacker, read_message
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.system.cgroup import ControlGroup
+from qwf_agent.system.log_pipe import MARK_BYTES, LogPipe
+from qwf_agent.system.processes import GONE, kill_tree
 
 log = logging.getLogger("qwf_agent")
 
 READ_BYTES, READS_AT_ONCE = 1 << 18, 16
 MORE_BYTES = 16 << 20  # of an answer, besides output and error: the paths of up to 10,000 files
 REST_S = 5.0  # longest wait for the next part of a message
-GONE = (ProcessLookupError, PermissionError)
 
 
 class ChildExit(NamedTuple):
@@ -137,13 +136,7 @@ class ChildProcess:
         """Kill the child, its groups and all its descendants."""
         if self._group is not None:
             self._group.kill()
-        below = descendants(self.pid)
-        for kill in (os.killpg, os.kill):
-            with suppress(*GONE):
-                kill(self.pid, signal.SIGKILL)
-        for pid in below:
-            with suppress(*GONE):
-                os.kill(pid, signal.SIGKILL)
+        kill_tree(self.pid)
 
     def wait(self) -> ChildExit | None:
         """How the child ended, or None while it runs. After the end `take_messages` returns its
@@ -219,13 +212,3 @@ class ChildProcess:
             except Exception as error:
                 self.end_garbled(error)
         return True
-
-
-def descendants(pid: int) -> list[int]:
-    """The descendants of a process, except those whose parent has ended. Empty on systems other
-    than Linux."""
-    found: list[int] = []
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (task / "children").read_text().split())
-    return found + [below for child in found for below in descendants(child)]

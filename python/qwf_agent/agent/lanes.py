@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import selectors
 from collections.abc import Iterable
 
@@ -11,9 +10,8 @@ from qwf_agent.agent.settings import Settings
 from qwf_agent.agent.slot import Slot
 from qwf_agent.child.setup import Limits, Setup
 from qwf_agent.system.cgroup import ControlGroups
+from qwf_agent.system.gpu import visible_devices
 from qwf_agent.system.guardian import Guardian
-
-VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 
 
 def count(options: Options, cards: list[int]) -> int:
@@ -70,20 +68,6 @@ def setup(options: Options, settings: Settings, card: int | None, mark: str) -> 
         options.reload,
         mark,
     )
-
-
-def visible_devices(gpu: str | None) -> dict[str, str]:
-    """Variables that show a child one card or none; empty: all cards."""
-    if gpu in (None, "all"):
-        return {}
-    return dict.fromkeys(VISIBLE, "" if gpu == "none" else str(gpu))
-
-
-def allowed_cards() -> set[str] | None:
-    """Numbers of the cards that the environment of this process allows; None: all."""
-    given = next((os.environ[name] for name in VISIBLE if name in os.environ), None)
-    numbers = None if given is None else {part.strip() for part in given.split(",")}
-    return numbers if numbers is None or all(map(str.isdigit, numbers)) else None
 
 
 def _cards(options: Options, cards: list[int]) -> list[int | None]:

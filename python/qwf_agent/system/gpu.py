@@ -7,6 +7,7 @@ import csv
 import importlib
 import json
 import logging
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -16,6 +17,7 @@ log = logging.getLogger("qwf_agent")
 
 TOOL_S = 4.0  # longest a driver's command may take
 MIB = 1 << 20
+VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 # A card that reports less shares the machine's memory and does not know how much it has.
 MIN_VRAM_BYTES = 2048 * MIB
 
@@ -30,6 +32,20 @@ class Card(NamedTuple):
 
 
 Driver = Callable[[], list[Card]]
+
+
+def visible_devices(gpu: str | None) -> dict[str, str]:
+    """Variables that show a child one card or none; empty: all cards."""
+    if gpu in (None, "all"):
+        return {}
+    return dict.fromkeys(VISIBLE, "" if gpu == "none" else str(gpu))
+
+
+def allowed_cards() -> set[str] | None:
+    """Numbers of the cards that the environment of this process allows; None: all."""
+    given = next((os.environ[name] for name in VISIBLE if name in os.environ), None)
+    numbers = None if given is None else {part.strip() for part in given.split(",")}
+    return numbers if numbers is None or all(map(str.isdigit, numbers)) else None
 
 
 def find_driver() -> Driver | None:

@@ -1,0 +1,47 @@
+"""Signals for a process and everything that it started."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+GONE = (ProcessLookupError, PermissionError)
+
+
+def kill_tree(pid: int) -> None:
+    """Kill a process, its process group and all its descendants."""
+    below = descendants(pid)
+    for kill in (os.killpg, os.kill):
+        with suppress(*GONE):
+            kill(pid, signal.SIGKILL)
+    for one in below:
+        with suppress(*GONE):
+            os.kill(one, signal.SIGKILL)
+
+
+def end_tree(pid: int) -> None:
+    """Send SIGTERM once to every process of a group and to the descendants that have left it."""
+    outside = [one for one in descendants(pid) if _group_of(one) != pid]
+    with suppress(*GONE):
+        os.killpg(pid, signal.SIGTERM)
+    for one in outside:
+        with suppress(*GONE):
+            os.kill(one, signal.SIGTERM)
+
+
+def descendants(pid: int) -> list[int]:
+    """The descendants of a process, except those whose parent has ended. Empty on systems other
+    than Linux."""
+    found: list[int] = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found + [below for child in found for below in descendants(child)]
+
+
+def _group_of(pid: int) -> int | None:
+    with suppress(OSError):
+        return os.getpgid(pid)
+    return None
