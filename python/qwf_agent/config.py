@@ -40,7 +40,7 @@ VARIABLES = (
     *("QWF_JOB_ID", "QWF_RUN_ID", "QWF_NODE_ID", "QWF_ATTEMPT", "QWF_OUT", "QWF_INPUTS"),
     *("QWF_OUTPUT",),
 )
-KEYS = ("dsn", "agent", "web")  # of qwf.toml
+KEYS = ("dsn", "agent", "server", "web")  # of qwf.toml
 WEB_KEYS = ("people",)  # of [web]
 
 _logger = logging.getLogger(__name__)

@@ -1,0 +1,1 @@
+"""Model servers that an agent runs or uses: their configuration, their processes, their states."""
