@@ -88,13 +88,15 @@ class ControlGroups:
                 "control group %s cannot limit memory: only the watchdog enforces --max-rss", base
             )
 
-    def make(self) -> ControlGroup:
-        """Create a group for one more slot. Raises OSError."""
+    def make(self, limited: bool = True) -> ControlGroup:
+        """Create one more group; unless `limited`, it may use as much memory as it likes. Raises
+        OSError."""
         self._made += 1
-        return ControlGroup(self.base / f"{self.prefix}{self._made}", self._max_bytes)
+        folder = self.base / f"{self.prefix}{self._made}"
+        return ControlGroup(folder, self._max_bytes if limited else None)
 
     def folders(self) -> list[Path]:
-        """The groups of the slots."""
+        """The groups of the slots and of the model servers."""
         return list(self.base.glob(f"{self.prefix}[0-9]*"))
 
     def _remove_stale_groups(self) -> None:
