@@ -28,7 +28,10 @@ begin
     select f.id from qwf.model_requests f
     where f.host = v_worker.host and f.queue = v_worker.queue and f.taken_by is null
       and f.requested_at > qwf.now() - interval '5 min'
-      and (f.model is null or f.model = any (v_worker.models))
+      and (f.model is null or f.model = any (v_worker.models)
+        or exists (  -- of a model server that cannot serve now
+          select from jsonb_array_elements(v_worker.servers) s
+          where s.value -> 'models' ? f.model))
     order by f.id
     limit 10
     for update skip locked
