@@ -27,8 +27,9 @@ USES: dict[str, set[str]] = {
     "migrate": set(),
     "system": set(),
     "child": {"app", "llm", "qwf_agent", "system"},
-    "agent": {"child", "db", "exit_codes", "qwf_agent", "system", "versions"},
-    "__main__": {"agent", "child", "config", "exit_codes", "system"},
+    "servers": {"config", "system"},
+    "agent": {"child", "db", "exit_codes", "llm", "qwf_agent", "servers", "system", "versions"},
+    "__main__": {"agent", "child", "config", "exit_codes", "servers", "system"},
     "cli": {"config", "db", "embedded", "exit_codes", "migrate", "qwf_agent", "versions"},
     "web": {"cli", "config", "qwf_agent"},
 }

@@ -9,7 +9,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,14 +20,15 @@ from qwf_agent.agent.abilities import find_abilities
 from qwf_agent.agent.commands_folder import UnsafeCommands, check_commands
 from qwf_agent.agent.log_format import FORMATS, start_log
 from qwf_agent.agent.loop import Agent
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import SERVED_QUEUE, Options
 from qwf_agent.child.tasks import CannotLoad
 from qwf_agent.exit_codes import MISCONFIGURED, REFUSED
+from qwf_agent.servers.config import ServerConfig, read_servers
 from qwf_agent.system.cgroup import CannotUse, open_groups
 
 NOTHING_TO_RUN = (
-    "this agent has nothing to run: give --app MODULE:OBJECT, --nodes PACKAGE "
-    "or --allow-commands DIR"
+    "this agent has nothing to run: give --app MODULE:OBJECT, --nodes PACKAGE or --allow-commands "
+    "DIR; or serve the queue llm, with a model server [[server]] in qwf.toml"
 )
 F = TypeVar("F", bound=Callable[..., Any])
 COUNT = click.IntRange(min=1)
@@ -135,7 +136,8 @@ class Misconfigured(click.ClickException):
 @click.command("agent")
 @click.option("--config", callback=read_toml, is_eager=True, expose_value=False, hidden=True)
 @option("--queue", "Queue to serve; repeat for more. Default: default.", "queues", multiple=True)
-@option("--slots", "Number of bodies to run at once. Default: 1, or one per card.", type=COUNT,
+@option("--slots", "Number of bodies to run at once. Default: 1, one per card, or as many as the "
+        "model servers take.", type=COUNT,
         metavar="N")
 @option("--app", "App object with the tasks.", metavar="MODULE:OBJECT")
 @option("--nodes", "Package of node modules, each with a run() function.", metavar="PACKAGE")
@@ -211,7 +213,9 @@ def command(verbose: bool, log_format: str, **given: Any) -> int:
 
 def read_options(given: dict[str, Any]) -> Options:
     """Check the options together and fill in defaults. Raises ConfigError."""
-    if not (given["app"] or given["nodes"] or given["allow_commands"]):
+    given["queues"] = tuple(dict.fromkeys(given["queues"])) or ("default",)
+    given["servers"] = read_served(given["queues"])
+    if not (given["app"] or given["nodes"] or given["allow_commands"] or given["servers"]):
         raise config.ConfigError(NOTHING_TO_RUN)
     commands = given["allow_commands"]
     if commands is not None and not commands.is_dir():
@@ -219,11 +223,18 @@ def read_options(given: dict[str, Any]) -> Options:
     given["dsn"] = config.find_dsn(given["dsn"])
     if given["listen_dsn"] is not None:
         given["listen_dsn"] = config.read_dsn(given["listen_dsn"], "--listen-dsn")
-    given["queues"] = tuple(dict.fromkeys(given["queues"])) or ("default",)
     given["labels"] = tuple(_label(label) for label in given["labels"])
     given["host"] = given["host"] or socket.gethostname()
     given["out_root"] = (given["out_root"] or config.home() / "out").absolute()
     return Options(**given)
+
+
+def read_served(queues: Collection[str]) -> tuple[ServerConfig, ...]:
+    """The model servers of the box, for an agent that serves their queue: another agent of the box
+    may use the same qwf.toml. Raises ConfigError."""
+    if SERVED_QUEUE not in queues:
+        return ()
+    return read_servers(config.load_toml().get("server", []), str(config.toml_path()))
 
 
 def _label(text: str) -> tuple[str, str]:

@@ -61,13 +61,19 @@ def report_log(job_id: int, token: str, printed: int, tail: str) -> Query:
 
 
 def worker_orders(worker: str) -> Query:
-    """The state that people want for the worker: state, policy, requested_by, reason, until."""
+    """The state that people want for the worker: state, policy, requested_by, reason, until;
+    and what is set for its model servers: server, parallel, server_idle."""
     return Query("select * from qwf.worker_orders({})", (worker,), soft=True)
 
 
 def suspend_worker(worker: str, reason: str) -> Query:
     """Switches the worker's host off for five minutes; false if it is off already."""
     return Query("select * from qwf.suspend_worker({}, {})", (worker, reason))
+
+
+def report_broken_server(worker: str, server: str, error: str) -> Query:
+    """Records that a model server failed too often to be started again soon."""
+    return Query("select * from qwf.report_broken_server({}, {}, {})", (worker, server, error))
 
 
 def take_model_requests(worker: str) -> Query:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from qwf_agent.system.log_pipe import LogPipe
 from qwf_agent.child.scoreboard import Scoreboard
+from qwf_agent.system.log_pipe import LogPipe
 from support.harness import Database, StartAgent, until
 
 

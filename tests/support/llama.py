@@ -190,10 +190,12 @@ class LlamaServer:
 
 
 @contextlib.contextmanager
-def served(path: Path, parallel: int = 2, model: str = "tiny") -> Iterator[LlamaServer]:
-    """Serve a model until the end of the block."""
+def served(
+    path: Path, parallel: int = 2, model: str = "tiny", port: int = 0
+) -> Iterator[LlamaServer]:
+    """Serve a model until the end of the block, on this port or a free one."""
     need_llama()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", port)) as listener:
         port = listener.getsockname()[1]
     values = {"path": str(path), "port": port, "parallel": parallel, "model": model}
     command = [part.format_map(values) for part in COMMAND]

@@ -18,6 +18,7 @@ from qwf_agent.agent.options import Options
 from qwf_agent.child.command import COMMAND
 from qwf_agent.child.outcome import describe
 from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
+from qwf_agent.llm.task import LLM
 from qwf_agent.system import gpu
 
 LONGEST_PATH = 4096  # bytes; of register_worker()
@@ -25,18 +26,28 @@ LONGEST_PATH = 4096  # bytes; of register_worker()
 
 class Abilities(NamedTuple):
     """Names of the tasks; models with the GPU memory that each needs, MiB; numbers of the cards;
-    memory of the largest card, MiB, if known; why the models cannot use a card here, or None."""
+    memory of the largest card, MiB, if known; why the models cannot use a card here, or None; the
+    memory of each card of the box by its number, MiB, as far as known."""
 
     tasks: list[str] = []  # noqa: RUF012 - never changed
     models: dict[str, int] = {}  # noqa: RUF012 - never changed
     cards: list[int] = []  # noqa: RUF012 - never changed
     vram_mb: int | None = None
     no_card: str | None = None
+    cards_mb: dict[str, int] = {}  # noqa: RUF012 - never changed
+
+
+class Served(NamedTuple):
+    """What the model servers of an agent offer: the models that can be had now, and the servers as
+    register_worker() takes them."""
+
+    models: list[str]
+    servers: list[dict[str, Any]]
 
 
 def find_abilities(options: Options) -> Abilities:
     """Find the tasks, models and cards. Raises CannotLoad with the import error."""
-    if not (options.app or options.nodes or options.lanes):
+    if not (options.app or options.nodes or options.lanes or _servers_use_cards(options)):
         return Abilities()
     reader, writer = os.pipe()
     pid = os.fork()
@@ -61,24 +72,36 @@ def find_abilities(options: Options) -> Abilities:
     return Abilities(**found)
 
 
-def registration(options: Options, abilities: Abilities) -> dict[str, Any]:
-    """What a worker registers about itself."""
+def registration(
+    options: Options, abilities: Abilities, served: Served | None = None
+) -> dict[str, Any]:
+    """What a worker registers about itself, and about the model servers, if it has some."""
     vram_mb = options.vram_mb or abilities.vram_mb
     fitting = [
         name for name, needed in abilities.models.items() if vram_mb is None or needed <= vram_mb
     ]
+    models = fitting if abilities.models else None
+    if served is not None:
+        models = sorted({*fitting, *served.models})
     return {
         "pid": os.getpid(),
         "version": __version__,
         "slots": count(options, abilities.cards),
-        "tasks": abilities.tasks + ([COMMAND] if options.allow_commands else []),
-        "models": fitting if abilities.models else None,
+        "tasks": abilities.tasks + built_in_tasks(options),
+        "models": models,
         "vram_mb": vram_mb,
         "labels": dict(options.labels),
         "rank": options.rank,
         "project": options.project,
         "out_root": _announced(options.out_root),
+        **({} if served is None else {"servers": served.servers}),
     }
+
+
+def built_in_tasks(options: Options) -> list[str]:
+    """The tasks that need no code of the user."""
+    commands = [COMMAND] if options.allow_commands else []
+    return commands + ([LLM] if options.servers else [])
 
 
 def _announced(folder: Path) -> str | None:
@@ -106,17 +129,26 @@ def _write_abilities(options: Options, writer: int) -> NoReturn:
 
 def _find(options: Options) -> Abilities:
     tasks = Tasks(options.app, options.nodes)
-    names, models = tasks.names(), tasks.models()
-    needs = tasks.model_needs()
-    if not options.lanes or options.gpu == "none":
+    names, models, needs = tasks.names(), tasks.models(), tasks.model_needs()
+    for_children = options.lanes and options.gpu != "none"
+    if not for_children and not _servers_use_cards(options):
         return Abilities(names, needs)
     driver = gpu.find_driver()
     cards = driver() if driver else []
+    sizes_mb = {str(card.number): gpu.vram_mb([card]) for card in cards}
+    known_mb = {number: size for number, size in sizes_mb.items() if size is not None}
+    if not for_children:
+        return Abilities(names, needs, vram_mb=gpu.vram_mb(cards), cards_mb=known_mb)
     allowed = gpu.allowed_cards() if options.gpu in (None, "all") else {str(options.gpu)}
     cards = [card for card in cards if allowed is None or str(card.number) in allowed]
     wants_card = sorted(name for name, model in models.items() if model.device)
     no_card = _why_no_card(options, cards, wants_card[0]) if wants_card else None
-    return Abilities(names, needs, [card.number for card in cards], gpu.vram_mb(cards), no_card)
+    numbers = [card.number for card in cards]
+    return Abilities(names, needs, numbers, gpu.vram_mb(cards), no_card, known_mb)
+
+
+def _servers_use_cards(options: Options) -> bool:
+    return any(not server.external and server.card != "none" for server in options.servers)
 
 
 def _why_no_card(options: Options, cards: list[gpu.Card], model: str) -> str | None:

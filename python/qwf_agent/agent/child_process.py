@@ -19,7 +19,7 @@ from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.system.cgroup import ControlGroup
 from qwf_agent.system.log_pipe import MARK_BYTES, LogPipe
-from qwf_agent.system.processes import GONE, kill_tree
+from qwf_agent.system.processes import GONE, kill_group, kill_tree
 
 log = logging.getLogger("qwf_agent")
 
@@ -145,8 +145,7 @@ class ChildProcess:
         if pid == 0:
             return None
         self._reaped = True
-        with suppress(*GONE):
-            os.killpg(self.pid, signal.SIGKILL)  # the processes that it left in its group
+        kill_group(self.pid)  # the processes that it left
         out_of_memory = None
         if self._group is not None:
             self._group.kill()

@@ -1,5 +1,5 @@
-"""What operators want from a worker: whether it is on or off, and which models to load or
-unload."""
+"""What operators want from a worker: whether it is on or off, which models to load or unload, and
+how its model servers should serve."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from qwf_agent import db
 from qwf_agent.agent.link import Call, Link, Notification
 from qwf_agent.agent.settings import SHORTEST_S
 from qwf_agent.agent.slot import ModelOrder
+from qwf_agent.servers.fleet import Orders
 
 log = logging.getLogger("qwf_agent")
 
@@ -30,6 +31,7 @@ class Control:
         self.policy: str | None = UNKNOWN
         self.every_s = every_s  # seconds between two calls if notifications arrive
         self.notifications_arrive = False
+        self.servers = Orders()  # what is set for its model servers
         self.unregistered = False  # the database has no such worker any more
         self._worker_id = worker_id
         self._payload = f"{host}:{queue}"
@@ -112,6 +114,10 @@ class Control:
         row, before = call.rows[0], self._applied
         self.policy = self._applied = None if row["state"] == "on" else row["policy"]
         self._ends = row["until"] is not None
+        idle = row.get("server_idle")
+        self.servers = Orders(
+            row.get("server"), row.get("parallel"), None if idle is None else idle.total_seconds()
+        )
         self._ask_at = min(self._ask_at, now + self._wait_s)
         if self.policy == before:
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterable
 
@@ -17,6 +18,9 @@ from qwf_agent.system.cgroup import OomKills, own_group
 log = logging.getLogger("qwf_agent")
 
 RELEASED = Outcome("released")
+SERVER_LOST = Outcome(
+    "lost", error="the model server ended under the request", detail={"reason": "server"}
+)
 SWITCHED_OFF = Outcome("released", detail={"reason": "worker_off"})
 
 # Called when a job has ended, with its claim, outcome, reason and the seconds its body ran.
@@ -36,6 +40,8 @@ class Endings:
         self._host = host
         self._listener = listener
         self._oom = OomKills(own_group())
+        # Whether the model server that a job used has ended.
+        self.lost_server: Callable[[Claim], bool] | None = None
 
     def conclude(self, answer: JobAnswer) -> None:
         """Report a job that its child has answered."""
@@ -47,11 +53,22 @@ class Endings:
             log.debug(
                 "job %d %s: %s in %.3f s", claim.job_id, claim.task, answer.outcome, answer.seconds
             )
+            if answer.outcome == "error" and self.lost_server and self.lost_server(claim):
+                self._conclude_lost_server(answer)
+                return
             self._listener(claim, answer.outcome, answer.reason, answer.seconds)
             failed = None
             if answer.outcome in FAILED:
                 failed = FailedAttempt(claim, answer.outcome, answer.reason, answer.rendered)
             self._reporter.add(claim, answer.rendered, answer.log, failed)
+
+    def _conclude_lost_server(self, answer: JobAnswer) -> None:
+        """Report a job whose body failed because its model server had ended: its HTTP client may
+        be one that knows nothing of outcomes."""
+        error = json.loads(answer.rendered).get("error")
+        outcome = SERVER_LOST._replace(error=f"{SERVER_LOST.error}\n{error or ''}".strip())
+        self._listener(answer.claim, outcome.outcome, "server", answer.seconds)
+        self.report(answer.claim, outcome, answer.log)
 
     def conclude_death(self, death: ChildDeath) -> None:
         """Report the job that was running when its child died; requeue those that had not

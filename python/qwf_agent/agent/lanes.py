@@ -5,7 +5,7 @@ from __future__ import annotations
 import selectors
 from collections.abc import Iterable
 
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import SERVED_QUEUE, Options
 from qwf_agent.agent.settings import Settings
 from qwf_agent.agent.slot import Slot
 from qwf_agent.child.setup import Limits, Setup
@@ -15,8 +15,14 @@ from qwf_agent.system.guardian import Guardian
 
 
 def count(options: Options, cards: list[int]) -> int:
-    """The number of slots, with and without a card."""
-    return options.slots or max(1, len(_cards(options, cards)))
+    """The number of slots, with and without a card; by default also one for each request that the
+    model servers take at once."""
+    if options.slots:
+        return options.slots
+    requests = sum(server.parallel for server in options.servers)
+    if requests and options.queues == (SERVED_QUEUE,):
+        return requests
+    return requests + max(1, len(_cards(options, cards)))
 
 
 def make_slots(
@@ -26,17 +32,21 @@ def make_slots(
     selector: selectors.BaseSelector,
     guardian: Guardian,
     groups: ControlGroups | None,
+    there_are: int = 0,
+    total: int | None = None,
 ) -> list[Slot]:
-    """Make the slots of an agent on a box with these cards; those with a card come first."""
-    total = count(options, cards)
+    """Make the slots of an agent on a box with these cards, in all `total` or those of the options;
+    those with a card come first. `there_are` is how many of them there are already."""
+    total = count(options, cards) if total is None else total
     recycle_jobs = recycle_after(options, settings)
     lanes = _cards(options, cards)[:total]
+    kinds = [(True, card) for card in lanes] + [(False, None)] * (total - len(lanes))
     return [
         Slot(
             selector, guardian, setup(options, settings, card, guardian.mark), recycle_jobs, heavy,
             card, None if groups is None else groups.make(),
         )
-        for heavy, card in [(True, card) for card in lanes] + [(False, None)] * (total - len(lanes))
+        for heavy, card in kinds[there_are:]
     ]  # fmt: skip
 
 

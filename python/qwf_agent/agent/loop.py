@@ -13,6 +13,7 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Iterator
+from typing import Any
 
 from qwf_agent import __version__, db
 from qwf_agent.agent import watchdogs
@@ -22,7 +23,7 @@ from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.endings import Endings
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.jitter import spread
-from qwf_agent.agent.lanes import configure, make_slots
+from qwf_agent.agent.lanes import configure, count, make_slots
 from qwf_agent.agent.link import Call, Link, Links
 from qwf_agent.agent.log_sender import LogSender
 from qwf_agent.agent.options import Options
@@ -30,6 +31,7 @@ from qwf_agent.agent.outage_log import OutageLog
 from qwf_agent.agent.pool import NO_ROOM, Pool, Room
 from qwf_agent.agent.progress_sender import ProgressSender
 from qwf_agent.agent.reporter import Reporter
+from qwf_agent.agent.serving import Serving
 from qwf_agent.agent.settings import Settings, read_settings
 from qwf_agent.agent.signals import Signals
 from qwf_agent.agent.sleeper import CHECK_TICKS, STALE_AGE, Registration
@@ -82,7 +84,6 @@ class Agent:
         name = f"qwf agent {options.host} {','.join(options.queues)}"
         self.options = options
         self.abilities = abilities
-        self.info = json.dumps(registration(options, abilities))
         self.selector = selectors.DefaultSelector()
         self.urgent = selectors.DefaultSelector()  # also handled while it gathers answers
         self.selector.register(self.urgent, selectors.EVENT_READ, self.take_urgent)
@@ -104,6 +105,10 @@ class Agent:
         self.telemetry = Telemetry(self.selector, options.host, options.dsn)
         self.groups = groups
         self.guardian = Guardian(groups)
+        self.serving = Serving(
+            options, abilities, self.slots, self.endings, self.selector, self.guardian, groups
+        )
+        self.info = json.dumps(registration(options, abilities, self.serving.served()))
         self.reregistering: dict[Worker, Iterator[None]] = {}
         self.ticking: Call | None = None
         self.tick_at = 0.0
@@ -151,6 +156,7 @@ class Agent:
             self.heartbeat()
             self.collect_claims()
             self.control()
+            self.serve_models()
             self.hand_out()
             self.claim()
             self.report()
@@ -211,6 +217,7 @@ class Agent:
             self.kill_at = float("inf")
             self.give_up_at = min(self.give_up_at, self.now + REPORT_GRACE_S)
             self.endings.kill_all()
+            self.serving.kill()
 
     def reap(self) -> None:
         """Handle the answers and deaths of children; fork new ones."""
@@ -265,7 +272,7 @@ class Agent:
         for worker in self.workers:
             if worker.beat_due(self.now):
                 held = [*self.slots.claims(), *self.reporter.claims()]
-                worker.beat(held, json.dumps(self.slots.stats()), self.now)
+                worker.beat(held, json.dumps(self.stats()), self.now)
             for token, verdict in worker.verdicts(self.now).items():
                 claim = self.slots.find(token) if verdict != "ok" else None
                 self.endings.apply_verdict(claim, verdict, self.now + worker.settings.cancel_grace)
@@ -292,18 +299,27 @@ class Agent:
             if worker.control.step(self.now):
                 self.switch(worker)
             for order in worker.control.orders():
-                if worker.control.on:
-                    self.slots.order(order)
-                else:
+                if not worker.control.on:
                     worker.control.answer(order, "the worker is switched off")
+                elif not self.serving.take_order(order, self.now):
+                    self.slots.order(order)
             if not worker.control.on:
                 self.endings.park(worker.queue, kill=worker.control.policy == "hard")
             self.reregister(worker)
-        for order, error in self.slots.take_orders_done():
+        for order, error in self.slots.take_orders_done() + self.serving.take_orders_done():
             self.workers[0].control.answer(order, error)
         self.parked = all(worker.control.frees_memory for worker in self.workers)
         for slot in self.slots if self.parked else ():
             slot.retire()
+
+    def serve_models(self) -> None:
+        """Start and stop model servers as the jobs in the backlog need them, and register what they
+        can serve."""
+        if self.serving.step(self.now, self.workers, self.draining, self.soft):
+            self.info = json.dumps(
+                registration(self.options, self.abilities, self.serving.served())
+            )
+            self.add_slots()
 
     def hand_out(self) -> None:
         """Hand jobs of the backlog to children; while draining, release them instead."""
@@ -354,6 +370,10 @@ class Agent:
 
     # What the steps need.
 
+    def stats(self) -> dict[str, Any]:
+        """What a heartbeat reports."""
+        return {**self.slots.stats(), **self.serving.stats(self.now)}
+
     def room(self) -> Room:
         """How many jobs to claim now."""
         if self.draining or self.reporter.is_behind():
@@ -361,7 +381,8 @@ class Agent:
         return self.slots.room(self.now, any(worker.found_all for worker in self.workers))
 
     def job_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
-        """Tell the circuit breaker of the worker how a job ended."""
+        """Tell the circuit breaker of the worker and the model servers how a job ended."""
+        self.serving.job_ended(claim, reason)
         for worker in self.workers:
             if worker.queue == claim.queue:
                 worker.circuit_breaker.record(claim, outcome, reason, seconds)
@@ -423,7 +444,7 @@ class Agent:
                 other.retire()
         self.abilities = self.abilities._replace(tasks=found[0], models=found[1])
         log.info("the code of the tasks has changed: now %s", ", ".join(found[0]) or "no tasks")
-        self.info = json.dumps(registration(self.options, self.abilities))
+        self.info = json.dumps(registration(self.options, self.abilities, self.serving.served()))
 
     def reregister(self, worker: Worker) -> None:
         """Register the worker again if the database has lost its row."""
@@ -449,17 +470,21 @@ class Agent:
         self.listener.listen(db.WORKER_CONTROL)
         for queue in self.options.queues:
             self.workers.append(self.register(queue, give_up_at))
-        slots = make_slots(
-            self.options,
-            self.abilities.cards,
-            self.workers[0].settings,
-            self.selector,
-            self.guardian,
-            self.groups,
-        )
-        self.slots.slots = slots
+        self.add_slots()
         self.systemd.ready(f"serving {', '.join(self.options.queues)}")
         log.info("serving %s with %s", ", ".join(self.options.queues), self.slots.describe())
+
+    def add_slots(self) -> None:
+        """Make the slots at the start, and more when an operator lets the model servers take more
+        requests at once."""
+        have, total = len(self.slots.slots), count(self.options, self.abilities.cards)
+        if self.options.slots is None:
+            total += self.serving.more_requests()
+        if have < total:
+            self.slots.slots += make_slots(
+                self.options, self.abilities.cards, self.workers[0].settings, self.selector,
+                self.guardian, self.groups, have, total,
+            )  # fmt: skip
 
     def ask(self, query: db.Query, give_up_at: float) -> str:
         """The value of a query that the start needs; waits for the database and the schema. Raises
@@ -519,6 +544,7 @@ class Agent:
         times += [self.systemd.next_at(), self.logs.next_at(), self.failures.next_at()]
         measure_at = self.telemetry.next_at(self.slots.any_long(self.now))
         times.append(max(measure_at, self.watched_at + WATCH_S))
+        times.append(self.serving.next_at())
         times += [worker.next_at(self.had_room.total) for worker in self.workers]
         return min(times + ([self.tick_at] if self.durable.up and self.ticking is None else []))
 
@@ -542,7 +568,7 @@ class Agent:
         if self.slots.claims() or any(worker.asked.total for worker in self.workers):
             return False
         self.give_up_at = min(self.give_up_at, self.now + REPORT_GRACE_S)
-        return self.reporter.idle()
+        return self.reporter.idle() and self.serving.is_down()
 
     def stop(self) -> None:
         """End the children and the registrations."""
@@ -559,6 +585,7 @@ class Agent:
                 self.wait(self.now + BUSY_WAIT_S)
             if call.failure is not None or not call.done:
                 log.warning("cannot deregister: %s", call.failure or "no answer")
+        self.serving.close()
         self.telemetry.close()
         self.guardian.close()
         log.info("stopped")

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from qwf_agent.servers.config import ServerConfig
+
+SERVED_QUEUE = "llm"  # an agent of this queue runs the model servers of its box
+NO_CARD = frozenset({"cpu", "default", SERVED_QUEUE})
+
 
 @dataclass(frozen=True)
 class Options:
@@ -35,14 +40,15 @@ class Options:
     max_rss: int | None = None
     cgroup: Path | None = None
     listen_dsn: str | None = None
+    servers: tuple[ServerConfig, ...] = ()
 
     @property
     def gpu_queues(self) -> frozenset[str]:
         """Queues whose jobs need a card to themselves unless they are light: the queue gpu; with
-        --gpu every queue except cpu and default, or all queues if there is no other."""
+        --gpu every queue except cpu, default and llm; if there is no other, all but llm."""
         if self.gpu is None:
             return frozenset({"gpu"} & set(self.queues))
-        return frozenset(set(self.queues) - {"cpu", "default"} or self.queues)
+        return frozenset(set(self.queues) - NO_CARD or set(self.queues) - {SERVED_QUEUE})
 
     @property
     def lanes(self) -> bool:

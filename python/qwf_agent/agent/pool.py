@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from qwf_agent.agent.batch_size import BATCH_S, BatchSize
@@ -36,6 +36,8 @@ class Pool:
         self.slots = slots
         self.backlog: deque[Claim] = deque()
         self.batch_size = batch_size
+        # Whether a job that needs a model may start now. It is asked when there is a slot for it.
+        self.admit: Callable[[Claim], bool] | None = None
         self._nothing_to_do: list[tuple[ModelOrder, str | None]] = []
 
     def __iter__(self) -> Iterator[Slot]:
@@ -123,17 +125,20 @@ class Pool:
 
     def hand_out(self) -> None:
         """Hand jobs of the backlog to the children with the least work, several short ones at a
-        time. A heavy job that has to wait does not delay light ones."""
+        time. A heavy job that has to wait does not delay light ones, and one that waits for a model
+        server delays no other."""
         kept: deque[Claim] = deque()
         cards_are_busy = False
         while self.backlog:
             claim = self.backlog.popleft()
             seconds = self.batch_size.expected(claim.task)
             slot = None if claim.heavy and cards_are_busy else self._slot_for(claim, seconds)
-            if slot is not None:
+            if slot is not None and self._may_start(claim):
                 slot.assign(claim, seconds)
                 continue
             kept.append(claim)
+            if slot is not None:
+                continue
             cards_are_busy = True
             if not claim.heavy:
                 break  # if no slot takes a light job, none takes any job
@@ -162,6 +167,9 @@ class Pool:
         idle = any(slot.ready and not slot.claims for slot in slots)
         enough = idle or 2 * room >= self.batch_size.hold * len(slots)
         return max(0, min(room, self.batch_size.batch * len(slots))) if enough else 0
+
+    def _may_start(self, claim: Claim) -> bool:
+        return claim.model is None or self.admit is None or self.admit(claim)
 
     def _slot_for(self, claim: Claim, seconds: float) -> Slot | None:
         """The best slot that can take a job of `seconds` now: one that has its model and the least

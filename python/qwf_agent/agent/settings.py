@@ -37,6 +37,7 @@ class Settings:
     gpu_health_window: float
     model_load_grace: float
     model_idle: float
+    affinity_max_wait: float
     recycle_jobs: int
     metrics: float
     max_log_bytes: int

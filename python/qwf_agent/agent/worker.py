@@ -20,6 +20,7 @@ from qwf_agent.agent.sleeper import Registration, Sleeper
 
 log = logging.getLogger("qwf_agent")
 
+CHANGING = ("tasks", "models", "servers")  # what update_worker() takes
 TROUBLE_S = 1.0  # pause after a call that failed
 
 
@@ -87,10 +88,11 @@ class Worker:
             if call.failure is not None and call.failure.lost:
                 self._info = None  # the database may not have it
             elif call.failure is not None:
-                log.warning("the new tasks of %s are not registered: %s", self.queue, call.failure)
+                log.warning("what %s offers now is not registered: %s", self.queue, call.failure)
         if self._updating is None and info != self._info and self._links.durable.up:
             self._info = info
-            changing = {name: json.loads(info)[name] for name in ("tasks", "models")}
+            known = json.loads(info)
+            changing = {name: known[name] for name in CHANGING if name in known}
             query = db.update_worker(self.id, json.dumps(changing))
             self._updating = self._links.durable.send(query)
 

@@ -13,12 +13,16 @@ GONE = (ProcessLookupError, PermissionError)
 def kill_tree(pid: int) -> None:
     """Kill a process, its process group and all its descendants."""
     below = descendants(pid)
-    for kill in (os.killpg, os.kill):
-        with suppress(*GONE):
-            kill(pid, signal.SIGKILL)
-    for one in below:
+    kill_group(pid)
+    for one in (pid, *below):
         with suppress(*GONE):
             os.kill(one, signal.SIGKILL)
+
+
+def kill_group(pid: int) -> None:
+    """Kill every process of the process group with this number."""
+    with suppress(*GONE):
+        os.killpg(pid, signal.SIGKILL)
 
 
 def end_tree(pid: int) -> None:

@@ -1,0 +1,121 @@
+"""The tables [[server]] of qwf.toml: what they say, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from qwf_agent.config import ConfigError
+from qwf_agent.servers.config import read_servers
+from support.harness import run_agent
+
+COMMAND = ["serve", "{path}", "--port", "{port}"]
+TABLE = {"name": "llama", "command": COMMAND, "models": {"tiny": {"path": "/tiny.gguf"}}}
+URL = {"name": "ours", "url": "http://10.0.0.5:11434", "models": {"tiny": {}}}
+
+
+def test_a_table_has_defaults() -> None:
+    (server,) = read_servers([TABLE])
+    assert (server.kind, server.health, server.card) == ("openai", "/health", "all")
+    assert (server.parallel, server.idle, server.start_timeout) == (4, 300, None)
+    assert server.one_at_a_time
+    assert not server.external
+
+
+def test_a_table_says_everything() -> None:
+    model = {"path": "/q", "vram_gb": 9.5, "args": ["--max-model-len", "16384"]}
+    table = {**TABLE, "card": 0, "parallel": 8, "idle": "5min", "start_timeout": "20 min",
+             "stop": ["docker", "stop", "x"], "models": {"qwen": model}}  # fmt: skip
+    (server,) = read_servers([table])
+    assert (server.card, server.parallel, server.idle, server.start_timeout) == ("0", 8, 300, 1200)
+    assert server.stop == ("docker", "stop", "x")
+    assert server.announced(8, 300)["models"] == {"qwen": 9728}
+    assert server.models[0].args == ("--max-model-len", "16384")
+
+
+def test_an_address_is_of_somebody_else() -> None:
+    (server,) = read_servers([{**URL, "kind": "ollama"}])
+    assert server.external
+    assert server.address == ("10.0.0.5", 11434)
+    assert server.health == "/api/version"
+    assert not server.one_at_a_time
+
+
+@pytest.mark.parametrize("text", ["90s", "1.5 min", 90, "90000ms"])
+def test_a_time_has_a_unit_or_is_seconds(text: Any) -> None:
+    assert read_servers([{**TABLE, "idle": text}])[0].idle == 90
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"idel": 3}, "unknown key 'idel': did you mean 'idle'?"),
+        ({"kind": "vllm"}, 'kind has to be openai or ollama, not "vllm"'),
+        ({"name": "a b"}, "name has to be"),
+        ({"parallel": 0}, "parallel has to be a whole number from 1 to 10000, not 0"),
+        ({"parallel": True}, "parallel has to be"),
+        ({"idle": "5 minutes"}, "idle has to be a number of seconds"),
+        ({"idle": -1}, "idle has to be"),
+        ({"card": "gpu0"}, 'card has to be a number, "all" or "none"'),
+        ({"command": "serve {port}"}, "command has to be a list of texts"),
+        ({"command": ["serve", "{path}"]}, "command does not say {port}"),
+        ({"command": [*COMMAND, "{modell}"]}, "unknown {modell}: did you mean {model}?"),
+        ({"command": ["serve", "{port}"]}, "model 'tiny': path is of no use"),
+        ({"url": "http://box"}, "command is for a server with a command, this one has a url"),
+        ({"models": {}}, "it serves no model"),
+        ({"models": {"tiny": {}}}, "model 'tiny': path is missing"),
+        ({"models": {"tiny": {"path": "/t", "vram": 1}}}, "unknown key 'vram'"),
+        ({"models": {"tiny": {"path": "/t", "vram_gb": 0}}}, "vram_gb has to be"),
+        ({"share": 1}, "unknown key 'share'"),
+    ],
+    ids=str,
+)
+def test_a_wrong_table_is_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_servers([{**TABLE, **change}], "/box/qwf.toml")
+    assert str(caught.value).startswith("/box/qwf.toml: [[server]] ")
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"url": "https://box"}, 'url has to be like "http://127.0.0.1:11434"'),
+        ({"url": "http://box:99999"}, "url has to be like"),
+        ({"url": "http://box/v1"}, "url has to be like"),
+        ({"idle": 5}, "idle is for a server with a command"),
+        ({"models": {"tiny": {"args": ["x"]}}}, "args need a command"),
+        ({"url": None}, "url has to be a text"),
+    ],
+    ids=str,
+)
+def test_a_wrong_address_is_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_servers([{**URL, **change}])
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"name": "x"}, "write [[server]]"),
+        ([{"command": COMMAND}], "[[server]] number 1: it has no name"),
+        ([{"name": "x", "models": {"m": {}}}], "it needs either a command or a url"),
+        ([TABLE, TABLE], "two tables [[server]] have the name 'llama'"),
+    ],
+    ids=str,
+)
+def test_wrong_tables_are_refused(tables: object, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_servers(tables)
+    assert said in str(caught.value)
+
+
+def test_an_agent_of_the_queue_says_what_is_wrong_and_does_not_start(tmp_path: Path) -> None:
+    (tmp_path / "qwf.toml").write_text('dsn = "host=/nowhere"\n[[server]]\nname = "x"\n')
+    code, said = run_agent(tmp_path, "--queue", "llm")
+    assert (code, "[[server]] 'x': it needs either a command or a url" in said) == (78, True)
+    code, said = run_agent(tmp_path, "--queue", "cpu")
+    assert (code, "nothing to run" in said) == (78, True), "its own queue has no servers"
