@@ -165,7 +165,7 @@ def test_a_group_of_its_owner_alone_may_write(above: Path, monkeypatch: pytest.M
         ("[agents]\nslots = 3", r"unknown key 'agents': did you mean 'agent'\?"),
         (
             "slots = 3",
-            r"unknown key 'slots': use one of dsn, agent, web; the options .* below \[agent\]",
+            r"unknown key 'slots': use one of dsn, agent, server, web; the options .*\[agent\]",
         ),
         ("agent = 3", "agent is not a table"),
         ("web = 3", "web is not a table"),

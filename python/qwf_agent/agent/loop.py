@@ -443,6 +443,7 @@ class Agent:
             if other is not slot:
                 other.retire()
         self.abilities = self.abilities._replace(tasks=found[0], models=found[1])
+        self.serving.abilities = self.abilities
         log.info("the code of the tasks has changed: now %s", ", ".join(found[0]) or "no tasks")
         self.info = json.dumps(registration(self.options, self.abilities, self.serving.served()))
 

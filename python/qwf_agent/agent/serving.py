@@ -37,6 +37,14 @@ class Given(NamedTuple):
     start: int
 
 
+class Asked(NamedTuple):
+    """An order to load a model that is not done: for which server, and when it came."""
+
+    order: ModelOrder
+    server: OwnServer
+    at: float
+
+
 class Serving:
     """Counts the requests in flight and the jobs that wait, and steps the servers.
 
@@ -55,13 +63,11 @@ class Serving:
         groups: ControlGroups | None,
     ) -> None:
         self.fleet = Fleet(options.servers, Cards(abilities.cards_mb), selector, guardian, groups)
-        self._abilities = abilities
+        self.abilities = abilities
         self._pool = pool
         self._endings = endings
         self._orders_applied = Orders()
-        self._asked: list[
-            tuple[ModelOrder, OwnServer, float]
-        ] = []  # orders to load that are not done
+        self._asked: list[Asked] = []
         self._done: list[tuple[ModelOrder, str | None]] = []
         self._given: dict[Claim, Given] = {}
         self._waits_since: dict[Claim, float] = {}
@@ -98,7 +104,11 @@ class Serving:
         """Whether the job may be handed to a child now; then it counts as in flight."""
         if claim.model not in self._names:
             return True
-        for server in self.fleet.choice(claim.model):
+        servers = self.fleet.choice(claim.model)
+        if not servers:  # the app may have a loader for it
+            claim.server = None
+            return claim.model in self.abilities.models
+        for server in servers:
             if server.is_ready_for(claim.model) and server.inflight < server.parallel:
                 server.inflight += 1
                 claim.server = server.for_child(claim.model)
@@ -130,7 +140,7 @@ class Serving:
             self._done.append((order, EXTERNAL if order.action != "load" else server.error))
         elif order.action == "load":
             server.retry_soon()
-            self._asked.append((order, server, now))
+            self._asked.append(Asked(order, server, now))
         else:
             if server.model in (None, order.model):
                 server.drain(now)
@@ -217,7 +227,7 @@ class Serving:
         for slot in self._pool:
             if slot.card is not None and slot.model is not None:
                 card = str(slot.card)
-                used[card] = used.get(card, 0) + self._abilities.models.get(slot.model, 0)
+                used[card] = used.get(card, 0) + self.abilities.models.get(slot.model, 0)
         return used
 
     def _end_lost(self, now: float) -> None:
@@ -239,7 +249,7 @@ class Serving:
         """Release the jobs that wait for a model that cannot be had any more."""
         if not self._waits_since:
             return
-        had = set(self.fleet.models()) | set(self._abilities.models)
+        had = set(self.fleet.models()) | set(self.abilities.models)
         lacking = [claim for claim in self._waits_since if claim.model not in had]
         self._endings.release([claim for claim in lacking if claim in self._pool.backlog])
 
@@ -254,7 +264,7 @@ class Serving:
             elif now >= at + MODEL_ORDER_S:
                 self._done.append((order, server.error or f"not ready within {MODEL_ORDER_S:g} s"))
             else:
-                self._asked.append((order, server, at))
+                self._asked.append(Asked(order, server, at))
 
     def _report_broken(self, worker: Worker, link: Link) -> None:
         """Record it in the database when a server breaks."""

@@ -218,10 +218,11 @@ class Worker:
         if failure is not None:
             log.warning("worker %s cannot be registered again: %s", self.id, failure)
         else:
-            policy = self.control.policy
+            policy, servers = self.control.policy, self.control.servers
             self._become(Registration(registering.value(), naming.value(), host, self.queue))
             self._links.listener.listen(self.channel)
-            self.control.policy = policy  # until the database answers
+            # Until the database answers:
+            self.control.policy, self.control.servers = policy, servers
 
     def next_at(self, room: int) -> float:
         """When there is something to do, unless something happens first."""

@@ -175,9 +175,7 @@ class ServedModel:
         self.usage = _sum(self.usage, usage)
 
 
-def _value_of(
-    reply: Reply, schema: Mapping[str, Any], limit: int | None
-) -> tuple[Any, str | None]:
+def _value_of(reply: Reply, schema: Mapping[str, Any], limit: int | None) -> tuple[Any, str | None]:
     """The JSON value of an answer, and what is wrong with it. Raises CutOff."""
     if reply.finish_reason == "length":
         where = "where the context ends" if limit is None else f"at max_tokens, {limit}"

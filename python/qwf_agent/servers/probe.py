@@ -9,6 +9,8 @@ import socket
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from qwf_agent.servers.config import ServerConfig
+
 CONNECT_S, ANSWER_S = 0.5, 3.0
 MOST_BYTES = 1 << 20  # of an answer
 READ_BYTES = 1 << 16
@@ -129,18 +131,19 @@ class HealthCheck:
     """Asks for the health path, then, if wanted, for the list of models."""
 
     def __init__(
-        self, selector: selectors.BaseSelector, address: Address, kind: str, health: str,
+        self, selector: selectors.BaseSelector, address: Address, config: ServerConfig,
         with_models: bool, now: float,
     ) -> None:  # fmt: skip
+        """Raises OSError if the system is out of descriptors."""
         self._selector = selector
         self._address = address
-        self._kind = kind
+        self._kind = config.kind
         self._with_models = with_models
-        self._path = health
-        self._get = Get(selector, address, health, now)
+        self._path = config.health
+        self._get = Get(selector, address, config.health, now)
 
     def step(self, now: float) -> Health | None:
-        """What the check found, or None while it is under way."""
+        """What the check found, or None while it is under way. Raises OSError."""
         if not self._get.step(now):
             return None
         if self._get.status != OK:

@@ -7,6 +7,8 @@ import selectors
 import signal
 import socket
 import traceback
+from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn
 
 from qwf_agent.system.cgroup import ControlGroup
@@ -125,6 +127,8 @@ def _run(
         die_with_parent(parent)
         if group is not None:
             group.enter()
+        with suppress(OSError):  # Linux only: if memory runs out, kill this process, not the agent
+            Path("/proc/self/oom_score_adj").write_text("500")
         null = os.open(os.devnull, os.O_RDONLY)
         for target, source in ((0, null), (1, output), (2, output)):
             os.dup2(source, target)

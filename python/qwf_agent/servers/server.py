@@ -125,13 +125,15 @@ class Server:
     def _health(self, now: float, every_s: float, with_models: bool) -> Health | None:
         """What a check found that is over now; the next one begins when it is due."""
         address = self.address()
-        if self._check is None:
-            if now < self._check_at or address is None:
-                return None
-            kind, path = self.config.kind, self.config.health
-            self._check = HealthCheck(self._selector, address, kind, path, with_models, now)
-            self._check_at = now + every_s
-        health = self._check.step(now)
+        if self._check is None and (now < self._check_at or address is None):
+            return None
+        try:
+            if self._check is None and address is not None:
+                self._check_at = now + every_s
+                self._check = HealthCheck(self._selector, address, self.config, with_models, now)
+            health = self._check.step(now) if self._check is not None else None
+        except OSError as error:
+            health = Health(False, why=f"no socket for a check: {error}")
         if health is not None:
             self._check = None
         return health
@@ -263,7 +265,7 @@ class OwnServer(Server):
         if self.state in (STARTING, READY):
             self.next_model = next_model
             self._enter(DRAINING, now)
-        elif self.state == FAILED:
+        elif self.state == FAILED and self._process is None:
             self._enter(OFF, now)
 
     def kill(self, now: float) -> None:
@@ -313,13 +315,13 @@ class OwnServer(Server):
         return self.state == BROKEN and now >= self._at and self._process is None
 
     def _launch(self, now: float) -> None:
-        self._port = free_port()
         self._forget_check(now)
         self._unhealthy = "not checked yet"
         self.starts += 1
         self._at = now + self._timeout_s
         self._enter(STARTING, now)
         try:
+            self._port = free_port()
             model = self.config.model(self.model) if self.config.one_at_a_time else None
             args = model.args if model else ()
             self._process = self._run(self.config.command + args)
@@ -382,8 +384,10 @@ class OwnServer(Server):
     def _end(self, now: float) -> None:
         """Begin to stop: by the argv of the configuration, else by SIGTERM; SIGKILL comes later."""
         self._forget_check(now)
+        self._in_a_row = 0
         self._at = now + END_S
         self._enter(STOPPING, now)
+        log.info("server %s stops", self.config.name)
         if self._process is not None and not self._run_stop():
             self._process.end()
 
