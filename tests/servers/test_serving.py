@@ -71,6 +71,25 @@ def test_its_requests_run_side_by_side(
         assert base.ended(job)["status"] == "completed"
 
 
+def test_jobs_that_wait_for_a_start_leave_room_for_others(
+    base: Database, start: StartAgent, configure: Any, tmp_path: Path
+) -> None:
+    slow = 'until test -e ready; do sleep 0.1; done; exec "$@"'
+    configure("slow", ("other",), command=("sh", "-c", slow, "start", *COMMAND), parallel=2)
+    configure("quick", parallel=2)
+    start()
+    others = [ask(base, "other") for _ in range(30)]
+    models = "select models from qwf.workers"
+    until(lambda: base.one(models) == ["tiny"], "the model to be withdrawn until it is ready")
+    assert base.ended(ask(base))["output"]["model"] == "tiny"
+    running = "select count(*) from qwf.jobs where status = 'running'"
+    until(lambda: base.one(running) == 2, "the rest to be released")
+    (tmp_path / "ready").touch()
+    for job in others:
+        assert base.ended(job)["status"] == "completed"
+    assert base.one(models) == ["other", "tiny"]
+
+
 def test_an_idle_server_is_stopped_and_starts_again_when_it_is_needed(
     base: Database, start: StartAgent, configure: Any
 ) -> None:

@@ -36,6 +36,7 @@ class Pool:
         self.slots = slots
         self.backlog: deque[Claim] = deque()
         self.batch_size = batch_size
+        self.held = 0  # jobs of the backlog whose model server is not ready
         # Whether a job that needs a model may start now. It is asked when there is a slot for it.
         self.admit: Callable[[Claim], bool] | None = None
         self._nothing_to_do: list[tuple[ModelOrder, str | None]] = []
@@ -98,13 +99,15 @@ class Pool:
 
     def room(self, now: float, more: bool) -> Room:
         """How many jobs to claim now. Unless the queues have `more` than the last claim asked for,
-        claim no job that would wait here while another agent may be idle."""
-        total = self._room(self.slots, len(self.backlog), now, more)
+        claim no job that would wait here while another agent may be idle. Jobs that wait for a
+        model server leave room for others."""
+        waiting = len(self.backlog) - min(self.held, len(self.slots))
+        total = self._room(self.slots, waiting, now, more)
         heavy = [slot for slot in self.slots if slot.heavy]
         if not heavy:
             return Room(total, 0)
-        waiting = sum(1 for claim in self.backlog if claim.heavy)
-        return Room(total, self._room(heavy, waiting, now, more))
+        heavy_waiting = sum(1 for claim in self.backlog if claim.heavy)
+        return Room(total, self._room(heavy, heavy_waiting, now, more))
 
     def order(self, order: ModelOrder) -> None:
         """Have the best child load a model, or all children that have it unload it."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import selectors
 import time
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from qwf_agent.system.guardian import Guardian
 
 log = logging.getLogger("qwf_agent")
 
+EXCESS_S = 1.0  # by then it is registered that no more jobs of a model are wanted
 LOST_AFTER_S = 2.0  # a body has so long to see by itself that its server has ended
 EXTERNAL = "the server is an address of somebody else, it is not stopped from here"
 CLOSE_S = 2.0
@@ -73,6 +75,7 @@ class Serving:
         self._waits_since: dict[Claim, float] = {}
         self._ended_at: dict[Given, float] = {}
         self._broken: set[str] = set()
+        self._full: set[str] = set()  # models for whose start enough jobs wait
         self._killed = False
         self._names = {model.name for server in options.servers for model in server.models}
         if self._names:
@@ -93,9 +96,10 @@ class Serving:
         self.fleet.step(now, self._demands(now), wish, self._used_mb())
         self._end_lost(now)
         self._release_withdrawn()
+        filled = self._hold_enough(now)
         self._answer_orders(now)
         self._report_broken(worker, link)
-        changed = self.fleet.take_changes()
+        changed = self.fleet.take_changes() or filled
         if changed:
             worker.beat_soon()
         return changed
@@ -154,7 +158,10 @@ class Serving:
 
     def served(self) -> Served | None:
         """What the workers register about the servers; None if there are none."""
-        return Served(self.fleet.models(), self.fleet.announced()) if self._names else None
+        if not self._names:
+            return None
+        models = [name for name in self.fleet.models() if name not in self._full]
+        return Served(models, self.fleet.announced())
 
     def more_requests(self) -> int:
         """How many more requests the servers take at once than they are configured for."""
@@ -169,7 +176,13 @@ class Serving:
         own = [one for one in self.fleet.own if one.model and one.is_ready_for(one.model)]
         own.sort(key=lambda server: server.inflight - server.parallel)
         model = {"current_model": own[0].model} if own and self._pool.model() is None else {}
-        return {**model, "servers": self.fleet.stats(now)}
+        used = Counter(given.server for given in map(self._given.get, self._in_slots()) if given)
+        return {
+            **model,
+            "servers": [
+                {**server.stats(now), "inflight": used[server]} for server in self.fleet.servers
+            ],
+        }
 
     def kill(self) -> None:
         """Stop all servers now, whatever they do."""
@@ -189,6 +202,9 @@ class Serving:
     def next_at(self) -> float:
         """When a server has something to do."""
         return self.fleet.next_at()
+
+    def _in_slots(self) -> list[Claim]:
+        return [claim for slot in self._pool for claim in slot.claims]
 
     def _demands(self, now: float) -> dict[str, Demand]:
         """What the jobs in slots and in the backlog want of each server."""
@@ -252,6 +268,27 @@ class Serving:
         had = set(self.fleet.models()) | set(self.abilities.models)
         lacking = [claim for claim in self._waits_since if claim.model not in had]
         self._endings.release([claim for claim in lacking if claim in self._pool.backlog])
+
+    def _hold_enough(self, now: float) -> bool:
+        """Hold only as many jobs as a server takes at once while it is not ready: the others stay
+        in the queue, where another agent may take them, and do not fill the backlog. Returns
+        whether the models to register have changed."""
+        waiting: dict[str, list[Claim]] = {}
+        for claim in self._waits_since:
+            waiting.setdefault(str(claim.model), []).append(claim)
+        full, self._pool.held = set(), 0
+        for model, claims in waiting.items():
+            servers = self.fleet.choice(model)
+            if any(server.is_ready_for(model) for server in servers):
+                continue
+            self._pool.held += len(claims)
+            enough = sum(server.parallel for server in servers)
+            if servers and (model in self._full or len(claims) >= enough):
+                full.add(model)
+            late = [one for one in claims[enough:] if now >= self._waits_since[one] + EXCESS_S]
+            self._endings.release([one for one in late if one in self._pool.backlog])
+        changed, self._full = full != self._full, full
+        return changed
 
     def _answer_orders(self, now: float) -> None:
         """Answer the orders to load a model that a server has carried out, or cannot."""

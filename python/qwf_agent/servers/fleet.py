@@ -191,7 +191,3 @@ class Fleet:
     def next_at(self) -> float:
         """When a server has something to do."""
         return min((server.next_at() for server in self.servers), default=float("inf"))
-
-    def stats(self, now: float) -> list[dict[str, Any]]:
-        """What a heartbeat reports about them."""
-        return [server.stats(now) for server in self.servers]

@@ -110,7 +110,7 @@ class Server:
         address = self.address()
         return {
             "name": self.config.name, "state": self.state, "model": self.model,
-            "inflight": self.inflight, "parallel": self.parallel,
+            "parallel": self.parallel,
             "port": address[1] if address else None, "pid": None,
             "since_s": round(now - self.since, 1), "starts": self.starts, "crashes": self.crashes,
             "load_s": self.load_s, "error": self.error,
