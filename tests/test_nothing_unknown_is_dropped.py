@@ -76,7 +76,7 @@ JOB = [
 
 REPORT = [
     "reason", "exit_code", "signal", "max_rss_bytes", "cpu_seconds", "gpu_peak_bytes", "log_tail",
-    "host", "files", "readings",
+    "host", "files", "readings", "retry_after_s", "usage",
 ]  # fmt: skip
 WORKER = [
     "pid", "version", "slots", "tasks", "models", "current_model", "vram_mb", "labels", "rank",

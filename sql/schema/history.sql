@@ -20,6 +20,7 @@ create table qwf.job_attempts (
   cpu_seconds real,
   gpu_peak_bytes bigint,
   log_tail text,
+  usage jsonb,
   primary key (job_id, attempt)
 );
 comment on table qwf.job_attempts is 'One finished attempt at a job.';
@@ -42,6 +43,8 @@ comment on column qwf.job_attempts.max_rss_bytes is 'Largest resident memory of 
 comment on column qwf.job_attempts.cpu_seconds is 'CPU time used, seconds.';
 comment on column qwf.job_attempts.gpu_peak_bytes is 'Largest GPU memory used, bytes.';
 comment on column qwf.job_attempts.log_tail is 'End of what the body printed.';
+comment on column qwf.job_attempts.usage is
+  'Tokens that the body used of model servers, as these count them.';
 
 create table qwf.job_events (
   id bigint generated always as identity primary key,

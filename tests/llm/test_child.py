@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +11,19 @@ import pytest
 from support import llama
 from support.harness import until
 from support.llama import LlamaServer
-from support.one_child import OneChild
+from support.one_child import OneChild, one_child
 
 SCHEMA = {"type": "object", "properties": {"n": {"enum": [1, 2]}}, "required": ["n"]}
+OWN = """
+from qwf_agent import App
+
+app = App()
+
+
+@app.task("llm")
+def answer():
+    return {"by": "the user"}
+"""
 LONG = {"prompt": "the cat", "max_tokens": 1900, "ignore_eos": True}
 
 
@@ -94,6 +105,15 @@ def test_the_built_in_task_needs_a_served_model(child: OneChild) -> None:
     ending = child.run("llm", {"prompt": "the cat"}, None)
     assert ending.outcome == "fatal"
     assert "the task llm needs a model of a server" in ending.error
+
+
+def test_a_task_of_the_user_with_that_name_comes_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tiny: LlamaServer
+) -> None:
+    (tmp_path / "with_llm.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    with one_child("with_llm", tmp_path) as own:
+        assert own.run("llm", {}, served(tiny)).output == {"by": "the user"}
 
 
 def test_a_cancelled_job_frees_its_place(child: OneChild, slow: LlamaServer) -> None:

@@ -15,11 +15,11 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_usual constant text[] := '{reason,exit_code,signal,max_rss_bytes,cpu_seconds,gpu_peak_bytes,
-    log_tail,host}';
+    log_tail,host,retry_after_s,usage}';
 begin
   insert into qwf.job_attempts (
     job_id, attempt, token, worker, queued_at, started_at, finished_at, outcome, reason, error,
-    exit_code, signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail)
+    exit_code, signal, max_rss_bytes, cpu_seconds, gpu_peak_bytes, log_tail, usage)
   select
     e.id, e.attempt, e.token, e.worker, e.queued_at, e.claimed_at, p_now, e.outcome,
     left(e.detail ->> 'reason', 1000), e.error,
@@ -28,7 +28,9 @@ begin
     _qwf.as_number(e.detail -> 'max_rss_bytes')::bigint,
     _qwf.as_number(e.detail -> 'cpu_seconds')::real,
     _qwf.as_number(e.detail -> 'gpu_peak_bytes')::bigint,
-    _qwf.tail(e.detail ->> 'log_tail', p_settings.max_log_bytes)
+    _qwf.tail(e.detail ->> 'log_tail', p_settings.max_log_bytes),
+    case when jsonb_typeof(e.detail -> 'usage') = 'object'
+      and _qwf.json_problem(e.detail -> 'usage', 4095) is null then e.detail -> 'usage' end
   from unnest(p_ended) e;
 
   insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
