@@ -18,9 +18,8 @@ from typing import Any
 import pytest
 
 from qwf_agent import PermanentError, TemporaryError
-from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.llm.client import ServedModel
-from qwf_agent.llm.errors import Cancelled, InvalidReply, Refused, ServerFailed, ServerLost
+from qwf_agent.llm.errors import InvalidReply, Refused, ServerFailed, ServerLost
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 CERTIFICATE = Path(__file__).with_name("localhost.pem")  # and its key: of this test alone
@@ -45,7 +44,6 @@ class Fake:
     answers: list[Answer] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
-    go_on: threading.Event = field(default_factory=threading.Event)  # ends an answer that waits
 
     def model(self, **options: Any) -> ServedModel:
         return ServedModel("fake", self.url, **options)
@@ -78,8 +76,6 @@ def handler_of(fake: Fake) -> type[http.server.BaseHTTPRequestHandler]:
             for part in answer.parts:
                 self.wfile.write(part)
                 self.wfile.flush()
-                if part == b": wait\n":
-                    fake.go_on.wait()
 
         def log_message(self, *_: object) -> None:
             pass
@@ -98,7 +94,6 @@ def running(fake: Fake, secure: ssl.SSLContext | None = None) -> Iterator[Fake]:
     try:
         yield fake
     finally:
-        fake.go_on.set()
         server.shutdown()
         thread.join()
         server.server_close()
@@ -298,13 +293,6 @@ def test_an_answer_that_does_not_fit_twice_is_an_error(fake: Fake, text: str) ->
 
 
 # Connections -------------------------------------------------------------------------------------
-
-
-def test_cancelling_ends_the_wait_for_the_next_event(fake: Fake) -> None:
-    fake.answers = [Answer([event({"choices": [{"delta": {"content": "a"}}]}), b": wait\n"])]
-    cancel = CancelEvent()
-    with pytest.raises(Cancelled):
-        fake.model(cancel=cancel, progress=lambda *_: cancel.set()).chat("hello")
 
 
 def test_a_server_may_be_behind_tls(monkeypatch: pytest.MonkeyPatch) -> None:
