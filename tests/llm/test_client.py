@@ -163,7 +163,7 @@ def test_cancelling_ends_the_wait_for_the_first_token(slow: LlamaServer) -> None
     second.set()
     waiting.join()
     assert isinstance(ends[0], Cancelled)
-    assert slow.busy() == 1
+    assert thread.is_alive()  # the first request still has the place
     first.set()
     thread.join()
 
