@@ -42,7 +42,8 @@ class Reply(NamedTuple):
 class ServedModel:
     """A model that a server serves. It may be used by several threads at once.
 
-    `base_url`, `name` and `api_key` are what any client library for this protocol needs.
+    `base_url`, `name` and `api_key` are what any client library for this protocol needs; `server`
+    is the name of the server in qwf.toml.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class ServedModel:
         cancel: CancelSignal | None = None,
     ) -> None:
         url = base_url.rstrip("/")
-        self.name = name
+        self.name, self.server = name, server
         self.base_url = url if url.endswith("/v1") else f"{url}/v1"
         self.api_key = api_key or NO_KEY
         self.usage: dict[str, Any] = {}  # of all requests so far
