@@ -68,6 +68,40 @@ def test_control_characters_do_not_reach_the_terminal(fleet: Fleet, db: Db) -> N
     assert (job["task"], job["last_error"]) == ("a\u241b[2Jb", "\u2407")
 
 
+SERVER = {"kind": "openai", "parallel": 8, "models": {"qwen": 9500}}
+DOING = [
+    {"name": "vllm", "state": "ready", "model": "qwen", "inflight": 3},
+    {"name": "llama", "state": "broken", "error": "exit 1: no card\nits log"},
+    {"name": "small", "state": "starting", "model": "qwen"},
+]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_each_model_server_has_a_line_and_those_in_trouble_come_first(
+    fleet: Fleet, db: Db, size: tuple[int, int]
+) -> None:
+    info = {"servers": [{**SERVER, "name": one["name"]} for one in DOING]}
+    db.execute(
+        "select qwf.update_worker(id, %s) from qwf.workers where host = 'box-b'", (Jsonb(info),)
+    )
+    stats = Jsonb({"servers": DOING})
+    db.execute(
+        "select qwf.heartbeat(id, stats => %s) from qwf.workers where host = 'box-b'", (stats,)
+    )
+
+    async def look(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "llama broken  0/8 exit 1: no card" in "\n".join(screen(pilot)))
+        text = "\n".join(screen(pilot))
+        assert "its log" not in text
+        assert "box-b" in text
+        if size == SIZES[1]:  # there is room for those that work
+            assert text.index("llama broken") < text.index("vllm ready qwen 3/8")
+        else:
+            assert "vllm ready" not in text
+
+    drive(fleet, size, look)
+
+
 def test_a_deep_queue_is_counted_to_ten_thousand(fleet: Fleet, db: Db) -> None:
     db.execute(
         "insert into qwf.jobs (task, queue, status, position, queued_at)"

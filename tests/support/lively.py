@@ -42,6 +42,18 @@ SAMPLE = {
     "ram_total_mb": 16384, "swap_used_mb": 10,
     "gpus": [{"name": "H200", "use_pct": 80, "vram_used_mb": 2048, "vram_total_mb": 8192}],
 }  # fmt: skip
+SERVERS = [
+    {"name": "vllm", "kind": "openai", "external": False, "parallel": 8, "idle_s": 300, "card": 0,
+     "models": {"qwen": 9500, "phi": None}},
+    {"name": "llama", "kind": "openai", "external": False, "parallel": 1, "idle_s": 0,
+     "card": "none", "models": {"tiny": None}},
+]  # fmt: skip
+DOING = [
+    {"name": "vllm", "state": "ready", "model": "qwen", "inflight": 3, "since_s": 61.5,
+     "load_s": 27, "starts": 2, "crashes": 1, "error": "killed by signal 9"},
+    {"name": "llama", "state": "broken", "model": "tiny", "since_s": 12, "starts": 5, "crashes": 5,
+     "error": "exit 1: CUDA out of memory\nloading tiny\nTried to allocate 9.5 GiB"},
+]  # fmt: skip
 
 
 def fill(db: Db) -> None:
@@ -69,11 +81,19 @@ def fill(db: Db) -> None:
         (running,),
     )
     enqueue(db, "llm", queue="paused", limit_by="llm")
+    _servers(db)
     enqueue(db, "alone", queue="unserved", requires={"disk": "fast"})
     enqueue(db, "later", run_at="2100-01-01 00:00Z")
     cancelled = enqueue(db, "never")
     one(db, "select qwf.cancel_job(%s, 'not needed')", cancelled)
     db.execute("select qwf.tick()")
+
+
+def _servers(db: Db) -> None:
+    """A box with two model servers, one of them broken, and a job that needs its model."""
+    llm = worker(db, "llm", slots=9, models=["phi", "qwen"], servers=SERVERS)
+    db.execute("select qwf.heartbeat(%s, stats => %s)", (llm, Jsonb({"servers": DOING})))
+    enqueue(db, "llm", queue="llm", model="tiny")
 
 
 def _runs(db: Db, cpu: str) -> None:

@@ -86,6 +86,7 @@ def fill(db: Db) -> None:
             "update qwf.runs set error = %s, labels = jsonb_build_object('x', %s::jsonb)"
             " where id = (select max(id) from qwf.runs)", (STRANGE, text),
         )  # fmt: skip
+    _servers(db)
     for when in TIMES:
         waiting = one(db, "select qwf.enqueue('later', run_at => now() + interval '1 day')")
         db.execute(
@@ -100,6 +101,24 @@ def fill(db: Db) -> None:
              {"use_pct": 10**400, "vram_used_mb": 10**400, "vram_total_mb": 3}]  # fmt: skip
     one(db, "select qwf.report_metrics('box-a', %s)", Jsonb({"gpus": cards, "cpu_percent": 43}))
     one(db, "select qwf.worker_control('box-a', 'default', 'off', reason => %s)", STRANGE)
+
+
+def _servers(db: Db) -> None:
+    """Model servers with strange names, models, states and errors."""
+    name = STRANGE[:200]
+    server = {"name": name, "kind": "ollama", "parallel": 1, "models": {STRANGE: None}}
+    others = [{**server, "name": other} for other in ("late", "large")]
+    served = one(
+        db, "select qwf.register_worker('box-a', 'llm', %s)", Jsonb({"servers": [server, *others]})
+    )
+    doing = [
+        {"name": name, "state": "broken", "model": STRANGE, "error": STRANGE + "\n" + STRANGE},
+        {"name": "late", "state": STRANGE, "model": {"x": STRANGE}, "since_s": -1e300},
+        {"name": "large", "state": "failed", "inflight": 999_999_999, "load_s": 999_999_999,
+         "starts": -7, "crashes": 10**400, "error": LONG[:9000]},
+    ]  # fmt: skip
+    db.execute("select qwf.heartbeat(%s, stats => %s)", (served, Jsonb({"servers": doing})))
+    one(db, "select qwf.enqueue('llm', queue => 'llm', model => %s)", STRANGE[:200])
 
 
 # Words by which the engine finds something, so that it still works: the rest is anybody's text.
@@ -122,6 +141,14 @@ language sql as $$
     else value
   end
 $$
+"""
+# A model is a key of its server.
+MARK_MODELS = """
+update qwf.workers w set servers = (
+  select coalesce(jsonb_agg(s || jsonb_build_object('models', (
+    select coalesce(jsonb_object_agg(k || %(markup)s, v), '{}')
+    from jsonb_each(s -> 'models') t (k, v)))), '[]')
+  from jsonb_array_elements(w.servers) s)
 """
 TEXTS = """
 select c.table_schema, c.table_name, c.column_name, c.data_type
@@ -158,6 +185,7 @@ def mark(db: Db) -> set[str]:
             db.execute(statement)
         except (psycopg.errors.IntegrityError, psycopg.DataError, psycopg.ProgrammingError):
             refused.add(f"{table}.{column}")
+    db.execute(MARK_MODELS, {"markup": MARKUP})
     db.execute("reset session_replication_role")
     return refused
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
+from qwf_agent.web import snapshot
 from support import poison
 from support.visitors import Visit
 
@@ -146,6 +148,109 @@ def test_a_model_is_asked_for_and_the_page_says_how_that_went(visit: Visit, db: 
     assert "no room" in visit("viewer").text("/fleet")
     refused = admin.do("request_model", **{**asked, "model": "sdxI"})
     assert (refused.status_code, "sdxl" in refused.text) == (409, True)
+
+
+SERVERS = [
+    {"name": "vllm", "kind": "openai", "external": False, "parallel": 8, "idle_s": 300, "card": 0,
+     "models": {"qwen": 9500, "phi": None}},
+    {"name": "ollama", "kind": "ollama", "external": True, "parallel": 2, "models": {"tiny": None}},
+    {"name": "llama", "kind": "openai", "external": False, "parallel": 1, "idle_s": 0,
+     "card": "none", "models": {"small": None}},
+]  # fmt: skip
+READY = {"name": "vllm", "state": "ready", "model": "qwen", "inflight": 3, "since_s": 60,
+         "load_s": 27, "starts": 2, "crashes": 1}  # fmt: skip
+BROKEN = {"name": "llama", "state": "broken", "starts": 5, "crashes": 5,
+          "error": "exit 1: no memory\nTried to allocate 9 GiB"}  # fmt: skip
+ANSWERS = {"name": "ollama", "state": "ready", "model": "tiny", "error": "was gone at noon"}
+
+
+def serving(db: Db, *doing: dict[str, Any]) -> str:
+    """Box-a serves the queue llm with three model servers, which do this."""
+    name = worker(db, "box-a", "llm", slots=11, models=["phi", "qwen", "tiny"], servers=SERVERS)
+    beat(db, name, servers=doing or (READY, BROKEN, ANSWERS))
+    return name
+
+
+def section(page: str) -> str:
+    """The model servers of the first box that has some."""
+    return page[page.index('<section class="servers">') :].partition("</section>")[0]
+
+
+@pytest.mark.parametrize("path", ["/fleet", "/fleet/box-a"])
+def test_each_model_server_of_a_box_is_shown_and_those_in_trouble_come_first(
+    visit: Visit, db: Db, path: str
+) -> None:
+    serving(db)
+    shown = section(visit("viewer").text(path))
+    for text in (
+        *("<b>qwen</b>, 9.3 GiB VRAM", "ready for 1 min 00 s", "loaded in 27 s", "3 of 8"),
+        *("stops after 5 min 00 s without a job", "started 2 times", "1 crash<", "5 crashes"),
+        *("not stopped when idle", "not started by us", "its last error: was gone at noon"),
+        '<summary class="error small">exit 1: no memory</summary>',
+    ):
+        assert text in shown, text
+    assert shown.count('<i class="used">') == 3
+    assert shown.index("Tried to allocate") < shown.index(">ollama<") < shown.index(">vllm<")
+    assert "/do/" not in shown
+
+
+def test_a_model_is_loaded_by_a_server_unloaded_and_tried_again(visit: Visit, db: Db) -> None:
+    serving(db)
+    admin = visit("admin")
+    page = admin.text("/fleet")
+    assert '<optgroup label="llama"><option>small</option>' in page
+    shown = section(page)
+    assert "Unload qwen" in shown
+    assert "Unload tiny" not in shown, "nobody stops a server that is not ours"
+    again = shown[shown.index('<form class="act"') :].partition("</form>")[0]
+    assert 'name="model" value="small"' in again
+    assert "Start again" in again
+    asked = {"host": "box-a", "queue": "llm", "model": "small", "action": "load"}
+    assert "asked llm on box-a to load" in admin.do("request_model", **asked).text
+    row = page[page.index('id="model-llm-qwen"') :].partition("</tr>")[0]
+    assert '"loaded on">box-a<' in row
+    row = page[page.index('id="model-llm-phi"') :].partition("</tr>")[0]
+    assert "box-a" not in row.partition("could be")[0], "it could be loaded there"
+
+
+def test_model_servers_are_set_and_set_back(visit: Visit, db: Db) -> None:
+    serving(db)
+    admin, there = visit("admin"), {"host": "box-a", "queue": "llm"}
+    assert "Set back" not in section(admin.text("/fleet"))
+    said = admin.do("configure_server", **there, server="vllm", parallel="4", idle="90 s")
+    assert "the model servers of llm on box-a are set" in said.text
+    shown = section(admin.text("/fleet"))
+    assert "<option selected>vllm</option>" in shown
+    assert 'name="parallel" min="1" max="10000" value="4"' in shown
+    assert 'value="00:01:30"' in shown
+    assert "3 of 4" in shown
+    assert shown.count("not chosen") == 2
+    assert "configure_server" in shown.partition("<pre")[2], "its SQL"
+    assert "Set back" in shown
+    set_to = "select server, parallel, server_idle::text from qwf.worker_controls"
+    assert db.execute(set_to).fetchall() == [("vllm", 4, "00:01:30")]
+    refused = admin.do("configure_server", **there, server="vlm")
+    assert (refused.status_code, "did you mean vllm?" in refused.text) == (409, True)
+    admin.do("configure_server", **there, server="", parallel="", idle="")
+    assert db.execute(set_to).fetchall() == [(None, None, None)]
+    assert visit("operator").do("configure_server", **there, parallel="4").status_code == 403
+
+
+def test_tabs_hear_of_a_model_server_but_not_that_time_passes(visit: Visit, db: Db) -> None:
+    """The state and what is set are news; the seconds in a state are none."""
+    name = serving(db)
+
+    def heard() -> int:
+        found = db.cursor(row_factory=dict_row).execute(snapshot.SERVERS).fetchall()
+        return snapshot._print_of(found)
+
+    before = heard()
+    beat(db, name, servers=[{**READY, "since_s": 65}, BROKEN, ANSWERS])
+    assert heard() == before
+    db.execute("select qwf.configure_server('box-a', 'llm', idle => '1 h')")
+    assert (after := heard()) != before
+    beat(db, name, servers=[READY, {**BROKEN, "state": "starting"}, ANSWERS])
+    assert heard() != after
 
 
 def test_dead_and_stopped_workers_are_apart_and_no_cards(visit: Visit, db: Db) -> None:

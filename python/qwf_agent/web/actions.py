@@ -62,11 +62,19 @@ ACTIONS: dict[str, Action] = {
         "{ok} of {all} jobs changed",
     ),
     "change_settings": Action({"changes": "jsonb"}, "the settings are changed"),
+    "configure_server": Action(
+        {
+            "host": "text", "queue": "text", "server": "text", "parallel": "int",
+            "idle": "interval", "by": "text",
+        },
+        "the model servers of {queue} on {host} are set",
+        BY,
+    ),
     "create_limit": Action({"name": "text", "max_running": "int"}, "limit {name} is {max_running}"),
     "create_queue": Action(
         {
             "name": "text", "lease": "interval", "timeout": "interval", "retention": "interval",
-            "max_running": "int",
+            "max_running": "int", "placement": "text",
         },
         "queue {name} is stored",
     ),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from qwf_agent.cli.draw import words
 from qwf_agent.web.database import Rows, sequence
 from qwf_agent.web.listen import number
 
@@ -16,6 +17,7 @@ MIB = 2**20
 MOST_DOTS = 16  # slots drawn one by one
 MOST_CARDS = 64
 HOT = 90  # percent
+SET = ("only_server", "set_parallel", "set_idle")
 
 
 @dataclass
@@ -41,6 +43,24 @@ class Card:
 
 
 @dataclass
+class Served:
+    """The model servers that serve a queue on a box: those in trouble first."""
+
+    queue: str
+    servers: Rows
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """What is set for them: only_server, set_parallel and set_idle."""
+        return self.servers[0]
+
+    @property
+    def is_set(self) -> bool:
+        """True if anything is set, so that the agent's configuration does not count."""
+        return any(self.chosen[name] is not None for name in SET)
+
+
+@dataclass
 class Box:
     """A box: its last sample, its cards, and its workers that have not stopped."""
 
@@ -49,6 +69,7 @@ class Box:
     workers: Rows = field(default_factory=list)
     cards: list[Card] = field(default_factory=list)
     models: list[Model] = field(default_factory=list)  # those on no known card
+    served: list[Served] = field(default_factory=list)
     loads: int = 0
     load_s: float = 0.0
     avoided: int = 0
@@ -69,7 +90,9 @@ class Box:
         return sorted({str(worker["version"]) for worker in self.workers if worker["version"]})
 
 
-def boxes(workers: Rows, samples: Rows, model_idle_s: float) -> list[Box]:
+def boxes(
+    workers: Rows, samples: Rows, model_idle_s: float, servers: Sequence[dict[str, Any]] = ()
+) -> list[Box]:
     """The boxes with a live worker or a sample of the last minute, by name."""
     found: dict[str, Box] = {}
     for sample in samples:
@@ -81,6 +104,8 @@ def boxes(workers: Rows, samples: Rows, model_idle_s: float) -> list[Box]:
             box = found.setdefault(worker["host"], Box(worker["host"]))
             box.workers.append(worker)
             _add_statistics(box, worker, model_idle_s)
+    for box in found.values():
+        box.served = _served([server for server in servers if server["host"] == box.name])
     return [found[name] for name in sorted(found)]
 
 
@@ -130,6 +155,15 @@ def _model(held: dict[str, Any], queue: str, silent_s: float, model_idle_s: floa
         None if warm_s is None else warm_s + silent_s,
         None if busy or idle_s is None else max(0.0, model_idle_s - idle_s - silent_s),
     )
+
+
+def _served(of_box: Rows) -> list[Served]:
+    """The model servers of a box by queue."""
+    queues = sorted({server["queue"] for server in of_box})
+    return [
+        Served(queue, sorted((s for s in of_box if s["queue"] == queue), key=words.by_trouble))
+        for queue in queues
+    ]
 
 
 def _dicts(given: Any) -> Sequence[dict[str, Any]]:

@@ -38,6 +38,11 @@ from qwf.host_metrics m
 where m.sampled_at > qwf.now() - interval '1 min'
 order by m.host, m.sampled_at desc
 """
+SERVERS = """
+select s.*, c.server as only_server, c.parallel as set_parallel, c.server_idle::text as set_idle
+from qwf.servers s
+left join qwf.worker_controls c on c.host_label = s.host and c.queue = s.queue
+"""
 # What the menu, the title and the icon of every page say. 1,001 means more than 1,000.
 BADGES = """
 select
@@ -53,13 +58,16 @@ TOPICS: dict[str, LiteralString] = {
     "queues": QUEUES,
     "fleet": WORKERS,
     "hosts": HOSTS,
+    "servers": SERVERS,
     "running": RUNNING,
     "failed": FAILED,
     "questions": QUESTIONS,
     "runs": RUNS,
 }
 # Columns that grow by themselves: that time passes is no news. Pages that show them ask again.
-PASSING = frozenset({"age", "deadline_in", "head_wait", "last_seen", "oldest_wait", "seconds"})
+PASSING = frozenset(
+    {"age", "deadline_in", "head_wait", "last_seen", "oldest_wait", "seconds", "since_s"}
+)
 INTERVAL_S = 1.0
 HURRIED_S = 0.25  # the shortest pause, when somebody has changed something
 MOST_SAMPLES = 1000  # of hosts that a stream has not passed on: names are anybody's

@@ -21,6 +21,8 @@ LOOKS = {
     "awaiting_input": ("?", "magenta"),
     "completed": ("✓", "green"),
     "failed": ("✗", "red"),
+    "broken": ("✗", "red"),
+    "gone": ("✗", "red"),
     "cancelled": ("⊘", "bright_black"),
     "skipped": ("↷", "bright_black"),
 }
@@ -35,7 +37,16 @@ FLEET_LOOKS = {
     "unserved": "red",
     "stopped": "bright_black",
     "disabled": "bright_black",
+    "starting": "yellow",
+    "ready": "green",
+    "draining": "yellow",
+    "stopping": "yellow",
+    "failed": "red",
+    "broken": "red",
+    "gone": "red",
+    "not chosen": "bright_black",
 }
+TROUBLE = ("broken", "failed", "gone")  # states of a model server, the worst first
 OVER = {"completed", "failed", "cancelled"}
 BAR = 12
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -98,6 +109,12 @@ def queue_state(queue: Row) -> str:
     if queue["paused"]:
         return "paused"
     return "on" if queue["workers"] else "unserved" if queue["queued"] else "-"
+
+
+def by_trouble(server: Row) -> tuple[int, str]:
+    """The place of a model server in a list: those in trouble come first."""
+    state = server["state"]
+    return TROUBLE.index(state) if state in TROUBLE else len(TROUBLE), server["server"]
 
 
 def size(number: float) -> str:

@@ -152,7 +152,7 @@ class Top(App[None]):
             head.append("frozen", "reverse")
         self.query_one("#headline", Static).update(head)
         self.query_one("#queues", Static).update(panels.queues(seen.queues, lines))
-        boxes = panels.hosts(seen.hosts, seen.workers, lines + 2)
+        boxes = panels.hosts(seen.hosts, seen.workers, seen.servers, lines + 2)
         self.query_one("#hosts", Static).update(draw.Visible(boxes))
         for name, rows in (
             ("running", seen.running),

@@ -38,6 +38,7 @@ from qwf.host_metrics m
 where m.sampled_at > qwf.now() - interval '1 min'
 order by m.host, m.sampled_at desc
 """
+SERVERS = "select * from qwf.servers"
 RUNNING = """
 select j.id, j.run_id, j.node_id, j.task, j.queue, j.progress, j.progress_message, j.attempt,
   w.host, date_part('epoch', qwf.now() - j.claimed_at) as seconds
@@ -65,6 +66,7 @@ class Snapshot:
     queues: Rows = field(default_factory=list)
     workers: Rows = field(default_factory=list)
     hosts: Rows = field(default_factory=list)
+    servers: Rows = field(default_factory=list)
     running: Rows = field(default_factory=list)
     failed: Rows = field(default_factory=list)
     questions: Rows = field(default_factory=list)
@@ -102,6 +104,7 @@ class Fleet:
                 queues=_read(conn, QUEUES),
                 workers=_read(conn, WORKERS),
                 hosts=_read(conn, HOSTS),
+                servers=_read(conn, SERVERS),
                 running=_read(conn, RUNNING),
                 failed=_read(conn, FAILED),
                 questions=_read(conn, QUESTIONS),

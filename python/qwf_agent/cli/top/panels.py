@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -67,15 +67,45 @@ def _count(number: int, more: bool = False) -> str:
     return f">{number:,}" if more else str(number)
 
 
-def hosts(rows: Sequence[Row], workers: Sequence[Row], lines: int) -> RenderableType:
-    """The boxes, with bars for CPU, memory and GPUs; only the name if a box sends no metrics."""
+def hosts(
+    rows: Sequence[Row], workers: Sequence[Row], servers: Sequence[Row], lines: int
+) -> RenderableType:
+    """The boxes, with bars for CPU, memory and GPUs; only the name if a box sends no metrics.
+
+    Below each box its model servers; if there is no room for all, only those in trouble.
+    """
     known = {row["host"]: row for row in rows}
     names = sorted({*known, *(row["host"] for row in workers)})
     width = min(max((len(name) for name in names), default=0), LONGEST)
-    shown = [line for name in names for line in _host(name, known.get(name), width)]
+    shown = _boxes(names, known, servers, width)
+    if len(shown) > lines:
+        troubled = [row for row in servers if row["state"] in draw.TROUBLE]
+        shown = _boxes(names, known, troubled, width)
     if len(shown) > lines:
         shown = [*shown[: lines - 1], Text("... and more", "bright_black")]
     return Group(*shown) if shown else Text("no boxes yet: qwf agent", "bright_black")
+
+
+def _boxes(
+    names: Sequence[str], known: Mapping[str, Row], servers: Sequence[Row], width: int
+) -> list[Text]:
+    """The lines of all boxes, each with its model servers."""
+    lines = []
+    for name in names:
+        lines += _host(name, known.get(name), width)
+        of_box = (row for row in servers if row["host"] == name)
+        lines += [_server(row) for row in sorted(of_box, key=draw.by_trouble)]
+    return lines
+
+
+def _server(row: Row) -> Text:
+    """One line for a model server: what it serves, or why it does not."""
+    text = Text(f"  {row['server'][:LONGEST]} ", no_wrap=True, overflow="ellipsis")
+    text.append_text(draw.cell("state", row["state"]))
+    text.append(f" {row['model'] or ''} {row['inflight']}/{row['parallel']}", "bright_black")
+    if row["state"] in draw.TROUBLE:
+        text.append(f" {(row['error'] or '').partition(chr(10))[0]}", "red")
+    return text
 
 
 def _host(name: str, row: Row | None, width: int) -> list[Text]:

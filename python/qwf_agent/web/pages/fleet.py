@@ -99,7 +99,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     """The boxes at one moment."""
     facts = await engine(look)
     workers, samples = await look.rows(snapshot.WORKERS), await look.rows(snapshot.HOSTS)
-    found = boxes(workers, samples, facts["model_idle"].total_seconds())
+    servers = await look.rows(snapshot.SERVERS)
+    found = boxes(workers, samples, facts["model_idle"].total_seconds(), servers)
     models = await look.rows(MODELS)
     replaced = {(worker["host"], worker["queue"]) for box in found for worker in box.workers}
     dead = [d for d in await look.rows(DEAD) if (d["host"], d["queue"]) not in replaced]
@@ -152,13 +153,18 @@ def _by_worker(jobs: Rows) -> dict[str, Rows]:
 
 
 def _loaded(found: list[Box], model: dict[str, Any]) -> list[str]:
-    """The boxes that have a model of a queue loaded."""
-    return [
-        box.name
-        for box in found
-        for held in (*box.models, *(one for card in box.cards for one in card.models))
-        if (held.name, held.queue) == (model["model"], model["queue"])
-    ]
+    """The boxes that have a model of a queue loaded, in a worker or in a model server."""
+    wanted = (model["queue"], model["model"])
+    return [box.name for box in found if wanted in _models_of(box)]
 
 
-PAGES = (Page("/fleet", "fleet.html", read, topics=("fleet", "hosts", "running"), every_s=5),)
+def _models_of(box: Box) -> set[tuple[str, str]]:
+    """The models that are loaded on a box, each after its queue."""
+    held = (*box.models, *(one for card in box.cards for one in card.models))
+    ready = (s for served in box.served for s in served.servers if s["state"] == "ready")
+    return {(one.queue, one.name) for one in held} | {(s["queue"], s["model"]) for s in ready}
+
+
+PAGES = (
+    Page("/fleet", "fleet.html", read, topics=("fleet", "hosts", "servers", "running"), every_s=5),
+)

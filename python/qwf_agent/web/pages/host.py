@@ -77,7 +77,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     facts = await fleet.engine(look)
     workers = [w for w in await look.rows(snapshot.WORKERS) if w["host"] == host]
     samples = [m for m in await look.rows(snapshot.HOSTS) if m["host"] == host]
-    found = boxes(workers, samples, facts["model_idle"].total_seconds())
+    servers = [s for s in await look.rows(snapshot.SERVERS) if s["host"] == host]
+    found = boxes(workers, samples, facts["model_idle"].total_seconds(), servers)
     load = await history.read(look, host, span) if known["samples"] else None
     return {
         "host": host,
@@ -116,7 +117,7 @@ async def _known(look: Look, host: str) -> dict[str, Any]:
 
 
 PAGES = (
-    Page("/fleet/{host:name}", "host.html", read, topics=("fleet", "hosts", "running", "failed"),
-         every_s=5),
+    Page("/fleet/{host:name}", "host.html", read,
+         topics=("fleet", "hosts", "servers", "running", "failed"), every_s=5),
 )  # fmt: skip
 DATA = (Data("/history/hosts", load_over_time, fresh_s=5),)
