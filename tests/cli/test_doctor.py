@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from click.testing import Result
 from psycopg.conninfo import make_conninfo
+from psycopg.types.json import Jsonb
 
 from qwf_agent import migrate
 from qwf_agent.cli.doctor import checks, shipped
@@ -157,6 +158,14 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "workers", "silent for 10 min",
         "look at box box-a",
     ),
+    "a model server that is broken": (
+        ["select qwf.heartbeat(qwf.register_worker('box-a', 'llm', '{\"servers\": [{\"name\":"
+         " \"vllm\", \"kind\": \"openai\", \"parallel\": 8, \"models\": {\"qwen\": 1}}]}'),"
+         " stats => '{\"servers\": [{\"name\": \"vllm\", \"state\": \"broken\","
+         " \"error\": \"exit 1\\nlog\"}]}')"],
+        "models", "model server vllm on box-a is broken: exit 1",
+        "qwf worker load qwen --host box-a --queue llm",
+    ),
     "a schedule that fails": (
         ["select qwf.create_schedule('s', 't', every => '1 h')",
          "update qwf.schedules set last_error = 'no such queue'"],
@@ -248,6 +257,30 @@ def test_a_normal_state_is_a_note(on_db: Cli, db: Db) -> None:
     assert "new card" in notes["workers"][0]
 
 
+def test_a_model_server_that_starts_again_is_a_note_and_one_that_is_gone_is_none(
+    on_db: Cli, db: Db
+) -> None:
+    server = {"name": "vllm", "kind": "openai", "parallel": 8, "models": {"qwen": None}}
+    info = Jsonb({"servers": [server, {**server, "name": "ollama", "external": True}]})
+    db.execute("select qwf.register_worker('box-a', 'llm', %s)", (info,))
+    failed = {"name": "vllm", "state": "failed", "error": "exit 1\nits log"}
+    db.execute(
+        "select qwf.heartbeat(id, stats => %s) from qwf.workers", (Jsonb({"servers": [failed]}),)
+    )
+    result = on_db("doctor", "--json", "--only", "models")
+    assert result.exit_code == 0
+    assert found(result, "note")["models"] == [
+        "model server vllm on box-a has failed: exit 1; it starts again soon"
+    ]
+    gone = {"name": "ollama", "state": "gone"}
+    db.execute(
+        "select qwf.heartbeat(id, stats => %s) from qwf.workers", (Jsonb({"servers": [gone]}),)
+    )
+    result = on_db("doctor", "--json", "--only", "models")
+    assert result.exit_code == 1
+    assert found(result)["models"] == ["model server ollama on box-a does not answer"]
+
+
 def test_work_for_a_box_that_is_off_is_a_note(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.register_worker('box-a', 'cpu')")
     db.execute("select qwf.enqueue('t', queue => 'cpu')")
@@ -292,7 +325,7 @@ def test_checks_that_cannot_be_made_are_counted_and_fail(
     on_db: Cli, login: Callable[[str], str], role: str
 ) -> None:
     result = on_db("doctor", "--dsn", login(role))
-    assert "7 checks could not be made" in result.stdout
+    assert "8 checks could not be made" in result.stdout
     assert "→ run it as a login with qwf_viewer or qwf_admin" in result.stdout
     only = on_db("doctor", "--json", "--only", "queues", "--dsn", login(role))
     assert only.exit_code == 1

@@ -27,6 +27,7 @@ CHECKS: dict[str, Check] = {
     "invariants": engine.invariants,
     "queues": engine.queues,
     "workers": engine.workers,
+    "models": engine.model_servers,
     "schedules": engine.schedules,
 }
 WITHOUT_SCHEMA: dict[str, Check] = {

@@ -1,9 +1,10 @@
-"""Checks of the engine: ticks, runs, queues, workers, schedules."""
+"""Checks of the engine: ticks, runs, queues, workers, model servers, schedules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 from qwf_agent.cli import draw
 from qwf_agent.cli.connection import Connection, call, many
@@ -160,6 +161,38 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
             f"version {row['version']} runs on {', '.join(row['hosts'])}; the schema is {deployed}",
             "upgrade them one box at a time: docs/operations.md, Upgrade",
         )
+
+
+def model_servers(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """Model servers work."""
+    query = "select * from qwf.servers where state = any (%s) order by host, queue, server"
+    troubled = many(conn, query, (list(draw.TROUBLE),))
+    yield from first_few(_troubled(row) for row in troubled if row["state"] != "failed")
+    for row in [row for row in troubled if row["state"] == "failed"][:MAX_SHOWN]:
+        yield note(
+            f"{_failure(row, 'has failed')}; it starts again soon",
+            f"qwf servers --host {row['host']}",
+        )
+
+
+def _troubled(server: dict[str, Any]) -> Finding:
+    """What is wrong with a model server that does not start again soon, and what to do."""
+    host = server["host"]
+    if server["state"] == "gone":
+        advice = f"start it, or remove it from qwf.toml on {host}"
+        return problem(_failure(server, "does not answer"), advice)
+    model = server["model"] or next(iter(server["models"]), "MODEL")
+    return problem(
+        _failure(server, "is broken"),
+        f"read the whole error: qwf servers --host {host} --json; correct it, then: "
+        f"qwf worker load {model} --host {host} --queue {server['queue']}",
+    )
+
+
+def _failure(server: dict[str, Any], what: str) -> str:
+    """The name of a model server, what it does, and the first line of its error."""
+    error = draw.brief((server["error"] or "").partition("\n")[0])
+    return f"model server {server['server']} on {server['host']} {what}{error and ': ' + error}"
 
 
 def schedules(conn: Connection, dsn: str) -> Iterator[Finding]:
