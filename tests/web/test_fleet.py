@@ -213,6 +213,14 @@ def test_a_model_is_loaded_by_a_server_unloaded_and_tried_again(visit: Visit, db
     assert "box-a" not in row.partition("could be")[0], "it could be loaded there"
 
 
+def test_a_job_that_waits_for_a_broken_server_names_it(visit: Visit, db: Db) -> None:
+    serving(db)
+    job = one(db, "select qwf.enqueue('llm', queue => 'llm', model => 'small')")
+    page = visit("viewer").text(f"/jobs/{job}")
+    assert "its server llama could serve small, but is broken: exit 1: no memory" in page
+    assert "Tried to allocate" not in page
+
+
 def test_model_servers_are_set_and_set_back(visit: Visit, db: Db) -> None:
     serving(db)
     admin, there = visit("admin"), {"host": "box-a", "queue": "llm"}
