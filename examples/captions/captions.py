@@ -56,10 +56,14 @@ def describe(photo: Path, llm: ServedModel = FROM_AGENT) -> dict[str, Any]:
 
 
 @app.task()
-def write_page(captions: list[dict[str, str]], best: str, out: Path = FROM_AGENT) -> dict[str, str]:
-    """Write a page with all photographs and their captions, the chosen one first."""
-    ordered = sorted(captions, key=lambda one: one["id"] != best)
-    parts = [figure(one, chosen=one["id"] == best) for one in ordered]
+def write_page(
+    captions: list[dict[str, str]], best: dict[str, str] | str, out: Path = FROM_AGENT
+) -> dict[str, str]:
+    """Write a page with all photographs and their captions, the chosen one first. An answer is the
+    option or its id."""
+    chosen = best if isinstance(best, str) else best["id"]
+    ordered = sorted(captions, key=lambda one: one["id"] != chosen)
+    parts = [figure(one, chosen=one["id"] == chosen) for one in ordered]
     page = out / "captions.html"
     page.write_text(PAGE.format(figures="\n".join(parts)), encoding="utf-8")
     return {"primary_file": str(page)}
