@@ -12,6 +12,8 @@ from support.harness import DRIVER, Database, StartAgent, alive, until
 from support.llama import COMMAND, served
 from support.served import ask, holders, request, server, state
 
+# Starts a process in a session of its own whose parent ends at once, and becomes the server.
+ORPHAN = """(setsid sh -c 'echo $$ > "$0"; exec sleep 1000' "$0" &); exec "$@\""""
 SWITCH = "select qwf.worker_control('box', 'llm', %s, %s)"
 
 
@@ -154,8 +156,7 @@ def test_a_killed_agent_takes_its_server_and_all_it_started_along(
     base: Database, start: StartAgent, configure: Any, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
-    command = f"setsid sh -c 'echo $$ > {outside}; exec sleep 1000' & exec \"$@\""
-    configure(command=("sh", "-c", command, "start", *COMMAND))
+    configure(command=("sh", "-c", ORPHAN, str(outside), *COMMAND))
     agent = start()
     base.ended(ask(base))
     pids = [state(base, "ready")["pid"], int(outside.read_text())]
@@ -170,8 +171,7 @@ def test_what_a_server_started_in_a_session_of_its_own_ends_with_it(
     base: Database, start: StartAgent, configure: Any, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
-    command = f"setsid sh -c 'echo $$ > {outside}; exec sleep 1000' & exec \"$@\""
-    configure(command=("sh", "-c", command, "start", *COMMAND), idle="0.3 s")
+    configure(command=("sh", "-c", ORPHAN, str(outside), *COMMAND), idle="0.3 s")
     start()
     base.ended(ask(base))
     pid = int(outside.read_text())

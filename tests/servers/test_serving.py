@@ -75,15 +75,16 @@ def test_jobs_that_wait_for_a_start_leave_room_for_others(
     base: Database, start: StartAgent, configure: Any, tmp_path: Path
 ) -> None:
     slow = 'until test -e ready; do sleep 0.1; done; exec "$@"'
-    configure("slow", ("other",), command=("sh", "-c", slow, "start", *COMMAND), parallel=2)
+    configure("slow", ("other",), command=("sh", "-c", slow, "start", *COMMAND), parallel=4)
     configure("quick", parallel=2)
-    start()
-    others = [ask(base, "other") for _ in range(30)]
+    start("--slots", "2")
+    with base.conn.transaction():
+        others = [ask(base, "other") for _ in range(30)]
     models = "select models from qwf.workers"
     until(lambda: base.one(models) == ["tiny"], "the model to be withdrawn until it is ready")
     assert base.ended(ask(base))["output"]["model"] == "tiny"
     running = "select count(*) from qwf.jobs where status = 'running'"
-    until(lambda: base.one(running) == 2, "the rest to be released")
+    until(lambda: base.one(running) == 4, "the rest to be released")
     (tmp_path / "ready").touch()
     for job in others:
         assert base.ended(job)["status"] == "completed"

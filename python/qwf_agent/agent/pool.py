@@ -12,6 +12,7 @@ from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.slot import ModelOrder, Slot
 
 MEASURE_AFTER_S = 1.0
+MOST_HELD = 4  # jobs for each slot that wait for model servers without using up room
 AHEAD_S = 0.01  # seconds of work that a child has left when the next claim is due
 
 
@@ -101,7 +102,7 @@ class Pool:
         """How many jobs to claim now. Unless the queues have `more` than the last claim asked for,
         claim no job that would wait here while another agent may be idle. Jobs that wait for a
         model server leave room for others."""
-        waiting = len(self.backlog) - min(self.held, len(self.slots))
+        waiting = len(self.backlog) - min(self.held, MOST_HELD * len(self.slots))
         total = self._room(self.slots, waiting, now, more)
         heavy = [slot for slot in self.slots if slot.heavy]
         if not heavy:
