@@ -51,7 +51,6 @@ def test_settings_of_a_queue_change_and_empty_fields_change_nothing(visit: Visit
     assert (refused.status_code, "invalid input syntax" in refused.text) == (422, True)
 
 
-<<<<<<< HEAD
 def test_the_limit_of_a_queue_is_lifted(visit: Visit, db: Db) -> None:
     admin = visit("admin")
     assert "Lift the limit" not in admin.text("/queues/default")
@@ -61,7 +60,8 @@ def test_the_limit_of_a_queue_is_lifted(visit: Visit, db: Db) -> None:
     query = "select max_running from qwf.queues where name = 'mail'"
     assert db.execute(query).fetchone() == (None,)
     assert "Lift the limit" not in admin.text("/queues/mail")
-=======
+
+
 def test_who_takes_a_new_job_is_shown_and_set(visit: Visit, db: Db) -> None:
     assert "goes to the best worker that has room" in visit("viewer").text("/queues/llm")
     admin = visit("admin")
@@ -73,7 +73,6 @@ def test_who_takes_a_new_job_is_shown_and_set(visit: Visit, db: Db) -> None:
     assert db.execute(query).fetchone() == ("pack",)
     refused = admin.do("create_queue", name="default", placement="stack")
     assert (refused.status_code, "placement is spread or pack" in refused.text) == (409, True)
->>>>>>> 3d9d6b9 (The fleet shows model servers, those in trouble first, and sets them; queues show who takes a new job)
 
 
 def test_a_limit_shows_who_holds_its_places(visit: Visit, db: Db) -> None:

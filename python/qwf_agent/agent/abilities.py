@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from qwf_agent import __version__
 from qwf_agent.agent.lanes import count
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import SERVED_QUEUE, Options
 from qwf_agent.child.command import COMMAND
 from qwf_agent.child.outcome import describe
 from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
@@ -72,10 +72,20 @@ def find_abilities(options: Options) -> Abilities:
     return Abilities(**found)
 
 
-def registration(
+def registrations(
     options: Options, abilities: Abilities, served: Served | None = None
-) -> dict[str, Any]:
-    """What a worker registers about itself, and about the model servers, if it has some."""
+) -> dict[str, str]:
+    """What the worker of each queue registers about itself, as JSON. The one of the queue llm
+    registers the model servers, if there are some; all have their models."""
+    common = _registration(options, abilities, served)
+    servers = {} if served is None else {"servers": served.servers}
+    return {
+        queue: json.dumps({**common, **(servers if queue == SERVED_QUEUE else {})})
+        for queue in options.queues
+    }
+
+
+def _registration(options: Options, abilities: Abilities, served: Served | None) -> dict[str, Any]:
     vram_mb = options.vram_mb or abilities.vram_mb
     fitting = [
         name for name, needed in abilities.models.items() if vram_mb is None or needed <= vram_mb
@@ -94,7 +104,6 @@ def registration(
         "rank": options.rank,
         "project": options.project,
         "out_root": _announced(options.out_root),
-        **({} if served is None else {"servers": served.servers}),
     }
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from qwf_agent import __version__, db
 from qwf_agent.agent import watchdogs
-from qwf_agent.agent.abilities import Abilities, registration
+from qwf_agent.agent.abilities import Abilities, registrations
 from qwf_agent.agent.batch_size import BatchSize
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.endings import Endings
@@ -108,7 +108,7 @@ class Agent:
         self.serving = Serving(
             options, abilities, self.slots, self.endings, self.selector, self.guardian, groups
         )
-        self.info = json.dumps(registration(options, abilities, self.serving.served()))
+        self.infos = registrations(options, abilities, self.serving.served())
         self.reregistering: dict[Worker, Iterator[None]] = {}
         self.ticking: Call | None = None
         self.tick_at = 0.0
@@ -295,7 +295,7 @@ class Agent:
             if worker.take_settings(self.now):
                 log.info("the settings of %s have changed", worker.queue)
                 configure(self.slots, self.options, worker.settings, self.guardian.mark)
-            worker.update_registration(self.info)
+            worker.update_registration(self.infos[worker.queue])
             if worker.control.step(self.now):
                 self.switch(worker)
             for order in worker.control.orders():
@@ -316,9 +316,7 @@ class Agent:
         """Start and stop model servers as the jobs in the backlog need them, and register what they
         can serve."""
         if self.serving.step(self.now, self.workers, self.draining, self.soft):
-            self.info = json.dumps(
-                registration(self.options, self.abilities, self.serving.served())
-            )
+            self.infos = registrations(self.options, self.abilities, self.serving.served())
             self.add_slots()
 
     def hand_out(self) -> None:
@@ -445,7 +443,7 @@ class Agent:
         self.abilities = self.abilities._replace(tasks=found[0], models=found[1])
         self.serving.abilities = self.abilities
         log.info("the code of the tasks has changed: now %s", ", ".join(found[0]) or "no tasks")
-        self.info = json.dumps(registration(self.options, self.abilities, self.serving.served()))
+        self.infos = registrations(self.options, self.abilities, self.serving.served())
 
     def reregister(self, worker: Worker) -> None:
         """Register the worker again if the database has lost its row."""
@@ -454,7 +452,9 @@ class Agent:
                 del self.reregistering[worker]
         elif worker.control.unregistered and not self.draining and self.durable.up:
             log.warning("worker %s is no longer registered: registering it again", worker.id)
-            self.reregistering[worker] = worker.reregister(self.options.host, self.info)
+            self.reregistering[worker] = worker.reregister(
+                self.options.host, self.infos[worker.queue]
+            )
 
     # Starting.
 
@@ -520,12 +520,12 @@ class Agent:
         """Register this process as a worker on the queue. Raises StartAborted."""
         settings = read_settings(self.ask(db.agent_settings(queue), give_up_at), self.options)
         host = self.options.host
-        worker_id = self.ask(db.register_worker(host, queue, self.info), give_up_at)
+        worker_id = self.ask(db.register_worker(host, queue, self.infos[queue]), give_up_at)
         channel = self.ask(db.wake_channel(worker_id), give_up_at)
         self.listener.listen(channel)
         registration = Registration(worker_id, channel, host, queue)
         links = Links(self.soft, self.durable, self.listener)
-        return Worker(registration, settings, links, self.options, self.info, self.now)
+        return Worker(registration, settings, links, self.options, self.infos[queue], self.now)
 
     def spawn(self, slot: Slot) -> None:
         """Fork a child for the slot if it needs one."""

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import selectors
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -52,7 +53,7 @@ class Server:
         self.parallel = config.parallel
         self.idle_s = config.idle
         self.state = state
-        self.since = 0.0
+        self.since = time.monotonic()
         self.model: str | None = None  # the one that it serves; None: all of its models
         self.error: str | None = None
         self.changed = True  # it has changed its state since somebody last looked
