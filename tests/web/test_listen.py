@@ -225,3 +225,24 @@ def test_a_check_runs_once_for_all_and_tells_what_is_new(dsn: str, db: Db) -> No
         assert check.rows == [{"jobs": 0}]
 
     checked(dsn, body)
+
+
+def test_a_task_that_swallows_a_cancellation_is_ended_all_the_same() -> None:
+    swallowed = []
+
+    async def stubborn() -> None:
+        for _ in range(2):
+            try:
+                await asyncio.sleep(3600)
+            except asyncio.CancelledError:
+                swallowed.append(True)
+        await asyncio.sleep(3600)
+
+    async def run() -> None:
+        task = asyncio.create_task(stubborn())
+        await asyncio.sleep(0)
+        await asyncio.wait_for(snapshots.end(task), DEADLINE_S)
+        assert task.cancelled()
+
+    asyncio.run(run())
+    assert len(swallowed) == 2

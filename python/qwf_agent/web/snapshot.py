@@ -69,6 +69,7 @@ PASSING = frozenset(
     {"age", "deadline_in", "head_wait", "last_seen", "oldest_wait", "seconds", "since_s"}
 )
 INTERVAL_S = 1.0
+CANCEL_AGAIN_S = 0.5
 HURRIED_S = 0.25  # the shortest pause, when somebody has changed something
 MOST_SAMPLES = 1000  # of hosts that a stream has not passed on: names are anybody's
 SHARE = 10  # the pause is at least this many times as long as the reading took
@@ -120,10 +121,9 @@ class Snapshot:
 
     async def close(self) -> None:
         """Stop reading and listening, also if streams are still open."""
-        self._waiting.clear()  # wait_for() may swallow a cancellation; then the loop ends by itself
+        self._waiting.clear()
         if self._reader is not None:
-            self._reader.cancel()
-            await asyncio.gather(self._reader, return_exceptions=True)
+            await end(self._reader)
 
     def hurry(self) -> None:
         """Read now: somebody has just changed something."""
@@ -154,8 +154,7 @@ class Snapshot:
         try:
             await self._read()
         finally:
-            listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
+            await end(listening)
 
     async def _read(self) -> None:
         known: dict[str, int] = {}
@@ -187,6 +186,15 @@ class Snapshot:
         self.error = None
         known.pop("lost", None)
         return changed
+
+
+async def end(task: asyncio.Task[None]) -> None:
+    """Cancel a task until it has ended: before Python 3.12, wait_for() may swallow a cancellation,
+    and psycopg waits for notifications with it."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=CANCEL_AGAIN_S)
+    await asyncio.gather(task, return_exceptions=True)
 
 
 def _print_of(rows: Rows) -> int:
