@@ -28,9 +28,11 @@ def watching(dsn: str, body: Watch, listen_dsn: str | None = None) -> None:
 
     async def run() -> None:
         database = Database(dsn)
+        snapshot = Snapshot(database, listen_dsn)
         try:
-            await asyncio.wait_for(body(Snapshot(database, listen_dsn)), DEADLINE_S)
+            await asyncio.wait_for(body(snapshot), DEADLINE_S)
         finally:
+            await snapshot.close()
             await database.close()
 
     asyncio.run(run())
@@ -227,7 +229,8 @@ def test_a_check_runs_once_for_all_and_tells_what_is_new(dsn: str, db: Db) -> No
     checked(dsn, body)
 
 
-def test_a_task_that_swallows_a_cancellation_is_ended_all_the_same() -> None:
+@pytest.mark.parametrize("cancelled", [False, True], ids=["waited for", "given up"])
+def test_a_task_that_swallows_a_cancellation_is_ended_all_the_same(cancelled: bool) -> None:
     swallowed = []
 
     async def stubborn() -> None:
@@ -241,7 +244,12 @@ def test_a_task_that_swallows_a_cancellation_is_ended_all_the_same() -> None:
     async def run() -> None:
         task = asyncio.create_task(stubborn())
         await asyncio.sleep(0)
-        await asyncio.wait_for(snapshots.end(task), DEADLINE_S)
+        ending = asyncio.create_task(snapshots.end(task))
+        await asyncio.sleep(0)
+        if cancelled:
+            ending.cancel()
+        await asyncio.wait({ending}, timeout=DEADLINE_S)
+        assert ending.cancelled() == cancelled
         assert task.cancelled()
 
     asyncio.run(run())

@@ -189,12 +189,19 @@ class Snapshot:
 
 
 async def end(task: asyncio.Task[None]) -> None:
-    """Cancel a task until it has ended: before Python 3.12, wait_for() may swallow a cancellation,
-    and psycopg waits for notifications with it."""
+    """Cancel a task until it has ended, also if the caller is cancelled meanwhile. Once is not
+    enough: before Python 3.12, wait_for() may swallow a cancellation, and psycopg waits for
+    notifications with it."""
+    cancelled = None
     while not task.done():
         task.cancel()
-        await asyncio.wait({task}, timeout=CANCEL_AGAIN_S)
+        try:
+            await asyncio.wait({task}, timeout=CANCEL_AGAIN_S)
+        except asyncio.CancelledError as error:
+            cancelled = error
     await asyncio.gather(task, return_exceptions=True)
+    if cancelled is not None:
+        raise cancelled
 
 
 def _print_of(rows: Rows) -> int:
