@@ -27,7 +27,7 @@ TINY = {
     "fleet": "--agents 2 --seconds 0.5 --settle 0",
     "recovery": "--lease 1",
     "memory": "--jobs 100 --steps 1",
-    "pack": "--seconds 1 --jobs 20",
+    "pack": "--seconds 1 --busy 2 --jobs 20",
     "web": "--queued 100 --finished 100 --failed 10 --calls 1 --tabs 4 --seconds 1",
 }
 

@@ -66,7 +66,9 @@ def next_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
     release.rework(VERSION, __version__, NEWER)
     release.rework(CLAIM, "\nbegin\n", "\nbegin\n  -- of the next release\n")
     release.rework(
-        ENQUEUE, "once boolean default false)", "once boolean default false, note text default '')"
+        ENQUEUE,
+        "light boolean default false)",
+        "light boolean default false, note text default '')",
     )
     # another signature is another function, and no name may stand for two
     sql = release.folder / "sql"

@@ -39,17 +39,20 @@ WAITS = "select extract(epoch from started_at - queued_at)::float8 from qwf.job_
 
 @scenario("pack", rounds=1)
 @click.option("--seconds", default=15.0, show_default=True, help="How long jobs arrive.")
+@click.option(
+    "--busy", default=(2.0, 4.0, 6.4, 10.4), multiple=True, help="Slots in use on average."
+)
 @click.option("--jobs", default=300, show_default=True, help="Jobs queued at once.")
-def pack(server: Server, seconds: float, jobs: int) -> Iterator[Sample]:
+def pack(server: Server, seconds: float, busy: tuple[float, ...], jobs: int) -> Iterator[Sample]:
     """Work of the best of three boxes, and how long jobs wait, by load and placement."""
     total = sum(SLOTS.values())
-    for busy in (2, 4, 6.4, 10.4):
+    for load in busy:
         for placement in ("spread", "pack"):
             with server.database() as base, fleet(base, placement):
-                arrive(base, busy / NAP_S, seconds)
+                arrive(base, load / NAP_S, seconds)
                 share = best_share(base)
                 waits = percentiles([row[0] for row in base.conn.execute(WAITS).fetchall()])
-            figure = f"{busy:g} of {total} busy, {placement}"
+            figure = f"{load:g} of {total} busy, {placement}"
             more = {f"wait_ms_{name}": value for name, value in waits.items()}
             yield Sample("pack", figure, share, "% on the best box", more=more)
     for placement in ("spread", "pack"):

@@ -133,7 +133,7 @@ def test_an_agent_says_that_its_new_tasks_are_refused(
     base.ended(base.enqueue("work"))
     for number in range(400):  # more than 64 KiB of names
         write(package / f"{'x' * 180}{number}.py", 1)
-    refused = "the new tasks of default are not registered: value too large"
+    refused = "what default offers now is not registered: value too large"
     until(lambda: refused in agent.said(), "the refusal")
     assert base.ended(base.enqueue("work"))["status"] == "completed"
     worker = base.one("delete from qwf.workers returning id")

@@ -76,7 +76,7 @@ def test_names_and_units_follow_the_conventions_of_prometheus(on_db: Cli) -> Non
 
 
 def test_a_query_that_fails_is_reported(on_db: Cli, db: Db) -> None:
-    db.execute("drop view qwf.pending_inputs")
+    db.execute("drop view qwf.pending_inputs cascade")
     result = on_db("metrics")
     assert result.exit_code != 0
     assert samples(result.stdout)["qwf_unreadable",] == 1

@@ -134,7 +134,7 @@ def test_the_handle_counts_the_tokens_of_all_its_requests(tiny: LlamaServer) -> 
 
 def test_nul_is_left_out(tiny: LlamaServer, capsys: pytest.CaptureFixture[str]) -> None:
     """Random weights say NUL now and then; here they say nothing else."""
-    only_nul = [[llama.FIRST_BYTE, 100]]
+    only_nul = [[llama.noise.FIRST_BYTE, 100]]
     reply = handle(tiny).chat("the cat", max_tokens=5, logit_bias=only_nul)
     assert (reply.text, reply.usage["completion_tokens"]) == ("", 5)
     assert capsys.readouterr().out == "\n"

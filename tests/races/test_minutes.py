@@ -23,11 +23,11 @@ def test_two_ticks_write_a_minute_once_and_none_waits(race: Race) -> None:
     race.rows(SAMPLE, "2040-01-01 10:00:30Z")
     first, second = race.session(), race.nonblocking()
     first.begin()
-    assert first.one(RECORD) == 4
+    assert first.one(RECORD) == 5
     assert second.one(RECORD) == 0
     first.commit()
     assert second.one(RECORD) == 0
-    assert (race.one(QUEUES), race.one("select count(*) from qwf.host_minutes")) == (3, 1)
+    assert (race.one(QUEUES), race.one("select count(*) from qwf.host_minutes")) == (4, 1)
 
 
 def test_a_minute_of_a_tick_that_is_rolled_back_is_written_by_the_next(race: Race) -> None:
@@ -35,9 +35,9 @@ def test_a_minute_of_a_tick_that_is_rolled_back_is_written_by_the_next(race: Rac
     race.rows(SAMPLE, "2040-01-01 10:00:30Z")
     first = race.session()
     first.begin()
-    assert first.one(RECORD) == 4
+    assert first.one(RECORD) == 5
     first.kill()
-    assert race.one(RECORD) == 4
+    assert race.one(RECORD) == 5
 
 
 def test_a_tick_with_an_old_snapshot_writes_nothing_twice(race: Race) -> None:
@@ -46,10 +46,10 @@ def test_a_tick_with_an_old_snapshot_writes_nothing_twice(race: Race) -> None:
     old = race.session()
     old.rows("begin isolation level repeatable read")
     old.one("select count(*) from qwf.jobs")
-    assert race.one(RECORD) == 4
+    assert race.one(RECORD) == 5
     assert old.one("select qwf.tick() -> 'ran'") is True
     old.commit()
-    assert (race.one(QUEUES), race.one("select count(*) from qwf.host_minutes")) == (3, 1)
+    assert (race.one(QUEUES), race.one("select count(*) from qwf.host_minutes")) == (4, 1)
 
 
 def test_a_roll_up_and_a_record_of_the_same_minute_wait_for_nobody(race: Race) -> None:
@@ -63,7 +63,7 @@ def test_a_roll_up_and_a_record_of_the_same_minute_wait_for_nobody(race: Race) -
     rolling.commit()
     recording = race.session()
     recording.begin()
-    assert recording.one(RECORD) == 3
+    assert recording.one(RECORD) == 4
     finish(other, *claim(other))
     assert other.one(ROLL_UP) == 0
     recording.commit()

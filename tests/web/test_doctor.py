@@ -59,7 +59,7 @@ def test_a_run_whose_event_was_given_up_is_retried(visit: Visit, db: Db) -> None
     assert "It was given up" in visit("viewer").text("/doctor")
     assert "/do/retry_run" not in visit("viewer").text("/doctor")
     db.execute("drop trigger jam on qwf.jobs")
-    assert f"run {run} goes on" in operator.do("retry_run", run_id=str(run)).text
+    assert f"run {run}</a> goes on" in operator.do("retry_run", run_id=str(run)).text
     assert "It was given up" not in operator.text("/doctor")
     assert db.execute("select status::text from qwf.jobs order by id").fetchall() == [
         ("completed",),

@@ -25,6 +25,7 @@ class Options(TypedDict, total=False):
     labels: dict[str, Any] | None
     once: bool | None
     model: str | None
+    light: bool | None
     vram_mb: int | None
     requires: dict[str, str] | None
     limit_by: str | None
@@ -106,8 +107,8 @@ BACKOFF = Kind("a list of seconds or a dict such as {'base': 1, 'factor': 2}", _
 KINDS: dict[str, Kind] = {
     "queue": NAME, "priority": NUMBER, "run_at": MOMENT, "key": NAME, "project": TEXT,
     "max_attempts": NUMBER, "backoff": BACKOFF, "timeout": DURATION, "labels": DICT,
-    "once": FLAG, "model": NAME, "vram_mb": NUMBER, "requires": DICT, "limit_by": NAME,
-    "on_failure": NAME, "expires": DURATION,
+    "once": FLAG, "model": NAME, "light": FLAG, "vram_mb": NUMBER, "requires": DICT,
+    "limit_by": NAME, "on_failure": NAME, "expires": DURATION,
 }  # fmt: skip
 
 

@@ -57,14 +57,11 @@ begin
     perform _qwf.raise_unknown_queue(claim.queue);
   end if;
   perform _qwf.check_claim(claim.worker, claim.max_jobs, v_terms.lease);
-  if v_terms.paused or v_terms.off then
-    return;
-  end if;
   v_worker := v_terms.worker;
-  if v_terms.placement = 'pack' and _qwf.yields(claim.queue, v_worker, v_now) then
+  if v_terms.paused or v_terms.off
+    or v_terms.placement = 'pack' and _qwf.yields(claim.queue, v_worker, v_now) then
     return;
   end if;
-
   if v_terms.max_running is not null then
     v_queue_slots := _qwf.lock_free_slots('queue:' || claim.queue, v_room);
     v_room := cardinality(v_queue_slots);

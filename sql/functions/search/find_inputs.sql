@@ -4,7 +4,7 @@
 --   of other projects that come before. A page goes on after the question of the page before, also
 --   if that has been answered. The plan is pinned, because statistics taken when nobody was asked
 --   lead to a sort of everything.
--- Raises: QW005 for a bound that is not between 1 and 10,000.
+-- Raises: QW005 for a bound that is not between 1 and 10,000, and a time that is no date.
 -- Called by: people, qwf inputs, qwf web.
 
 begin;
@@ -32,6 +32,9 @@ begin
   if coalesce(find_inputs.max_rows not between 1 and 10000, true) then
     raise exception using errcode = 'QW005', message = 'invalid bound',
       detail = format('max_rows %s', find_inputs.max_rows), hint = 'give a number from 1 to 10000';
+  elsif not _qwf.is_readable_time(find_inputs.after) then
+    raise exception using errcode = 'QW005', message = 'invalid time',
+      detail = format('after %s', find_inputs.after), hint = 'give a time of the last page';
   end if;
   if find_inputs.ending then
     return query
@@ -53,7 +56,7 @@ comment on function qwf.find_inputs is
   'Returns the first max_rows questions of pending_inputs, of a project or of all, the oldest '
   'first; ending: only those that end by themselves, the first to end first. The next page begins '
   'after the since (ending: the expires_at) and the job_id of the last row. QW005 for an invalid '
-  'bound.';
+  'bound or time.';
 call _qwf.allow('qwf.find_inputs', 'qwf_viewer');
 
 commit;

@@ -23,7 +23,7 @@ def compare(rows: Rows, model: Model) -> None:
     same("unassignable_jobs", rows("select id from qwf.unassignable_jobs"), unassignable(model))
     depth = "select queue, queued, scheduled, running, workers from qwf.queue_depth"
     wanted = []
-    for queue in ("cpu", "default", "gpu"):
+    for queue in ("cpu", "default", "gpu", "llm"):
         states = [job.status for job in jobs if job.queue == queue]
         counts = [states.count(status) for status in ("queued", "scheduled", "running")]
         wanted.append((queue, *counts, len(model.live_workers(queue))))
