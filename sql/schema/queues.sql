@@ -28,7 +28,7 @@ comment on column qwf.queues.timeout is
   'Wall-clock limit of one attempt of its jobs; null: the setting.';
 comment on column qwf.queues.retention is 'How long its ended jobs are kept; null: the setting.';
 comment on column qwf.queues.placement is
-  'Who takes a new job: spread (whoever asks first) or pack (the best worker that has room, by '
+  'Who takes a new job: spread (the first to ask) or pack (the best worker that has room, by '
   'rank and slots; anybody once the job has waited for settings.pack_patience).';
 comment on column qwf.queues.created_at is 'When it was created.';
 

@@ -1,4 +1,4 @@
-"""Placement pack: new work goes to the best worker that has room, and waits for nobody long."""
+"""Placement pack: a new job goes to the best worker that has room, and does not wait long for it."""
 
 from __future__ import annotations
 

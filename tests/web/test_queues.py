@@ -65,7 +65,7 @@ def test_the_limit_of_a_queue_is_lifted(visit: Visit, db: Db) -> None:
 def test_who_takes_a_new_job_is_shown_and_set(visit: Visit, db: Db) -> None:
     assert "goes to the best worker that has room" in visit("viewer").text("/queues/llm")
     admin = visit("admin")
-    assert "goes to whoever asks first" in admin.text("/queues/default")
+    assert "goes to the first to ask" in admin.text("/queues/default")
     admin.do("create_queue", name="default", placement="pack")
     page = admin.text("/queues/default")
     assert '<option value="pack" selected>' in page

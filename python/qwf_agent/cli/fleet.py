@@ -105,7 +105,7 @@ def queue() -> None:
 @click.option(
     "--placement",
     type=click.Choice(["spread", "pack"]),
-    help="Who takes a new job: whoever asks first, or the best worker with room.",
+    help="Who takes a new job: the first to ask, or the best worker with room.",
 )
 @connection.database
 def create_queue(conn: Connection, name: str, **given: Any) -> None:

@@ -7,6 +7,7 @@ import logging
 import re
 import selectors
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -44,7 +45,7 @@ class Demand:
     progress: int = 0
 
 
-class Server:
+class Server(ABC):
     """What all servers have in common. Times are on the monotonic clock, in seconds."""
 
     def __init__(self, config: ServerConfig, selector: selectors.BaseSelector, state: str) -> None:
@@ -81,9 +82,9 @@ class Server:
         """Whether the process of this start has ended, even if no step has seen it yet."""
         return not self.is_alive(start)
 
+    @abstractmethod
     def address(self) -> Address | None:
         """Where it listens; None if that is not known."""
-        raise NotImplementedError
 
     def for_child(self, model: str) -> str:
         """What the child that runs a job of this model gets, as JSON."""
@@ -94,9 +95,9 @@ class Server:
             "kind": self.config.kind, "api_key": None,
         })  # fmt: skip
 
+    @abstractmethod
     def step(self, now: float, demand: Demand) -> None:
         """Do what is due."""
-        raise NotImplementedError
 
     def check_soon(self) -> None:
         """Check its health in the next step: a request found it gone."""

@@ -57,8 +57,8 @@ begin
 end $$;
 comment on function qwf.create_queue is
   'Creates a queue, or changes the given settings of an existing one: lease, timeout and '
-  'retention of its jobs, how many may run at once, and who takes a new job: spread (whoever asks '
-  'first) or pack (the best worker that has room). QW005 for an invalid name or value.';
+  'retention of its jobs, how many may run at once, and who takes a new job: spread (the first '
+  'to ask) or pack (the best worker that has room). QW005 for an invalid name or value.';
 call _qwf.allow('qwf.create_queue', 'qwf_admin');
 
 commit;

@@ -52,7 +52,7 @@ select ok(pg_temp.takes(last), 'rank counts before slots') from w;
 update qwf.workers set rank = 0;
 select qwf.create_queue('packed', placement => 'spread');
 select pg_temp.job();
-select ok(pg_temp.takes(last), 'placement spread: whoever asks first') from w;
+select ok(pg_temp.takes(last), 'placement spread: the first to ask') from w;
 select results_eq('select name, placement from qwf.queues order by name', $$ values
   ('cpu', 'spread'), ('default', 'spread'), ('gpu', 'spread'), ('llm', 'pack'),
   ('packed', 'spread') $$, 'how the queues are');
