@@ -1,4 +1,4 @@
-"""Placement pack: a new job goes to the best worker that has room, and does not wait long for it."""
+"""Placement pack: a new job goes to the best worker with room, and waits for it only briefly."""
 
 from __future__ import annotations
 
