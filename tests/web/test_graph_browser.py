@@ -474,3 +474,4 @@ def test_the_fixture_sees_what_no_page_may_do(pages: Pages, shown: Shown, addres
     for text in expected:
         assert [problem for problem in pages.problems if text in problem], pages.problems
     pages.expected = expected
+    page.close()  # before its server ends

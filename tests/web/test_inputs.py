@@ -71,6 +71,8 @@ def test_after_the_last_question_the_page_says_so(visit: Visit, db: Db) -> None:
     asking.ask(db, prompt="Which room?", widget="confirm")
     far = "after=9999-12-31T00:00:00%2B00:00&job=9999999999999999999"
     assert "No further question waits here." in visit("viewer").text(f"/inputs?{far}")
+    early = "after=0001-01-01T00:00:00%2B14:00&job=1"
+    assert "Which room?" in visit("viewer").text(f"/inputs?{early}")
 
 
 def test_without_a_question_the_page_says_what_asks_one(visit: Visit) -> None:

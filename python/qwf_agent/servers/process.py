@@ -16,7 +16,7 @@ from qwf_agent.system.fork import die_with_parent
 from qwf_agent.system.gpu import visible_devices
 from qwf_agent.system.guardian import MARK, Guardian
 from qwf_agent.system.log_pipe import MARK_BYTES, LogPipe
-from qwf_agent.system.processes import end_tree, kill_group, kill_tree
+from qwf_agent.system.processes import end_tree, is_exiting, kill_group, kill_tree
 
 LOG_BYTES = 1 << 16
 CANNOT_START = 127  # exit code, as of a shell
@@ -83,9 +83,10 @@ class ServerProcess:
         kill_tree(self.pid)
 
     def has_ended(self) -> bool:
-        """Whether it has ended; `wait` still has to be called."""
+        """Whether it has ended, or is ending: its connections are closed a moment before it can be
+        waited for. `wait` still has to be called."""
         flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self.pid, flags) is not None
+        return os.waitid(os.P_PID, self.pid, flags) is not None or is_exiting(self.pid)
 
     def wait(self) -> int | None:
         """Its exit code once it has ended, negative for a signal; None while it runs. What is left

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 GONE = (ProcessLookupError, PermissionError)
+PF_EXITING = 0x4  # of linux/sched.h
 
 
 def kill_tree(pid: int) -> None:
@@ -43,6 +44,15 @@ def descendants(pid: int) -> list[int]:
         for task in Path(f"/proc/{pid}/task").iterdir():
             found += map(int, (task / "children").read_text().split())
     return found + [below for child in found for below in descendants(child)]
+
+
+def is_exiting(pid: int) -> bool:
+    """Whether the kernel is ending the process. False on systems other than Linux."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return bool(int(fields[6]) & PF_EXITING)
 
 
 def _group_of(pid: int) -> int | None:

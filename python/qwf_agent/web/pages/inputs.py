@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from starlette.datastructures import QueryParams
@@ -13,6 +13,11 @@ from qwf_agent.web.page import Page
 from qwf_agent.web.pages.jobs import MOST_JOB
 
 MOST = 100  # questions of a page
+# Times that find_inputs() takes.
+EARLIEST, LATEST = (
+    datetime(1, 1, 2, tzinfo=timezone.utc),
+    datetime(9999, 12, 30, tzinfo=timezone.utc),
+)
 # One row more than a page shows tells that there are more.
 QUESTIONS = """
 select p.job_id, p.run_id, p.workflow, p.node_id, p.task, p.project, p.asks, p.widget,
@@ -61,7 +66,7 @@ def _place(query: QueryParams) -> tuple[datetime | None, int | None]:
         return None, None
     if after.tzinfo is None or not (job.isascii() and job.isdigit() and len(job) < 20):
         return None, None
-    return after, min(int(job), MOST_JOB)
+    return min(max(after, EARLIEST), LATEST), min(int(job), MOST_JOB)
 
 
 def _next(found: Rows, column: str) -> dict[str, Any] | None:
