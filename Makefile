@@ -38,7 +38,7 @@ revert: $(VENV)/.run ## Remove everything from the database (asks first)
 
 test: lint $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select tests
 	@$(BIN)/python tests/support/get_pgtap.py
-	@$(BIN)/python -m pytest -n 2 $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 gpu-check: $(VENV)/.test ## Test the agent on a real NVIDIA card; skips without one
 	@$(BIN)/python -m pytest -s tests/gpu $(ARGS)

@@ -1,5 +1,5 @@
 """Runs every file of sql/tests as one test, on the wheel's newest Postgres and on Debian's. With
-QWF_TEST_ALL=1 also on the wheel's older one, which lies between them and has found nothing more.
+QWF_TEST_ALL=1 also on the wheel's older one, which lies between them and takes 40 s.
 
 A file runs in its own transaction, which it rolls back, on a database that pytest-postgresql clones
 from the template; the files of one server and test process share it.

@@ -89,7 +89,7 @@ WAITS_FOR = {
     "change_job": (9,),
     "request_model": (9,),
 }
-BUDGET_S = 10.0  # for transactions of two
+BUDGET_S = 20.0  # for transactions of two
 TABLES = ["jobs", "runs", "outbox", "cancel_requests", "job_attempts", "input_answers"]
 TABLES += ["worker_controls", "model_requests"]
 TOO_LATE, WAITED_IN_VAIN = ("QW001", "QW002", "QW008"), "55P03"  # QW008: the key is taken
