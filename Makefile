@@ -7,16 +7,17 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 VENV := .venv
+SANDBOX_PORT := 5689
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help demo up down deploy revert verify test gpu-check bench bench-peers docs pictures rework \
-  sqitch-scripts lint clean
+.PHONY: help demo up down deploy revert verify test gpu-check bench bench-peers bench-workflows docs pictures film rework \
+  sandbox sandbox-build site sqitch-scripts lint clean
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.run ## Run the whole example on real photographs (PHOTOS=folder for your own)
 	@$(BIN)/qwf demo $(if $(PHOTOS),--photos "$(PHOTOS)")
@@ -49,12 +50,31 @@ bench: $(VENV)/.bench ## Measure qwf in five minutes; ARGS="--only drain" to sel
 bench-peers: $(VENV)/.bench ## Measure qwf and its peers in turn, on the same server
 	@$(BIN)/python -m bench peers $(ARGS)
 
+bench-workflows: $(VENV)/.bench ## Measure workflows on qwf, DBOS, Celery and Prefect in turn
+	@$(BIN)/python -m bench workflows $(ARGS)
+
 docs: $(VENV)/.test ## Regenerate the generated parts of docs/
 	@$(BIN)/python tools/include_examples.py
+	@$(BIN)/python tools/definition_tables.py
 	@$(BIN)/python tools/generate_sql_api.py
 
 pictures: $(VENV)/.test ## Take the pictures of the page in docs/pictures again
 	@$(BIN)/python tools/pictures.py
+
+sandbox: sandbox-build ## Open the page with Postgres in the browser (needs node and npm)
+	@echo "http://127.0.0.1:$(SANDBOX_PORT)/"
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/sandbox $(SANDBOX_PORT)
+
+sandbox-build: $(VENV)/.run ## Build that page in build/sandbox, for any static web server
+	@npm ci --prefix sandbox --no-audit --no-fund --loglevel=error >/dev/null
+	@$(BIN)/qwf migrate sql | node sandbox/build.mjs build/sandbox
+
+film: sandbox-build $(VENV)/.test ## Make the film of that page in docs/pictures again
+	@$(BIN)/python tools/film.py
+
+site: sandbox-build $(VENV)/.test ## Build the documentation as a site in build/site, with the sandbox
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "build/site/index.html"
 
 rework: $(VENV)/.run ## Change a released function: CHANGE=functions/claim/claim NOTE='what is new'
 	@$(BIN)/python tools/rework.py "$(CHANGE)" "$(NOTE)"
@@ -67,7 +87,7 @@ lint: $(VENV)/.test ## Run ruff and mypy
 	@$(BIN)/mypy
 
 clean: ## Remove everything make created in the checkout
-	@rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) build dist sandbox/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/.made:
 	@test -n "$(PYTHON)" || { echo "Python 3.10 or newer is needed: install it, or run make PYTHON=/path/to/python3" >&2; exit 1; }

@@ -7,11 +7,12 @@ import sys
 import click
 
 from bench import page, results
-from bench.peers.command import peers
+from bench.peers.command import enqueue_peers, peers
 from bench.samples import Sample, figures
 from bench.scenario import interruptible, sizes_of, take
 from bench.scenarios import ALL
 from bench.server import BenchError, start
+from bench.workflows.command import workflows
 
 
 @click.group()
@@ -40,11 +41,11 @@ def measure_all(dsn: str | None, only: tuple[str, ...]) -> None:
 
 @main.command("page")
 def write_page() -> None:
-    """Write the figures of bench/results into docs/performance.md."""
+    """Write the figures of bench/results into docs/."""
     click.echo(f"written: {', '.join(page.write()) or 'nothing, run: make bench'}")
 
 
-for command in (*ALL, peers):
+for command in (*ALL, peers, enqueue_peers, workflows):
     main.add_command(command)
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes the figures of bench/results into docs/performance.md, between its markers."""
+"""Writes the figures of bench/results into pages of docs, between their markers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from bench.results import RESULTS
-from bench.samples import HEADINGS, Figure, rows
+from bench.samples import HEADINGS, Figure, number, rows
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
-PLACE = re.compile(r"(<!-- figures:(\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGES = (DOCS / "performance.md", DOCS / "measurements.md")
+PLACE = re.compile(r"(<!-- (figures|compared|medians):(\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
 def write() -> list[str]:
@@ -19,27 +20,66 @@ def write() -> list[str]:
     written: list[str] = []
 
     def fill(match: re.Match[str]) -> str:
-        path = RESULTS / f"{match[2]}.json"
+        path = RESULTS / f"{match[3]}.json"
         if not path.exists():
             return match[0]
-        written.append(match[2])
-        return match[1] + as_markdown(json.loads(path.read_text(encoding="utf-8")))
+        written.append(match[3])
+        return match[1] + TABLES[match[2]](json.loads(path.read_text(encoding="utf-8")))
 
-    PAGE.write_text(PLACE.sub(fill, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    return written
+    for page in PAGES:
+        page.write_text(PLACE.sub(fill, page.read_text(encoding="utf-8")), encoding="utf-8")
+    return list(dict.fromkeys(written))
 
 
 def as_markdown(result: dict[str, Any]) -> str:
     """The table, below a description of the machine."""
+    lines = rows([Figure(**figure) for figure in result["figures"]])
+    return "\n".join([*machine(result), "", *table(HEADINGS, lines), ""])
+
+
+def side_by_side(result: dict[str, Any]) -> str:
+    """A column for each system, and a row for each figure and for whatever else was measured."""
+    found = [Figure(**figure) for figure in result["figures"]]
+    systems = list(dict.fromkeys(one.system for one in found))
+    groups: dict[str, dict[str, Figure]] = {}
+    for one in found:
+        groups.setdefault(one.figure, {})[one.system] = one
+    lines = []
+    for what, group in groups.items():
+        cells = {name: f"{number(one.median)} {one.unit}" for name, one in group.items()}
+        lines.append([what, *(cells.get(name, "") for name in systems)])
+        for key in dict.fromkeys(key for one in group.values() for key in one.more):
+            cells = {name: number(one.more[key]) for name, one in group.items() if key in one.more}
+            what = f"and {key.replace('_', ' ')}"
+            lines.append([what, *(cells.get(name, "") for name in systems)])
+    return "\n".join([*machine(result), "", *table(["", *systems], lines), ""])
+
+
+def medians(result: dict[str, Any]) -> str:
+    """A column for each system, and a row for each figure: the medians alone."""
+    figures = [{**figure, "more": {}} for figure in result["figures"]]
+    for figure in figures:
+        figure["figure"] = f"{figure['scenario']}, {figure['figure']}"
+    return side_by_side({**result, "figures": figures})
+
+
+TABLES = {"figures": as_markdown, "compared": side_by_side, "medians": medians}
+
+
+def machine(result: dict[str, Any]) -> list[str]:
+    """The machine, the server and its settings."""
     facts = result["facts"]
     settings = ", ".join(f"{key} {value}" for key, value in facts["settings"].items())
-    lines = rows([Figure(**figure) for figure in result["figures"]])
-    return "\n".join([
+    return [
         f"{facts['machine']}; PostgreSQL {facts['postgres']} ({facts['server']}); {settings};",
         f"load before: {facts['load_before']}; {result['taken_at'][:10]}.",
-        "",
-        f"| {' | '.join(HEADINGS)} |",
-        "|---" * len(HEADINGS) + "|",
+    ]
+
+
+def table(headings: list[str], lines: list[list[str]]) -> list[str]:
+    """A table in Markdown."""
+    return [
+        f"| {' | '.join(headings)} |",
+        "|---" * len(headings) + "|",
         *(f"| {' | '.join(line)} |" for line in lines),
-        "",
-    ])  # fmt: skip
+    ]

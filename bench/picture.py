@@ -12,6 +12,9 @@ COLOURS = {
     "pgqueuer": "#b5651d",
     "graphile-worker": "#4a6fa5",
     "procrastinate": "#8a6d9b",
+    "dbos": "#b5651d",
+    "celery": "#4a6fa5",
+    "prefect": "#8a6d9b",
 }
 
 

@@ -109,9 +109,11 @@ def agent(dsn: str, *options: str) -> list[str]:
 
 
 @contextlib.contextmanager
-def agents(dsn: str, number: int = 1, *options: str) -> Iterator[list[subprocess.Popen[bytes]]]:
+def agents(
+    dsn: str, number: int = 1, *options: str, **environment: str
+) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Run `number` agents with forked children, once all are serving."""
     paths = os.pathsep.join((str(ROOT), str(ROOT / "python")))
     commands = [agent(dsn, *options) for _ in range(number)]
-    with spawned(commands, b"serving", {"PYTHONPATH": paths}) as started:
+    with spawned(commands, b"serving", {"PYTHONPATH": paths, **environment}) as started:
         yield started

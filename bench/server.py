@@ -32,6 +32,7 @@ SETTINGS = {
 }
 SHOWN = (*SETTINGS, "wal_level", "jit", "autovacuum", "checkpoint_timeout", "random_page_cost")
 PREFIX = "qwf-bench-"
+NUMBERS = itertools.count()  # of the databases that this process creates
 
 
 class BenchError(Exception):
@@ -63,7 +64,6 @@ class Server:
     dsn: str
     cluster: embedded.Cluster | None = None
     templates: dict[str, str] = field(default_factory=dict)
-    numbers: Iterator[int] = field(default_factory=itertools.count)
 
     @contextlib.contextmanager
     def database(self, deploy: Callable[[str], Any] = migrate.deploy) -> Iterator[Database]:
@@ -137,7 +137,7 @@ class Server:
             self._drop(name)
 
     def _create(self, template: str) -> str:
-        name = f"qwf_bench_{os.getpid()}_{next(self.numbers)}"
+        name = f"qwf_bench_{os.getpid()}_{next(NUMBERS)}"
         create = sql.SQL("create database {} template {}")
         with psycopg.connect(self.dsn, autocommit=True) as conn:
             conn.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
@@ -187,6 +187,13 @@ def of_tree(pid: int) -> float:
             with contextlib.suppress(psutil.Error):
                 total += sum(process.cpu_times()[:4])  # its own, and its ended children's
     return total
+
+
+def of_itself(pid: int) -> float:
+    """CPU seconds of a process without its descendants."""
+    with contextlib.suppress(psutil.Error):
+        return float(sum(psutil.Process(pid).cpu_times()[:2]))
+    return 0.0
 
 
 def remove_leftovers() -> None:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import psycopg
@@ -17,7 +18,9 @@ from qwf_agent import embedded
 
 CLAIM = "select job_id, token, task from qwf.claim(%s, %s, %s)"
 FINISH = "select bool_or(pending) from qwf.finish_many(%s)"
+FINISH_AND_CLAIM = "select * from qwf.finish_and_claim(%s, %s, %s, %s)"
 DRAIN = "select qwf.drain_outbox(1000)"
+JOB_ID, PENDING, TOKEN, TASK = 0, 2, 3, 6  # columns of its rows
 EMPTY_S = (0.004, 0.032)  # first and longest wait of a session that found nothing
 OWED_S = 0.05  # how long a session that left events behind keeps trying to apply them
 TICK_S = 1.0  # how often every session applies left-over events
@@ -43,12 +46,7 @@ def work(index: int, dsn: str, batch: int, queue: str = "default") -> None:
         claimed = soft.execute(CLAIM, (queue, worker, batch)).fetchall()
         now = time.monotonic()
         if claimed:
-            reports = [
-                {"job_id": job, "token": str(token), "outcome": "completed", "detail": {},
-                 "output": OUTPUTS.get(task)}
-                for job, token, task in claimed
-            ]  # fmt: skip
-            row = durable.execute(FINISH, (json.dumps(reports),)).fetchone()
+            row = durable.execute(FINISH, (completed(claimed),)).fetchone()
             wait_s = EMPTY_S[0]
             if row and row[0]:
                 owed_until = now + OWED_S
@@ -58,6 +56,40 @@ def work(index: int, dsn: str, batch: int, queue: str = "default") -> None:
         if now < owed_until or now >= tick_at:
             durable.execute(DRAIN)
             tick_at = now + TICK_S
+
+
+def work_in_one_call(index: int, dsn: str, batch: int, queue: str = "default") -> None:
+    """The same with finish_and_claim: each call reports the jobs that the one before has claimed,
+    and commits durably."""
+    worker = f"session-{index}-{os.getpid()}"
+    conn = connect(dsn)
+    claimed: list[tuple[Any, ...]] = []
+    wait_s, owed_until, tick_at = EMPTY_S[0], 0.0, 0.0
+    while True:
+        call = (completed(claimed), queue, worker, batch)
+        rows = conn.execute(FINISH_AND_CLAIM, call).fetchall()
+        now = time.monotonic()
+        answers, jobs = rows[: len(claimed)], rows[len(claimed) :]
+        claimed = [(job[JOB_ID], job[TOKEN], job[TASK]) for job in jobs]
+        if any(answer[PENDING] for answer in answers):
+            owed_until = now + OWED_S
+        if claimed:
+            wait_s = EMPTY_S[0]
+        else:
+            time.sleep(wait_s)
+            wait_s = min(EMPTY_S[1], wait_s * 2)
+        if now < owed_until or now >= tick_at:
+            conn.execute(DRAIN)
+            tick_at = now + TICK_S
+
+
+def completed(claimed: list[tuple[Any, ...]]) -> str:
+    """The reports that these jobs (id, token, task) have completed."""
+    return json.dumps([
+        {"job_id": job, "token": str(token), "outcome": "completed", "detail": {},
+         "output": OUTPUTS.get(task)}
+        for job, token, task in claimed
+    ])  # fmt: skip
 
 
 def produce(index: int, dsn: str, batch: int, behind: int) -> None:
@@ -90,14 +122,19 @@ def _queued(conn: psycopg.Connection[Any], more_than: int) -> bool:
     return bool(row and row[0])
 
 
-def pgbench(dsn: str, script: str, clients: int, seconds: float) -> float:
-    """Transactions per second of `script` with this many clients. Raises BenchError."""
+def pgbench(
+    dsn: str, script: str, clients: int, seconds: float, variables: Mapping[str, str] | None = None
+) -> float:
+    """Transactions per second of `script` with this many clients. Each variable is a parameter of
+    its statement. Raises BenchError."""
+    given = [f"-D{name}={value}" for name, value in (variables or {}).items()]
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
-        file.write(script + ";\n")
+        file.write(" ".join(script.split()) + ";\n")
         file.flush()
         command = [
             str(embedded.binaries() / "pgbench"), "-n", "-M", "prepared", "-c", str(clients),
-            "-j", str(min(clients, 2)), "-T", str(max(1, round(seconds))), "-f", file.name, dsn,
+            "-j", str(min(clients, 2)), "-T", str(max(1, round(seconds))), *given,
+            "-f", file.name, dsn,
         ]  # fmt: skip
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=seconds * 10 + 60,

@@ -21,6 +21,8 @@ from psycopg.conninfo import conninfo_to_dict
 from qwf_agent import embedded
 from support.servers import Server, deployed, given_server, own_server
 
+pytest_plugins = ["qwf_agent.testing.plugin"]  # as users have it
+
 
 def pytest_configure(config: pytest.Config) -> None:
     # a shell that starts us in the background ignores SIGINT, and so would all we start
@@ -36,6 +38,12 @@ def server() -> Iterator[Server]:
     given = os.environ.get("QWF_TEST_DSN")
     with given_server(given) if given else own_server(embedded.binaries()) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def qwf_server(server: Server) -> str:
+    """The fixtures that users get make their databases on the server of the tests."""
+    return server.dsn(server.maintenance)
 
 
 @pytest.fixture(scope="session")

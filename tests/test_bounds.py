@@ -102,6 +102,7 @@ CALLS: dict[str, dict[str, str]] = {
         "detail": "'{}'",
     },
     "finish_many": {"reports": "'[]'"},
+    "finish_and_claim": {"reports": "'[]'", "queue": "'gpu'", "worker": "'w'"},
     "followed_logs": {"worker": WORKER},
     "heartbeat": {"worker": WORKER, "tokens": "'{}'", "stats": "'{}'"},
     "pause_queue": {"name": "'mail'"},
@@ -112,6 +113,11 @@ CALLS: dict[str, dict[str, str]] = {
     "register_workflow": {"definition": """'{"name": "w", "steps": []}'"""},
     "report_log": {"job_id": RUNNING, "token": TOKEN, "end_offset": "7", "tail": "'printed'"},
     "report_metrics": {"host": "'box'", "sample": "'{}'"},
+    "report_model_progress": {
+        "id": "(select id from qwf.model_requests)",
+        "worker": WORKER,
+        "progress": "'half'",
+    },
     "report_broken_server": {"worker": WORKER, "server": "'vllm'", "error": "'late'"},
     "request_model": {
         "host": "'box'",
@@ -165,13 +171,16 @@ CUT = {
     ("finish", "error"),
     ("finish", "output"),  # the job fails instead, and says why
     ("finish_many", "reports"),
+    ("finish_and_claim", "reports"),
     ("progress", "message"),
     ("report_broken_server", "error"),
     ("report_log", "tail"),
+    ("report_model_progress", "progress"),
     ("suspend_worker", "reason"),
 }
 STORED_NOWHERE = {
     ("report_broken_server", "worker"),
+    ("report_model_progress", "worker"),
     ("after_failures", "attempts"),
     ("after_failures", "jobs"),
     ("after_failures", "outcomes"),
@@ -296,6 +305,7 @@ PLACES = {
         for function in ("register_worker", "update_worker")
     },
 }
+PLACES["finish_and_claim", "reports"] = PLACES["finish_many", "reports"]
 ARGUMENTS = """
 select p.proname, a.name, format_type(p.proargtypes[a.n - 1], null)
 from pg_proc p

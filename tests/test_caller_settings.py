@@ -66,11 +66,12 @@ SETTINGS = {
     "no_default_compression": "set default_toast_compression = 'pglz'",
     "small_lists": "set gin_fuzzy_search_limit = 1; set cursor_tuple_fraction = 1",
     "nonsense_in_hints": "set qwf.floors = 'junk'; set qwf.rests = '[1'",
+    "wake_ups_put_off": "set qwf.put_off = '1 0 cpu'",
     "foreign_hints": """
         select set_config('qwf.floors', jsonb_build_object('cpu ', jsonb_build_object(
-          'priority', 100, 'position', 9223372036854775807, 'mark', 9223372036854775807,
-          'until', clock_timestamp() + interval '0.9 s', 'base_priority', 100,
-          'base_position', 9223372036854775807,
+          'until', clock_timestamp() + interval '0.9 s', 'bands', jsonb_build_array(
+            jsonb_build_object('priority', 100, 'position', 9223372036854775807,
+              'base', 9223372036854775807)),
           'base_until', clock_timestamp() + interval '59 s'))::text, false)""",
     "an_actor": "set qwf.actor = 'ada'",
     "an_actor_of_junk": "select set_config('qwf.actor', repeat(chr(27) || '[2J', 1000000), false)",

@@ -184,6 +184,15 @@ def test_an_unknown_key_is_refused_with_the_nearest_one(
         config.load_toml()
 
 
+@pytest.mark.parametrize("name", ["gemma3:4b", "org/name", "qwen2.5:7b"])
+def test_the_name_of_a_model_that_needs_quotes_is_named(nothing_set: Path, name: str) -> None:
+    (nothing_set / "qwf.toml").write_text(f"[[server]]\nname = 'x'\n[server.models.{name}]\n")
+    with pytest.raises(config.ConfigError) as caught:
+        config.load_toml()
+    told = f'put the name of the model in quotes: [server.models."{name}"]'
+    assert str(caught.value).endswith(told)
+
+
 def test_an_unknown_option_of_an_agent_is_refused_with_the_nearest_one(nothing_set: Path) -> None:
     (nothing_set / "qwf.toml").write_text("[agent]\nallow-comands = '/opt'\n")
     with pytest.raises(Misconfigured, match=r"did you mean 'allow-commands'\?") as caught:
@@ -224,7 +233,7 @@ def test_seconds_are_a_number_with_a_bound(nothing_set: Path, key: str, value: s
 def test_a_value_of_another_type_is_refused(nothing_set: Path, key: str, value: str) -> None:
     """true is not the number 1, 2.7 not the whole number 2, and 1 not the text of a name."""
     takes = {
-        "true": ("fresh", "reload", "verbose"),
+        "true": ("fresh", "reload", "until-empty", "verbose"),
         "1": ("slots", "gpu", "vram-mb", "max-rss", "rank", "grace", "recycle-jobs", "batch",
               "lease", "poll", "wait"),
         "2.7": ("grace", "lease", "poll", "wait"),

@@ -13,90 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
+from support.definitions import PIPELINE, WORKFLOW
 from support.servers import ROOT
 
 Connection = psycopg.Connection[Any]
-
-PIPELINE = {
-    "name": "detect",
-    "inputs": {
-        "type": "object",
-        "required": ["image"],
-        "properties": {
-            "image": {"type": "string"},
-            "score": {"type": ["number", "null"], "default": 0.5, "minimum": 0},
-            "size": {"properties": {"w": {"default": 1}}, "items": {"enum": [1]}},
-        },
-    },
-    "outputs": {"boxes": {"$from": "find.boxes"}, "doc": {"type": "file"}},
-    "nodes": [
-        {
-            "id": "fetch",
-            "inputs": {
-                "src": {"$from": "pipeline.image"},
-                "n": [{"$coalesce": [{"$from": "pipeline.score"}, 1], "$default": 2}],
-            },
-        },
-        {
-            "id": "find",
-            "depends_on": ["fetch"],
-            "gpu": True,
-            "model": "m",
-            "inputs": [{"name": "k", "from": "fetch.x"}],
-            "retry": {"max_attempts": 3, "backoff": [1, 2]},
-            "timeout": "10 min",
-            "skip_if": {"$from": "fetch.x", "$filter": {"eq:k": 1}, "$eq": []},
-        },
-        {"id": "call", "command": ["x", {"$from": "fetch.y"}], "depends_on": ["find"]},
-        {
-            "id": "each",
-            "depends_on": ["find"],
-            "map": {"$from": "find.boxes", "$filter": {"eq:k": {"$from": "pipeline.score"}}},
-            "max_parallel": 2,
-            "min_success": "90%",
-            "on_failure": "continue",
-            "inputs": {
-                "box": {"$from": "item.box", "$default": {"$from": "index"}},
-                "of": {"$from": "find.boxes", "$filter": {"eq:id": {"$from": "item.id"}}},
-            },
-        },
-        {"id": "last", "depends_on": ["each"], "run_if": "all_done", "map": [1, {"$from": "each"}]},
-    ],
-}
-WORKFLOW = {
-    "name": "inspect",
-    "deadline": "2 hours",
-    "steps": [
-        {
-            "id": "first",
-            "kind": "pipeline",
-            "pipeline": "detect",
-            "inputs": {"image": {"$from": "photo.path"}},
-        },
-        {
-            "id": "ask",
-            "kind": "input",
-            "widget": "choose_one",
-            "target": "best",
-            "depends_on": ["first"],
-            "source": {"$from": "first.boxes"},
-            "schema": {"type": "string"},
-            "expires": 90,
-            "default": "none",
-        },
-        {
-            "id": "second",
-            "kind": "pipeline",
-            "pipeline": "detect",
-            "depends_on": ["ask", "first/fetch"],
-            "inputs": {
-                "image": {"$from": "ask.best"},
-                "score": {"$from": "first/find.boxes.0", "$default": None},
-            },
-            "skip_if": {"$from": "ask.best", "$eq": "none"},
-        },
-    ],
-}
 
 scalars = st.sampled_from([None, True, 0, -1, 1.5, "", "a", "first/fetch", "pipeline.x", "a.b"])
 odd = st.sampled_from(
@@ -272,62 +192,10 @@ def test_registering_tells_of_unknown_widgets_and_their_keys(db: Connection) -> 
     ]
 
 
-WORDS = {
-    "string": "text", "array": "list", "object": "object", "boolean": "true or false",
-    "integer": "whole number", "number": "number", "null": "null", "any": "any",
-    "interval": "duration",
-}  # fmt: skip
-SECTIONS = {
-    "Pipeline": "pipeline",
-    "Node": "node",
-    "Retry": "retry",
-    "Inputs as a list": "input",
-    "Workflow": "workflow",
-    "Step": "step",
-    "Step of kind pipeline": "pipeline step",
-    "Step of kind input": "input step",
-    "Schema": "schema",
-}
-
-
 def tables(text: str) -> Iterator[list[list[str]]]:
     """The rows of each table in a Markdown text, without its head; a row is a list of cells."""
     for table in re.findall(r"(?m)^\|[-|]+\|\n((?:^\|.*\n)+)", text):
         yield [[cell.strip() for cell in row[1:-1].split("|")] for row in table.splitlines()]
-
-
-def in_words(types: Any) -> str:
-    return " or ".join(WORDS[t] for t in (types if isinstance(types, list) else [types]))
-
-
-def test_the_page_lists_every_key_with_its_type(db: Connection) -> None:
-    keys = db.execute("select _qwf.definition_keys()").fetchall()[0][0]
-    known: dict[str, Any] = {
-        kind: {f"`{k}`": in_words(t) for k, t in keys[kind].items() if t != "node"}
-        for kind in [*SECTIONS.values(), "backoff"]
-    }
-    known["widgets"] = {
-        (f"`{widget}`", f"`{key}`" if key else ""): in_words(types) if key else ""
-        for widget, own in keys["widgets"].items()
-        for key, types in (own or {"": None}).items()
-    }
-    text = (ROOT / "docs" / "definitions.md").read_text(encoding="utf-8")
-    listed: dict[str, Any] = {}
-    for section in re.split(r"(?m)^##+ ", text)[1:]:
-        title = section.partition("\n")[0]
-        first, *rest = [*tables(section)] or [[]]
-        if title in SECTIONS:
-            listed[SECTIONS[title]] = {key: types for key, types, *_ in first}
-        if title == "Retry":
-            listed["backoff"] = {key: types for [table] in [rest] for key, types, *_ in table}
-        if title == "Step of kind input":
-            listed["widgets"] = {
-                (widget, key): types
-                for [table] in [rest]
-                for widgets, key, types, *_ in table
-                for widget in widgets.split(", ")
-            }
-    assert listed == known
 
 
 def test_the_page_lists_every_argument_of_a_schedule(db: Connection) -> None:

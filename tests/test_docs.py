@@ -21,6 +21,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.types.json import Jsonb
 
 from qwf_agent import embedded, migrate
 from support.servers import DEBIAN, ROOT, own_server
@@ -29,7 +30,7 @@ from support.tools import tool
 DOCS = ROOT / "docs"
 CLIENTS = ROOT / "examples" / "clients"
 PG = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "password": "PGPASSWORD"}
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 SECRET = "s3cret"
 
 Environment = dict[str, str]
@@ -39,12 +40,13 @@ Starter = Callable[..., "subprocess.Popen[str]"]
 # Generated parts ---------------------------------------------------------------------------------
 
 
-def test_the_clients_document_holds_the_current_examples() -> None:
+@pytest.mark.parametrize("name", ["clients", "javascript"])
+def test_a_document_holds_the_current_examples(name: str) -> None:
     examples = tool("include_examples")
-    text = (DOCS / "clients.md").read_text(encoding="utf-8")
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     assert examples.included(text) == text, "run: make docs"
     shown = {found["path"] for found in examples.INCLUDE.finditer(text)}
-    files = {str(p.relative_to(ROOT)) for p in CLIENTS.rglob("*") if p.is_file()}
+    files = {str(p.relative_to(ROOT)) for p in (ROOT / "examples" / name).rglob("*") if p.is_file()}
     assert shown == {f for f in files if not re.search("node_modules|__pycache__|package", f)}
 
 
@@ -154,11 +156,19 @@ def test_a_prompt_and_a_map_of_prompts_can_be_enqueued_from_psql(
 ) -> None:
     """The task that runs them is tested in tests/llm."""
     db.execute("select qwf.create_queue('llm')")
-    psql(environment, "".join(fences(DOCS / "models.md", "sql")))
+    _, table, _, elements = scripts = fences(DOCS / "models.md", "sql")
+    psql(environment, "".join(scripts))
     rows = db.execute(
         "select task, queue, required_model from qwf.jobs where status = 'queued'"
     ).fetchall()
-    assert rows == [("llm", "llm", "qwen3-8b")] * 3
+    assert rows == [("llm", "llm", "qwen3-8b")] * 5
+    output = Jsonb({"text": "both", "json": {"for": "adults"}})
+    claimed = db.execute("select job_id, token from qwf.claim('llm', 'w', 9)").fetchall()
+    for job, token in claimed[:-1]:
+        db.execute("select qwf.finish(%s, %s, 'completed', %s)", (job, token, output))
+    read = psql(environment, table + elements).splitlines()
+    assert read == ["0|Emil and the Detectives|completed|adults|", "1|The Trial|running||"]
+    assert db.execute("select audience from books").fetchall() == [("both",), ("both",)]
 
 
 # Programs that run -------------------------------------------------------------------------------
@@ -327,12 +337,12 @@ def test_a_worker_renews_its_lease_and_stops_a_cancelled_body(
     start: Starter,
     db: psycopg.Connection[Any],
 ) -> None:
-    db.execute("update qwf.settings set lease = '2 s', heartbeat = '200 ms', cancel_grace = '1 s'")
+    db.execute("update qwf.settings set lease = '5 s', heartbeat = '200 ms', cancel_grace = '1 s'")
     worker = start(programs(kind), as_role(environment, "qwf_worker"))
     job = psql(environment, "select qwf.enqueue('slow', queue => 'cpu')").strip()
     eventually(db, "select status = 'running' from qwf.jobs", worker)
     eventually(
-        db, "select lease_expires_at > claimed_at + interval '2500 ms' from qwf.jobs", worker
+        db, "select lease_expires_at > claimed_at + interval '5500 ms' from qwf.jobs", worker
     )
     assert psql(environment, f"select qwf.cancel_job({job})").strip() == "requested"
     eventually(db, "select status = 'cancelled' from qwf.jobs", worker)

@@ -394,7 +394,7 @@ def test_a_deploy_waits_for_a_running_one_and_says_so(empty_dsn: str, chain: Cha
             " where l.locktype = 'advisory' and not l.granted and d.datname = current_database())",
         )
         assert states(empty_dsn, chain) == ["pending"]
-    waiting.join(30)
+    waiting.join(60)
     assert "waiting" in lines[0]
     assert states(empty_dsn, chain) == ["deployed"]
 
@@ -480,7 +480,7 @@ def test_a_deploy_fails_if_the_server_stops_and_the_next_one_continues(
             holder, f"select exists (select from pg_locks where objid = {GATE} and not granted)"
         )
         server.stop_immediate()
-    thread.join(30)
+    thread.join(60)
     server.start()
     assert [type(error) for error in errors] == [migrate.MigrateError]
     assert "late.sql" in str(errors[0])

@@ -28,10 +28,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
-from qwf_agent import App, config
+from qwf_agent import App, config, runs
 from qwf_agent.__main__ import command as agent_command
-from qwf_agent.app.options import Options
-from qwf_agent.child.body import Body, BodyContext, WrongArguments
+from qwf_agent.app.options import Options, RunOptions
+from qwf_agent.child.body import Body, WrongArguments
 from qwf_agent.cli import definition_files
 from qwf_agent.cli import qwf as command_line
 
@@ -226,6 +226,11 @@ def worker_entries(db: Connection) -> Iterator[tuple[str, Entry]]:
         query = "select qwf.finish_many(%s)"
         return refusal(db, query, Jsonb([changed(report, (), old, new)]))
 
+    def reported_with_a_claim(old: str | None, new: str) -> str:
+        report = {"job_id": 1, "outcome": "completed"}
+        query = "select qwf.finish_and_claim(%s, 'default', 'w')"
+        return refusal(db, query, Jsonb([changed(report, (), old, new)]))
+
     def detailed(old: str | None, new: str) -> str:
         """The WARNING: the report counts, as how the body ended matters more."""
         said: list[str] = []
@@ -253,7 +258,9 @@ def worker_entries(db: Connection) -> Iterator[tuple[str, Entry]]:
         "change of a worker",
         Entry(["tasks", "models"], sent(f"select qwf.update_worker('{worker}', %s)", {})),
     )
-    yield "report", Entry(["job_id", "token", "outcome", "output", "error", "detail"], reported)
+    keys = ["job_id", "token", "outcome", "output", "error", "detail"]
+    yield "report", Entry(keys, reported)
+    yield "report with a claim", Entry(keys, reported_with_a_claim)
     yield "detail of a report", Entry(REPORT, detailed)
     yield "sample", Entry(SAMPLE, sent("select qwf.report_metrics('box', %s)", {}))
     yield "setting", Entry(names, sent("select qwf.change_settings(%s)", {}))
@@ -288,16 +295,18 @@ def python_entries() -> Iterator[tuple[str, Entry]]:
         return give
 
     def in_a_worker(given: dict[str, Any]) -> None:
-        nothing: Any = None
-        Body(send.function)(BodyContext(nothing, given, nothing, nothing, nothing))
+        Body(send.function)(mock.Mock(inputs=given))
 
     both, connection = {"to": 1, "subject": 2}, mock.Mock(side_effect=AssertionError)
     options = [*get_type_hints(Options)]
     yield "argument", Entry([*both], raised(lambda given: send.enqueue(connection, **given), both))
     yield "statement", Entry([*both], raised(lambda given: send.statement(**given), both))
+    yield "job of many", Entry([*both], raised(lambda given: send.job(**given), both))
     yield "argument in a worker", Entry([*both], raised(in_a_worker, both))
     yield "option", Entry(options, raised(lambda given: send.options(**given), {}))
     yield "option of a task", Entry(options, raised(lambda given: app.task(**given), {}))
+    run = raised(lambda given: runs.enqueue(connection, "greet", {}, **given), {})
+    yield "option of a run", Entry([*get_type_hints(RunOptions)], run)
 
 
 def configuration_entries(folder: Path) -> Iterator[tuple[str, Entry]]:
@@ -464,9 +473,10 @@ NAMES = [
     "workflow", "step of kind pipeline", "inputs of a step",
     *(f"widget {widget}" for widget in WIDGETS),
     "schema of an answer", "node in json", "node in yaml", "job of a list", "backoff of a job",
-    "worker", "change of a worker", "report", "detail of a report", "sample", "setting",
-    "backoff of a setting",
-    "argument", "statement", "argument in a worker", "option", "option of a task",
+    "worker", "change of a worker", "report", "report with a claim", "detail of a report",
+    "sample", "setting", "backoff of a setting",
+    "argument", "statement", "job of many", "argument in a worker", "option", "option of a task",
+    "option of a run",
     "variable", "qwf.toml", "agent in qwf.toml",
 ]  # fmt: skip
 # These call the command line, which takes longer.

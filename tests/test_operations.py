@@ -94,7 +94,7 @@ def test_agents_and_applications_work_with_logins_of_their_own(
         start(*TASKS, "--host", box, QWF_DSN=f"{base.dsn} user={box}")
     job = run("enqueue", "noop", "--dsn", f"{base.dsn} user=shop").stdout.strip()
     assert (
-        run("wait", "job", job, "--timeout", "30", "--dsn", f"{base.dsn} user=shop").exit_code == 0
+        run("wait", "job", job, "--timeout", "60", "--dsn", f"{base.dsn} user=shop").exit_code == 0
     )
     assert "noop" in run("jobs", "--dsn", f"{base.dsn} user=grafana").stdout
     assert run("cancel", "job", job, "--dsn", f"{base.dsn} user=grafana").exit_code == 1

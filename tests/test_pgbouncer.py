@@ -111,6 +111,26 @@ def test_an_agent_that_shares_connections_polls_and_claims_and_reports(
     assert base.invariants() == []
 
 
+def test_an_agent_that_shares_connections_reports_and_claims_in_one_call(
+    bouncer: Bouncer, base: Database, start: StartAgent
+) -> None:
+    nodes = [
+        {"id": f"n{i}", "node": "noop", "queue": "default", "depends_on": [f"n{i - 1}"] * (i > 0)}
+        for i in range(30)
+    ]
+    steps = [{"id": "s", "kind": "pipeline", "pipeline": "chain"}]
+    for kind, definition in (("pipeline", {"nodes": nodes}), ("workflow", {"steps": steps})):
+        base.one(f"select qwf.register_{kind}(%s)", json.dumps({"name": "chain", **definition}))
+    base.conn.execute(f"alter database {base.conn.info.dbname} set track_functions = 'pl'")
+    agent = start(*TASKS, "--poll", "0.1", QWF_DSN=bouncer.shared)
+    base.one("select qwf.enqueue_run('chain')")
+    until(lambda: outcome(base) == {"completed": 30}, "the run to be done")
+    assert agent.stop() == 0
+    query = "select calls from pg_stat_user_functions where funcname = 'finish_and_claim'"
+    until(lambda: (base.one(query) or 0) > 15, "the calls to be counted")
+    assert base.invariants() == []
+
+
 def test_a_soft_commit_stays_with_its_transaction(
     bouncer: Bouncer, base: Database, start: StartAgent
 ) -> None:

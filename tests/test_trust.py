@@ -238,14 +238,16 @@ def test_other_users_work_in_a_schema_that_a_plain_user_deployed(
 
 # The sources --------------------------------------------------------------------------------------
 
-SOURCES = sorted((ROOT / "python" / "qwf_agent").rglob("*.py"))
-OWN_SERVER = "embedded.py"  # connects to the server that it has made itself
+PACKAGE = ROOT / "python" / "qwf_agent"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+# These connect to servers and databases that they have made themselves.
+OWN = {PACKAGE / "embedded.py", *(PACKAGE / "testing").glob("*.py")}
 
 
 @pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(ROOT / "python")))
 def test_statements_find_no_object_by_the_path_of_the_database(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
     assert not re.findall(r"::regnamespace(?!::(?:oid|text))", text), "say ::oid or ::text"
-    if file.name != OWN_SERVER:
+    if file not in OWN:
         for call in re.findall(r"psycopg\.connect\((.*?)\n?\s*\)\n", text, re.DOTALL):
             assert re.search(r"cursor_factory=(?:trust\.Pinned)?Cursor\b", call)

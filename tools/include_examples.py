@@ -1,4 +1,4 @@
-"""Copies the files of examples/clients into docs/clients.md, into the fence after each link.
+"""Copies files of examples/ into documents, into the fence after each link.
 
 So a reader can paste from the document, and the tests run the files.
 """
@@ -9,9 +9,9 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENT = ROOT / "docs" / "clients.md"
+DOCUMENTS = [ROOT / "docs" / name for name in ("clients.md", "javascript.md")]
 INCLUDE = re.compile(
-    r"^(?P<link>\[`(?P<path>examples/clients/[^`]+)`\]\(\.\./(?P=path)\)[^\n]*\n\n)"
+    r"^(?P<link>\[`(?P<path>examples/(?:clients|javascript)/[^`]+)`\]\(\.\./(?P=path)\)[^\n]*\n\n)"
     r"(?P<fence>```\w+\n)(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -27,4 +27,5 @@ def code(path: str) -> str:
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(included(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+    for document in DOCUMENTS:
+        document.write_text(included(document.read_text(encoding="utf-8")), encoding="utf-8")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import click
 
 from bench import results
-from bench.peers import compare, systems
+from bench.peers import compare, producers, systems
+from bench.peers.enqueues import enqueues
 from bench.peers.install import CannotInstall
+from bench.peers.producers import Producer
 from bench.samples import Sample, figures
 from bench.scenario import interruptible, take
 from bench.server import BenchError, Server, start
@@ -43,6 +45,39 @@ def peers(
         taken += take(server, compare.snapshots, 1, {"systems": there, "seconds": hold})
     results.show(figures(taken), facts)
     click.echo(f"written: {results.save('peers', taken, facts)}")
+
+
+@click.command("enqueue-peers")
+@click.option("--dsn", help="A server to put under load. Default: its own server.", metavar="URL")
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(min=1))
+@click.option("--only", multiple=True, help="Systems to measure. Default: all.", metavar="NAME")
+@click.option("--producers", "numbers", multiple=True, type=int, default=(1, 8, 32),
+              show_default=True)  # fmt: skip
+@click.option("--seconds", default=3.0, show_default=True, help="Of each system.")
+def enqueue_peers(
+    dsn: str | None, rounds: int, only: tuple[str, ...], numbers: tuple[int, ...], seconds: float
+) -> None:
+    """Measure what an enqueue costs in qwf and in its peers; write bench/results/enqueue.*."""
+    there = can_produce(only)
+    with interruptible(), start(dsn) as server:
+        facts = server.facts()
+        sizes = {"there": there, "producers": numbers, "seconds": seconds}
+        taken = take(server, enqueues, rounds, sizes)
+    results.show(figures(taken), facts)
+    click.echo(f"written: {results.save('enqueue', taken, facts)}")
+
+
+def can_produce(only: tuple[str, ...]) -> list[Producer]:
+    """The wanted producers that can be installed here; print the names of the others."""
+    found = []
+    for one in producers.ALL:
+        if not only or one.name in only:
+            try:
+                one.install()
+                found.append(one)
+            except CannotInstall as error:
+                click.echo(f"{one.name} was skipped: {error}", err=True)
+    return found
 
 
 def installed(wanted: tuple[str, ...]) -> list[systems.System]:

@@ -18,13 +18,16 @@ from bench.scenarios.snapshot import holding, rates
 from bench.scenarios.throughput import BEHIND, WARM_S
 from bench.server import Database, Server
 
-# Batch sizes, and the systems that run with each. 500 is the default of qwf's agent and
-# graphile-worker's own choice; procrastinate has no batches.
-DRAINS: tuple[tuple[int, tuple[System, ...]], ...] = (
-    (10, (QWF, PGQUEUER)),
-    (100, (QWF, PGQUEUER)),
-    (500, (QWF, GRAPHILE, PROCRASTINATE)),
+# Batch sizes, whether qwf keeps the jobs that completed, and the systems that run with them. 500 is
+# the default of qwf's agent and graphile-worker's own choice; procrastinate has no batches.
+# graphile-worker never keeps a job that completed.
+DRAINS: tuple[tuple[int, bool, tuple[System, ...]], ...] = (
+    (10, True, (QWF, PGQUEUER)),
+    (100, True, (QWF, PGQUEUER)),
+    (500, True, (QWF, GRAPHILE, PROCRASTINATE)),
+    (500, False, (QWF, GRAPHILE)),
 )
+KEEP_NOTHING = "select qwf.create_queue('default', keep_completed => false)"
 
 
 def drains(
@@ -32,11 +35,13 @@ def drains(
 ) -> Iterator[Sample]:
     """Drain a full queue with each number of worker processes in `fleets`."""
     for number in fleets:
-        for batch, who in DRAINS:
+        for batch, keeps, who in DRAINS:
             for system in (one for one in who if one in systems):
                 some = max(200, round(jobs * system.share))
                 with server.database(system.deploy) as base:
                     system.fill(base, some)
+                    if system is QWF and not keeps:
+                        base.conn.execute(KEEP_NOTHING)
                     meter = Meter(base)
                     with system.workers(base, number, batch) as started:
                         cpu = Cpu(server, started)
@@ -44,6 +49,7 @@ def drains(
                         more = meter.wal(some) | cpu.per_job(some)
                     more |= meter.commits(some)
                 figure = f"batch {batch}, {number} worker processes"
+                figure += "" if keeps else ", keeps nothing"
                 yield Sample("drain", figure, rate, "jobs/s", system.name, more)
 
 

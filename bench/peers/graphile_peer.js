@@ -2,6 +2,7 @@
 // variables say where the database is.
 //
 //     graphile_peer.js install | fill JOBS | work BATCH FILE | produce BATCH BEHIND | probe NUMBER
+//     | listen WORKERS
 
 const fs = require("node:fs");
 const { Pool } = require("pg");
@@ -46,6 +47,16 @@ const verbs = {
     };
     const { Logger } = require("graphile-worker");
     const logger = new Logger(() => () => {});
+    const runner = await run({ pgPool: pool, preset, taskList, logger, noHandleSignals: true });
+    console.log("ready");
+    await runner.promise;
+  },
+
+  async listen(pool, workers) {
+    const preset = { worker: { concurrentJobs: Number(workers) } };
+    const { Logger } = require("graphile-worker");
+    const logger = new Logger(() => () => {});
+    const taskList = { other: async () => {} };
     const runner = await run({ pgPool: pool, preset, taskList, logger, noHandleSignals: true });
     console.log("ready");
     await runner.promise;

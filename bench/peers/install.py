@@ -13,6 +13,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 VENV = HERE / ".venv"
 PYTHON = VENV / "bin" / "python"
+WORKFLOWS = HERE / ".venv-workflows"
+WORKFLOWS_PYTHON = WORKFLOWS / "bin" / "python"
 MODULES = HERE / "node_modules"
 INSTALL_S = 600
 
@@ -23,13 +25,24 @@ class CannotInstall(Exception):
 
 def python() -> None:
     """Install pgqueuer and procrastinate from PyPI."""
-    wanted = HERE / "requirements.txt"
-    stamp = VENV / ".installed"
+    environment(VENV, "requirements.txt")
+
+
+def workflows() -> None:
+    """Install DBOS and Celery from PyPI."""
+    environment(WORKFLOWS, "requirements-workflows.txt")
+
+
+def environment(folder: Path, requirements: str) -> None:
+    """Install the packages of a requirements file into a virtual environment. Raises
+    CannotInstall."""
+    wanted = HERE / requirements
+    stamp = folder / ".installed"
     if stamp.exists() and stamp.stat().st_mtime >= wanted.stat().st_mtime:
         return
-    venv.create(VENV, clear=True, with_pip=True)
-    pip = [str(PYTHON), "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "-r"]
-    _run([*pip, str(wanted)])
+    venv.create(folder, clear=True, with_pip=True)
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    _run([*pip, "install", "-r", str(wanted)])
     stamp.touch()
 
 

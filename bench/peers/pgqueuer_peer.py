@@ -2,9 +2,11 @@
 with asyncpg and uvloop. The PG* variables say where the database is.
 
     pgqueuer_peer.py fill JOBS | work BATCH FILE | produce BATCH BEHIND | probe NUMBER
+    | listen WORKERS | statement JOBS
 """
 
 import asyncio
+import json
 import os
 import random
 import sys
@@ -64,6 +66,33 @@ async def probe(number):
         await asyncio.sleep(0.03 + 0.03 * random.random())
 
 
+async def listen(workers):
+    runs = []
+    for _ in range(workers):
+        pgq = PgQueuer(AsyncpgDriver(await asyncpg.connect()))
+
+        @pgq.entrypoint("other")
+        async def other(job):
+            pass
+
+        runs.append(pgq.run())
+    print("ready", flush=True)
+    await asyncio.gather(*runs)
+
+
+async def statement(number):
+    """Print the statement that enqueues this many jobs, and its parameters as texts."""
+
+    class Recorder(AsyncpgDriver):
+        async def fetch(self, query, *args):
+            lists = [[none if one is None else str(one) for one in arg] for arg in args]
+            print(json.dumps([query, ["{" + ",".join(one) + "}" for one in lists]]))
+            return []
+
+    none = "NULL"
+    await enqueue(Queries(Recorder(None)), number)
+
+
 async def producer():
     return Queries(AsyncpgDriver(await asyncpg.connect()))
 
@@ -74,5 +103,6 @@ async def enqueue(queries, number):
 
 if __name__ == "__main__":
     verb, *rest = sys.argv[1:]
-    verbs = {"fill": fill, "work": work, "produce": produce, "probe": probe}
+    verbs = {"fill": fill, "work": work, "produce": produce, "probe": probe,
+             "listen": listen, "statement": statement}  # fmt: skip
     uvloop.run(verbs[verb](*(int(one) if one.isdigit() else one for one in rest)))

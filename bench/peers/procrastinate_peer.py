@@ -1,6 +1,6 @@
 """Runs procrastinate with an asynchronous worker, 20 jobs at once. Reads the PG* variables.
 
-procrastinate_peer.py install | fill JOBS | work BATCH FILE | probe NUMBER
+procrastinate_peer.py install | fill JOBS | work BATCH FILE | probe NUMBER | listen WORKERS
 """
 
 import asyncio
@@ -42,6 +42,11 @@ async def work(_batch, path):
     await app.run_worker_async(concurrency=CONCURRENCY, install_signal_handlers=False)
 
 
+async def listen(workers):
+    print("ready", flush=True)
+    await app.run_worker_async(queues=["other"], concurrency=workers, install_signal_handlers=False)
+
+
 async def probe(number):
     for _ in range(number):
         await stamp.defer_async(asked=time.time())
@@ -50,7 +55,7 @@ async def probe(number):
 
 async def main():
     verb, *rest = sys.argv[1:]
-    verbs = {"install": install, "fill": fill, "work": work, "probe": probe}
+    verbs = {"install": install, "fill": fill, "work": work, "probe": probe, "listen": listen}
     async with app.open_async():
         await verbs[verb](*(int(one) if one.isdigit() else one for one in rest))
 

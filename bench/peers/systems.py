@@ -84,15 +84,21 @@ def places(dsn: str) -> dict[str, str]:
     return {PLACES[key]: str(value) for key, value in found.items() if key in PLACES}
 
 
-def call(command: list[str], dsn: str) -> None:
+def call(command: list[str], dsn: str, **environment: str) -> None:
     """Run a peer's command and wait for its end. Raises BenchError."""
+    said(command, **places(dsn), **environment)
+
+
+def said(command: list[str], **environment: str) -> str:
+    """What a peer's command prints. Raises BenchError."""
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=VERB_S, cwd=install.HERE,
-        env={**os.environ, **places(dsn)},
+        env={**os.environ, **environment},
     )  # fmt: skip
     if done.returncode:
-        said = (done.stderr or done.stdout).strip()[-1000:]
-        raise BenchError(f"{' '.join(command[-3:])}: {said}")
+        problem = (done.stderr or done.stdout).strip()[-1000:]
+        raise BenchError(f"{' '.join(command[-3:])}: {problem}")
+    return done.stdout
 
 
 def script(name: str) -> str:

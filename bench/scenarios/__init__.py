@@ -4,16 +4,19 @@ from bench.scenarios.dag import dag
 from bench.scenarios.drain import drain
 from bench.scenarios.enqueue import enqueue
 from bench.scenarios.fleet import fleet
+from bench.scenarios.horizon import horizon
 from bench.scenarios.latency import latency
 from bench.scenarios.memory import memory
 from bench.scenarios.pack import pack
+from bench.scenarios.plain import plain
 from bench.scenarios.recovery import recovery
 from bench.scenarios.scale import scale
+from bench.scenarios.serve import serve
 from bench.scenarios.snapshot import snapshot
 from bench.scenarios.throughput import throughput
 from bench.scenarios.web import web
 
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
-    web, pack,
+    web, pack, serve, plain, horizon,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import click
 
@@ -28,22 +28,44 @@ def drain(
     """Drain a full queue through the SQL API, and through agents with forked children."""
     for batch in batches:
         some = jobs if batch >= 10 else jobs // 5
-        with server.database() as base:
-            fill(base, some)
-            meter = Meter(base)
-            with forked(number, sessions.work, base.dsn, batch):
-                cpu = Cpu(server)
-                rate = drained(base, some)
-                more = meter.wal(some) | cpu.per_job(some)
-            more |= meter.commits(some)
-        yield Sample("drain", f"SQL, {number} sessions, batch {batch}", rate, "jobs/s", more=more)
+        figure = f"SQL, {number} sessions, batch {batch}"
+        yield by_sessions(server, figure, some, number, sessions.work, batch)
+        figure += ", finish_and_claim"
+        yield by_sessions(server, figure, some, number, sessions.work_in_one_call, batch)
     for fleet in fleets:
-        with server.database() as base:
-            fill(base, jobs)
-            meter = Meter(base)
-            with agents(base.dsn, fleet) as started:
-                cpu = Cpu(server, started)
-                rate = drained(base, jobs)
-                more = meter.wal(jobs) | cpu.per_job(jobs)
-            more |= meter.commits(jobs)
-        yield Sample("drain", f"agents: {fleet}", rate, "jobs/s", more=more)
+        yield by_agents(server, f"agents: {fleet}", jobs, fleet)
+    if fleets:
+        yield by_agents(server, "agents: 1, batch 1", jobs // 5, 1, "--batch", "1")
+
+
+def by_sessions(
+    server: Server,
+    figure: str,
+    jobs: int,
+    number: int,
+    work: Callable[[int, str, int], None],
+    batch: int,
+) -> Sample:
+    """Drain the queue through SQL sessions that do this work."""
+    with server.database() as base:
+        fill(base, jobs)
+        meter = Meter(base)
+        with forked(number, work, base.dsn, batch):
+            cpu = Cpu(server)
+            rate = drained(base, jobs)
+            more = meter.wal(jobs) | cpu.per_job(jobs)
+        more |= meter.commits(jobs)
+    return Sample("drain", figure, rate, "jobs/s", more=more)
+
+
+def by_agents(server: Server, figure: str, jobs: int, number: int, *options: str) -> Sample:
+    """Drain the queue through agents with these options."""
+    with server.database() as base:
+        fill(base, jobs)
+        meter = Meter(base)
+        with agents(base.dsn, number, *options) as started:
+            cpu = Cpu(server, started, split=True)
+            rate = drained(base, jobs)
+            more = meter.wal(jobs) | cpu.per_job(jobs)
+        more |= meter.commits(jobs)
+    return Sample("drain", figure, rate, "jobs/s", more=more)

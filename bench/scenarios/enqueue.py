@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 from collections.abc import Iterator
 
 import click
@@ -22,10 +23,13 @@ BARE = """
     values ('noop', 'default', 'queued', nextval('qwf.job_position'), clock_timestamp())
 """
 ONE = "select qwf.enqueue('noop')"
-MANY = """
-    select count(*) from qwf.enqueue_many((
-      select jsonb_agg('{"task": "noop"}'::jsonb) from generate_series(1, 100)))
+MANY = "select count(*) from qwf.enqueue_many(:jobs)"
+BARE_MANY = """
+    insert into public.bare (task, queue, status, position, queued_at)
+    select 'noop', 'default', 'queued', nextval('qwf.job_position'), clock_timestamp()
+    from generate_series(1, :number)
 """
+SIZES = (100, 1000)
 HUNGRY = 3  # times as long: the rate settles only after the workers have polled
 JOBS = "select (select count(*) from qwf.jobs) + (select count(*) from public.bare)"
 
@@ -68,9 +72,11 @@ def enqueue(
                     yield sample(server, base, script, figure, number, HUNGRY * seconds)
                 else:
                     yield sample(server, base, script, figure, number, seconds)
-    with server.database() as base:
-        base.conn.execute("create table public.bare ()")
-        yield sample(server, base, MANY, "enqueue_many of 100", 1, seconds, jobs=100)
+    for jobs in SIZES:
+        for figure, script in (("bare INSERT", BARE_MANY), ("enqueue_many", MANY)):
+            with server.database() as base:
+                base.conn.execute("create table public.bare (like qwf.jobs including all)")
+                yield sample(server, base, script, f"{figure} of {jobs:,}", 1, seconds, jobs)
 
 
 def awake(base: Database, workers: int) -> bool:
@@ -90,7 +96,9 @@ def sample(
     """Measure one variant."""
     meter = Meter(base)
     before, cpu = int(base.value(JOBS)), Cpu(server)
-    rate = pgbench(base.dsn, script, number, seconds) * jobs
+    values = {"jobs": json.dumps([{"task": "noop"}] * jobs), "number": str(jobs)}
+    given = {name: value for name, value in values.items() if f":{name}" in script}
+    rate = pgbench(base.dsn, script, number, seconds, given) * jobs
     enqueued = max(1, int(base.value(JOBS)) - before)
     more = meter.wal(enqueued) | cpu.per_job(enqueued)
     return Sample("enqueue", f"{figure}, {number} producers", rate, "jobs/s", more=more)

@@ -71,9 +71,15 @@ def write_page(
 
 PAGE = """<!doctype html>
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
 <title>Captions</title>
 <style>
-body {{ font-family: sans-serif; max-width: 60rem; margin: auto }}
+body {{
+  display: grid; gap: 1.5rem;
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 26rem), 1fr));
+  font-family: sans-serif; margin: 1.5rem auto; max-width: 75rem; padding: 0 1rem;
+}}
+figure {{ margin: 0; overflow-wrap: anywhere }}
 img {{ width: 100% }}
 </style>
 {figures}
@@ -96,5 +102,6 @@ def figure(caption: dict[str, str], chosen: bool) -> str:
     text, more = html.escape(caption["label"]), html.escape(caption["help"])
     source = html.escape(Path(caption["picture"]).as_uri())
     mark = "<strong>Chosen.</strong> " if chosen else ""
-    words = f"<figcaption>{mark}{text}<br><small>{more}</small></figcaption>"
+    name = html.escape(caption["id"])
+    words = f"<figcaption><b>{name}</b><br>{mark}{text}<br><small>{more}</small></figcaption>"
     return f'<figure><img src="{source}" alt="">{words}</figure>'

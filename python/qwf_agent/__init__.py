@@ -5,10 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from qwf_agent.app import FROM_AGENT, App, Job, PermanentError, TemporaryError
+    from qwf_agent.app import (
+        FROM_AGENT,
+        App,
+        Job,
+        NotCompleted,
+        PermanentError,
+        TemporaryError,
+        jobs,
+        runs,
+    )  # fmt: skip
 
 __version__ = "0.1.0"
-__all__ = ["FROM_AGENT", "App", "Job", "PermanentError", "TemporaryError", "__version__"]
+__all__ = [
+    "FROM_AGENT", "App", "Job", "NotCompleted", "PermanentError", "TemporaryError", "__version__",
+    "jobs", "runs",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

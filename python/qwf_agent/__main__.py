@@ -13,18 +13,21 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
-import click
-
-from qwf_agent import config
-from qwf_agent.agent.abilities import find_abilities
-from qwf_agent.agent.commands_folder import UnsafeCommands, check_commands
-from qwf_agent.agent.log_format import FORMATS, start_log
-from qwf_agent.agent.loop import Agent
-from qwf_agent.agent.options import SERVED_QUEUE, Options
-from qwf_agent.child.tasks import CannotLoad
+from qwf_agent import extras
 from qwf_agent.exit_codes import MISCONFIGURED, REFUSED
-from qwf_agent.servers.config import ServerConfig, read_servers
-from qwf_agent.system.cgroup import CannotUse, open_groups
+
+with extras.needed("pip install 'qwf-agent[agent]'"):
+    import click
+
+    from qwf_agent import config
+    from qwf_agent.agent.abilities import find_abilities
+    from qwf_agent.agent.commands_folder import UnsafeCommands, check_commands
+    from qwf_agent.agent.log_format import FORMATS, start_log
+    from qwf_agent.agent.loop import Agent
+    from qwf_agent.agent.options import SERVED_QUEUE, Options
+    from qwf_agent.child.tasks import CannotLoad
+    from qwf_agent.servers.config import ServerConfig, read_servers
+    from qwf_agent.system.cgroup import CannotUse, open_groups
 
 NOTHING_TO_RUN = (
     "this agent has nothing to run: give --app MODULE:OBJECT, --nodes PACKAGE or --allow-commands "
@@ -175,6 +178,8 @@ class Misconfigured(click.ClickException):
         "queue.", type=Seconds(min=1, max=DAY), metavar="SECONDS")
 @option("--poll", "How often to look for work when idle. Default: the setting poll.",
         type=Seconds(min=0.01, max=DAY), metavar="SECONDS")
+@option("--until-empty", "Stop when the queues have nothing left that can run now. What waits for "
+        "time, a person or another worker stays.", is_flag=True)
 @option("--wait", "How long to wait at the start for a database with the schema.", type=SECONDS,
         default=120, metavar="SECONDS")
 @option("--log-format", "Lines for people, or one JSON object per line.", default="text",
@@ -186,9 +191,10 @@ def command(verbose: bool, log_format: str, **given: Any) -> int:
     \b
     SIGTERM stops the agent: running jobs finish, all others go back to the queue.
     SIGHUP replaces its children.
-    Exit codes:  0  it was asked to stop
+    Exit codes:  0  it was asked to stop, or --until-empty
                 69  no database
                 70  a defect in the agent
+                75  --until-empty, and a queue of it is switched off
                 77  no card for its models
                 78  wrong configuration or schema
     """

@@ -21,6 +21,10 @@ NO_ADDRESS = (
     "no database: give --dsn, set QWF_DSN (or DATABASE_URL, or PGHOST and friends),"
     " or start one on this machine: qwf up"
 )
+# A name that TOML takes only in quotes, such as [server.models.gemma3:4b].
+UNQUOTED_MODEL = re.compile(
+    r"""^[ \t]*\[server\.models\.([^\s"'\]]*[^\w.\s"'\]-][^\s"'\]]*)\]""", re.ASCII | re.MULTILINE
+)
 # Variables that say where a database is. PGUSER and PGPASSWORD alone do not.
 LOCATION_VARIABLES = {
     "PGSERVICE": "service",
@@ -36,6 +40,7 @@ VARIABLES = (
     *("QWF_GPU", "QWF_VRAM_MB", "QWF_MAX_RSS", "QWF_CGROUP", "QWF_LABEL", "QWF_RANK"),
     *("QWF_PROJECT", "QWF_LISTEN_DSN", "QWF_OUT_ROOT", "QWF_GRACE", "QWF_FRESH", "QWF_RELOAD"),
     *("QWF_RECYCLE_JOBS", "QWF_BATCH", "QWF_LEASE", "QWF_POLL", "QWF_WAIT", "QWF_LOG_FORMAT"),
+    "QWF_UNTIL_EMPTY",
     # what a command gets from the agent that runs it
     *("QWF_JOB_ID", "QWF_RUN_ID", "QWF_NODE_ID", "QWF_ATTEMPT", "QWF_OUT", "QWF_INPUTS"),
     *("QWF_OUTPUT",),
@@ -131,10 +136,14 @@ def load_toml() -> dict[str, Any]:
         import tomllib
     else:
         import tomli as tomllib
+    text = ""
     try:
-        values: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        values: dict[str, Any] = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from None
+        name = UNQUOTED_MODEL.search(text)
+        hint = f': put the name of the model in quotes: [server.models."{name[1]}"]' if name else ""
+        raise ConfigError(f"{path}: {error}{hint}") from None
     for key in values:
         if key not in KEYS:
             raise ConfigError(

@@ -8,6 +8,8 @@ from typing import NamedTuple
 Param = str | bytes | int | float | None
 
 NO_SCHEMA = ("3F000", "42883", "42P01")  # SQLSTATEs of a database that is not deployed yet
+# What a tick may have done that lets a job start: counts in its answer.
+OPENS = ("reclaimed", "promoted", "fired", "cancelled", "expired", "overdue", "drained")
 WORKER_CONTROL = "worker_control"  # channel for orders to workers and changes of settings
 
 
@@ -21,6 +23,22 @@ class Query(NamedTuple):
     text: str
     params: tuple[Param, ...] = ()
     soft: bool = False
+
+
+class Wanted(NamedTuple):
+    """What a worker wants to claim: up to `max_jobs` jobs, with `light_only` only light ones;
+    `lease` in seconds."""
+
+    queue: str
+    worker: str
+    max_jobs: int
+    lease: float | None
+    light_only: bool = False
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """The parameters of a claim, in order, except `light_only`."""
+        return self.queue, self.worker, self.max_jobs, _interval(self.lease)
 
 
 def version() -> Query:
@@ -88,6 +106,15 @@ def answer_model_request(request_id: int, worker: str, error: str | None) -> Que
     )
 
 
+def report_model_progress(request_id: int, worker: str, progress: str) -> Query:
+    """Says in words how far a request to load a model is."""
+    return Query(
+        "select * from qwf.report_model_progress({}, {}, {})",
+        (request_id, worker, progress),
+        soft=True,
+    )
+
+
 def report_metrics(host: str, sample: str) -> Query:
     """Writes how busy the host is; `sample` is a JSON object."""
     return Query("select * from qwf.report_metrics({}, {})", (host, sample), soft=True)
@@ -123,14 +150,20 @@ def echo(worker: str) -> Query:
     return Query("select * from qwf.echo({})", (worker,))
 
 
-def claim(
-    queue: str, worker: str, max_jobs: int, lease: float | None, light_only: bool = False
-) -> Query:
-    """Claims up to `max_jobs` jobs, with `light_only` only light ones; `lease` in seconds."""
-    params: tuple[Param, ...] = (queue, worker, max_jobs, _interval(lease))
-    if light_only:
-        return Query("select * from qwf.claim({}, {}, {}, {}, true)", params, soft=True)
-    return Query("select * from qwf.claim({}, {}, {}, {})", params, soft=True)
+def claim(wanted: Wanted) -> Query:
+    """Claims jobs."""
+    if wanted.light_only:
+        return Query("select * from qwf.claim({}, {}, {}, {}, true)", wanted.params, soft=True)
+    return Query("select * from qwf.claim({}, {}, {}, {})", wanted.params, soft=True)
+
+
+def finish_and_claim(reports: bytes, wanted: Wanted) -> Query:
+    """Reports attempts that have ended, as `finish_many`, and claims: first a row with a verdict
+    for each report, then the jobs."""
+    params = (reports, *wanted.params)
+    if wanted.light_only:
+        return Query("select * from qwf.finish_and_claim({}, {}, {}, {}, {}, true)", params)
+    return Query("select * from qwf.finish_and_claim({}, {}, {}, {}, {})", params)
 
 
 def heartbeat(worker: str, tokens: list[str], lease: float | None, stats: str) -> Query:

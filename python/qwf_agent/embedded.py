@@ -62,7 +62,7 @@ def up(home: Path) -> str:
     The address is a libpq URL. Several processes may call this at once. Raises EmbeddedError.
     """
     _make_private(home)
-    with _locked(home):
+    with locked(home):
         data = home / "postgres"
         cluster = Cluster(binaries(_version_of(data)), data)
         cluster.create()
@@ -77,7 +77,7 @@ def down(home: Path) -> bool:
     """Stop the server under `home` and remove its address; False if it was not running."""
     if not home.is_dir():
         return False
-    with _locked(home):
+    with locked(home):
         (home / "address").unlink(missing_ok=True)
         return Cluster(Path(), home / "postgres").stop()
 
@@ -394,7 +394,7 @@ def _make_private(home: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(home: Path) -> Iterator[None]:
+def locked(home: Path) -> Iterator[None]:
     try:
         how = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
         descriptor = os.open(home / "lock", how, 0o600)

@@ -1,10 +1,11 @@
-"""Exit codes of `qwf` and of the agent; 69, 70, 77 and 78 are from sysexits.h."""
+"""Exit codes of `qwf` and of the agent; 69, 70, 75, 77 and 78 are from sysexits.h."""
 
 from __future__ import annotations
 
 FAILED = 1
 NO_DATABASE = 69
 BROKEN = 70  # the agent ended because of a defect in it
+SWITCHED_OFF = 75  # --until-empty: a queue that is switched off for this box may have jobs
 REFUSED = 77  # the agent has models that need a card and finds none
 MISCONFIGURED = 78  # wrong configuration or schema: a supervisor should not retry
 INTERRUPTED = 130

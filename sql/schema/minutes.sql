@@ -78,8 +78,7 @@ comment on table qwf.queue_minutes is
 comment on column qwf.queue_minutes.queue is 'Name of the queue.';
 comment on column qwf.queue_minutes.minute is 'Full minute (UTC).';
 comment on column qwf.queue_minutes.queued is
-  'Jobs that waited for a worker, counted to 10,001, which means more than 10,000; null: nobody '
-  'looked in this minute.';
+  'Jobs that waited for a worker, an estimate above 10,000; null: nobody looked in this minute.';
 comment on column qwf.queue_minutes.running is 'Jobs that ran; null: nobody looked.';
 comment on column qwf.queue_minutes.head_wait_seconds is
   'How long the first job in claim order had waited, seconds; null: none waited, or nobody looked.';

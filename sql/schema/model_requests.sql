@@ -12,6 +12,7 @@ create table qwf.model_requests (
   requested_by text not null,
   requested_at timestamptz not null,
   taken_by text,
+  progress text,
   answered_at timestamptz,
   error text,
   check (action = 'unload' or model is not null)
@@ -29,6 +30,8 @@ comment on column qwf.model_requests.requested_by is
 comment on column qwf.model_requests.requested_at is
   'When it was asked for; no worker takes it after five minutes.';
 comment on column qwf.model_requests.taken_by is 'Worker that took it; null: none yet.';
+comment on column qwf.model_requests.progress is
+  'How far it is, in words, such as how much of a model is pulled; null: nothing was reported.';
 comment on column qwf.model_requests.answered_at is 'When it was done or had failed.';
 comment on column qwf.model_requests.error is 'Why it failed; null: it has not.';
 

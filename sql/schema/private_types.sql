@@ -11,19 +11,33 @@ create type _qwf.resolution as (value jsonb, error text);
 comment on type _qwf.resolution is
   'A resolved value, or why a reference in it could not be resolved. One of them is null.';
 
+create type _qwf.claim_terms as (
+  closed boolean, packed boolean, max_running int, lease interval, timeout interval,
+  limited boolean, asleep boolean, worker qwf.workers);
+comment on type _qwf.claim_terms is
+  'What a claim needs to know. closed: the queue is paused or the worker is off; packed: a better '
+  'worker comes first; limited: jobs wait for a limit; asleep: somebody sleeps on the queue; '
+  'worker: its row, null if it is not registered.';
+
 create type _qwf.picked as (
   "row" tid, id bigint, run_id bigint, inputs jsonb, error text);
 comment on type _qwf.picked is
   'A job about to be handed out: the ctid of its locked row, and its resolved inputs (null: they '
   'hold no reference), or why they cannot be resolved.';
 
+create type _qwf.band as (priority int, "position" bigint, base bigint, passed bigint);
+comment on type _qwf.band is
+  'Where in a priority the first queued job of a queue that fits a worker lay a moment ago; base: '
+  'where the walk for the next such position may start; null: at the beginning; passed: how far '
+  'claims of the session have come since.';
+
 create type _qwf.floor as (
-  priority int, "position" bigint, until timestamptz,
-  base_priority int, base_position bigint, base_until timestamptz, mark bigint);
+  until timestamptz, bands _qwf.band[], base_until timestamptz,
+  mark bigint, mark_xid xid8, mark_at timestamptz);
 comment on type _qwf.floor is
-  'Where in claim order the first queued job of a queue that fits a worker lay a moment ago, and '
-  'until when claims may start there; the base, from which the walk for the next floor may start, '
-  'and until when; mark: the last position given out before this floor was looked for.';
+  'Where claims of a worker may start in each priority, and until when; until when walks for the '
+  'next floor may start at the bases; mark: a position that had been given out at mark_at, when '
+  'all transactions from mark_xid on had not begun.';
 
 create type _qwf.report as (
   job_id bigint, token uuid, outcome text, output jsonb, error text, detail jsonb);
@@ -52,8 +66,7 @@ comment on type _qwf.held is
 
 create type _qwf.ended as (
   id bigint, run_id bigint, node_id text, queue text, status qwf.job_status, attempt int,
-  token uuid, worker text, queued_at timestamptz, claimed_at timestamptz, outcome text,
-  error text, detail jsonb, limit_by text, task text);
+  worker text, outcome text, detail jsonb);
 comment on type _qwf.ended is
   'A job whose attempt has just ended, with what was reported about it.';
 
@@ -77,14 +90,16 @@ comment on type _qwf.opened is
   'now add to the counters of the run.';
 
 create type _qwf.queue_head as (
-  run_next boolean, priority int, "position" bigint, id bigint, queued_at timestamptz);
-comment on type _qwf.queue_head is 'The first queued job of a priority or of a limit.';
+  limit_by text, run_next boolean, priority int, "position" bigint, id bigint,
+  queued_at timestamptz);
+comment on type _qwf.queue_head is
+  'The first queued job of a priority, of a limit or (null) without one.';
 
 create type _qwf.queued_count as (
-  queued int, head bigint, head_since timestamptz, oldest_since timestamptz);
+  queued int, estimated boolean, head bigint, head_since timestamptz, oldest_since timestamptz);
 comment on type _qwf.queued_count is
-  'Queued jobs of a queue, counted up to a bound; the first of them in claim order; since when the '
-  'one that waits longest waits.';
+  'Queued jobs of a queue, counted up to a bound and estimated from there on; the first of them in '
+  'claim order; since when the one that waits longest waits.';
 
 create type _qwf.job_filter as (
   statuses qwf.job_status[], queue text, task text, run_id bigint, node text, worker text,

@@ -11,6 +11,7 @@ create table qwf.queues (
   timeout interval check (timeout > '0 s' and timeout <= '366 days'),
   retention interval check (retention > '0 s' and retention <= '1000 years'),
   placement text not null default 'spread' check (placement in ('spread', 'pack')),
+  keep_completed boolean not null default true,
   created_at timestamptz not null default clock_timestamp()
 );
 insert into qwf.queues (name, placement) values
@@ -30,6 +31,9 @@ comment on column qwf.queues.retention is 'How long its ended jobs are kept; nul
 comment on column qwf.queues.placement is
   'Who takes a new job: spread (the first to ask) or pack (the best worker that has room, by '
   'rank and slots; anybody once the job has waited for settings.pack_patience).';
+comment on column qwf.queues.keep_completed is
+  'False: a standalone job that completed leaves no row and no attempt; its figures stay in '
+  'job_stats.';
 comment on column qwf.queues.created_at is 'When it was created.';
 
 commit;

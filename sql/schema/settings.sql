@@ -27,7 +27,7 @@ create table qwf.settings (
   metrics interval not null default '5 s' check (metrics > '0 s'),
   metrics_keep interval not null default '10 min' check (metrics_keep > '0 s'),
   minutes_keep interval not null default '14 days' check (minutes_keep > '0 s'),
-  recycle_jobs int not null default 1000 check (recycle_jobs >= 1),
+  recycle_jobs int not null default 10000 check (recycle_jobs >= 1),
   max_losses int not null default 3 check (max_losses >= 1),
   error_attempts int not null default 1 check (error_attempts >= 1),
   transient_attempts int not null default 4 check (transient_attempts >= 1),

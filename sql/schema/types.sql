@@ -41,14 +41,23 @@ comment on type qwf.report_verdict is
   'Answer to one report: ok or lost. pending: consequences were left in the outbox, so call '
   'drain_outbox() soon.';
 
+create type qwf.verdict_or_job as (
+  job_id bigint, verdict text, pending boolean, token uuid, run_id bigint, node_id text, task text,
+  queue text, inputs jsonb, attempt int, timeout interval, stall_timeout interval,
+  required_model text, out_dir text, lease_expires_at timestamptz, project text, labels jsonb,
+  light boolean);
+comment on type qwf.verdict_or_job is
+  'A row of finish_and_claim. With a verdict it answers a report, and the columns after pending '
+  'are null; without one it is a claimed job (see claimed_job).';
+
 create type qwf.job_count as (
-  queue text, queued int, scheduled int, more_scheduled boolean, running int, head bigint,
-  head_since timestamptz, oldest_since timestamptz);
+  queue text, queued int, estimated boolean, scheduled int, more_scheduled boolean, running int,
+  head bigint, head_since timestamptz, oldest_since timestamptz);
 comment on type qwf.job_count is
-  'Jobs of a queue, counted up to a bound. queued: the bound means at least that many. scheduled: '
-  'at least that many if more_scheduled. head: the first queued job in claim order, which waits '
-  'since head_since. oldest_since: since when the one waits that waits longest among the first of '
-  'each priority and limit.';
+  'Jobs of a queue, counted up to a bound. queued: if estimated, the bound or more are queued, and '
+  'this is an estimate, never below the bound. scheduled: at least that many if more_scheduled. '
+  'head: the first queued job in claim order, which waits since head_since. oldest_since: since '
+  'when the one waits that waits longest among the first of each priority and limit.';
 
 create type qwf.found_job as (
   id bigint, run_id bigint, node_id text, task text, queue text, project text,

@@ -4,8 +4,8 @@
 -- Guarantees: Sets updated_at for every statement, and does not carry an end that has passed over
 --   to the next order. Records the same author as worker_control() would.
 -- Raises: QW006 for an unknown queue, because nobody would ever read the order; QW005 for an end
---   that is no date of a calendar, because many drivers cannot read it, and for a model server that
---   the host does not have.
+--   that is no date of a calendar, because many drivers cannot read it, for a model server that the
+--   host does not have, and for anything about servers on a queue where the host has none.
 
 begin;
 
@@ -22,8 +22,11 @@ begin
       detail = format('until %s', new.until),
       hint = 'until is before the year 10000; leave it out for an order without an end';
   end if;
-  if new.server is not null and (tg_op = 'INSERT' or new.server is distinct from old.server) then
-    perform _qwf.check_server_choice(new.host_label, new.queue, new.server);
+  if num_nonnulls(new.server, new.parallel, new.server_idle) > 0
+    and (new.server, new.parallel, new.server_idle)
+      is distinct from (old.server, old.parallel, old.server_idle) then  -- nulls for an insert
+    perform _qwf.check_server_choice(new.host_label, new.queue,
+      case when new.server is distinct from old.server then new.server end);
   end if;
   new.updated_at := qwf.now();
   if tg_op = 'INSERT' and new.requested_by = session_user then  -- the default of the column

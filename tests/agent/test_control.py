@@ -151,7 +151,7 @@ def test_jobs_given_to_a_child_and_not_started_go_back(
 
 def test_one_queue_of_two_is_off(base: Database, start: StartAgent, tmp_path: Path) -> None:
     start(*BOX, "--queue", "default", "--queue", "cpu", "--slots", "2")
-    _, pid = running(base, "telling", tmp_path, seconds=60)
+    _, pid = running(base, "telling", tmp_path, seconds=600)
     file = tmp_path / "other"
     other = base.enqueue("telling", {"file": str(file), "seconds": 0.5}, queue="cpu")
     until(file.exists)

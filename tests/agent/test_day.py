@@ -1,6 +1,6 @@
 """A day of operations on three different boxes: switched off and on, drained, paused, killed, cut
-off and upgraded, while Postgres and PgBouncer restart and work comes in. QWF_DAY_S sets its length
-in seconds."""
+off and upgraded, while Postgres, PgBouncer and model servers die and work comes in. QWF_DAY_S sets
+its length in seconds."""
 
 from __future__ import annotations
 
@@ -20,23 +20,41 @@ from psycopg.rows import dict_row
 
 from support.bouncer import Bouncer, bouncer
 from support.harness import Agent, Database, StartAgent, until
+from support.llama import COMMAND, SERVE, tiny_model
 from support.network import Box, boxes
 from support.outcomes import ask, completed_runs, invariants, outcomes_per_node
 
 DAY_S = float(os.environ.get("QWF_DAY_S", "20"))
 BOXES = {
-    "attic": ("--queue", "cpu", "--queue", "gpu", "--gpu", "none", "--slots", "3"),
+    "attic": (
+        *("--queue", "cpu", "--queue", "gpu", "--queue", "llm"),
+        *("--gpu", "none", "--slots", "3"),
+    ),
     "cellar": ("--queue", "gpu", "--gpu", "none", "--slots", "2"),
-    "desk": ("--queue", "cpu", "--slots", "2"),
+    "desk": ("--queue", "cpu", "--queue", "llm", "--slots", "2"),
 }
-QUEUES = [("attic", "cpu"), ("attic", "gpu"), ("cellar", "gpu"), ("desk", "cpu")]
+QUEUES = [
+    *(("attic", "cpu"), ("attic", "gpu"), ("attic", "llm")),
+    *(("cellar", "gpu"), ("desk", "cpu"), ("desk", "llm")),
+]
+NODES = 5  # of a run
+SERVER = """
+[[server]]
+name = "llama"
+command = {command}
+parallel = 2
+[server.models.tiny]
+path = "{path}"
+"""
+SERVER_KILLS_S = 150.0  # a server that fails five times in ten minutes is given up for a while
 OLDEST = "desk"  # its agent runs all day: its memory shows leaks
 POLLING = "cellar"  # without a session of its own, so nothing wakes it
 CUT_S = (2.0, max(4.0, min(20.0, DAY_S / 20)))
 WARM_UP_S = min(60.0, DAY_S / 2)  # until memory has reached its normal size
+WARM_RUNS = 40  # and how many runs, on a slow machine
 GROWTH_MB = 25.0
 RECOVERY_S = 180.0
-MARK = "QWF_TEST_DAY"
+MARK = "TEST_DAY"  # model servers get no variables that begin with QWF_
 
 
 def register(base: Database) -> None:
@@ -50,7 +68,9 @@ def register(base: Database) -> None:
                  "depends_on": ["prepare"], "inputs": {"n": n("prepare")}},
                 {"id": "caption", "node": "caption", "gpu": True, "light": True,
                  "depends_on": ["prepare"], "inputs": {"n": n("prepare")}},
-                {"id": "join", "node": "join", "depends_on": ["paint", "caption"],
+                {"id": "say", "node": "llm", "queue": "llm", "model": "tiny",
+                 "depends_on": ["prepare"], "inputs": {"prompt": "says", "max_tokens": 8}},
+                {"id": "join", "node": "join", "depends_on": ["paint", "caption", "say"],
                  "inputs": {"painted": n("paint"), "captioned": n("caption")}},
             ],
         }  # fmt: skip
@@ -78,6 +98,7 @@ class Day:
         self._deck: list[Callable[[], str]] = []
         self.agents = {name: self.boot(name) for name in BOXES}
         self.events: Counter[str] = Counter()
+        self.kill_server_at = 0.0
         self.complete = False  # everything has happened once
 
     def boot(self, name: str) -> Agent:
@@ -95,7 +116,7 @@ class Day:
         if not self._deck:
             self._deck = [
                 *(self.switch, self.kill_child, self.kill_agent, self.upgrade),
-                *(self.restart, self.restart_pooler, self.cut_off),
+                *(self.restart, self.restart_pooler, self.cut_off, self.kill_server),
                 *([self.switch, self.switch, self.kill_child] if self.events else []),
             ]
             self.dice.shuffle(self._deck)
@@ -138,6 +159,15 @@ class Day:
                 os.kill(child, signal.SIGKILL)
         return "child killed"
 
+    def kill_server(self) -> str:
+        serving = [pid for pid, command in self.processes().items() if str(SERVE) in command]
+        if not serving or time.monotonic() < self.kill_server_at:
+            return "no model server killed"
+        self.kill_server_at = time.monotonic() + SERVER_KILLS_S
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.dice.choice(serving), signal.SIGKILL)
+        return "model server killed"
+
     def kill_agent(self) -> str:
         name = self.mortal()
         self.agents[name].signal(signal.SIGKILL)
@@ -177,13 +207,13 @@ class Day:
     def mortal(self) -> str:
         return self.dice.choice([name for name in BOXES if name not in (OLDEST, *self.cut)])
 
-    def left_over(self) -> list[str]:
-        """The processes of this day that still run."""
-        found = []
+    def processes(self) -> dict[int, str]:
+        """The processes of this day that run, and their commands."""
+        found = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if f"{MARK}={self.mark}\0".encode() in (folder / "environ").read_bytes():
-                    found.append((folder / "cmdline").read_text().replace("\0", " "))
+                    found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
         return found
 
 
@@ -197,6 +227,8 @@ def test_a_day_of_operations(dsn: str, server: Any, start: StartAgent, tmp_path:
     base.conn.execute("update qwf.settings set max_losses = 100, heartbeat = '1 s'")
     register(base)
     base.conn.close()
+    path = tiny_model(tmp_path / "tiny.gguf")
+    (tmp_path / "qwf.toml").write_text(SERVER.format(command=json.dumps(COMMAND), path=path))
     with boxes(list(BOXES)) as places, bouncer(dsn, {b.gateway for b in places.values()}) as pooler:
         day = Day(dsn, server, pooler, places, start, tmp_path)
         morning = time.monotonic()
@@ -208,7 +240,7 @@ def test_a_day_of_operations(dsn: str, server: Any, start: StartAgent, tmp_path:
             keep_up(dsn, runs - 24)
             day.strike()
             assert invariants(dsn) == [], day.events
-            if warm_mb is None and time.monotonic() > morning + WARM_UP_S:
+            if warm_mb is None and runs > WARM_RUNS and time.monotonic() > morning + WARM_UP_S:
                 warm_mb = rss_mb(day.agents[OLDEST])
         day.mend(at_once=True)
         finish(day, runs)
@@ -216,7 +248,7 @@ def test_a_day_of_operations(dsn: str, server: Any, start: StartAgent, tmp_path:
         assert warm_mb is not None
         assert grown_mb < GROWTH_MB
         assert [agent.stop() for agent in day.agents.values()] == [0] * len(BOXES)
-        until(lambda: not day.left_over(), f"the end of {day.left_over()}")
+        until(lambda: not day.processes(), f"the end of {day.processes()}")
     attempts = "select coalesce(outcome, '') as outcome, count(*) from qwf.job_attempts group by 1"
     print(f"{runs} runs in {time.monotonic() - morning:.0f} s; events {dict(day.events)}; attempts",
           {row["outcome"]: row["count"] for row in ask(dsn, attempts)},
@@ -224,7 +256,10 @@ def test_a_day_of_operations(dsn: str, server: Any, start: StartAgent, tmp_path:
 
 
 def keep_up(dsn: str, runs: int) -> None:
-    until(lambda: completed_runs(dsn) >= runs, "the work to keep up")
+    deadline = time.monotonic() + RECOVERY_S
+    while completed_runs(dsn) < runs:
+        assert time.monotonic() < deadline, "the work does not keep up"
+        time.sleep(0.05)
 
 
 def finish(day: Day, runs: int) -> None:
@@ -235,7 +270,7 @@ def finish(day: Day, runs: int) -> None:
         assert time.monotonic() < deadline, (day.events, said)
         time.sleep(0.2)
     assert invariants(day.dsn) == []
-    assert outcomes_per_node(day.dsn) == {1: runs * 4}
+    assert outcomes_per_node(day.dsn) == {1: runs * NODES}
     wrong = (
         "select count(*) as n from qwf.jobs j join qwf.runs r on r.id = j.run_id"
         " where j.node_id = 'draw/join'"

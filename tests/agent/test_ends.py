@@ -85,7 +85,7 @@ def test_an_agent_survives_its_guardian(base: Database, start: StartAgent) -> No
 
 IMPATIENT = """
 import qwf_agent.agent.loop
-qwf_agent.agent.loop.SOFT_DEADLINE_S = 1.0  # instead of ten
+qwf_agent.agent.loop.SOFT_DEADLINE_S = 3.0  # instead of ten
 """
 
 
@@ -97,7 +97,7 @@ QUIET = """
 
 
 def impatient(start: StartAgent, folder: Path, *options: str) -> Agent:
-    """An agent that gives up after a second on a server that does not answer."""
+    """An agent that gives up after three seconds on a server that does not answer."""
     (folder / "sitecustomize.py").write_text(IMPATIENT)
     return start(*options, PYTHONPATH=os.pathsep.join(map(str, (folder, PACKAGE, USER))))
 

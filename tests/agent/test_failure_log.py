@@ -43,7 +43,7 @@ def test_it_says_when_the_job_runs_again(base: Database, start: StartAgent) -> N
 
 def test_losses_say_their_reason(base: Database, start: StartAgent) -> None:
     agent = start("--app", "bodies", "--nodes", "steps")
-    job = base.enqueue("sleeping", {"seconds": 60}, timeout="0.2 s")
+    job = base.enqueue("sleeping", {"seconds": 600}, timeout="0.2 s")
     base.ended(job)
     until(lambda: len(warnings(agent)) == 3, "the lines")
     assert warnings(agent)[2] == (
@@ -109,7 +109,7 @@ def test_a_flood_of_failures_is_counted(base: Database, start: StartAgent) -> No
 
 def test_a_job_that_goes_back_is_no_failure(base: Database, start: StartAgent) -> None:
     agent = start("--app", "bodies", "--grace", "0", "-v")
-    job = base.enqueue("sleeping", {"seconds": 60})
+    job = base.enqueue("sleeping", {"seconds": 600})
     base.running(job)
     assert agent.stop() == 0
     assert base.job(job)["status"] == "queued"

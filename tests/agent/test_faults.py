@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+from qwf_agent.agent.outage_log import INTERVAL_S
 from support.harness import Database, StartAgent, alive, until
 
 
@@ -35,7 +37,7 @@ def test_a_killed_child_is_replaced_and_its_job_runs_again(
 def test_children_die_with_a_killed_agent_and_another_takes_over(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
-    agent = start("--app", "bodies", "--lease", "1")
+    agent = start("--app", "bodies", "--lease", "3")
     file = tmp_path / "pid"
     job_id = base.enqueue("telling", {"file": str(file), "seconds": 2})
     body = pid_in(file)
@@ -44,7 +46,7 @@ def test_children_die_with_a_killed_agent_and_another_takes_over(
     agent.signal(signal.SIGKILL)
     agent.ended()
     until(lambda: not any(alive(pid) for pid in children), "the death of the children")
-    start("--app", "bodies", "--lease", "1")
+    start("--app", "bodies", "--lease", "3")
     assert base.ended(job_id)["status"] == "completed"
     assert [a["outcome"] for a in base.attempts(job_id)] == ["lost", "completed"]
     assert base.invariants() == []
@@ -55,7 +57,7 @@ def test_a_timeout_kills_the_body_and_what_it_started(
 ) -> None:
     start("--app", "bodies")
     file = tmp_path / "pid"
-    job_id = base.enqueue("with_grandchild", {"file": str(file), "seconds": 60}, timeout="0.5 s")
+    job_id = base.enqueue("with_grandchild", {"file": str(file), "seconds": 600}, timeout="0.5 s")
     attempt = base.attempted(job_id)
     assert (attempt["outcome"], attempt["reason"]) == ("lost", "timeout")
     assert "longer than 0.5 s" in attempt["error"]
@@ -67,7 +69,7 @@ def test_a_timeout_counts_from_the_start_of_the_body_not_of_its_batch(
     base: Database, start: StartAgent
 ) -> None:
     start("--app", "bodies")
-    ids = [base.enqueue("sleeping", {"seconds": 0.05}, timeout="0.6 s") for _ in range(30)]
+    ids = [base.enqueue("sleeping", {"seconds": 0.05}, timeout="2 s") for _ in range(60)]
     assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
     assert {len(base.attempts(job_id)) for job_id in ids} == {1}
 
@@ -75,9 +77,9 @@ def test_a_timeout_counts_from_the_start_of_the_body_not_of_its_batch(
 def test_a_body_that_lost_its_lease_is_killed_and_not_reported(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
-    start("--app", "bodies", "--lease", "1")
+    start("--app", "bodies", "--lease", "3")
     file = tmp_path / "pid"
-    job_id = base.enqueue("telling", {"file": str(file), "seconds": 60}, queue="default")
+    job_id = base.enqueue("telling", {"file": str(file), "seconds": 600}, queue="default")
     body = pid_in(file)
     base.conn.execute("update qwf.queues set paused = true")
     token = base.job(job_id)["token"]
@@ -91,12 +93,12 @@ def test_a_body_that_lost_its_lease_is_killed_and_not_reported(
 def test_an_agent_that_was_stopped_too_long_changes_nothing(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
-    stopped = start("--app", "bodies", "--lease", "1")
+    stopped = start("--app", "bodies", "--lease", "3")
     file = tmp_path / "pid"
-    job_id = base.enqueue("telling", {"file": str(file), "seconds": 0.3})
+    job_id = base.enqueue("telling", {"file": str(file), "seconds": 2})
     pid_in(file)
     stopped.signal(signal.SIGSTOP)
-    start("--app", "bodies", "--lease", "1")
+    start("--app", "bodies", "--lease", "3")
     assert base.ended(job_id)["attempt"] == 2
     stopped.signal(signal.SIGCONT)
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
@@ -153,6 +155,7 @@ def test_sessions_cut_by_the_server_are_opened_again(base: Database, start: Star
 
 def test_an_outage_is_two_lines_in_the_log(server: Any, base: Database, start: StartAgent) -> None:
     agent = start("--app", "bodies")
+    began = time.monotonic()
     server.stop_immediate()
     until(lambda: "lost the database, connecting again: " in agent.said(), "the first line")
     server.start()
@@ -164,7 +167,8 @@ def test_an_outage_is_two_lines_in_the_log(server: Any, base: Database, start: S
             " where application_name ~ '^qwf agent' and datname = current_database()"
         )
         assert base.ended(base.enqueue("noop"))["status"] == "completed"
-    assert agent.said().count("lost the database") == 1
+    most = 1 + (time.monotonic() - began) // INTERVAL_S  # on a slow machine
+    assert agent.said().count("lost the database") <= most
     assert agent.stop() == 0
 
 
@@ -175,7 +179,7 @@ def test_a_frozen_session_does_not_keep_the_agent_from_killing(
     time."""
     agent = start("--app", "bodies")
     file = tmp_path / "pid"
-    job_id = base.enqueue("telling", {"file": str(file), "seconds": 60}, timeout="1 s")
+    job_id = base.enqueue("telling", {"file": str(file), "seconds": 600}, timeout="1 s")
     body = pid_in(file)
     query = (
         "select pid from pg_stat_activity where application_name ~ '^qwf agent'"

@@ -69,7 +69,7 @@ def test_leftover_processes_end_with_a_killed_body(
     kind: str, task: str,
 ) -> None:  # fmt: skip
     start("--app", "bodies", *options(request, kind))
-    job_id, pids = left_by(base, task, tmp_path, timeout="0.5 s")
+    job_id, pids = left_by(base, task, tmp_path, timeout="3 s")
     assert base.attempted(job_id)["reason"] == "timeout"
     gone(pids)
 

@@ -18,9 +18,9 @@ from support.harness import DEADLINE_S, Database, until
 class Loop:
     """A select loop with only a link in it."""
 
-    def __init__(self, dsn: str, deadline_s: float) -> None:
+    def __init__(self, dsn: str, deadline_s: float, prepare: bool = True) -> None:
         self.selector = selectors.DefaultSelector()
-        self.link = Link(dsn, "test of link", self.selector, deadline_s)
+        self.link = Link(dsn, "test of link", self.selector, deadline_s, prepare)
 
     def turn(self) -> None:
         for key, _ in self.selector.select(0.02):
@@ -45,7 +45,7 @@ class Loop:
 
 @pytest.fixture
 def loop(base: Database) -> Iterator[Loop]:
-    loop = Loop(base.dsn, 5)
+    loop = Loop(base.dsn, 30)
     yield loop
     loop.link.close()
 
@@ -57,6 +57,53 @@ def test_parameters_arrive_unchanged(loop: Loop, value: str | None) -> None:
     call = loop.ask("select {}::text as a, {}::text as b", value, "last")
     assert call.failure is None
     assert call.rows == [{"a": value, "b": "last"}]
+
+
+PREPARED = "select count(*) from pg_prepared_statements where statement ~ {}"
+
+
+def test_a_call_that_is_repeated_is_prepared(loop: Loop) -> None:
+    for value in ("a", "b'", None):
+        call = loop.ask("select {}::text as is_repeated", value)
+        assert call.rows == [{"is_repeated": value}]
+    assert loop.ask(PREPARED, "is_repeated").value() == 1
+
+
+def test_a_call_does_not_need_that_its_statement_is_still_there(loop: Loop) -> None:
+    """A transaction pooler may send it to another session."""
+    for value in range(4):
+        assert loop.ask("select {}::int as again", value).rows == [{"again": value}]
+        loop.ask("deallocate all")
+    assert loop.ask(PREPARED, "again").value() == 0
+
+
+def test_a_call_gets_the_columns_that_a_function_returns_by_now(base: Database, loop: Loop) -> None:
+    columns = ("i int", "i int, j int")
+    for found in columns:
+        base.conn.execute("drop function if exists f")
+        base.conn.execute(
+            f"create function f(a int) returns table ({found}) language sql as "
+            f"'select {', '.join('a' * len(found.split(',')))}'"
+        )
+        for _ in range(3):
+            row = loop.ask("select * from public.f({})", 7).rows[0]
+            assert set(row.values()) == {7}
+            assert len(row) == len(found.split(","))
+
+
+def test_an_error_of_a_repeated_call_is_its_answer(loop: Loop) -> None:
+    for _ in range(3):
+        failure = loop.ask("select {}::int", "x").failure
+        assert failure is not None
+        assert failure.sqlstate == "22P02"
+
+
+def test_a_link_that_shares_its_session_prepares_nothing(base: Database) -> None:
+    loop = Loop(base.dsn, 30, prepare=False)
+    for value in range(3):
+        assert loop.ask("select {}::int as shared", value).value() == value
+    assert loop.ask(PREPARED, "shared").value() == 0
+    loop.link.close()
 
 
 def test_values_have_their_types(loop: Loop) -> None:
@@ -139,7 +186,7 @@ SESSION_SETTINGS = [
 @pytest.mark.parametrize("setting", SESSION_SETTINGS)
 def test_settings_of_the_database_change_no_value(base: Database, setting: str) -> None:
     base.conn.execute(f"alter database {base.conn.info.dbname} set {setting}")  # type: ignore[arg-type]
-    loop = Loop(base.dsn, 5)
+    loop = Loop(base.dsn, 30)
     text = "select {}::text as a, '2026-02-03 04:05'::timestamptz as b, '36 h 1.5 s'::interval as c"
     row = loop.ask(text + ", 0.1::float8 as d", "é\\' 😀").rows[0]
     assert row.pop("b").startswith("2026-02-03 04:05:00")
@@ -193,7 +240,7 @@ def test_the_link_gives_up_on_a_server_that_does_not_answer(base: Database) -> N
         loop.until(lambda: call.done)
     assert call.failure is not None
     loop.until(lambda: link.up)
-    assert loop.ask("select 3").value() == 3
+    loop.until(lambda: loop.ask("select 3").value() == 3)
     link.close()
 
 

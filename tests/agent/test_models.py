@@ -62,7 +62,7 @@ def test_a_heartbeat_says_for_how_long_a_model_is_loaded_and_idle(
     start(*GPU)
     draw(base, "flux")
     look = "select stats -> 'models' -> 0 from qwf.workers"
-    until(lambda: base.one(look).get("idle_s", 0) > 0.5, "a heartbeat without a job")
+    until(lambda: (base.one(look) or {}).get("idle_s", 0) > 0.5, "a heartbeat without a job")
     held = base.one(look)
     assert held["warm_s"] >= held["idle_s"]
     draw(base, "flux")
@@ -192,7 +192,7 @@ def test_with_gpu_none_it_does_not_refuse(base: Database, start: StartAgent) -> 
 def test_loading_too_long_is_killed_and_does_not_count_as_the_bodys_time(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
-    base.conn.execute("update qwf.settings set model_load_grace = '1 s'")
+    base.conn.execute("update qwf.settings set model_load_grace = '4 s'")
     journal = tmp_path / "journal"
     start(*GPU, JOURNAL=str(journal))
     attempt = base.attempted(base.enqueue("draw", {}, queue="gpu", model="slow", timeout="0.1 s"))

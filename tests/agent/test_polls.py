@@ -4,6 +4,7 @@ answers every call at once; only `stay_asleep` and `worker_orders` get a row."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
 from itertools import pairwise
 from pathlib import Path
@@ -80,7 +81,7 @@ def idle_for(
         worker.verdicts(link.now)
         for _ in "asks", "takes the answer":
             worker.control.step(link.now)
-        worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True)
+        worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, None)
         assert worker.claimed(link.now) == []
         if worker.sleeper.take_echo_request() and notified:
             worker.notified(Notification("mine", "echo"))
@@ -96,6 +97,7 @@ def link() -> EmptyLink:
 def worker(link: EmptyLink) -> Worker:
     times = {"poll": 1.0, "tick": 1.0, "heartbeat": 10.0, "lease": 30.0}
     values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | times
+    values["pack_patience"] = None
     links = Links(*[cast("Any", link)] * 3)
     options = Options(dsn="", queues=("cpu",), host="box", out_root=Path())
     registration = Registration("w", "mine", "box", "cpu")
@@ -123,6 +125,16 @@ def test_with_notifications_polls_become_rarer(link: EmptyLink, worker: Worker) 
 def test_without_notifications_it_polls_every_second(link: EmptyLink, worker: Worker) -> None:
     idle_for(200, link, worker, notified=False)
     assert max(gaps(link.times("claim"))) < 1.5
+
+
+def test_a_job_left_to_a_better_worker_is_looked_at_again(link: EmptyLink, worker: Worker) -> None:
+    """The better one may have died asleep."""
+    worker.sleeper.settings = replace(worker.settings, pack_patience=0.25)
+    idle_for(400, link, worker, notified=True)
+    link.sent.clear()
+    worker.notified(Notification("mine", "cpu"))
+    idle_for(1, link, worker, notified=True)
+    assert gaps(link.times("claim"))[0] < 0.3
 
 
 @pytest.mark.parametrize("notified", [True, False])
@@ -229,7 +241,7 @@ def test_it_tests_notifications_again_on_a_new_connection(link: EmptyLink, worke
 
 def test_work_makes_it_poll_often_again(link: EmptyLink, worker: Worker) -> None:
     idle_for(100, link, worker, notified=True)
-    worker.claim_if_due(NO_ROOM, NO_ROOM, link.now, True)
+    worker.claim_if_due(NO_ROOM, NO_ROOM, link.now, True, None)
     assert link.times("wake") == [link.now]
     begun = link.now
     idle_for(3, link, worker, notified=True)
@@ -244,7 +256,7 @@ def test_a_wake_up_during_an_empty_claim_makes_it_claim_again(
     idle_for(100, link, worker, notified=True)
     worker.claim_soon()
     link.answers = False
-    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True)
+    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, None)
     worker.notified(Notification("mine", "cpu"))
     for call in link.calls:
         call.done = True
@@ -259,9 +271,9 @@ def test_it_has_its_jobs_before_it_reports_that_it_is_awake(
 ) -> None:
     idle_for(100, link, worker, notified=True)
     worker.claim_soon()
-    worker.claim_if_due(Room(2, 2), NO_ROOM, link.now, True)
+    worker.claim_if_due(Room(2, 2), NO_ROOM, link.now, True, None)
     answer(link.calls[-1], JOB)
     assert [claim.job_id for claim in worker.claimed(link.now)] == [7]
     assert link.times("wake") == []
-    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True)
+    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, None)
     assert link.times("wake") == [link.now]

@@ -37,7 +37,7 @@ def test_jobs_that_have_not_started_go_back_at_once(
     for _ in range(3):  # so that it takes several jobs at a time
         ids = [base.enqueue("noop") for _ in range(50)]
         base.ended(ids[-1])
-    blocked = [base.enqueue("telling", {"file": str(tmp_path / "pid"), "seconds": 30})]
+    blocked = [base.enqueue("telling", {"file": str(tmp_path / "pid"), "seconds": 600})]
     blocked += [base.enqueue("noop") for _ in range(20)]
     until((tmp_path / "pid").exists, "the long body")
     agent.signal(signal.SIGTERM)
@@ -57,7 +57,8 @@ def test_a_second_signal_kills_at_once_and_counts_nothing(
     job_id = base.enqueue("stubborn", {"file": str(tmp_path / "pid")})
     pid = int(until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text()))
     agent.signal(signal.SIGTERM)
-    until(lambda: "stopping" in agent.said())
+    told = "stopping: 1 running body has 60 s to end; a second Ctrl-C or SIGTERM stops at once"
+    until(lambda: told in agent.said())
     agent.signal(second)
     assert agent.ended() == 0
     assert not alive(pid)

@@ -163,7 +163,7 @@ TYPED = """
 from datetime import timedelta
 from pathlib import Path
 import psycopg
-from qwf_agent import FROM_AGENT, App
+from qwf_agent import FROM_AGENT, App, jobs, runs
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 from sqlalchemy.orm import Session
 
@@ -177,6 +177,23 @@ def right(conn: psycopg.Connection, other: psycopg.AsyncConnection) -> None:
     send_email.options(key="k", run_at=timedelta(hours=1)).enqueue(conn, "a", subject="b")
     send_email.enqueue_async(other, to="a@example.org").close()
     send_email.statement(to="a").sql
+
+def producer(conn: psycopg.Connection, other: psycopg.AsyncConnection) -> None:
+    numbers: list[int] = jobs.enqueue_many(conn, (send_email.job(to=to) for to in "ab"))
+    job = jobs.wait(conn, numbers[0], timeout=timedelta(minutes=1), on_change=print)
+    if job.check().state == "completed":
+        job.output["sent_to"]
+    jobs.answer(conn, numbers[0], "retry", by="Ada")
+    run: int = runs.enqueue(conn, "greet", {"who": "Ada"}, key="k", run_at=timedelta(hours=1))
+    runs.wait(conn, run).check().nodes["greet/hello"].job_id
+    runs.cancel(conn, run, "enough")
+    runs.answer(conn, run, "ok", True)
+
+async def asynchronous(conn: psycopg.AsyncConnection, a: AsyncSession) -> None:
+    number: int = (await jobs.enqueue_many_async(conn, [send_email.job("a")]))[0]
+    error: str | None = (await jobs.wait_async(a, number)).error
+    run: int = await runs.enqueue_async(a, "greet")
+    done: bool = (await runs.status_async(a, run)).ended
 
 def others(a: Session, b: AsyncSession, c: AsyncConnection) -> None:
     send_email.enqueue(a, to="a@example.org")
@@ -196,6 +213,26 @@ WRONG = [
     "send_email.options(prioritty=1)",
     "send_email.options(priority='high')",
     "app.task(qeue='cpu')",
+    'send_email.job(too="a")',
+    "send_email.job(to=5)",
+    'jobs.enqueue_many(conn, [{"to": "a"}])',
+    "jobs.enqueue_many(other, [send_email.job('a')])",
+    "jobs.enqueue_many_async(conn, [send_email.job('a')])",
+    "jobs.wait(conn, '7')",
+    "jobs.wait(conn, 7, timeout=5)",
+    "jobs.wait(other, 7)",
+    "jobs.wait_async(conn, 7)",
+    "jobs.status(conn, 7).stat",
+    "jobs.status(conn, 7).state == 'complete'",
+    "jobs.cancel(conn)",
+    "jobs.answer(conn, 7, 'retry', by=5)",
+    "runs.enqueue(conn, 'greet', [1])",
+    "runs.enqueue(conn, 'greet', {}, prioritty=1)",
+    "runs.enqueue(conn, 'greet', {}, key=5)",
+    "runs.enqueue_async(conn, 'greet')",
+    "runs.wait(conn, 7, on_change=5)",
+    "runs.answer(conn, 7, True)",
+    "runs.cancel(a, 7)",
 ]
 
 

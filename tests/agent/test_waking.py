@@ -60,14 +60,14 @@ def test_a_busy_agent_is_not_asleep(base: Database, start: StartAgent, tmp_path:
     start("--app", "bodies", "--queue", "default", "--queue", "cpu")
     until(lambda: asleep(base) == 2, "both workers to fall asleep")
     file = tmp_path / "pid"
-    base.enqueue("telling", {"file": str(file), "seconds": 60})
+    base.enqueue("telling", {"file": str(file), "seconds": 600})
     until(file.exists)
     until(lambda: asleep(base) == 0, "wake-ups to go to others")
 
 
 def test_a_body_may_run_longer_than_its_lease(base: Database, start: StartAgent) -> None:
-    start("--app", "bodies", "--lease", "1")
-    job = base.ended(base.enqueue("sleeping", {"seconds": 2.5}))
+    start("--app", "bodies", "--lease", "5")
+    job = base.ended(base.enqueue("sleeping", {"seconds": 11}))
     assert (job["status"], job["attempt"], job["losses"]) == ("completed", 1, 0)
 
 

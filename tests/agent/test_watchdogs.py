@@ -37,7 +37,7 @@ STUBBORN = ("silent", "holding_the_gil", "ignoring_signals", "stopping_itself", 
 def test_the_wall_clock_trips(base: Database, start: StartAgent, tmp_path: Path, task: str) -> None:
     start("--app", "bodies")
     file = tmp_path / "pids"
-    job_id = base.enqueue(task, {"file": str(file)}, timeout="0.5 s")
+    job_id = base.enqueue(task, {"file": str(file)}, timeout="2 s")
     attempt = tripped(base, job_id, file, "timeout")
     assert attempt["error"].startswith("timeout")
     assert attempt["signal"] in (None, int(signal.SIGKILL))
@@ -71,10 +71,10 @@ def test_no_progress_ignores_a_body_that_never_reported_any(
 
 
 def test_no_progress_ignores_a_body_that_keeps_reporting(base: Database, start: StartAgent) -> None:
-    base.conn.execute("update qwf.settings set stall_timeout = '2 s', stall_samples = 1")
+    base.conn.execute("update qwf.settings set stall_timeout = '4 s', stall_samples = 1")
     start("--app", "bodies")
-    job_id = base.enqueue("slow_but_alive", {"steps": 10, "seconds": 0.4})
-    assert base.ended(job_id)["output"] == {"steps": 10}
+    job_id = base.enqueue("slow_but_alive", {"steps": 12, "seconds": 0.4})
+    assert base.ended(job_id)["output"] == {"steps": 12}
     assert len(base.attempts(job_id)) == 1
 
 
@@ -113,7 +113,7 @@ def test_a_busy_card_counts_as_progress(
 def test_an_idle_card_trips_after_grace_and_window(
     base: Database, start: StartAgent, tmp_path: Path, card: Path
 ) -> None:
-    base.conn.execute("update qwf.settings set gpu_health_window = '1 s', model_load_grace = '1 s'")
+    base.conn.execute("update qwf.settings set gpu_health_window = '1 s', model_load_grace = '4 s'")
     on_card(start, card)
     file = tmp_path / "pid"
     job_id = base.enqueue("telling", {"file": str(file), "seconds": 600}, queue="gpu")
@@ -133,7 +133,7 @@ def test_a_report_of_progress_ends_the_grace(
 @pytest.mark.parametrize(
     ("settings", "use"),
     [
-        ("gpu_health_window = '0.5 s', model_load_grace = '1 s'", 50),
+        ("gpu_health_window = '0.5 s', model_load_grace = '4 s'", 50),
         ("gpu_health_window = '0.5 s'", 0),  # within the grace
     ],
 )
@@ -143,7 +143,7 @@ def test_gpu_health_ignores_a_body_that_computes_or_loads(
     base.conn.execute(f"update qwf.settings set {settings}")
     card.write_text(json.dumps([[use, GIB, 16 * GIB]]))
     on_card(start, card)
-    job_id = base.enqueue("telling", {"file": str(tmp_path / "f"), "seconds": 3}, queue="gpu")
+    job_id = base.enqueue("telling", {"file": str(tmp_path / "f"), "seconds": 6}, queue="gpu")
     assert base.ended(job_id)["status"] == "completed"
     assert len(base.attempts(job_id)) == 1
 
@@ -152,10 +152,10 @@ def test_gpu_health_ignores_light_jobs_and_jobs_without_a_card(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:
     base.conn.execute(
-        "update qwf.settings set gpu_health_window = '0.5 s', model_load_grace = '1 s'"
+        "update qwf.settings set gpu_health_window = '0.5 s', model_load_grace = '4 s'"
     )  # without any grace, a child would be killed while it imports its code
     start("--app", "bodies", "--queue", "gpu", "--gpu", "none")
-    job_id = base.enqueue("telling", {"file": str(tmp_path / "f"), "seconds": 3}, queue="gpu")
+    job_id = base.enqueue("telling", {"file": str(tmp_path / "f"), "seconds": 6}, queue="gpu")
     assert base.ended(job_id)["status"] == "completed"
     assert len(base.attempts(job_id)) == 1
 

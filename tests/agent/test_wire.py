@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from qwf_agent.child.messages import (
     OUTCOMES,
+    PART_BYTES,
     Garbled,
     Message,
     Unpacker,
     pack_answer,
-    pack_job,
+    pack_jobs,
     pack_message,
-    read_job,
+    read_jobs,
     read_message,
 )
 
@@ -44,19 +45,27 @@ MAX_BYTES = 1 << 20
 
 @pytest.mark.parametrize("size", [1, 3, 4, 5, 1000])
 def test_messages_arrive_whole_wherever_the_stream_is_cut(size: int) -> None:
-    data = b"".join(map(pack_job, JOBS))
+    data = pack_jobs(JOBS) + pack_jobs(JOBS[:1])
     unpacker, arrived = Unpacker(), []
     for begin in range(0, len(data), size):
-        arrived += map(read_job, unpacker.feed(data[begin : begin + size]))
-    assert arrived == JOBS
+        for part in unpacker.feed(data[begin : begin + size]):
+            arrived += read_jobs(part)
+    assert arrived == JOBS + JOBS[:1]
     assert not unpacker.is_within()
 
 
+def test_jobs_with_much_data_arrive_one_after_the_other() -> None:
+    """A child can begin with the first one before the others are there."""
+    jobs: list[Message] = [(ticket, "x" * PART_BYTES) for ticket in range(5)]
+    parts = Unpacker().feed(pack_jobs(jobs))
+    assert [read_jobs(part) for part in parts] == [[job] for job in jobs]
+
+
 def test_a_message_arrives_as_soon_as_its_last_byte_does() -> None:
-    data, unpacker = pack_job(JOBS[0]), Unpacker()
+    data, unpacker = pack_jobs(JOBS), Unpacker()
     assert unpacker.feed(data[:-1]) == []
     assert unpacker.is_within()
-    assert [read_job(part) for part in unpacker.feed(data[-1:])] == JOBS[:1]
+    assert [read_jobs(part) for part in unpacker.feed(data[-1:])] == [JOBS]
 
 
 def test_what_a_child_sends_arrives_unchanged() -> None:
@@ -92,7 +101,7 @@ def test_any_bytes_are_messages_of_a_known_form_or_garbled(data: bytes, size: in
 
 def check(message: Message) -> None:
     match message:
-        case ("answer", int(), str(outcome), str() | None, float(seconds), bool(), bytearray()):
+        case ("answer", int(), str(outcome), str() | None, float(seconds), bool(), bytes()):
             assert outcome in OUTCOMES
             assert 0 <= seconds < float("inf")
         case ("ready", [*names], dict(models)):

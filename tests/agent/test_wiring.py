@@ -8,9 +8,11 @@ from typing import Any, Optional
 
 import pytest
 
-from qwf_agent.app import Job
-from qwf_agent.child.body import BadOutput, Body, BodyContext, WrongArguments, encode_output
+from qwf_agent.child.body import BadOutput, Body, WrongArguments, encode_output
 from qwf_agent.child.cancel import CancelEvent
+from qwf_agent.child.job_context import JobContext
+from qwf_agent.child.messages import Work
+from qwf_agent.child.scoreboard import Scoreboard
 from support.harness import Database
 
 PIPELINE = {
@@ -26,9 +28,9 @@ WORKFLOW = {
 }
 
 
-def given(**inputs: Any) -> BodyContext:
-    job = Job(id=1, task="t", queue="q", attempt=1)
-    return BodyContext(job, inputs, lambda: Path("/out"), lambda *_: None, CancelEvent())
+def given(**inputs: Any) -> JobContext:
+    fields = (1, 1, None, None, "t", "q", 1, "", None, None, None, json.dumps(inputs), None)
+    return JobContext(Work(*fields), Scoreboard(), CancelEvent(), Path("/out"))
 
 
 def test_a_node_gets_its_inputs_by_name(shared: Database) -> None:

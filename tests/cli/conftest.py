@@ -90,3 +90,9 @@ def work(db: psycopg.Connection[Any]) -> Callable[..., list[str]]:
             db.execute("select qwf.tick()")
 
     return run
+
+
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal in which no column of a list is left out."""
+    monkeypatch.setenv("COLUMNS", "250")

@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.cli import cancel_retry, connection
+from qwf_agent.cli import cancel_retry, connection, fleet
 from support import asking
 from support.welcome import Cli
 
@@ -367,10 +367,14 @@ def test_the_queue_may_be_left_out_if_a_box_serves_only_one(on_db: Cli, db: Db) 
     assert on_db("worker", "on", "--host", "box-a").stdout.startswith("box-a gpu: on")
     assert on_db("worker", "load", "flux", "--host", "box-a").exit_code == 0
     db.execute("select qwf.register_worker('box-a', 'cpu')")
-    for words in (["drain"], ["on"], ["load", "flux"], ["unload"]):
+    for words, said in (
+        (["drain"], "serves cpu, gpu"),
+        (["on"], "serves cpu, gpu"),
+        (["unload"], "several agents for it, of cpu, gpu"),
+    ):
         refused = on_db("worker", *words, "--host", "box-a")
         assert refused.exit_code == 2
-        assert "serves cpu, gpu" in refused.stderr
+        assert said in refused.stderr
 
 
 def model_box(db: Db) -> None:
@@ -409,6 +413,22 @@ def test_load_waits_until_it_is_done(
     helper.join(30)
     assert result.exit_code == code, result.output
     assert ("out of memory" in result.stderr) == bool(error)
+
+
+def test_load_says_how_far_it_is(on_db: Cli, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    model_box(db)
+    steps = iter(
+        [
+            "taken_by = (select id from qwf.workers limit 1), progress = 'pulling: 43 %'",
+            "progress = 'pulling: 44 %'",
+            "answered_at = now()",
+        ]
+    )
+    change = "update qwf.model_requests set "
+    monkeypatch.setattr(fleet.time, "sleep", lambda _: db.execute(change + next(steps)))
+    result = on_db("worker", "load", "flux", "--host", "box-a", "--wait")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == "box-a gpu: load flux, pulling: 43 %\n", "not more than now and then"
 
 
 @pytest.mark.parametrize("late", ["no worker took it", "the worker that took it died"])

@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from qwf_agent.cli import definition_files
 from support.welcome import PIPELINE, WORKFLOW, Cli
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -171,3 +172,11 @@ def test_refuses_the_same_name_twice(on_db: Cli, folder: Path) -> None:
     result = on_db("apply", folder)
     assert result.exit_code == 1
     assert "welcome is also in" in result.stderr
+
+
+def test_the_schema_may_lie_beside_the_definitions(qwf: Cli, tmp_path: Path) -> None:
+    schema = qwf("schema").stdout
+    (tmp_path / "definition.schema.json").write_text(schema, encoding="utf-8")
+    (tmp_path / "p.json").write_text(json.dumps(PIPELINE), encoding="utf-8")
+    found = definition_files.load(tmp_path)
+    assert [one.path.name for one in found] == ["p.json"]

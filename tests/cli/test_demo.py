@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -64,7 +65,7 @@ def pages_of(home: Path) -> list[psutil.Process]:
 
 def title(link: str) -> str:
     """What a browser that follows the link shows."""
-    with httpx.Client(follow_redirects=True) as client:
+    with httpx.Client(follow_redirects=True, timeout=60) as client:
         answer = client.get(link)
         assert answer.status_code == 200, answer.text[:300]
         return answer.text.partition("<title>")[2].partition("</title>")[0]
@@ -72,7 +73,10 @@ def title(link: str) -> str:
 
 def pictures(link: str) -> int:
     """How many pictures of the newest run the page serves."""
-    with httpx.Client(follow_redirects=True) as client, psycopg.connect(config.find_dsn()) as conn:
+    with (
+        httpx.Client(follow_redirects=True, timeout=60) as client,
+        psycopg.connect(config.find_dsn()) as conn,
+    ):
         client.get(link)
         (run,) = conn.execute("select max(id) from qwf.runs").fetchone() or (0,)
         base = link.partition("?")[0].rstrip("/")
@@ -88,7 +92,7 @@ def demo(*words: str) -> subprocess.CompletedProcess[str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
 
@@ -143,7 +147,7 @@ def test_an_interrupted_demo_cancels_its_runs_and_stops_its_agents(
         if "detect/fetch  completed" in line:
             break
     running.send_signal(sent)
-    rest = running.communicate(timeout=60)[0]
+    rest = running.communicate(timeout=120)[0]
     assert running.returncode == 130, rest
     assert "Traceback" not in rest
     assert agents_of(home) == []
@@ -209,6 +213,18 @@ def test_a_page_that_was_killed_is_started_again(dsn: str, home: Path) -> None:
     assert len(pages_of(home)) == 1
 
 
+def test_a_page_whose_port_is_taken_meanwhile_gets_another(
+    dsn: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(page, "_free_port", lambda: port)
+        link = page.start(home, dsn, home)
+    assert f":{port}/" not in link
+    assert "qwf" in title(link)
+    assert len(pages_of(home)) == 1
+
+
 def test_a_page_that_hangs_is_killed(
     dsn: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
@@ -251,7 +267,7 @@ def test_a_question_that_somebody_answers_elsewhere_is_not_asked_any_longer(
         asked = pool.submit(asker.ask_all, following.Board({run: "a photo"}))
         until_looks(db, "pending_inputs where job_id")
         db.execute("select qwf.submit_input(%s, %s, %s, 'ada')", (run, node, Jsonb(OPTIONS[1])))
-        assert asked.result(timeout=30) is True
+        assert asked.result(timeout=60) is True
     said = capsys.readouterr().out
     assert "Which one?" in said
     assert "a photo: answered by ada: " in said
@@ -265,7 +281,7 @@ def until_looks(db: psycopg.Connection[Any], statement: str) -> None:
         "select exists (select from pg_stat_activity where datname = current_database()"
         " and pid <> pg_backend_pid() and query like %s)"
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while db.execute(query, (f"%{statement}%",)).fetchone() != (True,):
         assert time.monotonic() < deadline
         time.sleep(0.05)

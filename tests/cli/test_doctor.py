@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -165,6 +166,14 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
          " \"error\": \"exit 1\\nlog\"}]}')"],
         "models", "model server vllm on box-a is broken: exit 1",
         "qwf worker load qwen --host box-a --queue llm",
+    ),
+    "a model that is not there": (
+        ["select qwf.heartbeat(qwf.register_worker('box-a', 'llm', '{\"servers\": [{\"name\":"
+         " \"vllm\", \"kind\": \"openai\", \"parallel\": 8, \"models\": {\"qwen\": 1}}]}'),"
+         " stats => '{\"servers\": [{\"name\": \"vllm\", \"state\": \"off\", \"lacks\": {\"qwen\":"
+         " \"/qwen is missing: download it, or correct path in qwf.toml\"}}]}')"],
+        "models", "model server vllm on box-a: /qwen is missing",
+        "download it, or correct path",
     ),
     "a schedule that fails": (
         ["select qwf.create_schedule('s', 't', every => '1 h')",
@@ -361,6 +370,15 @@ def test_a_database_that_everybody_may_connect_to_is_a_note(
     assert found(on_db("doctor", "--json", "--only", "roles", "--dsn", address), "note") == {}
 
 
+def test_the_private_server_of_up_has_no_such_note(
+    on_db: Cli, dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QWF_HOME", str(tmp_path))
+    assert "every login" in on_db("doctor", "--only", "roles", "--dsn", dsn).stdout
+    (tmp_path / "address").write_text(dsn + "\n")
+    assert "every login" not in on_db("doctor", "--only", "roles", "--dsn", dsn).stdout
+
+
 def test_the_text_is_for_people(on_db: Cli) -> None:
     on_db("enqueue", "t")
     text = on_db("doctor").stdout
@@ -386,3 +404,19 @@ def test_the_objects_read_from_the_scripts_match_a_deployed_schema(db: Db) -> No
     ).fetchall()
     assert {name for (name,) in views} == set(wanted.views)
     assert all(wanted.tables.values())
+
+
+@pytest.mark.usefixtures("wide")
+def test_two_agents_with_the_same_servers_are_a_problem(on_db: Cli, db: Db) -> None:
+    server = {"name": "vllm", "kind": "openai", "parallel": 8, "models": {"qwen": None}}
+    info = Jsonb({"servers": [server, {**server, "name": "far", "external": True}]})
+    register = "select qwf.register_worker('box-a', 'llm', %s)"
+    db.execute(register, (info,))
+    assert "models" not in found(on_db("doctor", "--json", "--only", "models"))
+    assert "worker" not in on_db("servers").stdout.splitlines()[0].split()
+    db.execute(register, (info,))
+    assert found(on_db("doctor", "--json", "--only", "models"))["models"] == [
+        "box box-a: several workers run the same model servers (vllm), so each may load a model on "
+        "the same card"
+    ]
+    assert "worker" in on_db("servers").stdout.splitlines()[0].split()

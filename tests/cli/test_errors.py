@@ -162,7 +162,7 @@ def test_ctrl_c_while_waiting_exits_130(applied: Cli, dsn: str) -> None:
     assert watching.stdout is not None
     watching.stdout.readline()
     os.kill(watching.pid, 2)
-    _, said = watching.communicate(timeout=30)
+    _, said = watching.communicate(timeout=60)
     assert watching.returncode == 130
     assert f"run {int(run) + 1} continues" in said.decode()
 

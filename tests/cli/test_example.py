@@ -6,15 +6,21 @@ import json
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import psycopg
 import pytest
 from PIL import Image
 from streetview import depth, finding, mesh, pictures, relief
 from streetview.nodes import build_scene, export_glb, sv_annotate, sv_detect, sv_fetch
 
 from qwf_agent.cli.demo import photos
+from qwf_agent.testing import Idle
+from support.servers import ROOT
+from support.welcome import Cli
 
+DEFINITIONS = ROOT / "examples" / "streetview" / "definitions"
 SHIPPED = {photo.name: photo for photo in photos.shipped()}
 
 
@@ -104,6 +110,37 @@ def test_a_picture_of_nothing_still_has_a_candidate(
     scene = build_scene.run(out("scene"), image, candidates[0], candidates, silent)
     with np.load(scene["primary_file"]) as saved:
         assert np.isfinite(saved["heights"]).all()
+
+
+def test_the_workflow_asks_which_part_to_take_and_makes_a_relief_of_it(
+    qwf: Cli,
+    qwf_db: psycopg.Connection[Any],
+    run_until_idle: Callable[..., Idle],
+    out: Callable[[str], Path],
+) -> None:
+    """The whole example, with its definitions, in the process of the test."""
+    assert qwf("apply", DEFINITIONS).exit_code == 0
+    plain = out("in") / "plain.png"
+    Image.new("L", (64, 48), 128).save(plain)
+    context = json.dumps({"photo": {"path": str(plain)}})
+    run = qwf_db.execute("select qwf.enqueue_run('streetview_inspect', %s)", [context]).fetchone()
+
+    found = run_until_idle(nodes="streetview.nodes")
+    assert [ran.node_id for ran in found.ran] == [
+        "detect/fetch", "detect/detect", "detect/annotate",
+    ]  # fmt: skip
+    (question,) = [left for left in found.left if left.status == "awaiting_input"]
+    assert question.why == [
+        "it waits for a person to answer: Which of these should become a relief?"
+    ]
+
+    choice = json.dumps(found.ran[-1].output["candidates"][0])
+    qwf_db.execute("select qwf.submit_input(%s, 'choose_best', %s)", [*(run or ()), choice])
+    made = run_until_idle(nodes="streetview.nodes")
+    assert [ran.outcome for ran in made.ran] == ["completed", "completed"]
+    assert made.left == []
+    assert all(Path(file).is_file() for file in made.ran[-1].output["made"])
+    assert qwf_db.execute("select status::text from qwf.runs").fetchone() == ("completed",)
 
 
 def test_a_shifted_picture_has_the_depth_of_its_shift() -> None:

@@ -94,6 +94,26 @@ def test_a_job_as_json_has_attempts_events_and_files(on_db: Cli, db: Db) -> None
     assert "2.0 KiB" in said
 
 
+@pytest.mark.parametrize(
+    ("usage", "said"),
+    [
+        ({"prompt_tokens": 1234, "completion_tokens": 56}, "tokens: 1,234 prompt, 56 generated"),
+        ({"prompt_tokens": 7, "completion_tokens": 10**400}, "tokens: 7 prompt\n"),
+    ],
+)
+def test_an_attempt_shows_the_tokens_that_it_used(
+    on_db: Cli, db: Db, monkeypatch: pytest.MonkeyPatch, usage: dict[str, int], said: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    job = on_db("enqueue", "ask").stdout.strip()
+    finish_next(db, "completed", usage=usage)
+    assert said in on_db("job", job).stdout
+
+
+def test_the_last_lines_of_a_log_are_printed(on_db: Cli, failed: str) -> None:
+    assert on_db("logs", failed, "-n", "2").stdout == "line 29\nline 30\n"
+
+
 def test_a_waiting_job_says_why(on_db: Cli) -> None:
     job = on_db("enqueue", "send").stdout.strip()
     assert "no live worker serves queue default" in on_db("why", job).stdout

@@ -125,7 +125,7 @@ def served(dsn: str) -> Any:
 
 
 def scraped(address: str) -> dict[tuple[str, ...], float]:
-    with urllib.request.urlopen(address, timeout=30) as answer:
+    with urllib.request.urlopen(address, timeout=60) as answer:
         return samples(answer.read().decode())
 
 

@@ -56,7 +56,7 @@ def test_a_schema_that_psql_deployed_is_adopted(qwf: Cli, empty_dsn: str) -> Non
         refused = qwf("migrate", "adopt", "--dsn", empty_dsn)
         assert refused.exit_code == 1
         assert "table qwf.jobs: mine is not shipped with this version" in refused.stderr
-        assert "pip install 'qwf-agent==" in refused.stderr
+        assert "pip install 'qwf-agent[cli]==" in refused.stderr
         nothing = qwf("migrate", "verify", "--dsn", empty_dsn)
         assert nothing.exit_code == 1
         assert "no change is registered as deployed" in nothing.stderr

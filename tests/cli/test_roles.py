@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -18,12 +19,14 @@ DEAD = (
     "insert into qwf.workers (id, host, queue, last_seen)"
     " values (%s, 'box', 'gpu', now() - interval '1 h')"
 )
+SERVING = '{"servers": [{"name": "vllm", "kind": "openai", "parallel": 1, "models": {"m": null}}]}'
 ROLES = (READER, PRODUCER, WORKER, "qwf_admin")
 # Commands of every verb, and the roles that may run them besides qwf_admin, which may run all.
 COMMANDS: dict[str, set[str]] = {
     "apply definitions": set(),
     "run welcome --set whoo=1": {PRODUCER},  # which a note is about, if they may read definitions
     "enqueue t": {PRODUCER},
+    "enqueue-many jobs.jsonl": {PRODUCER},
     "submit x": {PRODUCER},
     "schedule add s --task t --every 1h": set(),
     "schedule fire hourly": set(),
@@ -36,6 +39,7 @@ COMMANDS: dict[str, set[str]] = {
     "why 1": {READER, PRODUCER},
     "logs 1": {READER, PRODUCER},
     "logs -f 1": {READER, PRODUCER},
+    "logs --server serving/vllm": {READER},
     "wait job 1": {READER, PRODUCER},
     "wait run 1": {READER, PRODUCER},
     "inputs": {READER},
@@ -67,18 +71,22 @@ COMMANDS: dict[str, set[str]] = {
 # names the checks that a role may not make.
 NOT_HERE = {
     *("demo", "up", "down", "agent", "migrate", "unit", "top", "version", "doctor", "web"),
+    "schema",
 }
 
 
 @pytest.fixture
 def ended(applied: Cli, db: Db) -> Cli:
-    """A database with a dead worker and run 1, whose first node printed something and failed."""
+    """A database with a dead worker, a model server, and run 1, whose first node printed something
+    and failed."""
     applied("run", "welcome")
     db.execute(
         "select qwf.finish(job_id, token, 'fatal', null, 'broken', '{\"log_tail\": \"said\"}')"
         " from qwf.claim('cpu', 'box', 1)"
     )
     db.execute(DEAD, ("gone",))
+    Path("jobs.jsonl").write_text('{"task": "t"}')
+    db.execute("select qwf.register_worker('serving', 'llm', %s)", (SERVING,))
     return applied
 
 

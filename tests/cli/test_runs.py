@@ -31,7 +31,30 @@ def test_run_prints_the_id_and_show_draws_the_tree(applied: Cli, work: Work) -> 
     assert "· say" in drawn
     assert "after think" in drawn
     work()
-    assert f"qwf answer {run} pick VALUE" in applied("show", run).stdout
+    assert f"qwf answer {run} pick '#1'  #1 is " in applied("show", run).stdout
+
+
+def test_the_files_of_a_run_are_named(
+    applied: Cli, work: Work, db: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    run = applied("run", "welcome", "--out-dir", str(tmp_path)).stdout.strip()
+    assert "files" not in applied("show", run).stdout
+    work()
+    db.execute(
+        """insert into qwf.run_files (job_id, file_no, rel_path, run_id, node_id, host, kind,
+             size_bytes)
+           select id, n, node_id || '/' || n, run_id, node_id, 'box-a', 'text', 1
+           from qwf.jobs, generate_series(1, 3) n where node_idx < 2"""
+    )
+    nodes = [row[0] for row in db.execute("select node_id from qwf.jobs order by node_idx desc")]
+    last, first = nodes[-2:]
+    lines = applied("show", run).stdout.splitlines()
+    folder = tmp_path / run
+    assert lines[lines.index("files on box-a") :] == [
+        "files on box-a", *(f"  {folder}/{last}/{n}" for n in (1, 2, 3)),
+        f"  {folder}/{first}/1", f"  {folder}/{first}/2",
+        "  and 1 more: qwf job JOB lists those of a job",
+    ]  # fmt: skip
 
 
 def test_settings_go_into_the_context(applied: Cli, db: psycopg.Connection[Any]) -> None:
@@ -115,6 +138,10 @@ def test_watch_prints_a_line_for_each_change_and_exits_by_the_outcome(
             row = side.execute("select run_id, spec from qwf.pending_inputs").fetchone()
             if row:
                 choice = json.dumps(row[1]["source"][0])
+                side.execute(
+                    """insert into qwf.run_files (job_id, file_no, rel_path, run_id, kind,
+                      size_bytes) select id, 1, 'a.txt', run_id, 'text', 1 from qwf.jobs limit 1"""
+                )
                 side.execute("select qwf.submit_input(%s, 'pick', %s)", (row[0], choice))
                 return
 
@@ -125,7 +152,9 @@ def test_watch_prints_a_line_for_each_change_and_exits_by_the_outcome(
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert any("greet/think  completed" in line for line in lines)
-    assert lines[-1].endswith("completed")
+    assert lines[-3].endswith("completed")
+    assert lines[-2] == "files on an unknown box"
+    assert lines[-1].endswith("/a.txt")
 
 
 def test_a_failed_run_exits_1_and_shows_why(applied: Cli, work: Work) -> None:

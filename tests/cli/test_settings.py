@@ -47,7 +47,7 @@ def test_a_setting_is_changed_and_reset(on_db: Cli, db: Db) -> None:
 def test_a_change_is_sent_to_agents(on_db: Cli, db: Db) -> None:
     db.execute("listen worker_control")
     on_db("settings", "poll", "2s")
-    assert [n.payload for n in db.notifies(timeout=5, stop_after=1)] == ["settings"]
+    assert [n.payload for n in db.notifies(timeout=60, stop_after=1)] == ["settings"]
 
 
 def test_a_wrong_name_or_value_is_explained(on_db: Cli) -> None:

@@ -171,11 +171,28 @@ def test_a_question_shows_its_options() -> None:
         "widget": "choose_one",
         "prompt": "Which?",
         "age": timedelta(minutes=3),
-        "spec": {"source": [{"id": "1", "label": "face", "score": 1.0}, "none", 3]},
+        "spec": {
+            "widget": "choose_one",
+            "source": [{"id": "1", "label": "face", "score": 1.0}, "none", 3],
+        },
     }
     text = drawn(draw.question(row), 80)
     for part in ("3 min 00 s", "Which?", "#1 face  score 1.0", "#2 none", "#3 3", "'#1'"):
         assert part in text
+
+
+def test_a_confirmation_of_a_list_is_answered_true_or_false() -> None:
+    row = {
+        "run_id": 12,
+        "workflow": "w",
+        "node_id": "ok",
+        "widget": "confirm",
+        "age": timedelta(minutes=3),
+        "spec": {"widget": "confirm", "source": ["a", "b"]},
+    }
+    text = drawn(draw.question(row), 80)
+    assert "qwf answer 12 ok true" in text
+    assert "#1" not in text
 
 
 def test_a_question_shows_its_files_as_paths() -> None:
@@ -244,3 +261,12 @@ def test_the_worker_column_is_dropped_before_the_host_is_cut() -> None:
 )
 def test_lengths_of_time_are_spelled_exactly(length: timedelta, text: str) -> None:
     assert draw.spell(length) == text
+
+
+def test_a_question_shows_the_command_with_its_first_option() -> None:
+    option = {"id": "bee.png", "label": "a bee\x1b[2J", "picture": "/p/bee.png"}
+    text = drawn(draw.run(status([node("choose", "awaiting_input", option=option)])), 120)
+    assert "qwf answer 12 choose '#1'  #1 is a bee" in text
+    assert "\x1b" not in text
+    asked = status([node("choose", "awaiting_input", option="yes")])
+    assert draw.changes(None, asked)[0].endswith("qwf answer 12 choose '#1'  #1 is yes")

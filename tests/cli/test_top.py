@@ -33,7 +33,7 @@ from support.welcome import OPTIONS, Cli
 
 Db = psycopg.Connection[Any]
 Screen = Callable[[Pilot[None]], Awaitable[None]]
-PATIENCE = 20.0
+PATIENCE = 60.0
 SIZES = [(80, 24), (160, 50)]
 
 
@@ -70,7 +70,7 @@ def test_control_characters_do_not_reach_the_terminal(fleet: Fleet, db: Db) -> N
 
 SERVER = {"kind": "openai", "parallel": 8, "models": {"qwen": 9500}}
 DOING = [
-    {"name": "vllm", "state": "ready", "model": "qwen", "inflight": 3},
+    {"name": "vllm", "state": "ready", "model": "qwen", "inflight": 3, "tokens_per_s": 61.6},
     {"name": "llama", "state": "broken", "error": "exit 1: no card\nits log"},
     {"name": "small", "state": "starting", "model": "qwen"},
 ]
@@ -95,7 +95,7 @@ def test_each_model_server_has_a_line_and_those_in_trouble_come_first(
         assert "its log" not in text
         assert "box-b" in text
         if size == SIZES[1]:  # there is room for those that work
-            assert text.index("llama broken") < text.index("vllm ready qwen 3/8")
+            assert text.index("llama broken") < text.index("vllm ready qwen 3/8 62 tokens/s")
         else:
             assert "vllm ready" not in text
 

@@ -129,7 +129,7 @@ def test_progress_and_words_are_seen_while_it_runs(child: OneChild, slow: LlamaS
     claim = child.begin("llm", LONG, served(slow))
     until(lambda: len(child.printed()) > 10, "some words")
     first, second = (until(child.slot.progress, "a report") for _ in range(2))
-    assert first.message == "1 token"
+    assert " token" in first.message  # "1 token", unless this process came late
     assert second.message.endswith("/s")
     assert 0 < first.fraction < second.fraction < 1
     assert slow.busy() == 1

@@ -306,3 +306,17 @@ def test_cancelling_a_run_reads_only_its_own_nodes(race: Race) -> None:
     before = calls()
     race.rows("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 300)")
     assert calls() < before + 100
+
+
+def test_a_request_for_a_job_that_leaves_no_row_is_forgotten(race: Race) -> None:
+    race.rows("select qwf.create_queue('mail', keep_completed => false)")
+    job = race.one("select qwf.enqueue('t', queue => 'mail')")
+    (held,) = claim(race, queue="mail")
+    producer = race.session()
+    producer.begin()
+    assert producer.one("select qwf.cancel_job(%s)", job) == "requested"
+    assert finish(race.nonblocking(), held) == [("ok", False)]
+    producer.commit()
+    race.settle()
+    assert race.rows("select job_id from qwf.cancel_requests") == []
+    assert race.rows("select type from qwf.job_events") == []

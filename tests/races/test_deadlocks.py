@@ -21,6 +21,7 @@ OPERATIONS = {
     "finish_many": "select verdict from qwf.finish_many('{reports}')",
     "finish_backwards": "select verdict from qwf.finish_many('{stropper}')",
     "fail": "select verdict from qwf.finish_many('{failures}')",
+    "finish_and_claim": "select job_id from qwf.finish_and_claim('{reports}', 'cpu', 'v', 3)",
     "heartbeat": "select verdict from qwf.heartbeat('w', '{{{tokens}}}')",
     "claim": "select job_id from qwf.claim('cpu', 'v', 3)",
     "reclaim": "select qwf.reclaim()",

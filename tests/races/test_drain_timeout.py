@@ -21,7 +21,7 @@ def test_a_drain_that_takes_too_long_continues_with_half_of_its_runs(race: Race)
         holder.rollback()
     race.rows("update qwf.outbox set created_at = created_at - interval '1 min'")
     race.gate("qwf.jobs", f"old.run_id = {slow} and old.status = 'blocked'")  # never opened
-    agent = race.session(statement_timeout="2500ms")
+    agent = race.session(statement_timeout="6s")
 
     agent.rows("select qwf.tick()")  # both at once take too long
     race.rows("update qwf.outbox set next_try_at = next_try_at - interval '10 s'")

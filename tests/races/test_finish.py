@@ -199,7 +199,7 @@ def test_a_finish_whose_fan_out_takes_too_long_still_ends_the_job(race: Race) ->
     run = race.run("chain")
     (held,) = claim(race)
     open_gate = race.gate("qwf.jobs", f"old.id = {race.job(run, 'chain/b')}")
-    worker = race.session(statement_timeout="300ms")
+    worker = race.session(statement_timeout="4s")
     worker.start(FINISH, reports(held))
     assert worker.ends() == [("ok", True)]
     assert race.status(held.job) == "completed"
@@ -279,3 +279,21 @@ def test_a_lease_is_always_finite(race: Race) -> None:
         assert race.sqlstate(call, lease) in ("QW005", "22007")
     endless = "select count(*) from qwf.jobs where lease_expires_at > now() + interval '100 d'"
     assert race.one(endless) == 0
+
+
+def test_the_release_of_a_worker_waits_for_a_report_about_jobs_of_two_queues(race: Race) -> None:
+    race.rows("select qwf.create_queue('mail', keep_completed => false)")
+    jobs = [race.one("select qwf.enqueue('t', queue => %s)", q) for q in ("cpu", "mail")]
+    held = [*claim(race), *claim(race, queue="mail")]
+    other, worker, engine = race.session(), race.session(), race.session()
+    other.begin()
+    other.rows("select from qwf.jobs where id = %s for update", jobs[0])
+    worker.start(FINISH, reports(*held))
+    worker.waits()
+    race.nonblocking().rows("select from qwf.jobs where id = %s for update", jobs[1])
+    engine.start("select qwf.deregister_worker('w')")
+    engine.waits()
+    other.commit()
+    assert worker.ends() == [("ok", False), ("ok", False)]
+    engine.ends()
+    race.healthy()

@@ -11,6 +11,7 @@ from support.interleave import Race, Session, claim, finish, until
 BEHIND = 3_000
 LITTLE = BEHIND / 10
 ENQUEUE = "select qwf.enqueue('t', queue => 'cpu')"
+PRIORITY = "select qwf.enqueue('t', queue => 'cpu', priority => %s)"
 
 
 @pytest.fixture
@@ -36,9 +37,7 @@ def worker(race: Race, holder: Session) -> Session:
 
 def base(worker: Session) -> int | None:
     """Where the walks of the worker's session begin; None for the start."""
-    found = worker.one(
-        "select (_qwf.read_hints('qwf.floors') -> 'cpu ' ->> 'base_position')::bigint"
-    )
+    found = worker.one("select max(base) from unnest((_qwf.read_floor('cpu ')).bands)")
     return None if found is None else int(found)
 
 
@@ -47,12 +46,12 @@ def make_base(worker: Session) -> None:
     until(lambda: claim(worker) or base(worker) is not None)
 
 
-def walked(worker: Session, *names: str) -> int:
+def walked(worker: Session, *names: str, index: str = "jobs_claim") -> int:
     """How many index entries an empty claim of each of these workers reads, in total."""
     worker.begin()
-    before = worker.one("select _qwf.index_entries_walked('qwf.jobs_claim')")
+    before = worker.one("select _qwf.index_entries_walked(%s)", f"qwf.{index}")
     assert all(claim(worker, 10, worker=name) == [] for name in names)
-    after = worker.one("select _qwf.index_entries_walked('qwf.jobs_claim')")
+    after = worker.one("select _qwf.index_entries_walked(%s)", f"qwf.{index}")
     worker.commit()
     return int(after - before)
 
@@ -123,6 +122,40 @@ def test_one_job_of_another_priority_does_not_move_the_floor(race: Race, worker:
         time.sleep(0.15)
         assert claim(worker) == []
     until(lambda: walked(worker, "w") < LITTLE)
+
+
+def test_each_priority_has_a_floor_of_its_own(race: Race, holder: Session) -> None:
+    worker = race.session()
+    for _ in range(3):  # in turn, so that each priority lies full of claimed jobs
+        race.rows(
+            "select qwf.enqueue('t', queue => 'cpu', priority => p)"
+            f" from unnest('{{10, 20, 30}}'::int[]) p, generate_series(1, {BEHIND // 6})"
+        )
+        while claimed := claim(worker, 1000):
+            finish(worker, *claimed)
+    until(lambda: walked(worker, "w") < LITTLE)
+    late = race.session()
+    late.begin()
+    hidden = late.one("select qwf.enqueue('t', queue => 'cpu', priority => 20)")
+    jobs = {p: race.one(PRIORITY, p) for p in (30, 20, 15, 10)}
+    assert [c.job for c in claim(worker, 10)] == [jobs[p] for p in (10, 15, 20, 30)]
+    late.commit()
+    until(lambda: [c.job for c in claim(worker)] == [hidden])
+
+
+def test_a_worker_with_a_loaded_model_starts_at_the_floor(race: Race, holder: Session) -> None:
+    warm = race.session()
+    model = '{"models": ["m"], "current_model": "m"}'
+    box = race.one("select qwf.register_worker('box', 'cpu', %s)", model)
+    add = "select qwf.enqueue('t', queue => 'cpu', model => 'm', priority => %s)"
+    race.rows(f"{add} from generate_series(1, {BEHIND})", 20)
+    for _ in range(BEHIND // 1000):
+        finish(warm, *claim(warm, 1000, worker=box))
+    until(lambda: walked(warm, box, index="jobs_claim_model") < LITTLE)
+    until(lambda: walked(warm, box) < LITTLE)
+    jobs = {p: race.one(add, p) for p in (30, 20, 10)}
+    plain = race.one(PRIORITY, 5)
+    assert [c.job for c in claim(warm, 10, worker=box)] == [*(jobs[p] for p in (10, 20, 30)), plain]
 
 
 def test_the_floor_is_forgotten_once_vacuum_has_been_there(

@@ -49,7 +49,7 @@ def test_an_answer_and_the_finish_of_another_node(race: Race, first: str, commit
     run = race.run("asked_beside")
     held = claim(race, 2)
     finish(race, held[0])
-    person, worker = race.session(), race.session(lock_timeout="500ms")
+    person, worker = race.session(), race.session(lock_timeout="5s")
     if first == "answer":
         person.begin()
         person.rows(ANSWER, run, "ask")

@@ -216,7 +216,7 @@ def test_a_job_that_ends_while_its_queue_is_limited_frees_its_slot(race: Race) -
     worker.begin()
     finish(worker, first)
     admin.begin()
-    admin.rows("set local lock_timeout = '500ms'")
+    admin.rows("set local lock_timeout = '5s'")
     admin.rows("select qwf.create_queue('cpu', max_running => 1)")  # skips the first job
     other = race.session()
     other.start(FINISH, reports(second))

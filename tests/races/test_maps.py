@@ -313,7 +313,7 @@ def test_a_map_whose_expansion_is_cut_off_is_expanded_later(race: Race) -> None:
     run = race.one("select qwf.enqueue_run('late')")
     (held,) = claim(race)
     open_gate = race.gate("qwf.jobs", f"old.id = {race.job(run, 's/m')} and new.elements > 0")
-    hasty = race.session(statement_timeout="500ms")
+    hasty = race.session(statement_timeout="4s")
     report = json.loads(reports(held))
     report[0]["output"] = {"y": [1, 2, 3]}
     assert hasty.rows(FINISH, json.dumps(report)) == [("ok", True)]

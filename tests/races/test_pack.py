@@ -11,6 +11,12 @@ from support.interleave import Race, Session, asleep, heard
 SLOTS = {"a": 3, "b": 2, "c": 1}
 
 
+@pytest.fixture(autouse=True)
+def _clock(race: Race) -> None:
+    """A worker waits a quarter of a second for a better one: no step may take that long."""
+    race.stop_clock()
+
+
 def packed(race: Race) -> dict[str, str]:
     """Workers of the queue llm by host, the best first: a, b, c."""
     return {
@@ -41,13 +47,36 @@ def test_the_best_sleeper_is_woken_first(race: Race) -> None:
 def test_who_yields_wakes_the_better_one(race: Race) -> None:
     workers = packed(race)
     better = asleep(race, workers["a"], "llm")
-    race.rows("update qwf.sleepers set since = qwf.now()")
-    race.rows("insert into qwf.sleepers values ('x', 'llm', qwf.now()), ('y', 'llm', qwf.now())")
+    asleep(race, workers["c"], "llm")
+    race.rows("update qwf.sleepers set since = qwf.now() + interval '10 s'")
     race.rows("select qwf.enqueue('t', queue => 'llm')")
     assert heard(better) == [], "several have just fallen asleep: they look again by themselves"
     assert take(race, workers["c"]) == []
     assert heard(better) == ["llm"]
     assert take(better, workers["a"]) == ["t"]
+
+
+def test_who_has_no_room_left_passes_on_what_was_left_to_it(race: Race) -> None:
+    workers = packed(race)
+    best, other = (asleep(race, workers[host], "llm") for host in "ab")
+    best.rows("select qwf.wake(%s)", workers["a"])
+    assert heard(other) == [], "nothing waits"
+    best.rows("select qwf.sleep(%s, 'llm')", workers["a"])
+    race.rows("select qwf.enqueue('t', queue => 'llm')")
+    assert (heard(best), heard(other)) == (["llm"], [])
+    assert take(other, workers["b"]) == []
+    best.rows("select qwf.wake(%s)", workers["a"])
+    assert heard(other) == ["llm"]
+    assert take(other, workers["b"]) == ["t"]
+
+
+def test_agents_hear_that_the_placement_of_a_queue_has_changed(race: Race) -> None:
+    session = race.session()
+    session.rows("listen worker_control")
+    race.rows("select qwf.create_queue('llm', placement => 'pack')")
+    assert heard(session) == [], "it had that one"
+    race.rows("select qwf.create_queue('llm', placement => 'spread')")
+    assert heard(session) == ["settings"]
 
 
 def test_two_claims_at_once_hand_out_a_job_once(race: Race) -> None:

@@ -79,7 +79,7 @@ def test_a_tick_skips_schedules_that_another_is_firing(
     due: Connection, connect: Callable[[], Connection]
 ) -> None:
     slow, quick = connect(), connect()
-    quick.execute("set lock_timeout = '1 s'")
+    quick.execute("set lock_timeout = '5 s'")
     with slow.transaction():
         assert fire(slow) == 50
         assert fire(quick) == 0
@@ -104,7 +104,7 @@ def test_an_uncommitted_change_delays_only_its_own_schedule(
     due: Connection, connect: Callable[[], Connection]
 ) -> None:
     admin, ticker = connect(), connect()
-    ticker.execute("set lock_timeout = '1 s'")
+    ticker.execute("set lock_timeout = '5 s'")
     with admin.transaction():
         admin.execute("select qwf.create_schedule('s1', 'other', cron => '0 0 1 1 *')")
         admin.execute("select qwf.enable_schedule('s2', false)")
@@ -170,7 +170,7 @@ def test_a_tick_leaves_a_schedule_that_a_person_is_firing(
     due: Connection, connect: Callable[[], Connection]
 ) -> None:
     person, ticker = connect(), connect()
-    ticker.execute("set lock_timeout = '1 s'")
+    ticker.execute("set lock_timeout = '5 s'")
     with person.transaction():
         person.execute("select qwf.fire_schedule('s1')")
         assert fire(ticker) == 49

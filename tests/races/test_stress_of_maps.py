@@ -211,7 +211,7 @@ def test_maps_questions_and_clean_up_at_once(race: Race, connect: Connect, seed:
         seen = race.rows("select * from qwf.check_invariants()")
     over.set()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
         assert not thread.is_alive()
     assert seen == []
     assert [fault for hands in all_hands for fault in hands.faults] == []

@@ -141,7 +141,7 @@ def test_a_part_that_takes_too_long_does_not_undo_the_others(race: Race) -> None
     """A statement timeout in the draining of one run; leases are reclaimed all the same."""
     run = race.run("chain")
     (held,) = claim(race)
-    keeper, worker = race.session(), race.session(statement_timeout="300ms")
+    keeper, worker = race.session(), race.session(statement_timeout="4s")
     keeper.begin()
     keeper.rows("select from qwf.runs where id = %s for no key update", run)
     assert finish(race, held) == [("ok", True)]

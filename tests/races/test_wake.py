@@ -63,6 +63,19 @@ def test_every_function_that_inserts_work_wakes_workers(race: Race) -> None:
     assert woken() == 2, "the third element waits for a slot"
 
 
+def test_a_job_that_waited_for_its_key_wakes_a_worker_asleep_since(race: Race) -> None:
+    keyed = "select qwf.enqueue('t', queue => 'cpu', key => 'k')"
+    holder, producer = race.session(), race.session()
+    holder.begin()
+    holder.rows(keyed)
+    producer.start(keyed)
+    producer.waits()
+    sleeper = asleep(race, "a")
+    holder.rollback()
+    producer.ends()
+    assert heard(sleeper) == ["cpu"]
+
+
 def test_new_work_wakes_workers_at_commit(race: Race) -> None:
     sleeper, producer = asleep(race, "a"), race.session()
     producer.begin()

@@ -12,6 +12,7 @@ import pytest
 
 from support.harness import PACKAGE, Agent, Database, StartAgent, agents
 from support.llama import COMMAND, tiny_model
+from support.stepped import Driver
 
 USER = Path(__file__).resolve().parent / "user"
 Configure = Callable[..., None]
@@ -34,11 +35,12 @@ def base(dsn: str) -> Iterator[Database]:
 
 @pytest.fixture
 def configure(tmp_path: Path, weights: Path) -> Configure:
-    """Writes a table [[server]] into the qwf.toml of the test's agents."""
+    """Writes a table [[server]] into the qwf.toml of the test's agents, or into another file."""
 
     def write(
         name: str = "llama", models: tuple[str, ...] = ("tiny",), path: Path | None = weights,
-        command: tuple[str, ...] = COMMAND, vram_gb: float | None = None, **keys: Any,
+        command: tuple[str, ...] = COMMAND, vram_gb: float | None = None,
+        file: str = "qwf.toml", **keys: Any,
     ) -> None:  # fmt: skip
         keys = {"name": name, "parallel": 4, **keys}
         if "url" not in keys:
@@ -50,8 +52,8 @@ def configure(tmp_path: Path, weights: Path) -> Configure:
                 lines.append(f"path = {json.dumps(str(path))}")
             if vram_gb is not None:
                 lines.append(f"vram_gb = {vram_gb}")
-        with (tmp_path / "qwf.toml").open("a") as file:
-            file.write("\n".join(lines) + "\n")
+        with (tmp_path / file).open("a") as config:
+            config.write("\n".join(lines) + "\n")
 
     return write
 
@@ -67,3 +69,17 @@ def start(dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
                            **{"PYTHONPATH": path, **environment})  # fmt: skip
 
         yield serve
+
+
+@pytest.fixture
+def drive(tmp_path: Path) -> Iterator[Callable[..., Driver]]:
+    """Makes servers that obey the files in `tmp_path`."""
+    made = []
+
+    def make(hurry: float = 1.0, **keys: Any) -> Driver:
+        made.append(Driver(tmp_path, hurry, **keys))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()

@@ -38,11 +38,37 @@ def test_a_table_says_everything() -> None:
 
 
 def test_an_address_is_of_somebody_else() -> None:
-    (server,) = read_servers([{**URL, "kind": "ollama"}])
+    (server,) = read_servers([{**URL, "kind": "ollama", "pull": True}])
     assert server.external
-    assert server.address == ("10.0.0.5", 11434)
+    assert server.pull
+    assert server.url == (False, "10.0.0.5", 11434, "")
     assert server.health == "/api/version"
     assert not server.one_at_a_time
+
+
+@pytest.mark.parametrize(
+    ("url", "read", "shown"),
+    [
+        ("https://box", (True, "box", 443, ""), "https://box"),
+        ("https://box:8443/v1", (True, "box", 8443, ""), "https://box:8443"),
+        ("https://box/llm/v1/", (True, "box", 443, "/llm"), "https://box/llm"),
+        ("http://box/", (False, "box", 80, ""), "http://box"),
+        ("http://[::1]:80", (False, "::1", 80, ""), "http://[::1]"),
+    ],
+)
+def test_an_address_may_have_tls_and_a_prefix(url: str, read: object, shown: str) -> None:
+    (server,) = read_servers([{**URL, "url": url}])
+    assert server.url == read
+    assert str(server.url) == shown
+
+
+def test_a_key_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    (server,) = read_servers([{**URL, "api_key_env": "OUR_KEY"}])
+    monkeypatch.delenv("OUR_KEY", raising=False)
+    assert server.api_key is None
+    monkeypatch.setenv("OUR_KEY", "sk-1")
+    assert server.api_key == "sk-1"
+    assert "sk-1" not in repr(server)
 
 
 @pytest.mark.parametrize("text", ["90s", "1.5 min", 90, "90000ms"])
@@ -69,8 +95,13 @@ def test_a_time_has_a_unit_or_is_seconds(text: Any) -> None:
         ({"models": {}}, "it serves no model"),
         ({"models": {"tiny": {}}}, "model 'tiny': path is missing"),
         ({"models": {"tiny": {"path": "/t", "vram": 1}}}, "unknown key 'vram'"),
+        ({"models": {"tiny": {"path": "/t", "served_as": ""}}}, "served_as has to be a text"),
+        ({"models": {"qwen2": {"5": {"path": "/t"}}}}, 'in quotes: [server.models."qwen2.5"]'),
         ({"models": {"tiny": {"path": "/t", "vram_gb": 0}}}, "vram_gb has to be"),
-        ({"share": 1}, "unknown key 'share'"),
+        ({"pull": True}, 'pull is for kind = "ollama"'),
+        ({"api_key_env": "KEY"}, "api_key_env is for a server with a url"),
+        ({"share": 1}, 'share has to be "minus one", not 1'),
+        ({"sleep": "yes"}, 'sleep has to be true or false, not "yes"'),
     ],
     ids=str,
 )
@@ -84,9 +115,13 @@ def test_a_wrong_table_is_refused(change: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"url": "https://box"}, 'url has to be like "http://127.0.0.1:11434"'),
+        ({"url": "ftp://box"}, 'url has to be like "http://127.0.0.1:11434"'),
         ({"url": "http://box:99999"}, "url has to be like"),
-        ({"url": "http://box/v1"}, "url has to be like"),
+        ({"url": "http://box/v1?key=3"}, "url has to be like"),
+        ({"url": "http://me:secret@box"}, 'not "http://***@box"'),
+        ({"url": "http://b\u00f6x"}, "url has to be like"),
+        ({"kind": "ollama", "pull": "yes"}, "pull has to be true or false"),
+        ({"api_key_env": "sk-123"}, "api_key_env has to be the name of an environment variable"),
         ({"idle": 5}, "idle is for a server with a command"),
         ({"models": {"tiny": {"args": ["x"]}}}, "args need a command"),
         ({"url": None}, "url has to be a text"),

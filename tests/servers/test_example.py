@@ -45,4 +45,4 @@ def test_photographs_become_a_page(base: Database, dsn: str, tmp_path: Path) -> 
         servers = base.conn.execute("select queue, starts from qwf.servers").fetchall()
         assert servers == [{"queue": "llm", "starts": 1}], "one worker of three has the server"
     page = Path(base.one(WRITTEN)).read_text()
-    assert page.index("cat.png") < page.index("bee.png"), "the chosen one comes first"
+    assert page.index("<b>cat.png</b>") < page.index("<b>bee.png</b>"), "the chosen one is first"

@@ -63,14 +63,42 @@ def test_a_server_that_serves_another_model_fails(
     assert "failed, trying again in 1 s: serves wrong, not tiny" in agent.said()
 
 
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("no-such-server", "there is no program no-such-server in the PATH of the agent"),
+        ("/no/such/server", "there is no program /no/such/server"),
+        ("/", "cannot start /: Permission denied"),
+    ],
+)
+def test_a_program_that_is_not_there_is_named(
+    base: Database, start: StartAgent, configure: Any, program: str, said: str
+) -> None:
+    configure(command=(program, "{path}", "{port}"))
+    start()
+    ask(base)
+    assert state(base, "failed")["error"] == f"exit code 127 at its start: {said}"
+
+
+def test_what_a_server_printed_is_part_of_its_error(
+    base: Database, start: StartAgent, configure: Any
+) -> None:
+    say = "echo loading tiny; echo out of memory; exit 1"
+    configure(command=("sh", "-c", say, "{path}", "{port}"))
+    start()
+    ask(base)
+    error = "exit code 1 at its start: out of memory\nloading tiny\nout of memory"
+    assert state(base, "failed")["error"] == error
+
+
 def test_a_server_that_is_never_healthy_fails_after_its_time(
     base: Database, start: StartAgent, configure: Any
 ) -> None:
     web = (sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "{port}")
-    configure(command=web, start_timeout="1 s")
+    configure(command=web, start_timeout="6 s")
     start()
     ask(base)
-    until(lambda: "not ready within 1 s" in (server(base).get("error") or ""), "the failure")
+    until(lambda: "not ready within 6 s" in (server(base).get("error") or ""), "the failure")
     assert "status 404" in server(base)["error"]
 
 
@@ -94,7 +122,9 @@ def test_a_server_that_fails_at_every_start_is_broken_and_can_be_healed(
     agent = start()
     job = ask(base)
     found = state(base, "failed")
-    assert found["error"] == "exit code 3 at its start\nno such card"
+    until(lambda: f"waits there for its model server llama: failed: {found['error']}, next start"
+          in base.one("select qwf.why_not(%s)", job), "the reason")  # fmt: skip
+    assert found["error"] == "exit code 3 at its start: no such card"
     found = state(base, "broken")
     assert found["crashes"] == 5
     until(lambda: base.one("select models from qwf.workers") == [], "the model to be withdrawn")
@@ -102,7 +132,8 @@ def test_a_server_that_fails_at_every_start_is_broken_and_can_be_healed(
     assert "is broken" in agent.said()
     event = base.one("select detail from qwf.job_events where type = 'server_broken'")
     assert (event["server"], event["error"]) == ("llama", found["error"])
-    assert "is broken: exit code 3" in base.one("select qwf.why_not(%s)", job)
+    why = base.one("select qwf.why_not(%s)", job)
+    assert "is broken: exit code 3 at its start: no such card" in why
     assert "no such card" in request(base, "load", "tiny")["error"]
     (tmp_path / "works").touch()
     assert request(base, "load", "tiny")["error"] is None

@@ -49,8 +49,14 @@ def test_no_more_requests_are_in_flight_than_the_server_takes(
     other = base.ended(base.enqueue("plain", {}, queue="llm"))
     assert other["status"] == "completed", "jobs that wait for the server delay no other"
     look = "select (stats ->> 'backlog')::int from qwf.workers"
-    until(lambda: base.one(look) == 3, "the others to be claimed")
+    until(lambda: base.one(look) == 2, "as many to wait as it takes at once")
+    running = "select count(*) from qwf.jobs where status = 'running'"
+    until(lambda: base.one(running) == 4, "the last one to be released")
     assert state(base, "ready")["inflight"] == len(list(folder.iterdir())) == 2
+    why = "and waits there for its model server llama: ready, 2 of 2 requests in flight"
+    until(lambda: len(server(base)["waiting"]) == 2, "a heartbeat about those that wait")
+    reasons = [base.one("select qwf.why_not(%s)", job) for job in jobs]
+    assert [why in reason for reason in reasons].count(True) == 2, reasons
     (tmp_path / "gate").touch()
     for job in jobs:
         assert base.ended(job)["status"] == "completed"
@@ -84,11 +90,27 @@ def test_jobs_that_wait_for_a_start_leave_room_for_others(
     until(lambda: base.one(models) == ["tiny"], "the model to be withdrawn until it is ready")
     assert base.ended(ask(base))["output"]["model"] == "tiny"
     running = "select count(*) from qwf.jobs where status = 'running'"
-    until(lambda: base.one(running) == 4, "the rest to be released")
+    until(lambda: base.one(running) == 2, "the rest to be released")
     (tmp_path / "ready").touch()
     for job in others:
         assert base.ended(job)["status"] == "completed"
     assert base.one(models) == ["other", "tiny"]
+
+
+def test_a_box_takes_no_more_jobs_than_it_has_places_while_its_server_starts(
+    base: Database, start: StartAgent, configure: Any, tmp_path: Path
+) -> None:
+    slow = 'until test -e ready; do sleep 0.1; done; exec "$@"'
+    configure(command=("sh", "-c", slow, "start", *COMMAND), parallel=4)
+    start("--slots", "5")
+    with base.conn.transaction():
+        jobs = [ask(base) for _ in range(20)]
+    until(lambda: base.one("select models from qwf.workers") == [], "no more to be wanted")
+    claimed = "select count(*) from qwf.jobs where attempt > 0"
+    assert base.one(claimed) <= 5
+    (tmp_path / "ready").touch()
+    for job in jobs:
+        assert base.ended(job)["status"] == "completed"
 
 
 def test_an_idle_server_is_stopped_and_starts_again_when_it_is_needed(

@@ -119,7 +119,7 @@ def _start(folder: Path, user: pwd.struct_passwd | None) -> subprocess.Popen[byt
 
 
 def _wait(dsn: str) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         try:
             psycopg.connect(dsn, connect_timeout=5).close()

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
+import shutil
 import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 import uvicorn
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.applications import Starlette
 
+expect.set_options(timeout=60_000)  # a busy machine makes a page late, not wrong
+PROGRAMS = ("chromium-headless-shell", "chromium")
 # What a page must never do becomes an error in its console.
 WATCHED = """
   addEventListener("securitypolicyviolation", (event) =>
@@ -41,7 +46,7 @@ class Pages:
         self._contexts.append(context)
         context.add_init_script(WATCHED)
         page = context.new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
         page.on("console", self._logged)
         page.on("dialog", self._asked)
@@ -68,6 +73,23 @@ class Pages:
 
 
 @contextlib.contextmanager
+def chromium() -> Iterator[Browser]:
+    """The browser of the system. Without one the test is skipped, or fails if it is required."""
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        reason = f"no browser: none of {', '.join(PROGRAMS)} is installed"
+        if os.environ.get("QWF_BROWSER") == "required":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"], timeout=120_000
+        )
+        yield browser
+        browser.close()
+
+
+@contextlib.contextmanager
 def served(app: Starlette) -> Iterator[str]:
     """Serves an application on a free port of this machine; gives its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -79,5 +101,5 @@ def served(app: Starlette) -> Iterator[str]:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
             server.should_exit = True
-            thread.join(timeout=10)
+            thread.join(timeout=60)
         assert not thread.is_alive()

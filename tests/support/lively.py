@@ -40,7 +40,7 @@ WORKFLOW = {
 SAMPLE = {
     "cpu_percent": 43, "cpu_ours_percent": 20, "ram_percent": 50, "ram_used_mb": 8192,
     "ram_total_mb": 16384, "swap_used_mb": 10,
-    "gpus": [{"name": "H200", "use_pct": 80, "vram_used_mb": 2048, "vram_total_mb": 8192}],
+    "gpus": [{"name": "H200", "use_pct": 80, "vram_used_mb": 14336, "vram_total_mb": 143360}],
 }  # fmt: skip
 SERVERS = [
     {"name": "vllm", "kind": "openai", "external": False, "parallel": 8, "idle_s": 300, "card": 0,
@@ -50,7 +50,8 @@ SERVERS = [
 ]  # fmt: skip
 DOING = [
     {"name": "vllm", "state": "ready", "model": "qwen", "inflight": 3, "since_s": 61.5,
-     "load_s": 27, "starts": 2, "crashes": 1, "error": "killed by signal 9"},
+     "load_s": 27, "starts": 2, "crashes": 1, "error": "killed by signal 9",
+     "tokens": 48210, "prompt_tokens": 9120, "tokens_per_s": 61.5},
     {"name": "llama", "state": "broken", "model": "tiny", "since_s": 12, "starts": 5, "crashes": 5,
      "error": "exit 1: CUDA out of memory\nloading tiny\nTried to allocate 9.5 GiB"},
 ]  # fmt: skip
@@ -90,9 +91,16 @@ def fill(db: Db) -> None:
 
 
 def _servers(db: Db) -> None:
-    """A box with two model servers, one of them broken, and a job that needs its model."""
+    """A box with two model servers, one that runs three jobs, and a broken one that a job needs."""
     llm = worker(db, "llm", slots=9, models=["phi", "qwen"], servers=SERVERS)
     db.execute("select qwf.heartbeat(%s, stats => %s)", (llm, Jsonb({"servers": DOING})))
+    for _ in range(3):
+        enqueue(db, "llm", queue="llm", model="qwen")
+    claim(db, "llm", llm, 3)
+    db.execute(
+        "update qwf.jobs set progress = 0.6, progress_message = '123 tokens, 41/s'"
+        " where claimed_by = %s", (llm,)
+    )  # fmt: skip
     enqueue(db, "llm", queue="llm", model="tiny")
 
 

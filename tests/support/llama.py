@@ -30,7 +30,7 @@ SLOW = noise.Shape(768, 6, 12, 2048)  # 170 MB, some hundred tokens a second
 NEEDED = ("xllamacpp", "gguf", "numpy")
 # The command of a [[server]]: `{path}`, `{port}`, `{parallel}` and `{model}` are filled in.
 COMMAND = (sys.executable, str(SERVE), "serve", "{path}", "{port}", "{parallel}", "{model}")
-READY_S = 30.0
+READY_S = 60.0
 
 
 def need_llama() -> None:
@@ -63,7 +63,7 @@ class LlamaServer:
 
     def get(self, path: str) -> tuple[int, str]:
         """The status and the text of an answer; status 0 if nobody listens."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request("GET", path)
             answer = connection.getresponse()

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-RECOVERY_S = 60.0
+RECOVERY_S = 120.0
 
 
 def ask(dsn: str, query: str) -> list[dict[str, Any]]:

@@ -54,7 +54,7 @@ def request(base: Database, action: str, model: str | None) -> dict[str, Any]:
 
 def busy(port: int) -> int:
     """On how many requests the server at this port works."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/slots", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/slots", timeout=60) as answer:
         return sum(bool(slot["is_processing"]) for slot in json.load(answer))
 
 

@@ -7,36 +7,24 @@ skipped; with QWF_BROWSER=required they fail instead.
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from starlette.applications import Starlette
 
 from support import logins, visitors
-from support.browser import Pages, served
+from support.browser import Pages, chromium, served
 from support.servers import Server
-
-PROGRAMS = ("chromium-headless-shell", "chromium")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """The browser. One for each module: while it is open, asyncio.run() fails in this thread."""
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        reason = f"no browser: none of {', '.join(PROGRAMS)} is installed"
-        if os.environ.get("QWF_BROWSER") == "required":
-            pytest.fail(reason)
-        pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

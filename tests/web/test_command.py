@@ -59,23 +59,23 @@ def test_the_link_opens_the_page_and_ctrl_c_ends_it(start: Start) -> None:
     process, link = start("--port", "0")
     assert link.startswith("http://127.0.0.1:")
     assert "?token=" in link
-    with httpx.Client(follow_redirects=True) as client:
+    with httpx.Client(follow_redirects=True, timeout=60) as client:
         assert "Overview" in client.get(link).text
-    with httpx.Client() as stranger:
+    with httpx.Client(timeout=60) as stranger:
         assert stranger.get(link.partition("?")[0]).status_code == 401
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)
     assert process.returncode in (0, 130)
 
 
 def test_it_ends_while_a_stream_is_open(start: Start) -> None:
     process, link = start("--port", "0")
-    with httpx.Client(follow_redirects=True) as client:
+    with httpx.Client(follow_redirects=True, timeout=60) as client:
         client.get(link)
         with client.stream("GET", link.partition("?")[0] + "stream") as stream:
             assert next(stream.iter_lines()).startswith("retry")
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=20)
+            process.communicate(timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_it_cannot_do_safely_it_does_not_start(
     start: Start, options: list[str], code: int, said: str
 ) -> None:
     process, line = start(*options)
-    _, errors = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=60)
     assert (line, process.returncode) == ("", code), errors
     assert said in errors
 
@@ -105,7 +105,7 @@ def test_what_it_cannot_do_safely_it_does_not_start(
 def test_a_port_that_is_taken_is_said(start: Start) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         process, _ = start("--port", str(taken.getsockname()[1]))
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=60)
     assert process.returncode == 78
     assert "--port takes another one" in errors
 

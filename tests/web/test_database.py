@@ -37,7 +37,7 @@ def test_an_answer_that_was_asked_for_before_a_change_is_not_kept(dsn: str, db: 
         db.execute("select pg_advisory_lock(7)")
         before = asyncio.ensure_future(database.rows(SLOW, {"key": 7}, fresh_s=60.0))
         waits = "select from pg_locks where locktype = 'advisory' and not granted"
-        for _ in range(1000):
+        for _ in range(6000):
             await asyncio.sleep(0.01)
             if db.execute(waits).fetchone() is not None:
                 break
@@ -68,7 +68,7 @@ def test_connections_that_were_lost_while_nobody_used_them_are_replaced(dsn: str
         data = Database(dsn)
         try:
             # as many connections as there may be, all of them lost
-            slow = [data.rows("select pg_sleep(0.2), %(n)s::int", {"n": n}) for n in range(4)]
+            slow = [data.rows("select pg_sleep(1), %(n)s::int", {"n": n}) for n in range(4)]
             await asyncio.gather(*slow)
             ours = "select pg_terminate_backend(pid) from pg_stat_activity"
             killed = db.execute(f"{ours} where application_name = 'qwf web'").fetchall()

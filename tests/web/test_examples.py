@@ -137,7 +137,7 @@ def proxy(login: str, serve: Callable[[Starlette], str], tmp_path: Path) -> Iter
 
 
 def _wait_until_it_listens(port: int) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         try:
             socket.create_connection(("127.0.0.1", port)).close()
@@ -152,8 +152,9 @@ def browser(address: str, name: str) -> httpx.Client:
     """A browser whose user has given HAProxy name and password."""
     auth = (name, name) if name else None
     return httpx.Client(
-        base_url=address, auth=auth, headers={"Host": "qwf.example.org"}, follow_redirects=True
-    )
+        base_url=address, auth=auth, headers={"Host": "qwf.example.org"}, follow_redirects=True,
+        timeout=60,
+    )  # fmt: skip
 
 
 def test_the_proxy_says_who_it_is_and_where_the_page_is(proxy: str, db: Db) -> None:

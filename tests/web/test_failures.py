@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import html
 import re
+import shlex
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import psycopg
 import pytest
+from click.testing import CliRunner
 
+from qwf_agent.cli import qwf
 from qwf_agent.web.pages import failures
 from support import poison
 from support.made_jobs import enqueue, fail, worker
@@ -49,7 +52,24 @@ def test_failures_of_one_cause_are_one_group(visit: Visit, db: Db) -> None:
     assert "OSError: disk 3 full" in last and " u " in last and "1 job " in last  # noqa: PT018
     assert "OSError: disk 2 full" in first and " t " in first and "2 jobs" in first  # noqa: PT018
     assert "box-a" in first and "box-b" in first  # noqa: PT018
-    assert "qwf retry job 2 1" in first
+    assert "qwf retry job 3" in last
+    assert "qwf retry job --failed --task t --signature 'OSError: disk # full'" in first
+
+
+def test_the_command_of_a_group_retries_all_of_it_and_nothing_else(
+    visit: Visit, db: Db, dsn: str
+) -> None:
+    by = worker(db, "default")
+    group = [fail(db, by, "it's", f"$(touch x) it's {n} `y`") for n in range(5)]
+    others = [fail(db, by, "t", "$(touch x) it's 1 `y`"), fail(db, by, "it's", "other")]
+    (text,) = [g for g in groups(visit("viewer").text("/failures")) if "5 jobs" in g]
+    command = re.search(r"qwf (retry job .*)$", text)
+    assert command is not None
+    done = CliRunner().invoke(qwf, [*shlex.split(command[1]), "--yes", "--dsn", dsn])
+    assert done.output == "retry: 5 jobs\n"
+    states = dict(db.execute("select id, status from qwf.jobs").fetchall())
+    assert {states[job] for job in group} == {"queued"}
+    assert {states[job] for job in others} == {"failed"}
 
 
 def test_a_group_opens_to_its_jobs(visit: Visit, db: Db) -> None:

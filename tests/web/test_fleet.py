@@ -146,6 +146,16 @@ def test_a_model_is_asked_for_and_the_page_says_how_that_went(visit: Visit, db: 
         "update qwf.model_requests set taken_by = 'w', answered_at = now(), error = 'no room'"
     )
     assert "no room" in visit("viewer").text("/fleet")
+    db.execute(
+        "update qwf.model_requests set answered_at = null, error = null, progress = 'pulling: 4 %'"
+    )
+    assert "the worker that took it has ended" in visit("viewer").text("/fleet")
+    db.execute(
+        "update qwf.model_requests set taken_by = (select id from qwf.workers),"
+        " requested_at = now() - interval '3 h'"
+    )
+    for path in ("/fleet", "/fleet/box-a"):
+        assert "under way, pulling: 4 %" in visit("viewer").text(path)
     refused = admin.do("request_model", **{**asked, "model": "sdxI"})
     assert (refused.status_code, "sdxl" in refused.text) == (409, True)
 
@@ -184,8 +194,9 @@ def test_each_model_server_of_a_box_is_shown_and_those_in_trouble_come_first(
     shown = section(visit("viewer").text(path))
     for text in (
         *("<b>qwen</b>, 9.3 GiB VRAM", "ready for 1 min 00 s", "loaded in 27 s", "3 of 8"),
-        *("stops after 5 min 00 s without a job", "started 2 times", "1 crash<", "5 crashes"),
-        *("not stopped when idle", "not started by us", "its last error: was gone at noon"),
+        *('stops after <span class="nowrap">5 min</span> without a job', "started 2 times"),
+        *("1 crash<", "5 crashes", "not stopped when idle", "not started by us"),
+        *("last error: was gone at noon", "can serve small"),
         '<summary class="error small">exit 1: no memory</summary>',
     ):
         assert text in shown, text
@@ -194,14 +205,33 @@ def test_each_model_server_of_a_box_is_shown_and_those_in_trouble_come_first(
     assert "/do/" not in shown
 
 
+@pytest.mark.parametrize("path", ["/fleet", "/fleet/box-a", "/"])
+def test_a_card_names_the_servers_that_hold_a_part_of_it(visit: Visit, db: Db, path: str) -> None:
+    name = serving(db)
+    card = {"id": 0, "use_pct": 80, "vram_used_mb": 10240, "vram_total_mb": 81920}
+    measure(db, "box-a", gpus=[card])
+
+    def shown() -> str:
+        page = visit("viewer").text(path)
+        return page[page.index('<div class="gpu">') :].partition('<ul class="workers">')[0]
+
+    assert "10.0 GiB of 80.0 GiB" in shown(), "what the driver says"
+    assert "<b>qwen</b> in server vllm, about 9.3 GiB</span>" in shown(), "what is configured"
+    assert "llama" not in shown(), "it uses no card"
+    beat(db, name, servers=[{**READY, "state": "off", "model": None}, BROKEN, ANSWERS])
+    assert "vllm" not in shown()
+    assert "no model" in shown()
+
+
 def test_a_model_is_loaded_by_a_server_unloaded_and_tried_again(visit: Visit, db: Db) -> None:
     serving(db)
     admin = visit("admin")
     page = admin.text("/fleet")
-    assert '<optgroup label="llama"><option>small</option>' in page
+    assert page.count("Load a model…") == 1
+    assert "<option>phi</option><option>qwen</option><option>small</option>" in page
     shown = section(page)
     assert "Unload qwen" in shown
-    assert "Unload tiny" not in shown, "nobody stops a server that is not ours"
+    assert "Unload tiny" in shown, "ollama can be asked"
     again = shown[shown.index('<form class="act"') :].partition("</form>")[0]
     assert 'name="model" value="small"' in again
     assert "Start again" in again
@@ -213,12 +243,104 @@ def test_a_model_is_loaded_by_a_server_unloaded_and_tried_again(visit: Visit, db
     assert "box-a" not in row.partition("could be")[0], "it could be loaded there"
 
 
+def test_a_server_that_rests_says_how_it_ended_and_what_it_can_serve(visit: Visit, db: Db) -> None:
+    off = {"name": "vllm", "state": "off", "model": None, "crashes": 1, "error": "signal 9"}
+    serving(db, off, {"name": "llama", "state": "off"}, {"name": "ollama", "state": "gone"})
+    shown = section(visit("viewer").text("/fleet"))
+    assert '<p class="muted small">last ended: signal 9</p>' in shown
+    assert "can serve phi, qwen" in shown
+    line = visit("viewer").text("/").partition('class="server-lines"')[2].partition("</ul>")[0]
+    assert "can serve phi, qwen" in line
+
+
+def test_a_model_that_only_a_broken_server_has_is_in_the_table(visit: Visit, db: Db) -> None:
+    serving(db, READY, BROKEN, {**ANSWERS, "lacks": {"tiny": "not pulled yet"}})
+    db.execute("select qwf.enqueue('llm', queue => 'llm', model => 'small')")
+    page = visit("viewer").text("/fleet")
+    row = page[page.index('id="model-llm-small"') :].partition("</tr>")[0]
+    assert "box-a: its server llama is broken" in row
+    assert ">1</td>" in row
+    row = page[page.index('id="model-llm-tiny"') :].partition("</tr>")[0]
+    assert "box-a: its server ollama lacks it" in row
+
+
+def three_queues(db: Db, **info: Any) -> list[str]:
+    """The three workers of one agent, which has servers, and models that its children load."""
+    given = {"slots": 5, "pid": 47, "models": ["flux", "phi", "qwen", "tiny"]} | info
+    names = [
+        worker(db, "box-a", queue, **given, servers=SERVERS if queue == "llm" else [])
+        for queue in ("cpu", "gpu", "llm")
+    ]
+    held = {"card": 0, "model": "flux", "busy": False, "warm_s": 60, "idle_s": 1}
+    for name in names:
+        beat(db, name, held, servers=(READY, BROKEN, ANSWERS), model_loads=3)
+    return names
+
+
+def test_slots_and_models_of_an_agent_with_three_queues_are_counted_once(
+    visit: Visit, db: Db
+) -> None:
+    three_queues(db)
+    page = visit("admin").text("/fleet")
+    assert "0 of 5 slots in use" in page
+    assert page.count("<b>flux</b>") == 1
+    assert "3 models loaded" in page
+    assert page.count('<summary class="button ">Unload flux…') == 1
+    offers = page.split("Load a model…")[1:]
+    lists = [offer.partition("</select>")[0].rpartition('name="model">')[2] for offer in offers]
+    assert lists == [
+        "<option>flux</option>",
+        "<option>phi</option><option>qwen</option><option>small</option><option>tiny</option>",
+    ]
+    for queue in ("cpu", "gpu", "llm"):
+        row = page[page.index(f'id="model-{queue}-flux"') :].partition("</tr>")[0]
+        assert '"loaded on">box-a<' in row
+    assert 'id="model-llm-qwen"' in page
+    assert 'id="model-cpu-qwen"' not in page, "a server of the queue llm has it"
+    db.execute("select qwf.enqueue('t', queue => 'cpu', model => 'qwen')")
+    assert 'id="model-cpu-qwen"' in visit("admin").text("/fleet"), "a job waits for it there"
+    three_queues(db)
+    assert "0 of 10 slots in use" in visit("admin").text("/fleet"), "another one with this pid"
+
+
+def test_models_are_offered_by_a_worker_that_is_on(visit: Visit, db: Db) -> None:
+    three_queues(db)
+    db.execute("select qwf.worker_control('box-a', 'cpu', 'off')")
+    db.execute("update qwf.workers set servers = jsonb_set(servers, '{1,kind}', '\"openai\"')")
+    page = visit("admin").text("/fleet")
+    first, second = page.split("Load a model…")[1:]
+    assert 'name="queue" value="gpu"' in first.partition("</form>")[0]
+    assert "<option>flux</option></select>" in first
+    offered = second.partition("</select>")[0]
+    assert "<option>tiny</option>" not in offered, "nobody here starts that server"
+    assert "<option>small</option>" in offered
+    unload = page.partition("Unload flux…")[2].partition("</form>")[0]
+    assert 'name="queue" value="gpu"' in unload
+
+
+def test_nobody_unloads_a_model_of_a_server_that_is_not_ours(visit: Visit, db: Db) -> None:
+    serving(db)
+    db.execute("update qwf.workers set servers = jsonb_set(servers, '{1,kind}', '\"openai\"')")
+    shown = section(visit("admin").text("/fleet"))
+    assert "Unload qwen" in shown
+    assert "Unload tiny" not in shown
+
+
 def test_a_job_that_waits_for_a_broken_server_names_it(visit: Visit, db: Db) -> None:
     serving(db)
     job = one(db, "select qwf.enqueue('llm', queue => 'llm', model => 'small')")
     page = visit("viewer").text(f"/jobs/{job}")
     assert "its server llama could serve small, but is broken: exit 1: no memory" in page
     assert "Tried to allocate" not in page
+    assert "mend what the error of the model server says" in page
+    assert "start a worker of queue" not in page
+    server = page.partition('href="/fleet/box-a#')[2].partition('"')[0]
+    assert f'id="{server}"' in visit("viewer").text("/fleet/box-a"), "the link leads to the server"
+    assert "Start llama on box-a again" not in page, "a viewer may not"
+    assert "Start llama on box-a again" in visit("admin").text(f"/jobs/{job}")
+    worker(db, "box-b", "llm", models=["small"])
+    page = visit("admin").text(f"/jobs/{job}")
+    assert "again</button>" not in page, "box-b can take it"
 
 
 def test_model_servers_are_set_and_set_back(visit: Visit, db: Db) -> None:
@@ -253,8 +375,11 @@ def test_tabs_hear_of_a_model_server_but_not_that_time_passes(visit: Visit, db: 
         return snapshot._print_of(found)
 
     before = heard()
-    beat(db, name, servers=[{**READY, "since_s": 65}, BROKEN, ANSWERS])
+    more = {"since_s": 65, "tokens": 9, "tokens_per_s": 0.2, "log": "printed", "log_bytes": 7}
+    beat(db, name, servers=[{**READY, **more}, BROKEN, ANSWERS])
     assert heard() == before
+    workers = db.execute(snapshot.WORKERS).fetchall()
+    assert "printed" not in str(workers), "no page shows the log"
     db.execute("select qwf.configure_server('box-a', 'llm', idle => '1 h')")
     assert (after := heard()) != before
     beat(db, name, servers=[READY, {**BROKEN, "state": "starting"}, ANSWERS])

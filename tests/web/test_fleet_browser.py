@@ -51,7 +51,7 @@ def test_charts_are_drawn_and_samples_are_added_as_they_come(
     page.evaluate("""() => {
       window.heard = new Promise((resolve) => {
         document.addEventListener("qwf:sample", (event) => resolve([JSON.parse(event.detail)]));
-        setTimeout(() => resolve(["no sample came"]), 15000);
+        setTimeout(() => resolve(["no sample came"]), 60000);
       });
     }""")
     overview = page.context.new_page()

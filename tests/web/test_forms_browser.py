@@ -39,7 +39,7 @@ INPUTS = {
     "required": ["photo"],
     "properties": {
         "photo": {"type": "string"},
-        "count": {"type": "number", "default": 3},
+        "max_tokens": {"type": "number", "default": 3},
         "size": {"enum": ["s", "m", "l", "xl", "xxl"]},
         "token": {"type": "string"},
         "boxes": {"type": "array", "items": {"type": "object", "properties": BOX}},
@@ -158,7 +158,8 @@ def test_a_draft_can_be_discarded(form: Callable[..., Page]) -> None:
 
 def test_a_draft_has_the_elements_of_lists_and_no_secrets(form: Callable[..., Page]) -> None:
     page = form("inputs")
-    page.get_by_label("token").fill("hush")
+    page.locator("[name='context/token']").fill("hush")
+    page.locator("[name='context/max_tokens']").fill("8")
     page.locator(ADD_BOX).click()
     page.locator(ADD_PLACE).click()
     page.locator("[name='context/boxes/0/at/0']").fill("5")
@@ -167,13 +168,14 @@ def test_a_draft_has_the_elements_of_lists_and_no_secrets(form: Callable[..., Pa
     page.get_by_label("size").select_option(label="xl")
     page.reload()
     expect(page.locator("[name='context/boxes/0/at/0']")).to_have_value("5")
-    expect(page.get_by_label("token")).to_have_value("")
+    expect(page.locator("[name='context/token']")).to_have_value("")
+    expect(page.locator("[name='context/max_tokens']")).to_have_value("8")
     assert "hush" not in page.evaluate("JSON.stringify(localStorage)")
     page.locator("button[name='*remove'][value='context/boxes/0']").click()
     page.get_by_label("photo").fill("a.jpg")
     page.get_by_label("photo").press("Enter")
     assert value(page) == {
-        "photo": "a.jpg", "count": 3, "size": "xl", "boxes": [{"label": "two"}]
+        "photo": "a.jpg", "max_tokens": 8, "size": "xl", "boxes": [{"label": "two"}]
     }  # fmt: skip
 
 
@@ -184,7 +186,7 @@ def test_a_list_is_edited_without_javascript(form: Callable[..., Page]) -> None:
     page.locator(ADD_PLACE).click()
     page.locator("[name='context/boxes/0/at/0']").fill("7")
     page.get_by_label("photo").press("Enter")  # is no button of the list
-    assert value(page) == {"photo": "a.jpg", "count": 3, "boxes": [{"at": [7]}]}
+    assert value(page) == {"photo": "a.jpg", "max_tokens": 3, "boxes": [{"at": [7]}]}
 
 
 def test_hostile_texts_run_nothing(form: Callable[..., Page]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.web import waiting
+from qwf_agent.web import masking, waiting
 from qwf_agent.web.pages import job as page_of_job
 from support import poison
 from support.made_jobs import claim, enqueue, fail, finish, start_run, worker
@@ -62,13 +62,14 @@ def test_attempts_show_who_held_the_job_and_how_it_ended(visit: Visit, db: Db) -
     db.execute("select qwf.reclaim()")
     ((_, token),) = claim(db, "default", second)
     finish(db, (job, token), "error", "ValueError: 7", exit_code=3, max_rss_bytes=2**30,
-           cpu_seconds=12.5, gpu_peak_bytes=2**31, log_tail="two lines\nof log\n")  # fmt: skip
+           cpu_seconds=12.5, gpu_peak_bytes=2**31, log_tail="two lines\nof log\n",
+           usage={"prompt_tokens": 2000, "completion_tokens": 9})  # fmt: skip
     text = words(visit("viewer").text(f"/jobs/{job}"))
     assert "#1 lost lease lapsed box-a" in text
     assert "the lease lapsed, and the job was taken back" in text
     assert "a report that comes later is answered lost and changes nothing" in text
     assert "#2 error box-b" in text
-    assert "exit code 3 1.0 GiB RAM 12 s CPU 2.0 GiB GPU" in text
+    assert "exit code 3 1.0 GiB RAM 12 s CPU 2.0 GiB GPU tokens: 2,000 prompt, 9 generated" in text
     assert "failures 1/4 losses 1/3" in text
     assert "a failure is tried again; a loss goes back to the front" in text
     assert "reclaimed by" in text
@@ -152,23 +153,41 @@ def test_inputs_say_where_they_come_from(visit: Visit, db: Db) -> None:
 
 def test_secrets_are_masked_and_long_values_cut(visit: Visit, db: Db) -> None:
     long = {"api_token": "hush-1", "x": "y" * 70_000}
-    job = enqueue(db, "t", args={"password": "hush-2", "n": 1})
+    job = enqueue(db, "t", args={"password": "hush-2", "max_tokens": 200})
     second = enqueue(db, "t", args=long)
     visitor = visit("admin")
-    assert "hush" not in visitor.text(f"/jobs/{job}")
+    assert "hush" not in (page := visitor.text(f"/jobs/{job}"))
+    assert "max_tokens&#34;: 200" in page
     page = visitor.text(f"/jobs/{second}")
     assert "hush" not in page
     assert "The first 60,000 of 70" in page
 
 
+COUNTS = {"max_tokens": 20, "prompt_tokens_details": {"cached_tokens": 3}, "tokens": [4], "n": None}
+
+
 @pytest.mark.parametrize(
-    "text",
-    ['{"token": "hush', '{"token": ["hush"], "x": 1}', '{"Secret_key": {"a": "hush"}, "b": 1}',
-     '{"token": "a\\"hush", "x"', '{"token" : 12hush3, "b": 1}'],
+    "value",
+    [{"token": "hush"}, {"token": ["hush"]}, {"Secret_key": {"a": {"b": "hush"}}},
+     {"token": 'a\\"hush\\'}, {"api_key": [{"a": "hush"}, "hush"]}, {"a": [{"password": "hush"}]}],
 )  # fmt: skip
-def test_secrets_are_masked_in_a_cut_value_too(text: str) -> None:
-    long = {"text": text + "y" * page_of_job.MOST_TEXT, "letters": 99_999, "stored": 9}
-    assert "hush" not in page_of_job.shown(long)["text"]
+def test_texts_under_secret_keys_are_masked_and_counts_are_not(value: dict[str, Any]) -> None:
+    whole = {"first": COUNTS, **value, "last": "seen"}
+    shown = masking.masked(whole)
+    assert "hush" not in str(shown)
+    assert (shown["first"], shown["last"]) == (COUNTS, "seen")
+    text = json.dumps(whole)
+    assert json.loads(masking.masked_start(text)) == shown, "the same rule for a text"
+    for end in range(len(text)):
+        start = masking.masked_start(text[:end])
+        assert "hus" not in start, start
+
+
+def test_secrets_are_masked_in_a_value_that_is_cut() -> None:
+    text = json.dumps({"a": COUNTS, "token": "hush" + "y" * page_of_job.MOST_TEXT})
+    shown = page_of_job.shown({"text": text, "letters": 99_999, "stored": 9})["text"]
+    assert "hush" not in shown
+    assert '"max_tokens": 20' in shown
 
 
 def waiting_job(db: Db, state: str) -> int:

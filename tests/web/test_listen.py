@@ -20,7 +20,7 @@ from qwf_agent.web.snapshot import News, Snapshot
 
 Db = psycopg.Connection[Any]
 Watch = Callable[[Snapshot], Coroutine[Any, Any, None]]
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 
 
 def watching(dsn: str, body: Watch, listen_dsn: str | None = None) -> None:

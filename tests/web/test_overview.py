@@ -235,3 +235,51 @@ def test_workers_that_are_off_are_named_where_jobs_wait_for_them(visit: Visit, d
     row = rows_of(visit("admin").text("/"), "Jobs that cannot start")["held-default"]
     assert "its workers are switched off" in row
     assert '<a class="button" href="/fleet">' in row
+
+
+SERVERS = [
+    {"name": "vllm", "kind": "openai", "parallel": 8, "card": 0, "models": {"qwen": 9500}},
+    {"name": "llama", "kind": "openai", "parallel": 1, "card": "none", "models": {"tiny": None}},
+]
+DOING = [
+    {"name": "vllm", "state": "ready", "model": "qwen", "inflight": 3, "tokens_per_s": 41.6},
+    {"name": "llama", "state": "broken", "error": "exit 1: no memory\nmore of its log"},
+]
+
+
+def serving(db: Db, *doing: dict[str, Any]) -> str:
+    """Box-a has two model servers, which do this."""
+    name = made_jobs.worker(db, "llm", models=["qwen"], servers=SERVERS)
+    stats = Jsonb({"servers": doing or DOING})
+    db.execute("select qwf.heartbeat(%s, stats => %s)", (name, stats))
+    return name
+
+
+def test_each_model_server_has_a_line_in_the_card_of_its_box(visit: Visit, db: Db) -> None:
+    serving(db)
+    page = visit("viewer").text("/")
+    lines = page[page.index('<ul class="server-lines">') :].partition("</ul>")[0]
+    broken, ready = lines.split("<li ")[1:]
+    assert "✗</i> broken" in broken
+    for part in ("<b>vllm</b>", "qwen", "3 of 8", "42 tokens/s", "state-ready"):
+        assert part in ready, ready
+
+
+def test_a_broken_model_server_is_a_notice_with_a_button_for_who_may(visit: Visit, db: Db) -> None:
+    name = serving(db)
+    rows = rows_of(visit("viewer").text("/"), "Model servers that do not work")
+    (row,) = rows.values()
+    for part in ("broken", "<b>llama</b>", 'href="/fleet/box-a"', "exit 1: no memory"):
+        assert part in row, row
+    assert "more of its log" not in row
+    assert "/do/" not in row
+    admin = visit("admin")
+    (row,) = rows_of(admin.text("/"), "Model servers that do not work").values()
+    assert "Start again" in row
+    given = dict(re.findall(r'name="(host|queue|model|action)" value="([^"]*)"', row))
+    assert given == {"host": "box-a", "queue": "llm", "model": "tiny", "action": "load"}
+    assert "asked llm on box-a to load" in admin.do("request_model", **given).text
+    healthy = [DOING[0], {**DOING[1], "state": "off"}]
+    stats = Jsonb({"servers": healthy})
+    db.execute("select qwf.heartbeat(%s, stats => %s)", (name, stats))
+    assert "Model servers that do not work" not in visit("viewer").text("/")

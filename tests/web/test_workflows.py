@@ -112,6 +112,10 @@ def test_the_list_has_versions_sizes_and_runs(visit: Visit, known: Db) -> None:
     page = said(visit("viewer").get("/workflows"))
     for shown in ("make photos small", f"run {run}", "1 open", "Pipelines", "shrink"):
         assert shown in page
+    assert "1 1 open" not in page
+    known.execute("update qwf.runs set status = 'completed', finished_at = now()")
+    known.execute('select qwf.enqueue_run(\'photos\', \'{"photo": {"path": "a"}}\')')
+    assert " 2, 1 open " in said(visit("viewer").get("/workflows"))
     assert "/photos/start" not in visit("viewer").text("/workflows")
     assert "/workflows/photos/start" in visit("operator").text("/workflows")
 

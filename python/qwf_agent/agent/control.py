@@ -19,6 +19,34 @@ NO_SUCH = "QW001"
 UNKNOWN = "unknown"
 
 
+class Answers:
+    """Answers to orders to load or unload models. One that was lost with the connection is sent
+    again: a pull may end while the database is away. Only the first that arrives counts."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._sent: list[Call] = []
+
+    def send(self, order: ModelOrder, error: str | None) -> None:
+        """Report that an order was carried out, or why it failed."""
+        query = db.answer_model_request(order.request_id, order.taken_by, error)
+        self._sent.append(self._link.send(query))
+
+    def step(self) -> None:
+        """Send again what was lost."""
+        failed = [call for call in self._sent if call.failure is not None]
+        lost = [call for call in failed if call.failure and not call.failure.by_data]
+        self._sent = [call for call in self._sent if not call.done or call in lost]
+        if self._link.up:
+            for call in lost:
+                self._sent.remove(call)
+                self._sent.append(self._link.send(call.query))
+
+    def idle(self) -> bool:
+        """Whether all have arrived."""
+        return not self._sent
+
+
 class Control:
     """Asks the database for a worker's orders: after a notification, and about once per heartbeat,
     except while a sleeping worker learns from its heartbeat that there are none.
@@ -94,10 +122,6 @@ class Control:
         """Orders to load or unload models since the last call."""
         orders, self._orders = self._orders, []
         return orders
-
-    def answer(self, order: ModelOrder, error: str | None) -> None:
-        """Report that such an order was carried out, or why it failed."""
-        self._link.send(db.answer_model_request(order.request_id, order.taken_by, error))
 
     @property
     def _wait_s(self) -> float:

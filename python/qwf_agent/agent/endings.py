@@ -23,8 +23,9 @@ SERVER_LOST = Outcome(
 )
 SWITCHED_OFF = Outcome("released", detail={"reason": "worker_off"})
 
-# Called when a job has ended, with its claim, outcome, reason and the seconds its body ran.
-Listener = Callable[[Claim, str, "str | None", float], None]
+# Called when a job has ended, with its claim, outcome, reason, the seconds its body ran, and what
+# its child answered, rendered; empty without an answer.
+Listener = Callable[[Claim, str, "str | None", float, bytes], None]
 
 
 class Endings:
@@ -56,7 +57,7 @@ class Endings:
             if answer.outcome == "error" and self.lost_server and self.lost_server(claim):
                 self._conclude_lost_server(answer)
                 return
-            self._listener(claim, answer.outcome, answer.reason, answer.seconds)
+            self._listener(claim, answer.outcome, answer.reason, answer.seconds, answer.rendered)
             failed = None
             if answer.outcome in FAILED:
                 failed = FailedAttempt(claim, answer.outcome, answer.reason, answer.rendered)
@@ -67,7 +68,7 @@ class Endings:
         be one that knows nothing of outcomes."""
         error = json.loads(answer.rendered).get("error")
         outcome = SERVER_LOST._replace(error=f"{SERVER_LOST.error}\n{error or ''}".strip())
-        self._listener(answer.claim, outcome.outcome, "server", answer.seconds)
+        self._listener(answer.claim, outcome.outcome, "server", answer.seconds, b"")
         self.report(answer.claim, outcome, answer.log)
 
     def conclude_death(self, death: ChildDeath) -> None:
@@ -81,7 +82,7 @@ class Endings:
         if claim is not None:
             outcome = claim.forced_outcome or outcome
             detail = {**outcome.detail, "max_rss_bytes": death.exit.max_rss_bytes}
-            self._listener(claim, outcome.outcome, detail.get("reason"), death.seconds)
+            self._listener(claim, outcome.outcome, detail.get("reason"), death.seconds, b"")
             self.report(claim, outcome._replace(detail=detail), death.log)
         elif not death.expected:
             log.warning("a child died while it ran no job: %s\n%s", outcome.error, death.log)

@@ -24,6 +24,7 @@ from psycopg.pq.abc import PGconn, PGresult
 from psycopg.types.string import TextLoader
 
 from qwf_agent.agent.jitter import spread
+from qwf_agent.agent.statements import Statements
 from qwf_agent.db import Param, Query
 
 log = logging.getLogger("qwf_agent")
@@ -46,18 +47,21 @@ class IntervalAsTimedelta(Loader):
 
     def load(self, data: Buffer) -> timedelta:
         """The interval that the server sent, as long as extract(epoch) says."""
-        parts = INTERVAL.fullmatch(data)
-        if parts is None:
-            raise psycopg.DataError(f"not an interval: {bytes(data)!r}")
-        years, months, days, sign, hours, minutes, seconds = parts.groups()
-        whole_s = YEAR_S * int(years or 0) + MONTH_S * int(months or 0) + DAY_S * int(days or 0)
-        time_s = 3600 * int(hours or 0) + 60 * int(minutes or 0) + float(seconds or 0)
-        try:
-            return timedelta(seconds=whole_s) + timedelta(
-                seconds=-time_s if sign == b"-" else time_s
-            )
-        except OverflowError:
-            return timedelta.max if whole_s > 0 else timedelta.min
+        return _timedelta(bytes(data))
+
+
+@functools.lru_cache(maxsize=256)  # most jobs have the timeout of their queue
+def _timedelta(data: bytes) -> timedelta:
+    parts = INTERVAL.fullmatch(data)
+    if parts is None:
+        raise psycopg.DataError(f"not an interval: {data!r}")
+    years, months, days, sign, hours, minutes, seconds = parts.groups()
+    whole_s = YEAR_S * int(years or 0) + MONTH_S * int(months or 0) + DAY_S * int(days or 0)
+    time_s = 3600 * int(hours or 0) + 60 * int(minutes or 0) + float(seconds or 0)
+    try:
+        return timedelta(seconds=whole_s) + timedelta(seconds=-time_s if sign == b"-" else time_s)
+    except OverflowError:
+        return timedelta.max if whole_s > 0 else timedelta.min
 
 
 LOADERS = AdaptersMap(psycopg.adapters)
@@ -149,8 +153,14 @@ class Link:
     """
 
     def __init__(
-        self, dsn: str, name: str, selector: selectors.BaseSelector, deadline_s: float
+        self,
+        dsn: str,
+        name: str,
+        selector: selectors.BaseSelector,
+        deadline_s: float,
+        prepare: bool = True,
     ) -> None:
+        """With `prepare`, the session belongs to this connection: statements may stay in it."""
         self._conninfo = make_conninfo(
             dsn, application_name=name, client_encoding="UTF8", **KEEPALIVE
         ).encode()
@@ -168,6 +178,8 @@ class Link:
         self._result: PGresult | None = None  # of the last complete statement
         self._transformer = Transformer(LOADERS)
         self._soft, self._durable = (begin % int(deadline_s * 900) for begin in (SOFT, DURABLE))
+        self._prepare = prepare
+        self._statements = Statements(prepare)
         self._wait_s = RETRY_S[0]
         self._next_at = 0.0  # when to try again, or to give up connecting
         self.unanswered = 0  # how often a connected server did not answer in time
@@ -181,6 +193,11 @@ class Link:
         if len(self._calls) == 1:
             self._start()
         return call
+
+    @property
+    def idle(self) -> bool:
+        """Whether a call would be sent at once."""
+        return self.up and not self._calls
 
     def listen(self, channel: str) -> Call:
         """LISTEN on the channel, now and after every reconnect. Notifications go to
@@ -212,15 +229,16 @@ class Link:
             return (self._calls[0].deadline if self._calls else None) or float("inf")
         return self._next_at
 
-    def ready(self) -> None:
-        """Read from or write to the socket, which is ready."""
+    def ready(self) -> bool:
+        """Read from or write to the socket, which is ready; returns whether that was only a part of
+        an answer or a question, which is of no use to anybody yet."""
         try:
             if self.up:
-                self._receive()
-            else:
-                self._connecting()
+                return self._receive()
+            self._connecting()
         except psycopg.Error as error:
             self._lose(str(error))
+        return False
 
     def close(self) -> None:
         """Close the connection for good; calls under way fail."""
@@ -287,11 +305,9 @@ class Link:
         no trace in the session, which behind a pooler may serve another client next. The server
         stops a statement just before this side would give up on it.
         """
-        first, *rest = _parts(query.text)
-        text = [self._soft if query.soft else self._durable, first]
-        for param, part in zip(query.params, rest, strict=True):
-            text += _literal(param, conn), part
-        return b"".join(text)
+        settings = self._soft if query.soft else self._durable
+        literals = [_literal(param, conn) for param in query.params]
+        return settings + self._statements.render(query, literals)
 
     def _flush(self, conn: PGconn) -> None:
         pending = conn.flush() == 1
@@ -300,8 +316,8 @@ class Link:
             self._events = events
             self._selector.modify(self._fd, events, self.ready)
 
-    def _receive(self) -> None:
-        conn = self._session()
+    def _receive(self) -> bool:
+        conn, calls = self._session(), len(self._calls)
         self._flush(conn)
         conn.consume_input()
         while self._calls and not conn.is_busy():
@@ -317,6 +333,7 @@ class Link:
             self.notifications.append(
                 Notification(channel.decode(errors="replace"), payload.decode(errors="replace"))
             )
+        return len(self._calls) == calls and not self.notifications
 
     def _take(self, result: PGresult) -> None:
         """Take the result of one statement. The last one of those sent together is the call's."""
@@ -327,6 +344,11 @@ class Link:
             self._calls[0].failure = _failure(result)
 
     def _finish(self) -> None:
+        failure, text = self._calls[0].failure, self._calls[0].query.text
+        if failure is not None and self._statements.take_failure(text, failure.sqlstate):
+            self._calls[0].failure = None
+            self._start()
+            return
         call, result, self._result = self._calls.popleft(), self._result, None
         try:
             if result is not None:
@@ -354,6 +376,7 @@ class Link:
         if self._conn is not None:
             self._conn.finish()
         self._conn, self._fd, self.up, self._result = None, -1, False, None
+        self._statements = Statements(self._prepare)
         self.trouble = failure
         calls, self._calls = self._calls, deque()
         for call in calls:
@@ -378,12 +401,6 @@ class Links(NamedTuple):
     soft: Link
     durable: Link
     listener: Link
-
-
-@functools.cache
-def _parts(text: str) -> list[bytes]:
-    """The text between the parameters."""
-    return text.encode().split(b"{}")
 
 
 def _literal(param: Param, conn: PGconn) -> bytes:

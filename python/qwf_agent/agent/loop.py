@@ -20,6 +20,7 @@ from qwf_agent.agent import watchdogs
 from qwf_agent.agent.abilities import Abilities, registrations
 from qwf_agent.agent.batch_size import BatchSize
 from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.control import Answers
 from qwf_agent.agent.endings import Endings
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.jitter import spread
@@ -41,7 +42,7 @@ from qwf_agent.agent.telemetry import Telemetry
 from qwf_agent.agent.watchdogs import Observation
 from qwf_agent.agent.worker import Worker
 from qwf_agent.child.outcome import Outcome
-from qwf_agent.exit_codes import BROKEN, MISCONFIGURED, NO_DATABASE
+from qwf_agent.exit_codes import BROKEN, MISCONFIGURED, NO_DATABASE, SWITCHED_OFF
 from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.guardian import Guardian
 from qwf_agent.versions import compatible_part
@@ -88,15 +89,17 @@ class Agent:
         self.urgent = selectors.DefaultSelector()  # also handled while it gathers answers
         self.selector.register(self.urgent, selectors.EVENT_READ, self.take_urgent)
         self.signals = Signals(self.urgent)
-        self.soft = Link(options.dsn, name, self.urgent, SOFT_DEADLINE_S)
+        own = options.listen_dsn is None  # else a pooler may give the sessions to others
+        self.soft = Link(options.dsn, name, self.urgent, SOFT_DEADLINE_S, own)
         self.listener = self.soft  # behind a transaction pooler: a session of its own
         if options.listen_dsn is not None:
             self.listener = Link(options.listen_dsn, name, self.urgent, SOFT_DEADLINE_S)
-        self.durable = Link(options.dsn, name, self.urgent, DURABLE_DEADLINE_S)
+        self.durable = Link(options.dsn, name, self.urgent, DURABLE_DEADLINE_S, own)
         self.outages = OutageLog()
         self.failures = FailureLog(self.soft)
         self.reporter = Reporter(self.durable, self.failures)
         self.progress = ProgressSender(self.soft)
+        self.answers = Answers(self.soft)
         self.logs = LogSender(self.soft)
         self.workers: deque[Worker] = deque()
         self.slots = Pool([], BatchSize(options.batch))
@@ -113,6 +116,11 @@ class Agent:
         self.ticking: Call | None = None
         self.tick_at = 0.0
         self.others_tick = False  # as far as this agent knows
+        # For --until-empty: when it last had work, whether a tick has begun and ended since, and
+        # the exit code once it is empty.
+        self.busy_at = self.tick_began_at = 0.0
+        self.ticked = False
+        self.code = STOPPED
         self.last_trouble = ""
         self.draining = False
         self.parked = True  # switched off and without children, until the database answers
@@ -130,6 +138,7 @@ class Agent:
         try:
             self.start()
             self.serve()
+            code = self.code
         except StartAborted as error:
             log.error("%s", error) if error.code else log.info("asked to stop before it started")
             code = error.code
@@ -199,19 +208,21 @@ class Agent:
 
     def take_urgent(self, longest_s: float = 0.0) -> bool:
         """Wait at most `longest_s` for an answer of the database or a signal, and handle it;
-        returns whether there was one."""
-        events = self.urgent.select(longest_s)
-        for key, _ in events:
-            key.data()
-        return bool(events)
+        returns whether there was one. A long answer arrives in parts: it waits for the last."""
+        until = time.monotonic() + longest_s
+        while events := self.urgent.select(max(0.0, until - time.monotonic())):
+            only_parts = [key.data() for key, _ in events]
+            if not all(only_parts):
+                return True
+        return False
 
     def handle_signals(self) -> None:
-        """The first SIGTERM drains, a second one or the end of the grace kills; SIGHUP replaces the
-        children."""
+        """The first SIGTERM drains, and so does --until-empty; a second one or the end of the grace
+        kills; SIGHUP replaces the children."""
         if self.signals.take_hangup():
             for slot in self.slots:
                 slot.retire()
-        if self.signals.stops and not self.draining:
+        if not self.draining and (self.signals.stops or self.is_empty()):
             self.drain()
         if self.draining and (self.signals.take_second_stop() or self.now >= self.kill_at):
             self.kill_at = float("inf")
@@ -244,8 +255,8 @@ class Agent:
         if self.now < self.watched_at + WATCH_S:
             return
         self.watched_at = self.now
-        busy = self.slots.any_long(self.now)
-        self.telemetry.step(self.now, busy, self.workers[0].settings.metrics, self.soft)
+        every_s = self.workers[0].settings.metrics
+        self.telemetry.step(self.now, self.needs_samples(), every_s, self.soft)
         for slot in self.slots:
             slot.check_messages(self.now)
             seconds = slot.running_for(self.now)
@@ -282,9 +293,17 @@ class Agent:
             self.endings.apply_verdict(claim, verdict, self.now + grace)
 
     def collect_claims(self) -> None:
-        """Put the jobs that claims have returned into the backlog."""
+        """Put the jobs that claims have returned into the backlog. After a claim that found few
+        nodes, fewer than it asked for, the next one waits for their reports if they will come
+        soon."""
+        opened = self.reporter.take_answer(self.now)
         for worker in self.workers:
-            self.slots.backlog.extend(worker.claimed(self.now))
+            if worker.queue in opened:
+                worker.claim_soon()
+            claims = worker.claimed(self.now)
+            self.slots.backlog.extend(claims)
+            if claims and not worker.found_all and self.slots.ends_node_soon(claims):
+                worker.sleeper.wait_for_report(self.now)
             if worker.sleeper.take_echo_request():
                 self.durable.send(db.echo(worker.id))
 
@@ -300,14 +319,15 @@ class Agent:
                 self.switch(worker)
             for order in worker.control.orders():
                 if not worker.control.on:
-                    worker.control.answer(order, "the worker is switched off")
+                    self.answers.send(order, "the worker is switched off")
                 elif not self.serving.take_order(order, self.now):
                     self.slots.order(order)
             if not worker.control.on:
                 self.endings.park(worker.queue, kill=worker.control.policy == "hard")
             self.reregister(worker)
         for order, error in self.slots.take_orders_done() + self.serving.take_orders_done():
-            self.workers[0].control.answer(order, error)
+            self.answers.send(order, error)
+        self.answers.step()
         self.parked = all(worker.control.frees_memory for worker in self.workers)
         for slot in self.slots if self.parked else ():
             slot.retire()
@@ -315,7 +335,8 @@ class Agent:
     def serve_models(self) -> None:
         """Start and stop model servers as the jobs in the backlog need them, and register what they
         can serve."""
-        if self.serving.step(self.now, self.workers, self.draining, self.soft):
+        sample = self.telemetry.sample
+        if self.serving.step(self.now, self.workers, self.draining, self.soft, sample):
             self.infos = registrations(self.options, self.abilities, self.serving.served())
             self.add_slots()
 
@@ -328,13 +349,14 @@ class Agent:
 
     def claim(self) -> None:
         """Claim while there is room. Workers take turns, so that one busy queue cannot starve the
-        others."""
+        others. While all children have work, claims go beside the reports, not with them."""
         room = self.had_room = self.room()
+        reporter = None if self.slots.work_s() else self.reporter
         for worker in self.workers:
             others = [other.asked for other in self.workers if other is not worker]
             asked = Room(sum(a.total for a in others), sum(a.heavy for a in others))
             alone = not self.slots.has_any_of(worker.queue)
-            worker.claim_if_due(room, asked, self.now, alone)
+            worker.claim_if_due(room, asked, self.now, alone, reporter)
         self.workers.rotate()
 
     def report(self) -> None:
@@ -353,6 +375,8 @@ class Agent:
             done = json.loads(call.value() or "{}")
             due_s = done.get("next_due_s")
             self.others_tick = done.get("ran") is False
+            if call.failure is None and not done.get("errors") and due_s != 0:
+                self.note_tick()
             if self.others_tick:  # check again later that they still do
                 self.tick_at = self.now + spread(CHECK_TICKS * self.workers[0].settings.tick)
             if due_s:
@@ -365,6 +389,7 @@ class Agent:
             self.tick_at = self.now + spread(self.workers[0].settings.tick)
             age = STALE_AGE if self.others_tick else TICK_AGE  # cheapest if one agent runs them all
             self.ticking = self.durable.send(db.tick(age * self.workers[0].settings.tick))
+            self.tick_began_at = self.now
 
     # What the steps need.
 
@@ -378,12 +403,19 @@ class Agent:
             return NO_ROOM
         return self.slots.room(self.now, any(worker.found_all for worker in self.workers))
 
-    def job_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
+    def job_ended(
+        self, claim: Claim, outcome: str, reason: str | None, seconds: float, rendered: bytes
+    ) -> None:
         """Tell the circuit breaker of the worker and the model servers how a job ended."""
-        self.serving.job_ended(claim, reason)
+        self.serving.job_ended(claim, reason, seconds, rendered)
         for worker in self.workers:
             if worker.queue == claim.queue:
                 worker.circuit_breaker.record(claim, outcome, reason, seconds)
+
+    def needs_samples(self) -> bool:
+        """Whether a body has run long enough to be measured, or a model server needs to know what
+        is free on its card."""
+        return self.slots.any_long(self.now) or self.serving.wants_reading()
 
     def observe(self, slot: Slot, claim: Claim, seconds: float) -> Observation:
         """The state of the first job of the slot, for the watchdogs."""
@@ -543,7 +575,7 @@ class Agent:
             self.watched_at + BUSY_WAIT_S if self.slots.busy() else self.now + IDLE_WAIT_S,
         ]
         times += [self.systemd.next_at(), self.logs.next_at(), self.failures.next_at()]
-        measure_at = self.telemetry.next_at(self.slots.any_long(self.now))
+        measure_at = self.telemetry.next_at(self.needs_samples())
         times.append(max(measure_at, self.watched_at + WATCH_S))
         times.append(self.serving.next_at())
         times += [worker.next_at(self.had_room.total) for worker in self.workers]
@@ -559,7 +591,36 @@ class Agent:
         self.kill_at = self.now + (self.workers[0].settings.stop_grace if grace is None else grace)
         for slot in self.slots:
             self.slots.take_back(slot)
-        log.info("stopping: %d bodies running", sum(1 for slot in self.slots if slot.claims))
+        running = sum(1 for slot in self.slots if slot.claims)
+        who = f"{running} running {'body has' if running == 1 else 'bodies have'}"
+        log.info("stopping: %s", "no body runs" if not running else
+                 f"{who} {self.kill_at - self.now:g} s to end; a second Ctrl-C or SIGTERM stops "
+                 "at once")  # fmt: skip
+
+    def is_empty(self) -> bool:
+        """Whether an agent with --until-empty has nothing left to run. A tick has come after the
+        last report, and then two claims from each queue: the second one began after the tick. A
+        queue that is switched off for this box may have more, which the exit code says."""
+        if not self.options.until_empty:
+            return False
+        if self.slots.claims() or not self.reporter.has_drained():
+            self.busy_at, self.ticked = self.now, False
+        waiting = [w for w in self.workers if w.control.on and w.empty_claims < 2]
+        for worker in waiting if self.ticked else ():
+            worker.claim_soon()
+        if waiting or not self.ticked:
+            return False
+        if off := [worker.queue for worker in self.workers if not worker.control.on]:
+            log.warning("queue %s is switched off for this box: it may have jobs", ", ".join(off))
+            self.code = SWITCHED_OFF
+        return True
+
+    def note_tick(self) -> None:
+        """Note a tick that has left nothing due, if it has begun since this agent had work."""
+        if not self.ticked and self.tick_began_at > self.busy_at:
+            self.ticked = True
+            for worker in self.workers:
+                worker.empty_claims = 0
 
     def finished(self) -> bool:
         """Whether the loop ends: it was asked to stop, nothing runs, and all reports are sent or
@@ -569,7 +630,7 @@ class Agent:
         if self.slots.claims() or any(worker.asked.total for worker in self.workers):
             return False
         self.give_up_at = min(self.give_up_at, self.now + REPORT_GRACE_S)
-        return self.reporter.idle() and self.serving.is_down()
+        return self.reporter.idle() and self.serving.is_down() and self.answers.idle()
 
     def stop(self) -> None:
         """End the children and the registrations."""

@@ -40,6 +40,7 @@ class Options:
     max_rss: int | None = None
     cgroup: Path | None = None
     listen_dsn: str | None = None
+    until_empty: bool = False
     servers: tuple[ServerConfig, ...] = ()
 
     @property

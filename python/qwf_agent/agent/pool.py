@@ -13,6 +13,8 @@ from qwf_agent.agent.slot import ModelOrder, Slot
 
 MEASURE_AFTER_S = 1.0
 MOST_HELD = 4  # jobs for each slot that wait for model servers without using up room
+FEW = 16  # jobs
+SOON_S = 0.005  # longest body after which a report is worth waiting for
 AHEAD_S = 0.01  # seconds of work that a child has left when the next claim is due
 
 
@@ -40,6 +42,8 @@ class Pool:
         self.held = 0  # jobs of the backlog whose model server is not ready
         # Whether a job that needs a model may start now. It is asked when there is a slot for it.
         self.admit: Callable[[Claim], bool] | None = None
+        # Whether the child of a slot may load the model that a job needs.
+        self.may_load: Callable[[Claim, Slot], bool] | None = None
         self._nothing_to_do: list[tuple[ModelOrder, str | None]] = []
 
     def __iter__(self) -> Iterator[Slot]:
@@ -110,6 +114,13 @@ class Pool:
         heavy_waiting = sum(1 for claim in self.backlog if claim.heavy)
         return Room(total, self._room(heavy, heavy_waiting, now, more))
 
+    def ends_node_soon(self, claims: list[Claim]) -> bool:
+        """Whether these jobs are few, and one is a node that should end within milliseconds."""
+        return len(claims) <= FEW and any(
+            claim.run_id is not None and self.batch_size.expected(claim.task) <= SOON_S
+            for claim in claims
+        )
+
     def order(self, order: ModelOrder) -> None:
         """Have the best child load a model, or all children that have it unload it."""
         if order.action == "load":
@@ -130,18 +141,21 @@ class Pool:
     def hand_out(self) -> None:
         """Hand jobs of the backlog to the children with the least work, several short ones at a
         time. A heavy job that has to wait does not delay light ones, and one that waits for a model
-        server delays no other."""
+        server or for memory of a card delays no other."""
+        if len(self.slots) == 1:  # the usual case, for which there is nothing to choose
+            self.slots[0].take_ordinary(self.backlog, self.batch_size.expected, BATCH_S)
         kept: deque[Claim] = deque()
         cards_are_busy = False
         while self.backlog:
             claim = self.backlog.popleft()
             seconds = self.batch_size.expected(claim.task)
-            slot = None if claim.heavy and cards_are_busy else self._slot_for(claim, seconds)
+            free = [] if claim.heavy and cards_are_busy else self._free_for(claim, seconds)
+            slot = self._best_of(free, claim)
             if slot is not None and self._may_start(claim):
                 slot.assign(claim, seconds)
                 continue
             kept.append(claim)
-            if slot is not None:
+            if free:
                 continue
             cards_are_busy = True
             if not claim.heavy:
@@ -175,14 +189,18 @@ class Pool:
     def _may_start(self, claim: Claim) -> bool:
         return claim.model is None or self.admit is None or self.admit(claim)
 
-    def _slot_for(self, claim: Claim, seconds: float) -> Slot | None:
-        """The best slot that can take a job of `seconds` now: one that has its model and the least
-        work."""
-        free = [
+    def _free_for(self, claim: Claim, seconds: float) -> list[Slot]:
+        """The slots that can take a job of `seconds` now."""
+        return [
             slot
             for slot in self.slots
             if (slot.heavy or not claim.heavy) and slot.has_room(seconds, BATCH_S)
         ]
+
+    def _best_of(self, free: list[Slot], claim: Claim) -> Slot | None:
+        """The slot that has the model of the job and the least work, of those that may load it."""
+        if self.may_load is not None and claim.heavy and claim.model is not None:
+            free = [slot for slot in free if self.may_load(claim, slot)]
         if len(free) > 1:
             return min(free, key=lambda slot: _job_cost(slot, claim))
         return free[0] if free else None

@@ -30,11 +30,12 @@ class Report:
 
 
 class Reporter:
-    """Sends reports, one call at a time, and drains the outbox after them.
+    """Sends reports, one call at a time, and drains the outbox after them. A report about a node
+    may open the next one, so a claim can go in the same call: one commit and one round trip.
 
     Invariant: a report is kept until the database has answered it: ok, or lost to another worker. A
     report that the database cannot store is replaced, once, by a failure that says so; it never
-    delays the others.
+    delays the others. If a call with a claim fails, its reports go again without one.
     """
 
     def __init__(self, link: Link, failures: FailureLog) -> None:
@@ -43,8 +44,11 @@ class Reporter:
         self._waiting: deque[Report] = deque()
         self._sent: list[Report] = []
         self._finishing: Call | None = None
+        self._claiming: Call | None = None  # the claim that the call under way makes too
         self._draining: Call | None = None
         self._one_by_one = 0  # how many reports to send singly, to find the bad one
+        self._alone = 0  # how many reports to send without a claim, because one has failed
+        self._queues: set[str] = set()  # queues of the nodes among the waiting reports
         self._drain = False
         self._retry_at = 0.0
 
@@ -59,6 +63,8 @@ class Reporter:
             more["gpu_peak_bytes"] = claim.gpu_peak_bytes
         text = report(claim.job_id, claim.token, rendered, more)
         self._waiting.append(Report(claim, text, failed))
+        if claim.run_id is not None:
+            self._queues.add(claim.queue)
 
     def claims(self) -> list[Claim]:
         """Claims whose reports are not answered yet: their leases still need renewing."""
@@ -76,33 +82,69 @@ class Reporter:
         """Whether all reports are answered."""
         return not self._waiting and not self._sent
 
+    def has_drained(self) -> bool:
+        """Whether all reports are answered, and what they left in the outbox is applied."""
+        return self.idle() and not self._drain and self._draining is None
+
+    def takes_claim(self, queue: str, now: float) -> bool:
+        """Whether a claim from this queue should go with the reports: they are about to be sent,
+        and are about nodes of the queue."""
+        return (
+            queue in self._queues
+            and self._finishing is None
+            and now >= self._retry_at
+            and self._alone == self._one_by_one == 0
+            and self._link.idle
+        )
+
+    def send_with_claim(self, wanted: db.Wanted) -> Call:
+        """Send the waiting reports and claim; the claim is done when the reports are answered."""
+        self._claiming = Call(db.claim(wanted))
+        self._send(wanted)
+        return self._claiming
+
+    def take_answer(self, now: float) -> set[str]:
+        """Handle the answer to reports, and to the claim that went with them. Returns the queues in
+        which nodes may have opened that this claim cannot have found."""
+        if self._finishing is None or not self._finishing.done:
+            return set()
+        queues = set() if self._claiming else {r.claim.queue for r in self._sent if r.claim.run_id}
+        self._settle(self._finishing, now)
+        return queues
+
     def step(self, now: float) -> None:
-        """Handle an answer, and send the reports that have gathered since."""
-        if self._finishing is not None and self._finishing.done:
-            self._settle(self._finishing, now)
+        """Send the reports that have gathered, and drain the outbox if they left something."""
         if self._draining is not None and self._draining.done:
             self._drain = self._drain or (self._draining.value() or 0) > 0
             self._draining = None
         if not self._link.up or now < self._retry_at:
             return
         if self._waiting and self._finishing is None:
-            self._send()
+            self._send(None)
         if self._drain and self._draining is None:
             self._drain = False
             self._draining = self._link.send(db.drain_outbox())
 
-    def _send(self) -> None:
+    def _send(self, wanted: db.Wanted | None) -> None:
         max_reports, size = (1 if self._one_by_one > 0 else MAX_REPORTS), 0
         while self._waiting and len(self._sent) < max_reports and size < MAX_BYTES:
             self._sent.append(self._waiting.popleft())
             size += len(self._sent[-1].text)
         self._one_by_one = max(0, self._one_by_one - 1)
+        self._alone = max(0, self._alone - len(self._sent))
+        if not self._waiting:
+            self._queues.clear()
+        reports = b"[" + b",".join(r.text for r in self._sent) + b"]"
         self._finishing = self._link.send(
-            db.finish_many(b"[" + b",".join(r.text for r in self._sent) + b"]")
+            db.finish_many(reports) if wanted is None else db.finish_and_claim(reports, wanted)
         )
 
     def _settle(self, call: Call, now: float) -> None:
         sent, self._sent, self._finishing = self._sent, [], None
+        had_claim = self._claiming is not None
+        if self._claiming is not None:
+            self._split(call, len(sent), self._claiming)
+            self._claiming = None
         if call.failure is None:
             taken_over = set()
             for job_id, verdict, pending in call.pick("job_id", "verdict", "pending"):
@@ -113,6 +155,10 @@ class Reporter:
             for answered in sent:
                 if answered.failed is not None and answered.claim.job_id not in taken_over:
                     self._failures.add(answered.failed)
+        elif had_claim and not call.failure.lost:
+            self._waiting.extendleft(reversed(sent))
+            self._alone = len(sent)
+            log.warning("reporting with a claim failed, reporting without: %s", call.failure)
         elif not call.failure.by_data:
             self._waiting.extendleft(reversed(sent))
             self._retry_at = now + (0 if call.failure.lost else RETRY_S)
@@ -123,6 +169,12 @@ class Reporter:
             self._one_by_one = len(sent)
         else:
             self._replace(sent[0], call.failure)
+
+    def _split(self, call: Call, reports: int, claiming: Call) -> None:
+        """Give the claim its part of the answer: the rows after the verdicts."""
+        claiming.columns, claiming.records = call.columns, call.records[reports:]
+        claiming.failure, claiming.done = call.failure, True
+        call.records = call.records[:reports]
 
     def _replace(self, refused: Report, failure: Failure) -> None:
         """Replace a report that the database cannot store by a failure that says so."""

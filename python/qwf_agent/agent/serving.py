@@ -3,6 +3,7 @@ be handed to a child, and what happens to jobs whose server has ended."""
 
 from __future__ import annotations
 
+import json
 import logging
 import selectors
 import time
@@ -12,24 +13,35 @@ from typing import Any, NamedTuple
 
 from qwf_agent import db
 from qwf_agent.agent.abilities import Abilities, Served
+from qwf_agent.agent.card_models import CardModels
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.endings import SERVER_LOST, Endings
 from qwf_agent.agent.link import Link
+from qwf_agent.agent.model_orders import ModelOrders
 from qwf_agent.agent.options import SERVED_QUEUE, Options
 from qwf_agent.agent.pool import Pool
-from qwf_agent.agent.slot import MODEL_ORDER_S, ModelOrder, Slot
+from qwf_agent.agent.slot import ModelOrder, Slot
+from qwf_agent.agent.telemetry import Sample
 from qwf_agent.agent.worker import Worker
-from qwf_agent.servers.fleet import Cards, Fleet, Orders, Wish
-from qwf_agent.servers.server import BROKEN, FAILED, Demand, OwnServer, Server
+from qwf_agent.servers.cards import Cards, Reading
+from qwf_agent.servers.fleet import Fleet, Orders, Wish
+from qwf_agent.servers.process import SENT_BYTES
+from qwf_agent.servers.server import Demand, Server
+from qwf_agent.servers.tokens import TokenCount
 from qwf_agent.system.cgroup import ControlGroups
+from qwf_agent.system.gpu import MIB
 from qwf_agent.system.guardian import Guardian
 
 log = logging.getLogger("qwf_agent")
 
 EXCESS_S = 1.0  # by then it is registered that no more jobs of a model are wanted
+SLOW_S = 5.0  # a job that waits so long for a server that is ready waits for slow requests
+ROOM_S = 5.0  # after affinity_max_wait what is in use may still have to leave
+CROWDED_S = 60.0  # how long no job is claimed for a model without room
 LOST_AFTER_S = 2.0  # a body has so long to see by itself that its server has ended
-EXTERNAL = "the server is an address of somebody else, it is not stopped from here"
 CLOSE_S = 2.0
+MOST_WAITING = 200  # jobs that a heartbeat names as waiting for a server
+LOGS_BYTES = 4 * SENT_BYTES  # of all servers: a heartbeat has at most 64 KiB
 
 
 class Given(NamedTuple):
@@ -37,14 +49,6 @@ class Given(NamedTuple):
 
     server: Server
     start: int
-
-
-class Asked(NamedTuple):
-    """An order to load a model that is not done: for which server, and when it came."""
-
-    order: ModelOrder
-    server: OwnServer
-    at: float
 
 
 class Serving:
@@ -64,25 +68,34 @@ class Serving:
         guardian: Guardian,
         groups: ControlGroups | None,
     ) -> None:
-        self.fleet = Fleet(options.servers, Cards(abilities.cards_mb), selector, guardian, groups)
+        cards = Cards(abilities.cards_mb)
+        self.fleet = Fleet(options.servers, cards, selector, guardian, groups, options.host)
+        self._orders = ModelOrders(self.fleet, selector)
         self.abilities = abilities
         self._pool = pool
         self._endings = endings
         self._orders_applied = Orders()
-        self._asked: list[Asked] = []
-        self._done: list[tuple[ModelOrder, str | None]] = []
         self._given: dict[Claim, Given] = {}
+        self._tokens = {server.config.name: TokenCount() for server in self.fleet.servers}
         self._waits_since: dict[Claim, float] = {}
+        self._waiting: dict[str, list[int]] = {}  # ids of the jobs that wait for each server
         self._ended_at: dict[Given, float] = {}
         self._broken: set[str] = set()
-        self._full: set[str] = set()  # models for whose start enough jobs wait
+        self._full: dict[str, float] = {}  # models for which enough jobs wait, and since when
+        self._crowded: dict[str, float] = {}  # models without room on a card, and until when
+        self._patience_s = 0.0  # how long jobs wait here for room on a card
+        self._on_cards = CardModels(pool, lambda model: bool(self.fleet.choice(model)))
         self._killed = False
         self._names = {model.name for server in options.servers for model in server.models}
         if self._names:
             pool.admit = self.admit
             endings.lost_server = self.has_lost_server
+        if self.fleet.uses_cards():
+            pool.may_load = self._on_cards.may_load
 
-    def step(self, now: float, workers: Iterable[Worker], draining: bool, link: Link) -> bool:
+    def step(
+        self, now: float, workers: Iterable[Worker], draining: bool, link: Link, sample: Sample
+    ) -> bool:
         """Let the servers do what is due; returns whether what can be had has changed."""
         if not self._names:
             return False
@@ -92,12 +105,13 @@ class Serving:
             self.fleet.apply(self._orders_applied)
         settings = worker.settings
         policy = "hard" if self._killed else "drain" if draining else worker.control.policy
+        self._patience_s = settings.affinity_max_wait + ROOM_S
         wish = Wish(policy, settings.affinity_max_wait, settings.model_load_grace)
-        self.fleet.step(now, self._demands(now), wish, self._used_mb())
+        self._step_fleet(now, wish, sample)
         self._end_lost(now)
         self._release_withdrawn()
         filled = self._hold_enough(now)
-        self._answer_orders(now)
+        self._orders.step(now, policy in (None, "pause"), link)
         self._report_broken(worker, link)
         changed = self.fleet.take_changes() or filled
         if changed:
@@ -113,17 +127,27 @@ class Serving:
             claim.server = None
             return claim.model in self.abilities.models
         for server in servers:
-            if server.is_ready_for(claim.model) and server.inflight < server.parallel:
+            if server.is_ready_for(claim.model) and server.inflight < self._most_for(server):
                 server.inflight += 1
                 claim.server = server.for_child(claim.model)
                 self._given[claim] = Given(server, server.starts)
                 return True
         return False
 
-    def job_ended(self, claim: Claim, reason: str | None) -> None:
-        """Check a server at once if a body found it gone."""
-        if reason == "server" and claim in self._given:
-            self._given[claim].server.check_soon()
+    def _most_for(self, server: Server) -> int:
+        """How many requests the server takes at once now."""
+        if server.config.minus_one and self._on_cards.is_used(server.config.card):
+            return max(1, server.parallel - 1)
+        return server.parallel
+
+    def job_ended(self, claim: Claim, reason: str | None, seconds: float, rendered: bytes) -> None:
+        """Count the tokens that a job has used, as its outcome says, and tell its server: a body
+        may have found it gone, or a watchdog found it silent."""
+        given = self._given.get(claim)
+        if given is None:
+            return
+        self._tokens[given.server.config.name].add(_usage(rendered), seconds, time.monotonic())
+        given.server.job_ended(reason, claim.stall_timeout)
 
     def has_lost_server(self, claim: Claim) -> bool:
         """Whether the process of the server that the job used has ended."""
@@ -132,29 +156,11 @@ class Serving:
 
     def take_order(self, order: ModelOrder, now: float) -> bool:
         """Carry out the order to load or unload a model, if a server serves it."""
-        if order.model is None:  # the children unload theirs, too, and answer
-            for own in self.fleet.own:
-                own.drain(now)
-            return False
-        if order.model not in self._names:
-            return False
-        found = [one for one in self.fleet.servers if one.config.model(order.model) is not None]
-        server: Server = (self.fleet.choice(str(order.model)) or found)[0]
-        if not isinstance(server, OwnServer):
-            self._done.append((order, EXTERNAL if order.action != "load" else server.error))
-        elif order.action == "load":
-            server.retry_soon()
-            self._asked.append(Asked(order, server, now))
-        else:
-            if server.model in (None, order.model):
-                server.drain(now)
-            self._done.append((order, None))
-        return True
+        return self._orders.take(order, now)
 
     def take_orders_done(self) -> list[tuple[ModelOrder, str | None]]:
         """The orders that have ended since the last call, each with its error or None."""
-        done, self._done = self._done, []
-        return done
+        return self._orders.take_done()
 
     def served(self) -> Served | None:
         """What the workers register about the servers; None if there are none."""
@@ -177,12 +183,18 @@ class Serving:
         own.sort(key=lambda server: server.inflight - server.parallel)
         model = {"current_model": own[0].model} if own and self._pool.model() is None else {}
         used = Counter(given.server for given in map(self._given.get, self._in_slots()) if given)
+        log_bytes = min(SENT_BYTES, LOGS_BYTES // len(self.fleet.servers))
         return {
             **model,
             "servers": [
-                {**server.stats(now), "inflight": used[server]} for server in self.fleet.servers
+                {
+                    **server.stats(now, log_bytes), "inflight": used[server],
+                    "waiting": self._waiting.get(server.config.name, [])[:MOST_WAITING],
+                    **self._tokens[server.config.name].stats(now),
+                }
+                for server in self.fleet.servers
             ],
-        }
+        }  # fmt: skip
 
     def kill(self) -> None:
         """Stop all servers now, whatever they do."""
@@ -192,16 +204,33 @@ class Serving:
         """Kill what is left, at the end of the agent."""
         give_up_at = time.monotonic() + CLOSE_S
         while not self.fleet.is_down() and time.monotonic() < give_up_at:
-            self.fleet.step(time.monotonic(), {}, Wish("hard", 0.0, 0.0), {})
+            self.fleet.step(time.monotonic(), {}, Wish("hard", 0.0, 0.0))
             time.sleep(0.005)
 
     def is_down(self) -> bool:
-        """Whether no process of a server is left."""
-        return self.fleet.is_down()
+        """Whether no process of a server is left, and no order."""
+        return self.fleet.is_down() and self._orders.idle()
 
     def next_at(self) -> float:
         """When a server has something to do."""
         return self.fleet.next_at()
+
+    def wants_reading(self) -> bool:
+        """Whether a server waits to know what is free on its card."""
+        return self.fleet.cards.wants_reading
+
+    def _step_fleet(self, now: float, wish: Wish, sample: Sample) -> None:
+        """Let the servers do what is due, and children load models beside them."""
+        demands = self._demands(now)
+        if not self.fleet.uses_cards():
+            self.fleet.step(now, demands, wish)
+            return
+        used_mb = {str(card): used // MIB for card, (_, used) in sample.cards.items()}
+        self.fleet.cards.reading = Reading(sample.cards_at, used_mb)
+        self._on_cards.sizes_mb = self.abilities.models
+        needs = self._on_cards.needs(now, self.fleet.held_mb)
+        met = self.fleet.step(now, demands, wish, self._on_cards.residents(), needs)
+        self._on_cards.take_met(met)
 
     def _in_slots(self) -> list[Claim]:
         return [claim for slot in self._pool for claim in slot.claims]
@@ -216,35 +245,38 @@ class Serving:
                     self._given[claim] = given[claim]
                     demand = demands[given[claim].server.config.name]
                     demand.inflight += 1
+                    demand.taken += 1
                     demand.progress += _progress(slot)
         since, self._waits_since = self._waits_since, {}
+        self._waiting = {}
         for claim in self._pool.backlog:
             if claim.model in self._names:
                 self._waits_since[claim] = since.get(claim, now)
-                self._want(demands, claim.model, self._waits_since[claim])
-        for order, server, at in self._asked:
-            if not server.is_ready_for(str(order.model)):
-                self._want(demands, str(order.model), at, server)
+                server = self._want(demands, claim.model, self._waits_since[claim])
+                if server is not None:
+                    self._waiting.setdefault(server.config.name, []).append(claim.job_id)
+        for model, server, at in self._orders.wanted():
+            self._want(demands, model, at, server)
         return demands
 
     def _want(
         self, demands: dict[str, Demand], model: str | None, since: float,
         server: Server | None = None,
-    ) -> None:  # fmt: skip
-        """Count a job that waits for the model, at the server that will probably take it."""
+    ) -> Server | None:  # fmt: skip
+        """Count a job that waits for the model, at the server that will probably take it; returns
+        this server."""
         found = [server] if server else self.fleet.choice(str(model))
-        if found:
-            waiting = demands[found[0].config.name].waiting
-            waiting[str(model)] = min(since, waiting.get(str(model), since))
-
-    def _used_mb(self) -> dict[str, int]:
-        """Estimates of what the models of the children use on each card."""
-        used: dict[str, int] = {}
-        for slot in self._pool:
-            if slot.card is not None and slot.model is not None:
-                card = str(slot.card)
-                used[card] = used.get(card, 0) + self.abilities.models.get(slot.model, 0)
-        return used
+        if not found:
+            return None
+        free = [
+            one for one in found
+            if demands[one.config.name].taken < one.parallel and one.no_room_since is None
+        ]  # fmt: skip
+        likely = (free or found)[0]
+        demand = demands[likely.config.name]
+        demand.taken += 1
+        demand.waiting[str(model)] = min(since, demand.waiting.get(str(model), since))
+        return likely
 
     def _end_lost(self, now: float) -> None:
         """End the jobs whose server has ended, if their bodies do not see it."""
@@ -270,38 +302,42 @@ class Serving:
         self._endings.release([claim for claim in lacking if claim in self._pool.backlog])
 
     def _hold_enough(self, now: float) -> bool:
-        """Hold only as many jobs as a server takes at once while it is not ready: the others stay
-        in the queue, where another agent may take them, and do not fill the backlog. Returns
-        whether the models to register have changed."""
+        """Hold only as many jobs as a server takes at once beside those in flight: the others stay
+        in the queue, where another agent may take them, and do not fill the backlog. A server that
+        is ready may have more, as long as none waits for SLOW_S: for quick requests each claim
+        brings many jobs. If no server gets room on its card, all go back, and for a while no more
+        are claimed. Returns whether the models to register have changed."""
         waiting: dict[str, list[Claim]] = {}
         for claim in self._waits_since:
             waiting.setdefault(str(claim.model), []).append(claim)
-        full, self._pool.held = set(), 0
+        full, self._pool.held = {}, 0
         for model, claims in waiting.items():
             servers = self.fleet.choice(model)
-            if any(server.is_ready_for(model) for server in servers):
+            ready = any(server.is_ready_for(model) for server in servers)
+            enough = min(sum(server.parallel for server in servers), len(self._pool.slots))
+            if servers and all(self._has_no_room(server, now) for server in servers):
+                enough, self._crowded[model] = 0, now + CROWDED_S
+            least = enough
+            if model in self._full:
+                least = enough // 2 + 1 if ready else 1
+            elif ready and now < self._waits_since[claims[0]] + SLOW_S:
                 continue
-            self._pool.held += len(claims)
-            enough = sum(server.parallel for server in servers)
-            if servers and (model in self._full or len(claims) >= enough):
-                full.add(model)
+            if servers and len(claims) >= least:
+                full[model] = self._full.get(model, now)
+            if now >= full.get(model, now) + EXCESS_S:  # until then a claim would bring more of it
+                self._pool.held += len(claims)
             late = [one for one in claims[enough:] if now >= self._waits_since[one] + EXCESS_S]
             self._endings.release([one for one in late if one in self._pool.backlog])
-        changed, self._full = full != self._full, full
+        for model, until in self._crowded.items():
+            if now < until:
+                full.setdefault(model, self._full.get(model, now))
+        changed, self._full = full.keys() != self._full.keys(), full
         return changed
 
-    def _answer_orders(self, now: float) -> None:
-        """Answer the orders to load a model that a server has carried out, or cannot."""
-        asked, self._asked = self._asked, []
-        for order, server, at in asked:
-            if server.is_ready_for(str(order.model)):
-                self._done.append((order, None))
-            elif server.state in (FAILED, BROKEN) and not server.retries_now:
-                self._done.append((order, server.error))
-            elif now >= at + MODEL_ORDER_S:
-                self._done.append((order, server.error or f"not ready within {MODEL_ORDER_S:g} s"))
-            else:
-                self._asked.append(Asked(order, server, at))
+    def _has_no_room(self, server: Server, now: float) -> bool:
+        """Whether its card has had no room for so long that other boxes should get its jobs."""
+        since = server.no_room_since
+        return since is not None and now >= since + self._patience_s
 
     def _report_broken(self, worker: Worker, link: Link) -> None:
         """Record it in the database when a server breaks."""
@@ -314,3 +350,12 @@ class Serving:
 def _progress(slot: Slot) -> int:
     """A number that changes when the running body reports progress or prints."""
     return slot.progress_version() + slot.printed(1)[0]
+
+
+def _usage(rendered: bytes) -> dict[str, Any]:
+    """The tokens that a job has used, of its outcome as JSON; nothing if it does not say."""
+    try:
+        usage = json.loads(rendered)["detail"]["usage"] if b'"usage"' in rendered else {}
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return {}
+    return usage if isinstance(usage, dict) else {}

@@ -26,6 +26,7 @@ class Settings:
     lease: float
     heartbeat: float
     poll: float
+    pack_patience: float | None  # how long a new job is left to a better worker; None: it is not
     tick: float
     timeout: float
     cancel_grace: float

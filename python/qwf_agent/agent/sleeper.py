@@ -12,6 +12,7 @@ from qwf_agent.agent.settings import Settings
 
 RECHECK_S = (0.005, 0.025, 0.1)  # claims after falling asleep: work may have come just before
 RENEW_S = 10.0  # plus jitter: the database drops a sleeping worker after 15 seconds
+REPORT_S = 0.01  # longest wait for a report that a claim can go with
 MAX_POLL_S = 15.0
 POLL_SHARE = 1 / 3  # of the time without work: the longer that is, the rarer the polls
 CHECK_TICKS = 4  # ticks between two checks of an agent whether another one still ticks
@@ -34,8 +35,9 @@ class Sleeper:
     asleep, stays asleep and wakes.
 
     Invariant: the database counts the worker as asleep only after a claim found nothing, and until
-    a claim finds something or the agent has no room. At most one call of `stay_asleep` is under
-    way. A worker that notifications do not reach claims at every poll.
+    the agent has no room or, if the queue is not packed, until a claim finds something. At most one
+    call of `stay_asleep` is under way. A worker that notifications do not reach claims at every
+    poll.
     """
 
     def __init__(
@@ -70,8 +72,11 @@ class Sleeper:
         return self._renewing is not None
 
     def claim_soon(self) -> None:
-        """Claim again at once, because there may be work that a claim under way did not see."""
+        """Claim again at once, because there may be work that a claim under way did not see. If a
+        job is left to a better worker, look again when it has waited long enough for that one."""
         self.claim_at = 0.0
+        if self.settings.pack_patience is not None and not self._rechecks:
+            self._rechecks = [self.settings.pack_patience]
 
     def claim_within_poll(self, now: float) -> None:
         """Claim within one poll if notifications may not arrive."""
@@ -99,15 +104,22 @@ class Sleeper:
         meanwhile, or if the worker has just fallen asleep; otherwise later each time."""
         self.found = found
         if found:
-            self.claim_at = now
+            self._asleep_since = now
+            self.claim_at = min(self.claim_at, now)  # earlier if a wake-up came meanwhile
         elif not self.asleep:
-            self._rechecks = list(RECHECK_S)
+            patience = self.settings.pack_patience
+            self._rechecks = [*RECHECK_S, *([] if patience is None else [patience])]
             self._asleep_since = now
             self.sleep(now)
             self.claim_at = now
         else:
             wait = self._rechecks.pop(0) if self._rechecks else spread(self._poll_s(now))
             self.claim_at = min(self.claim_at, now + wait)
+
+    def wait_for_report(self, now: float) -> None:
+        """Put off the next claim, which can go with a report that is expected soon."""
+        if self.found and self.claim_at == now:
+            self.claim_at = now + REPORT_S
 
     def sleep(self, now: float) -> None:
         """Tell the database that the worker is asleep."""
@@ -131,7 +143,8 @@ class Sleeper:
     def wake(self) -> None:
         """Tell the database that the worker is awake, so that wake-ups go to others."""
         if self.asleep:
-            self.asleep, self.claim_at = False, 0.0
+            self.asleep = False
+            self.claim_at = self.claim_at if self.found else 0.0
             self._link.send(db.wake(self._worker.id))
 
     def take_answer(self, now: float) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import selectors
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from qwf_agent.child.messages import (
     REUSED,
     Garbled,
     Message,
-    pack_job,
+    pack_jobs,
 )
 from qwf_agent.child.outcome import Outcome
 from qwf_agent.child.scoreboard import ProgressRecord
@@ -128,7 +129,7 @@ class Slot:
         self._announcement: tuple[list[str], dict[str, int]] | None = None
         self._ordered: dict[int, ModelOrder] = {}
         self._orders_done: list[tuple[ModelOrder, str | None]] = []
-        self._jobs, self._tickets = bytearray(), bytearray()
+        self._assigned: list[Message] = []  # jobs and orders to send, each with its ticket
 
     def configure(self, setup: Setup, recycle_jobs: int) -> None:
         """Set up children like this from now on; a child with another setup is replaced."""
@@ -199,8 +200,22 @@ class Slot:
             self._first_since = claim.given_at
         self.claims.append(claim)
         self.work_s += seconds
-        self._jobs += pack_job((self._ticket, *claim.for_child, claim.server))
-        self._tickets += TICKET.pack(claim.ticket)
+        self._assigned.append((self._ticket, *claim.for_child, claim.server))
+
+    def take_ordinary(
+        self, backlog: deque[Claim], expected: Callable[[str], float], budget_s: float
+    ) -> None:
+        """Assign jobs from the head of the backlog while they fit into a budget of work, up to one
+        that needs a card or a model."""
+        if not self.ready or self.has_orders():
+            return
+        room = min(self._jobs_left, MAX_JOBS - len(self.claims))
+        while room > 0 and backlog and not backlog[0].heavy and backlog[0].model is None:
+            seconds = expected(backlog[0].task)
+            if self.claims and self.work_s + seconds > budget_s:
+                return
+            self.assign(backlog.popleft(), seconds)
+            room -= 1
 
     def flush(self) -> None:
         """Send the assigned jobs to the child, and orders when it has no job left."""
@@ -209,12 +224,11 @@ class Slot:
             ticket, order = FIRST_ORDER_TICKET + self._ticket, self.orders.popleft()
             self._ordered[ticket] = order
             self._ready_by = time.monotonic() + MODEL_ORDER_S
-            self._jobs += pack_job((ticket, order.action, order.model))
-            self._tickets += TICKET.pack(ticket)
-        if self._tickets and self.process is not None:
-            self.process.send(bytes(self._jobs), bytes(self._tickets))
-            self._jobs.clear()
-            self._tickets.clear()
+            self._assigned.append((ticket, order.action, order.model))
+        if self._assigned and self.process is not None:
+            tickets = b"".join([TICKET.pack(message[0]) for message in self._assigned])
+            self.process.send(pack_jobs(self._assigned), tickets)
+            self._assigned.clear()
 
     def take_back(self) -> list[Claim]:
         """Take back the jobs that the child has not started."""
@@ -361,8 +375,8 @@ class Slot:
             raise Garbled(f"an answer with the ticket {ticket}, which is not that of its job")
         if used_up:
             self.retire()
-        claim = self.claims[0]
-        self._remove(claim)
+        claim = self.claims.popleft()
+        self._note_gone(claim)
         return JobAnswer(claim, outcome, reason, report, seconds, process.log.take())
 
     def _take_message(self, kind: str, *values: Any) -> None:
@@ -403,13 +417,14 @@ class Slot:
         self.model = name
 
     def _remove(self, claim: Claim) -> None:
-        if self.claims[0] is claim:
-            self.claims.popleft()
+        self.claims.remove(claim)
+        self._note_gone(claim)
+
+    def _note_gone(self, claim: Claim) -> None:
+        if self.claims:
+            self.work_s = max(0.0, self.work_s - claim.expected_s)
         else:
-            self.claims.remove(claim)
-        if not self.claims:
-            self.free_since = time.monotonic()
-        self.work_s = max(0.0, self.work_s - claim.expected_s) if self.claims else 0.0
+            self.work_s, self.free_since = 0.0, time.monotonic()
 
 
 def _garbled(why: str) -> Outcome:

@@ -34,12 +34,14 @@ EXIT_S = (
 
 
 class Sample(NamedTuple):
-    """One measurement of the agent's children and the cards; `at` is on the monotonic clock. A card
-    without a reading counts as idle."""
+    """One measurement of the agent's children and the cards: of each card its use in percent and
+    its used memory in bytes, read at `cards_at`. Times are on the monotonic clock. A card without a
+    reading counts as idle."""
 
     at: float
     processes: dict[int, tuple[int, str]] = {}  # noqa: RUF012 - never changed
     cards: dict[int, tuple[float, int]] = {}  # noqa: RUF012 - never changed
+    cards_at: float = 0.0
 
     def rss_bytes(self, pid: int) -> int | None:
         """Memory of a child and of every process it started."""
@@ -164,6 +166,7 @@ class Telemetry:
             answer["at"],
             {int(pid): (rss, state) for pid, (rss, state) in answer["processes"].items()},
             {} if stale else {int(n): (use, used) for n, (use, used) in cards["uses"].items()},
+            cards["at"],
         )
 
     def _close_pipes(self) -> None:

@@ -14,7 +14,8 @@ from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.link import Call, Links, Notification
 from qwf_agent.agent.options import Options
-from qwf_agent.agent.pool import NO_ROOM, Room
+from qwf_agent.agent.pool import FEW, NO_ROOM, Room
+from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.settings import Settings, SettingsReader
 from qwf_agent.agent.sleeper import Registration, Sleeper
 
@@ -26,7 +27,7 @@ TROUBLE_S = 1.0  # pause after a call that failed
 
 class Worker:
     """The claims and heartbeats of one queue, over the soft link; its sleeper decides when to
-    claim.
+    claim. A claim goes with reports about nodes of the queue instead, unless many jobs wait.
 
     Invariant: at most one claim is under way, and at most one of these two calls: a heartbeat, or
     the sleeper's `stay_asleep`, which replaces it while the worker sleeps without jobs.
@@ -47,12 +48,14 @@ class Worker:
         self.reader = SettingsReader(self.queue, options, links.soft, now)
         self.asked = NO_ROOM  # jobs that the claim under way asks for
         self.found_all = False  # the last claim found all it asked for: there may be more
+        self.empty_claims = 0  # how many in a row have found nothing
         self._info: str | None = info  # as last registered
         self._updating: Call | None = None
         self._links = links
         self._link = links.soft
         self._lease = options.lease
         self._claiming: Call | None = None
+        self._with_reports = False  # the claim under way
         self._beating: Call | None = None
         self._log_wanted = False
         self._light_only = False
@@ -96,13 +99,18 @@ class Worker:
             query = db.update_worker(self.id, json.dumps(changing))
             self._updating = self._links.durable.send(query)
 
-    def claim_if_due(self, room: Room, asked: Room, now: float, alone: bool) -> None:
+    def claim_if_due(
+        self, room: Room, asked: Room, now: float, alone: bool, reporter: Reporter | None
+    ) -> None:
         """Claim the part of the agent's `room` that other workers have not `asked` for, if it is
-        time. Without room, or after a claim that found work, let wake-ups go to others. A worker on
-        trial claims only if it is `alone`: the agent holds no other job of the queue."""
+        time. Without room, or after a claim that found work, let wake-ups go to others; but on a
+        packed queue the best worker gets them while it has room. A worker on trial claims only if
+        it is `alone`: the agent holds no other job of the queue. With a `reporter`, the claim may
+        go with its reports."""
         self.sleeper.test_notifications(now)
         may_claim = room.total > 0 and self.control.on
-        if self.sleeper.found or not may_claim:
+        packed = self.settings.pack_patience is not None
+        if not may_claim or (self.sleeper.found and not packed):
             self.sleeper.wake()
         if not may_claim:
             return
@@ -116,13 +124,20 @@ class Worker:
         share = min(1000, left.total, left.heavy if self.lanes and not light_only else 1000)
         if self.circuit_breaker.on_trial:
             share = min(share, 1 if alone else 0)
-        due = now >= self.sleeper.claim_at
-        if share > 0 and self._claiming is None and due and self._link.up:
+        if share <= 0 or self._claiming is not None or not self._link.up:
+            return
+        # While more jobs wait than a large claim takes, it is faster beside the reports.
+        few = share <= FEW or not self.found_all
+        taker = reporter if few and reporter and reporter.takes_claim(self.queue, now) else None
+        if taker is not None or now >= self.sleeper.claim_at:
             self.asked = Room(share, share if self.lanes and not light_only else 0)
             self.sleeper.claim_at = float("inf")
-            self._claiming = self._link.send(
-                db.claim(self.queue, self.id, share, self._lease, light_only)
-            )
+            wanted = db.Wanted(self.queue, self.id, share, self._lease, light_only)
+            self._with_reports = taker is not None
+            if taker is None:
+                self._claiming = self._link.send(db.claim(wanted))
+            else:
+                self._claiming = taker.send_with_claim(wanted)
 
     def claimed(self, now: float) -> list[Claim]:
         """The jobs that a claim has returned, once."""
@@ -131,11 +146,13 @@ class Worker:
             return []
         self.found_all = 0 < self.asked.total <= len(call.records)
         self._claiming, self.asked = None, NO_ROOM
+        self.empty_claims = 0 if call.records or call.failure else self.empty_claims + 1
         if call.failure:
-            self.sleeper.claim_at = now + spread(TROUBLE_S)
+            refused = self._with_reports and not call.failure.lost  # the reporter has logged it
+            self.sleeper.claim_at = now if refused else now + spread(TROUBLE_S)
             if call.failure.unreadable:  # to go on would be to claim jobs only to lose them
                 raise RuntimeError(f"a claim from {self.queue} failed: {call.failure}")
-            if not call.failure.lost:
+            if not call.failure.lost and not refused:
                 log.warning("claiming from %s failed: %s", self.queue, call.failure)
             return []
         self.sleeper.plan(bool(call.records), now)

@@ -17,17 +17,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from qwf_agent.app.connections import (
-    AsyncConnection,
-    Connection,
-    EnqueueCall,
-    Statement,
-    run,
-    run_async,
-)
-from qwf_agent.app.options import Options, SqlValue, convert_options
+from qwf_agent.app import jobs, runs
+from qwf_agent.app.calls import drive, drive_async, number
+from qwf_agent.app.connections import AsyncConnection, Call, Connection, Statement
+from qwf_agent.app.jobs import NewJob
+from qwf_agent.app.options import Options, SqlValue, convert_options, json_of
 from qwf_agent.app.parameters import FROM_AGENT, Parameters
-from qwf_agent.app.values import to_json
+from qwf_agent.app.statuses import NotCompleted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -37,10 +33,13 @@ __all__ = [
     "App",
     "Job",
     "Model",
+    "NotCompleted",
     "PermanentError",
     "Statement",
     "Task",
     "TemporaryError",
+    "jobs",
+    "runs",
 ]
 
 P = ParamSpec("P")
@@ -122,14 +121,14 @@ class Task(Generic[P, R]):
         TypeError if the function does not take these arguments, ValueError if they are not JSON,
         and the driver's error: SQLSTATE QW005 for a bad value, QW006 for an unknown queue.
         """
-        return run(conn, self._call(args, kwargs))
+        return drive(conn, number(self._call(args, kwargs)))
 
     def enqueue_async(
         self, conn: AsyncConnection, /, *args: P.args, **kwargs: P.kwargs
     ) -> Coroutine[Any, Any, int]:
         """The same as `enqueue`, to be awaited: `conn` is an AsyncConnection of psycopg, a
         connection of asyncpg, or an AsyncSession or AsyncConnection of SQLAlchemy."""
-        return run_async(conn, self._call(args, kwargs))
+        return drive_async(conn, number(self._call(args, kwargs)))
 
     def statement(self, /, *args: P.args, **kwargs: P.kwargs) -> Statement:
         """The statement that enqueues a job with these arguments, for any other driver: the SQL
@@ -137,16 +136,17 @@ class Task(Generic[P, R]):
         id."""
         return self._call(args, kwargs).statement()
 
-    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> EnqueueCall:
+    def job(self, /, *args: P.args, **kwargs: P.kwargs) -> NewJob:
+        """A job with these arguments and the options of this task, for `jobs.enqueue_many`. Raises
+        what `enqueue` raises before it touches the database."""
+        return NewJob(self._call(args, kwargs).arguments)
+
+    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         given = self._parameters.bind(args, kwargs)
-        try:
-            text = to_json(given)
-        except (TypeError, ValueError) as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"the arguments of {self.name} are not JSON: {error}") from None
-        task, inputs = SqlValue(self.name), SqlValue(text, "{}::jsonb")
+        task = SqlValue(self.name)
+        inputs = json_of(f"the arguments of {self.name} are", given)
         options = {name: value for name, value in self._options.items() if value is not None}
-        return EnqueueCall({"task": task, "args": inputs, **options})
+        return Call("enqueue", {"task": task, "args": inputs, **options})
 
 
 class App:

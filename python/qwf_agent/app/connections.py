@@ -1,10 +1,10 @@
-"""Calls qwf.enqueue on a connection of the caller: which kinds of connections there are."""
+"""Calls functions of the database on a connection of the caller: which kinds there are."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
@@ -21,8 +21,8 @@ class DriverConnection(Protocol):
 class SqlAlchemyResult(Protocol):
     """What SQLAlchemy returns for a statement."""
 
-    def scalar_one(self) -> Any:
-        """The only value of the only row."""
+    def scalars(self) -> Any:
+        """The first value of each row."""
 
 
 class SqlAlchemyConnection(Protocol):
@@ -50,19 +50,21 @@ class Statement(NamedTuple):
     params: list[str]
 
 
-class EnqueueCall(NamedTuple):
-    """The arguments of one call of qwf.enqueue, by name."""
+class Call(NamedTuple):
+    """One call of a function in schema qwf, with its arguments by name."""
 
-    arguments: dict[str, SqlValue]
+    function: str
+    arguments: Mapping[str, SqlValue]
 
-    def sql(self, place: str) -> str:
-        """The statement; `place` says how the driver marks a parameter, by {name} or {number}."""
+    def source(self, place: str) -> str:
+        """The call, as an item of FROM; `place` says how the driver marks a parameter, by {name} or
+        {number}."""
         named = ", ".join(
             f"{name} => "
             + value.sql.format(f"cast({place.format(name=name, number=number)} as text)")
             for number, (name, value) in enumerate(self.arguments.items(), start=1)
         )
-        return f"select * from qwf.enqueue({named})"  # noqa: S608 - names of options, no values
+        return f"qwf.{self.function}({named})"
 
     def texts(self) -> dict[str, str]:
         """The values of the parameters, by name."""
@@ -70,49 +72,81 @@ class EnqueueCall(NamedTuple):
 
     def statement(self) -> Statement:
         """The call for a driver that this module does not know."""
-        return Statement(self.sql("${number}"), list(self.texts().values()))
+        sql = f"select * from {self.source('${number}')}"  # noqa: S608 - names of arguments, no values
+        return Statement(sql, list(self.texts().values()))
 
 
-def run(conn: Connection, call: EnqueueCall) -> int:
-    """The id of the job. Raises TypeError for anything but a synchronous connection."""
+class Expression(NamedTuple):
+    """What Postgres itself can say, as a call without arguments."""
+
+    sql: str
+
+    def source(self, _place: str) -> str:
+        """The expression, as an item of FROM."""
+        return f"(select {self.sql})"
+
+    def texts(self) -> dict[str, str]:
+        """There are no parameters."""
+        return {}
+
+
+Query = Call | Expression
+
+
+def fetch(conn: Connection, query: Query) -> list[str]:
+    """The text of each value that the query returns. Raises TypeError for anything but a
+    synchronous connection."""
     if _is_async(conn):
-        raise TypeError(f"{_type(conn)} is asynchronous: write await task.enqueue_async(conn, ...)")
+        raise TypeError(
+            f"{_type(conn)} is asynchronous: write await and the name that ends in _async, as in "
+            "await task.enqueue_async(conn, ...)"
+        )
     if hasattr(conn, "cursor"):
         with conn.cursor(**_rows_as_tuples(conn)) as cursor:
-            cursor.execute(call.sql("%({name})s"), call.texts())
-            row = cursor.fetchone()
-        return int(next(iter(row.values())) if isinstance(row, Mapping) else row[0])
+            cursor.execute(_select(query, "%({name})s"), query.texts())
+            return [_first(row) for row in cursor.fetchall()]
     if not _is_sqlalchemy(conn) or not hasattr(conn, "execute"):
         raise TypeError(
-            f"enqueue() cannot use {_type(conn)}: pass a connection of psycopg or Django, or a "
-            "Session or Connection of SQLAlchemy; for another driver see statement()"
+            f"cannot use {_type(conn)}: pass a connection of psycopg or Django, or a Session or "
+            "Connection of SQLAlchemy; for another driver see task.statement()"
         )
-    statement = importlib.import_module("sqlalchemy").text(call.sql(":{name}"))
-    return int(conn.execute(statement, call.texts()).scalar_one())
+    statement = importlib.import_module("sqlalchemy").text(_select(query, ":{name}"))
+    return list(conn.execute(statement, query.texts()).scalars())
 
 
-async def run_async(conn: AsyncConnection, call: EnqueueCall) -> int:
-    """The id of the job. Raises TypeError for anything but an asynchronous connection."""
+async def fetch_async(conn: AsyncConnection, query: Query) -> list[str]:
+    """The text of each value that the query returns. Raises TypeError for anything but an
+    asynchronous connection."""
     connection: Any = conn
     if not _is_async(conn) or hasattr(conn, "acquire"):  # a pool would commit at once
         raise TypeError(
-            f"enqueue_async() cannot use {_type(conn)}: pass an AsyncConnection of psycopg, a "
-            "connection of asyncpg, or an AsyncSession of SQLAlchemy; enqueue() takes synchronous "
-            "ones, and for another driver see statement()"
+            f"a function that ends in _async cannot use {_type(conn)}: pass an AsyncConnection of "
+            "psycopg, a connection of asyncpg, or an AsyncSession of SQLAlchemy; the others take "
+            "synchronous ones, and for another driver see task.statement()"
         )
     if _is_sqlalchemy(conn):
-        statement = importlib.import_module("sqlalchemy").text(call.sql(":{name}"))
-        return int((await connection.execute(statement, call.texts())).scalar_one())
+        statement = importlib.import_module("sqlalchemy").text(_select(query, ":{name}"))
+        return list((await connection.execute(statement, query.texts())).scalars())
     if hasattr(conn, "fetchval"):  # asyncpg
-        sql, params = call.statement()
-        return int(await connection.fetchval(sql, *params))
+        rows = await connection.fetch(_select(query, "${number}"), *query.texts().values())
+        return [row[0] for row in rows]
     async with connection.cursor(**_rows_as_tuples(conn)) as cursor:
-        await cursor.execute(call.sql("%({name})s"), call.texts())
-        return int((await cursor.fetchone())[0])
+        await cursor.execute(_select(query, "%({name})s"), query.texts())
+        return [row[0] for row in await cursor.fetchall()]
+
+
+def _select(query: Query, place: str) -> str:
+    """A statement that returns texts, because drivers convert other types as their users like."""
+    source = query.source(place)
+    return f"select cast(r.value as text) from {source} r (value)"  # noqa: S608 - see source()
+
+
+def _first(row: Mapping[str, str] | Sequence[str]) -> str:
+    return next(iter(row.values())) if isinstance(row, Mapping) else row[0]
 
 
 def _is_async(conn: object) -> bool:
-    """Whether it is an asynchronous connection that `run_async` knows, or a pool of asyncpg."""
+    """Whether it is an asynchronous connection that `fetch_async` knows, or a pool of asyncpg."""
     known = hasattr(conn, "cursor") or _is_sqlalchemy(conn)
     awaits = inspect.iscoroutinefunction(getattr(conn, "execute", None))
     return (known and awaits) or hasattr(conn, "fetchval")

@@ -1,10 +1,11 @@
-"""The options of a job that a producer may set: their types, and the SQL for each."""
+"""The options of a job or run that a producer may set: their types, and the SQL for each."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from pathlib import PurePath
 from typing import Any, NamedTuple, TypedDict
 
 from qwf_agent.app.values import suggestion, to_json
@@ -33,11 +34,25 @@ class Options(TypedDict, total=False):
     expires: float | str | timedelta | None
 
 
+class RunOptions(TypedDict, total=False):
+    """What `runs.enqueue()` takes besides the context; as in Options."""
+
+    priority: int | None
+    run_at: datetime | timedelta | None
+    key: str | None
+    out_dir: str | PurePath | None
+    project: str | None
+    labels: dict[str, Any] | None
+    once: bool | None
+
+
 class SqlValue(NamedTuple):
-    """A value as a text, and the SQL that turns this text, in the place of {}, into the value."""
+    """A value as a text, and the SQL that turns this text, in the place of {}, into the value.
+    `from_now` is set if the value is the time so long after now."""
 
     text: str
     sql: str = "{}"
+    from_now: timedelta | None = None
 
 
 class Kind(NamedTuple):
@@ -54,6 +69,10 @@ def _text(value: Any) -> SqlValue | None:
 
 def _name(value: Any) -> SqlValue | None:
     return _text(value) if value != "" else None
+
+
+def _path(value: Any) -> SqlValue | None:
+    return _name(str(value) if isinstance(value, PurePath) else value)
 
 
 def _number(value: Any) -> SqlValue | None:
@@ -78,7 +97,8 @@ def _duration(value: Any) -> SqlValue | None:
 
 def _moment(value: Any) -> SqlValue | None:
     if isinstance(value, timedelta):
-        return SqlValue(f"{value.total_seconds():f} seconds", "qwf.now() + {}::interval")
+        seconds = f"{value.total_seconds():f} seconds"
+        return SqlValue(seconds, "qwf.now() + {}::interval", from_now=value)
     if isinstance(value, datetime) and value.utcoffset() is not None:
         return SqlValue(value.isoformat(), "{}::timestamptz")
     return None
@@ -94,6 +114,7 @@ def _list_or_dict(value: Any) -> SqlValue | None:
 
 TEXT = Kind("a text", _text)
 NAME = Kind("a text that is not empty", _name)
+PATH = Kind("a path, or a text that is not empty", _path)
 NUMBER = Kind("a whole number of at most 31 bits", _number)
 FLAG = Kind("True or False", _flag)
 DURATION = Kind("a number of seconds, a timedelta, or a text such as '10 min'", _duration)
@@ -112,16 +133,24 @@ KINDS: dict[str, Kind] = {
 }  # fmt: skip
 
 
-def convert_options(options: Mapping[str, Any]) -> dict[str, SqlValue | None]:
+RUN_KINDS: dict[str, Kind] = {
+    "priority": NUMBER, "run_at": MOMENT, "key": NAME, "out_dir": PATH, "project": TEXT,
+    "labels": DICT, "once": FLAG,
+}  # fmt: skip
+
+
+def convert_options(
+    options: Mapping[str, Any], kinds: Mapping[str, Kind] = KINDS
+) -> dict[str, SqlValue | None]:
     """Each option as SQL takes it; None stays None. Raises TypeError for an option that does not
     exist, and for a value that it cannot have."""
-    return {name: _convert(name, value) for name, value in options.items()}
+    return {name: _convert(name, value, kinds) for name, value in options.items()}
 
 
-def _convert(name: str, value: Any) -> SqlValue | None:
-    kind = KINDS.get(name)
+def _convert(name: str, value: Any, kinds: Mapping[str, Kind]) -> SqlValue | None:
+    kind = kinds.get(name)
     if kind is None:
-        raise TypeError(f"unknown option {name!r}; {suggestion(name, KINDS)}")
+        raise TypeError(f"unknown option {name!r}; {suggestion(name, kinds)}")
     if value is None:
         return None
     try:
@@ -131,3 +160,28 @@ def _convert(name: str, value: Any) -> SqlValue | None:
     if converted is None:
         raise TypeError(f"the option {name!r} has to be {kind.expected}, not {value!r}")
     return converted
+
+
+def id_of(what: str, given: int) -> SqlValue:
+    """The id of a job or run. Raises TypeError for anything but a whole number."""
+    if isinstance(given, bool) or not isinstance(given, int):
+        raise TypeError(f"the id of a {what} has to be a whole number, not {given!r}")
+    return SqlValue(str(given), "{}::bigint")
+
+
+def texts(**given: str | None) -> dict[str, SqlValue]:
+    """The texts by their names, without those that are None. Raises TypeError for what is no
+    text."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} has to be a text, not {value!r}")
+    return {name: SqlValue(value) for name, value in given.items() if value is not None}
+
+
+def json_of(what: str, value: object) -> SqlValue:
+    """A value as JSON. Raises TypeError or ValueError, naming what it is, if it is not."""
+    try:
+        return SqlValue(to_json(value), "{}::jsonb")
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{what} not JSON: {error}") from None

@@ -10,27 +10,14 @@ import types
 import typing
 from collections.abc import Awaitable, Callable
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple, Union
+from typing import Any, Union
 
-from qwf_agent.app import Job
 from qwf_agent.app.parameters import Parameters
 from qwf_agent.app.values import has_nul, path_to_text
-from qwf_agent.child.cancel import CancelEvent
-
-
-class BodyContext(NamedTuple):
-    """What a body can take by parameter name."""
-
-    job: Job
-    inputs: dict[str, Any]
-    out: Callable[[], Path]
-    status_callback: Callable[..., None]
-    cancel_event: CancelEvent
-    model: Any = None
-
+from qwf_agent.child.job_context import JobContext
 
 # One for each name in FILLED of qwf_agent.app.parameters.
-FILL: dict[str, Callable[[BodyContext], Any]] = {
+FILL: dict[str, Callable[[JobContext], Any]] = {
     "out": lambda context: context.out(),
     "inputs": lambda context: context.inputs,
     "status_callback": lambda context: context.status_callback,
@@ -71,22 +58,26 @@ class Body:
         named, hints = self._parameters.named, _hints(function)
         types_of = {p.name: hints.get(p.name, p.annotation) for p in named}
         self._positional = [p for p in named if p.kind is p.POSITIONAL_ONLY]
+        self._takes_nothing = not named
         self._paths = {name for name, annotation in types_of.items() if _is_path(annotation)}
         self._replace_null = {
             p.name for p in named if p.default is not p.empty and not _allows_none(types_of[p.name])
         }
 
-    def __call__(self, context: BodyContext) -> Any:
+    def __call__(self, context: JobContext) -> Any:
         """Run the function, and wait for its result if it is async. Raises what it raises, and
         WrongArguments."""
-        arguments = self._arguments(context)
-        positional = [arguments.pop(p.name, p.default) for p in self._positional]
-        result = self.function(*positional, **arguments)
+        if self._takes_nothing and not context.inputs:
+            result = self.function()
+        else:
+            arguments = self._arguments(context)
+            positional = [arguments.pop(p.name, p.default) for p in self._positional]
+            result = self.function(*positional, **arguments)
         if result is None or isinstance(result, dict):  # the usual case; isawaitable is slower
             return result
         return asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
 
-    def _arguments(self, context: BodyContext) -> dict[str, Any]:
+    def _arguments(self, context: JobContext) -> dict[str, Any]:
         inputs = context.inputs
         problem = self._parameters.problem(inputs)
         if problem is not None:

@@ -44,6 +44,11 @@ class CancelEvent:
             self._set = False
             os.read(self._reader, 1)
 
+    def close(self) -> None:
+        """Close the pipe. A child never does: its last body may still use it."""
+        os.close(self._reader)
+        os.close(self._writer)
+
     def fileno(self) -> int:
         """Descriptor that is readable while the event is set."""
         return self._reader

@@ -14,20 +14,16 @@ import select
 import signal
 import struct
 import sys
-import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from qwf_agent.app import Job
-from qwf_agent.child.body import Body, BodyContext, ImportFailed, encode_output
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.code_files import imported_files
-from qwf_agent.child.command import COMMAND, run_command, write_all
+from qwf_agent.child.command import write_all
 from qwf_agent.child.messages import (
     FILES,
     ORDER_DONE,
@@ -37,24 +33,20 @@ from qwf_agent.child.messages import (
     Work,
     pack_answer,
     pack_message,
-    read_job,
+    read_jobs,
 )
 from qwf_agent.child.models import Models
-from qwf_agent.child.out_folder import Folder, folder_of
 from qwf_agent.child.outcome import Outcome, clip, of_exception, render
 from qwf_agent.child.process_state import ProcessState, open_output
-from qwf_agent.child.scoreboard import Scoreboard
+from qwf_agent.child.runner import Runner
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.child.tasks import Tasks
-from qwf_agent.llm.client import ServedModel
-from qwf_agent.llm.task import LLM, llm
 from qwf_agent.system.fork import detach, die_with_parent, redirect_descriptors
 from qwf_agent.system.guardian import MARK
 
 TICKET = struct.Struct("<Q")
 FIRST_ORDER_TICKET = 1 << 63  # tickets from here on are orders to load or unload a model
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
-ASK_MODEL = Body(llm)
 BROKEN = 70  # exit code if the child's own code failed: EX_SOFTWARE
 
 
@@ -96,8 +88,8 @@ class Child:
         self._usage = Usage()
         self._module_count = 0
         self._models = Models({}, setup.model_idle, self._send)
+        self._runner: Runner  # from `serve` on
         self._state = ProcessState()
-        self._has_own_llm = False  # the user has a task of the name of the built-in one
         self._is_clean = True  # false: a body has left a state that cannot be put back
         signal.signal(signal.SIGUSR1, self._on_cancel)
         # A command shares this process group: its SIGTERM must not end this process.
@@ -110,8 +102,9 @@ class Child:
     def serve(self) -> None:
         """Import the user's app, then run jobs until the parent closes the ticket pipe."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send)
+        parts = self._tasks, self._models, self._channel.scoreboard, self._cancel
+        self._runner = Runner(self._setup, *parts, self._send_code_files)
         names, needs = self._tasks.names(), self._tasks.model_needs()
-        self._has_own_llm = LLM in names
         self._send_code_files()
         self._state = ProcessState()
         self._send((READY, names, needs))
@@ -147,7 +140,8 @@ class Child:
             data = self._channel.socket.recv(1 << 18)
             if not data:
                 raise EOFError("the agent has ended")
-            self._jobs.extend(map(read_job, self._unpacker.feed(data)))
+            for part in self._unpacker.feed(data):
+                self._jobs.extend(read_jobs(part))
 
     def _run(self, work: Work) -> Outcome:
         """Run one body, and turn anything it raises into an outcome."""
@@ -155,7 +149,7 @@ class Child:
         if work.ticket in self._cancelled:
             return Outcome("cancelled")
         try:
-            return self._call(work)
+            return self._runner.run(work, self._renew_state)
         except BaseException as error:
             return of_exception(error, self._setup.limits.error_bytes, self._setup.gpu)
         finally:
@@ -164,67 +158,10 @@ class Child:
             self._cancelled.discard(work.ticket)
             self._cancel.clear()
 
-    def _call(self, work: Work) -> Outcome:
-        inputs = _parse_object(work.inputs)
-        job = Job(
-            work.job_id, work.task, work.queue, work.attempt, work.run_id, work.node_id,
-            work.project, _parse_object(work.labels),
-        )  # fmt: skip
-        out = LazyFolder(job, work.out_dir, self._setup.out_root)
-        if work.model is not None or not self._tasks.has_loaded(job.task):
-            self._channel.scoreboard.load(work.ticket)
-        progress = StatusCallback(self._channel.scoreboard, work.ticket)
-        served = None
-        if work.server is not None:
-            served = ServedModel.from_json(work.server, progress, self._cancel)
-        context = BodyContext(job, inputs, out.make, progress, self._cancel, served)
-        run = self._body(work, context)
+    def _renew_state(self) -> None:
+        """Called before a body: what importing its code has changed stays."""
         if self._state.is_old():
             self._state = ProcessState()
-        self._channel.scoreboard.start(work.ticket)
-        result = self._run_within(self._tasks.around(job), run)
-        output = encode_output(result, self._setup.limits.value_bytes)
-        return Outcome("completed", output, detail=_detail_of(out.made, context.model))
-
-    def _run_within(
-        self, contexts: list[AbstractContextManager[object]], run: Callable[[], Any]
-    ) -> Any:
-        if not contexts:
-            return run()
-        result: Any = None
-        with ExitStack() as stack:
-            for context in contexts:
-                stack.enter_context(context)
-            result = run()
-        return result  # noqa: RET504 - a context manager may have swallowed an exception
-
-    def _body(self, work: Work, context: BodyContext) -> Callable[[], Any]:
-        """The function to call for this job. Finding it may import user code or load a model; that
-        time does not count as the body's."""
-        allowed, job = self._setup.allow_commands, context.job
-        if job.task == COMMAND and allowed is not None:
-            return lambda: run_command(context.inputs, job, context.out(), allowed, self._cancel)
-        body = self._find(job.task)
-        if context.model is None:
-            context = context._replace(model=self._model(work.model))
-        return lambda: body(context)
-
-    def _find(self, task: str) -> Body:
-        """The body of a task. Raises ImportFailed."""
-        if task == LLM and not self._has_own_llm:
-            return ASK_MODEL
-        try:
-            return self._tasks.find(task)
-        except Exception as error:
-            raise ImportFailed from error
-        finally:
-            self._send_code_files()
-
-    def _model(self, name: str | None) -> Any:
-        """The model with this name, if the app has a loader for it."""
-        if name is None or not self._models.knows(name):
-            return None
-        return self._models.get(name)
 
     def _carry_out(self, ticket: int, action: str, model: str) -> None:
         """Load or unload a model by order of an operator, and send whether it worked."""
@@ -245,8 +182,8 @@ class Child:
             self._is_clean = False
 
     def _answer(self, ticket: int, outcome: Outcome, seconds: float) -> None:
-        cpu_seconds, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
-        more = f'"host": {self._host}, "cpu_seconds": {cpu_seconds}, "max_rss_bytes": {max_rss}'
+        cpu_s, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
+        more = f'"host": {self._host}, "cpu_seconds": {cpu_s:.6f}, "max_rss_bytes": {max_rss}'
         _flush_output()
         write_all(self._channel.log, self._channel.mark)
         reason, report = outcome.detail.get("reason"), render(outcome, more)
@@ -280,45 +217,14 @@ class Child:
             self._cancel.set()
 
 
-class LazyFolder:
-    """The folder of a job, made when the body first asks for it."""
-
-    def __init__(self, job: Job, out_dir: str | None, out_root: Path) -> None:
-        self.made: Folder | None = None
-        self._where = (job.id, job.run_id, job.node_id, out_dir, out_root)
-
-    def make(self) -> Path:
-        """Make the folder and return its path."""
-        self.made = folder_of(*self._where)
-        return self.made.make()
-
-
-class StatusCallback:
-    """The function that a body gets as `status_callback`."""
-
-    def __init__(self, scoreboard: Scoreboard, ticket: int) -> None:
-        self._scoreboard = scoreboard
-        self._ticket = ticket
-        self._lock = threading.Lock()
-
-    def __call__(self, fraction: float, message: str = "") -> None:
-        """Report how far the body is, from 0 to 1, and what it is doing. This makes no system call;
-        the last report wins."""
-        number = float(fraction)
-        with self._lock:
-            self._scoreboard.report(
-                self._ticket, min(1.0, max(0.0, number)) if number == number else 0.0, str(message)
-            )
-
-
 class Usage:
     """CPU time and memory that this process and the programs it waited for have used so far."""
 
     def __init__(self) -> None:
         self.cpu_seconds = 0.0
         self.max_rss_bytes = 0
-        self._programs = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.measure_cpu(0.0)
+        self._programs_s, self._programs_rss = 0.0, 0
+        self.measure_cpu(float("inf"))
 
     def rss_bytes(self) -> int:
         """Memory in use now; the peak on systems that do not report it."""
@@ -328,29 +234,14 @@ class Usage:
         """CPU seconds since the last call. `seconds` is how long the body ran: in less than a
         millisecond it cannot have run a program, which saves a system call."""
         before = self.cpu_seconds
-        own = resource.getrusage(resource.RUSAGE_SELF)
+        user_s, system_s, max_rss = resource.getrusage(resource.RUSAGE_SELF)[:3]
         if seconds > 0.001:
-            self._programs = resource.getrusage(resource.RUSAGE_CHILDREN)
-        programs = self._programs
-        self.cpu_seconds = own.ru_utime + own.ru_stime + programs.ru_utime + programs.ru_stime
-        self.max_rss_bytes = max(own.ru_maxrss, programs.ru_maxrss) * RSS_UNIT
-        return round(self.cpu_seconds - before, 6)
-
-
-def _detail_of(folder: Folder | None, model: Any) -> dict[str, Any]:
-    """What the attempt keeps about a body that returned: its files, and the tokens it used."""
-    detail: dict[str, Any] = {"files": folder.files()} if folder else {}
-    if isinstance(model, ServedModel) and model.usage:
-        detail["usage"] = model.usage
-    return detail
-
-
-def _parse_object(text: str | None) -> dict[str, Any]:
-    """Parse a JSON object; most are empty."""
-    if text is None or text == "{}":
-        return {}
-    value: dict[str, Any] = json.loads(text)
-    return value
+            programs = resource.getrusage(resource.RUSAGE_CHILDREN)
+            self._programs_s = programs.ru_utime + programs.ru_stime
+            self._programs_rss = programs.ru_maxrss
+        self.cpu_seconds = user_s + system_s + self._programs_s
+        self.max_rss_bytes = max(max_rss, self._programs_rss) * RSS_UNIT
+        return self.cpu_seconds - before
 
 
 def _rss_bytes() -> int | None:

@@ -57,7 +57,7 @@ def report(job_id: int, token: str, rendered: bytes, more: Mapping[str, Any]) ->
     if more:
         comma = b"" if rendered.endswith(b"{}}") else b", "
         rendered = rendered[:-2] + comma + TO_JSON(more)[1:].encode(errors="replace") + b"}"
-    return b'{"job_id": %d, "token": "%s", ' % (job_id, token.encode()) + rendered[1:]
+    return f'{{"job_id": {job_id}, "token": "{token}", '.encode() + rendered[1:]
 
 
 class CommandFailed(Exception):

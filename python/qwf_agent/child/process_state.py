@@ -7,6 +7,7 @@ import resource
 import signal
 import sys
 from contextlib import suppress
+from operator import is_not
 from typing import Any, TextIO
 
 # Each body passes here, and these cost a fifth of os.environ and of signal, which make enums.
@@ -51,9 +52,8 @@ class ProcessState:
         signal.alarm(0)
         if SIGNAL.pthread_sigmask(signal.SIG_BLOCK, ()) != self._mask:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
-        for number, handler in zip(SIGNALS, self._handlers, strict=True):
-            if SIGNAL.getsignal(number) is not handler and handler is not None:
-                signal.signal(number, handler)
+        if any(map(is_not, map(SIGNAL.getsignal, SIGNALS), self._handlers)):
+            self._put_back_handlers()
         if os.umask(self._umask) != self._umask:
             os.umask(self._umask)
         if sys.getrecursionlimit() != self._recursion:
@@ -62,6 +62,11 @@ class ProcessState:
         if not self.is_old() and self._environment != ENVIRONMENT:
             self._put_back_environment()
         return self._put_back_folder() and self._put_back_limits()
+
+    def _put_back_handlers(self) -> None:
+        for number, handler in zip(SIGNALS, self._handlers, strict=True):
+            if SIGNAL.getsignal(number) is not handler and handler is not None:
+                signal.signal(number, handler)
 
     def _put_back_folder(self) -> bool:
         if self._folder is None or _folder() == self._folder:
@@ -85,6 +90,8 @@ class ProcessState:
             sys.stdout, sys.stderr = self._streams = open_output(1), open_output(2)
 
     def _put_back_limits(self) -> bool:
+        if list(map(resource.getrlimit, LIMITS)) == self._limits:
+            return True
         for limit, wanted in zip(LIMITS, self._limits, strict=True):
             if resource.getrlimit(limit) != wanted:
                 try:

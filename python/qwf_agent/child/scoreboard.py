@@ -60,9 +60,10 @@ class Scoreboard:
         return Running(ticket, *SINCE.unpack_from(self._page, TICKET.size))
 
     def _begin(self, ticket: int, loading: bool) -> None:
-        """Write the ticket last: a reader that sees it also sees the time that belongs to it."""
-        self._write(TICKET.size, SINCE.pack(time.monotonic(), loading))
-        self._write(0, TICKET.pack(ticket))
+        """Write the ticket last: a reader that sees it also sees the time that belongs to it. As in
+        `_write`, nothing is packed in place."""
+        self._page[TICKET.size : TICKET.size + SINCE.size] = SINCE.pack(time.monotonic(), loading)
+        self._page[: TICKET.size] = TICKET.pack(ticket)
 
     def _write(self, at: int, data: bytes) -> None:
         """Copy `data` to the page. Packing in place would first write zeros, which the parent could

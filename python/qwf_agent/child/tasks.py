@@ -6,9 +6,9 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 
-from qwf_agent.app import App, Job, Model
+from qwf_agent.app import App, Around, Model
 from qwf_agent.child.body import Body
 
 IMPORT_S = 300.0  # longest that importing the user's code may take
@@ -21,10 +21,11 @@ class CannotLoad(Exception):
 class Tasks:
     """The user's tasks, imported when they are first needed."""
 
-    def __init__(self, app: str | None, nodes: str | None) -> None:
-        self._app_path = app
+    def __init__(self, app: App | str | None, nodes: str | None) -> None:
+        self._app_path = app if isinstance(app, str) else None
         self._nodes = nodes
-        self._app: App | None = None
+        self._app = app if isinstance(app, App) else None
+        self._names: list[str] | None = None
         self._bodies: dict[str, Body] = {}
 
     def load(self) -> None:
@@ -35,6 +36,15 @@ class Tasks:
     def names(self) -> list[str]:
         """Names of all tasks: those of the app, and the node modules, which are not imported
         here."""
+        if self._names is None:
+            self._names = self._find_names()
+        return self._names
+
+    def has(self, task: str) -> bool:
+        """Whether the user has a task of this name."""
+        return task in self.names()
+
+    def _find_names(self) -> list[str]:
         self.load()
         names = set(self._app.tasks) if self._app else set()
         if self._nodes:
@@ -70,9 +80,9 @@ class Tasks:
             body = self._bodies[task] = self._load_body(task)
         return body
 
-    def around(self, job: Job) -> list[AbstractContextManager[object]]:
-        """The context managers to run the job's body in, outermost first."""
-        return [wrap(job) for wrap in self._app.arounds] if self._app and self._app.arounds else []
+    def arounds(self) -> Sequence[Around]:
+        """The functions that make the context managers to run each body in, outermost first."""
+        return self._app.arounds if self._app else ()
 
     def _load_body(self, task: str) -> Body:
         self.load()

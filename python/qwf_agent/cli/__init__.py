@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from importlib import import_module
 
-import click
+from qwf_agent import extras
 
-from qwf_agent import __version__, config
-from qwf_agent.cli import (
-    answer,
-    cancel_retry,
-    commands,
-    enqueue,
-    fleet,
-    follow,
-    read,
-    schedules,
-    server,
-    servers,
-    settings,
-    upkeep,
-)
+NEEDED = "pip install 'qwf-agent[cli]'"
+
+with extras.needed(NEEDED):
+    import click
+
+    from qwf_agent import __version__, config
+    from qwf_agent.cli import (
+        answer,
+        cancel_retry,
+        commands,
+        enqueue,
+        enqueue_many,
+        fleet,
+        follow,
+        read,
+        schedules,
+        server,
+        servers,
+        settings,
+        upkeep,
+    )
 
 LAZY = {
     "agent": "qwf_agent.__main__:command",
@@ -34,7 +40,8 @@ LAZY = {
 
 SECTIONS = {
     "Get started": ("demo", "up", "down", "agent", "migrate", "unit"),
-    "Work": ("apply", "run", "enqueue", "submit", "schedule", "tick", "prune"),
+    "Work": ("apply", "schema", "run", "enqueue", "enqueue-many", "submit", "schedule", "tick",
+             "prune"),
     "Inspect": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "servers", "schedules", "limits"),
     "Change": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit",
@@ -122,8 +129,9 @@ def version() -> None:
 
 for command in (
     server.up, server.down, server.migrate, server.unit,
-    enqueue.apply, enqueue.run, enqueue.enqueue, enqueue.submit, schedules.schedule,
-    upkeep.tick, upkeep.prune,
+    enqueue.apply, enqueue.schema, enqueue.run, enqueue.enqueue, enqueue_many.enqueue_many,
+    enqueue.submit,
+    schedules.schedule, upkeep.tick, upkeep.prune,
     read.runs, read.show, read.jobs, read.job, read.why, read.inputs,
     follow.logs, follow.wait, fleet.queues, fleet.workers, servers.servers, schedules.schedules,
     fleet.limits,
@@ -136,4 +144,5 @@ for command in (
 
 def main() -> None:
     """Entry point of the console script."""
-    qwf(prog_name="qwf")
+    with extras.needed(NEEDED):
+        qwf(prog_name="qwf")

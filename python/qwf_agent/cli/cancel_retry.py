@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import psycopg
+from psycopg.types.json import Jsonb
 
 from qwf_agent.cli import arguments, commands, connection, draw, errors, known_names
 from qwf_agent.cli.connection import Connection
@@ -37,6 +38,11 @@ where r.status = any (%(states)s::text[]::qwf.run_status[])
   and (%(project)s::text is null or r.project = %(project)s)
   and (%(since)s::timestamptz is null or coalesce(r.finished_at, r.created_at) >= %(since)s)
 order by r.id
+"""
+# Only this function compares errors; it looks at a part of the jobs with each call.
+OF_SIGNATURE = """
+select f.id, f.run_id, f.finished_at, f.searched_to
+from qwf.find_jobs(%(filter)s, %(before)s, max_rows => 1000) f
 """
 LISTS: dict[str, LiteralString] = {
     "cancel": "select * from qwf.cancel_jobs(%(jobs)s, %(reason)s)",
@@ -166,6 +172,10 @@ def retry_run(
 @click.argument("ids", type=arguments.ID, nargs=-1, metavar="[JOB...]")
 @failed
 @arguments.of_task
+@click.option(
+    "--signature", metavar="TEXT",
+    help="Only those with this error, as the page Failures writes it.",
+)  # fmt: skip
 @arguments.of_queue
 @arguments.of_project
 @ended_since
@@ -185,7 +195,11 @@ def retry_job(
             click.echo(f"job {job} is queued again")
         return
     _require_failed(wanted)
-    found = _matching_jobs(conn, _filters(conn, wanted) | {"states": ["failed"]})
+    wanted = _filters(conn, wanted) | {"states": ["failed"]}
+    if wanted["signature"] is not None:
+        found = _failed_with_signature(conn, wanted)
+    else:
+        found = _matching_jobs(conn, wanted)
     _each(conn, "retry", _subjects(found), dry_run, yes)
 
 
@@ -263,6 +277,25 @@ def _matching_jobs(conn: Connection, wanted: dict[str, Any]) -> list[Any]:
     if not found:
         known_names.note_unseen(conn, task=wanted["task"])
     return found
+
+
+def _failed_with_signature(conn: Connection, wanted: dict[str, Any]) -> list[Any]:
+    """The failed jobs that match and whose errors are one group of qwf.failure_groups()."""
+    names = ("task", "queue", "project", "signature")
+    asked = {name: wanted[name] for name in names if wanted[name] is not None}
+    found: list[Any] = []
+    place: dict[str, Any] = {"filter": Jsonb(asked | {"status": "failed"}), "before": None}
+    while True:
+        rows = connection.many(conn, OF_SIGNATURE, place)
+        found += [row for row in rows if row["id"] is not None]
+        place["before"] = rows[0]["searched_to"] if rows else None
+        if place["before"] is None:
+            break
+    since = wanted["since"]
+    return sorted(
+        (row for row in found if since is None or row["finished_at"] >= since),
+        key=lambda row: row["id"],
+    )
 
 
 def _subjects(jobs: Sequence[draw.Row]) -> list[Subject]:

@@ -175,6 +175,11 @@ def many(
     return conn.execute(query, parameters).fetchall()
 
 
+def quiet(conn: Connection) -> None:
+    """Print no more notices of this connection."""
+    conn.remove_notice_handler(_notice)
+
+
 def _notice(notice: psycopg.errors.Diagnostic) -> None:
     click.echo(f"note: {visible(notice.message_primary or '')}", err=True)
     if notice.message_hint:

@@ -58,8 +58,18 @@ class Registered:
     path: Path
 
 
+def schema() -> str:
+    """The JSON Schema of definitions: in the package of a wheel, below the root of a checkout."""
+    here = Path(__file__).resolve()
+    name = "docs/reference/definition.schema.json"
+    inside = here.parents[1] / name
+    found = inside if inside.is_file() else here.parents[3] / name
+    return found.read_text(encoding="utf-8")
+
+
 def load(folder: Path) -> list[Definition]:
-    """All definitions in a folder and its subfolders (or in one file), pipelines first.
+    """All definitions in a folder and its subfolders (or in one file), pipelines first. The JSON
+    Schema of definitions may lie among them.
 
     Raises DefinitionError naming every file that is not a definition, or if there is no file.
     """
@@ -71,6 +81,7 @@ def load(folder: Path) -> list[Definition]:
             path
             for path in inside
             if not any(part[0] == "." for part in path.relative_to(folder).parts)
+            and not path.name.endswith(".schema.json")
         ]
     else:
         paths = [folder]

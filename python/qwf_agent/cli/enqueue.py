@@ -64,6 +64,18 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
         output.show(draw.rows(["kind", "name", "version", "change"], rows, "nothing to register"))
 
 
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of definitions, for editors.
+
+    \b
+    Example:  qwf schema > definition.schema.json
+    In YAML:  # yaml-language-server: $schema=definition.schema.json
+    In JSON:  "$schema": "definition.schema.json"
+    """
+    click.echo(definition_files.schema(), nl=False)
+
+
 # fmt: off
 @click.command()
 @click.argument("task")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import socket
+import sys
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from rich.text import Text
 
 from qwf_agent.cli import (
     arguments,
@@ -23,6 +25,11 @@ from qwf_agent.cli import (
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.read import show_list
 from qwf_agent.exit_codes import INTERRUPTED
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
+SAY_EVERY_S = 10.0  # how often to print progress where no line can change
 
 QUEUE_COLUMNS = (
     *("queue", "state", "workers", "slots", "queued", "scheduled", "running", "max", "waited"),
@@ -50,13 +57,41 @@ order by l.name
 """
 # Open while a worker may still take the request, or the worker that took it is alive.
 REQUEST = """
-select r.answered_at, r.error, r.answered_at is null and case
+select r.answered_at, r.error, r.progress, r.answered_at is null and case
   when r.taken_by is null then r.requested_at > qwf.now() - interval '5 min'
   else exists (
     select from qwf.fleet f
     where f.worker = r.taken_by and f.state not in ('dead', 'stopped')) end as open
 from qwf.model_requests r
 where r.id = %s
+"""
+SERVED = """
+select f.queue, bool_or(f.state not in ('dead', 'stopped')) as live
+from qwf.fleet f
+where f.host = %s
+group by f.queue
+order by f.queue
+"""
+# Live workers of a host: those that announce a server of the model come first, and have rank 0.
+# Without a model, all of them. The queues of one agent have the same pid.
+KNOWING: LiteralString = """
+select k.queue, k.agent, k.rank
+from (
+  select w.queue, coalesce(w.pid::text, w.id) as agent, f.state = 'off' as off, case
+    when %(model)s::text is null or exists (
+      select from jsonb_array_elements(w.servers) s where s -> 'models' ? %(model)s) then 0
+    when %(model)s = any (w.models) then 1 end as rank
+  from qwf.workers w join qwf.fleet f on f.worker = w.id
+  where w.host = %(host)s and f.state not in ('dead', 'stopped')
+) k
+where k.rank is not null
+order by k.rank, k.off, k.queue
+"""
+SERVING: LiteralString = """
+select distinct s.queue, s.queue as agent, 0 as rank
+from qwf.servers s
+where s.host = %(host)s
+order by s.queue
 """
 
 
@@ -66,6 +101,8 @@ where r.id = %s
 def queues(conn: Connection, as_json: bool) -> None:
     """List the queues with their jobs and workers.
 
+    ~ marks an estimate, from 10,000 jobs on.
+
     \b
     Example:  qwf queues
     Then:     qwf queue pause QUEUE     qwf jobs --queue QUEUE --status queued
@@ -74,6 +111,8 @@ def queues(conn: Connection, as_json: bool) -> None:
     for row in [] if as_json else found:
         row |= {"state": draw.queue_state(row), "waited": row["oldest_wait"]}
         row["max"] = row["max_running"]
+        row["queued"] = f"~{row['queued']}" if row["estimated"] else row["queued"]
+        row["scheduled"] = f"{row['scheduled']}+" if row["more_scheduled"] else row["scheduled"]
     show_list(QUEUE_COLUMNS, found, as_json, "no queues")
 
 
@@ -106,6 +145,11 @@ def queue() -> None:
     "--placement",
     type=click.Choice(["spread", "pack"]),
     help="Who takes a new job: the first to ask, or the best worker with room.",
+)
+@click.option(
+    "--keep-completed/--drop-completed",
+    default=None,
+    help="Whether a completed job leaves its row and its attempt.",
 )
 @connection.database
 def create_queue(conn: Connection, name: str, **given: Any) -> None:
@@ -195,6 +239,9 @@ def worker() -> None:
     """
 
 
+the_queue = click.option(
+    "--queue", metavar="QUEUE", help="A queue of its agent. Default: found by what it has."
+)
 of_host = click.option("--host", metavar="HOST", help="The box. Default: this one.")
 of_queue = click.option(
     "--queue", metavar="QUEUE", help="The queue. Default: the only one that the box serves."
@@ -279,18 +326,25 @@ wait = click.option("--wait", is_flag=True, help="Wait until it is done; exit 1 
 @worker.command("load")
 @click.argument("model")
 @of_host
-@of_queue
+@the_queue
 @wait
 @connection.database
 def load(conn: Connection, model: str, **more: Any) -> None:
-    """Load MODEL on a box, between two jobs, replacing the one it has."""
+    """Load MODEL on a box, between two jobs, replacing the one it has.
+
+    An ollama server with pull = true in qwf.toml pulls a missing one first. With
+    --wait, how far it is goes to standard error.
+
+    \b
+    Example:  qwf worker load gemma3:4b --host box-a --queue llm --wait
+    """
     _request(conn, "load", model, **more)
 
 
 @worker.command("unload")
 @click.argument("model", required=False)
 @of_host
-@of_queue
+@the_queue
 @wait
 @connection.database
 def unload(conn: Connection, model: str | None, **more: Any) -> None:
@@ -306,7 +360,7 @@ def _request(
     queue: str | None,
     wait: bool,
 ) -> None:
-    box, (name,) = host_and_queues(conn, host, queue)
+    box, name = agent_of(conn, host, queue, KNOWING, model)
     query = "select qwf.request_model(%s, %s, %s, %s, %s) as id"
     (row,) = connection.many(conn, query, (box, name, model, action, arguments.login_name()))
     what = f"{box} {name}: {action} {model or 'the loaded model'}"
@@ -314,8 +368,7 @@ def _request(
         click.echo(f"{what}, requested")
         return
     try:
-        while (found := connection.many(conn, REQUEST, (row["id"],))[0])["open"]:
-            time.sleep(follow.POLL_S)
+        found = _wait_for_answer(conn, row["id"], what)
     except KeyboardInterrupt:
         errors.fail("interrupted; the request stands", "qwf workers", INTERRUPTED)
     if found["answered_at"] is None:
@@ -323,6 +376,24 @@ def _request(
     if found["error"]:
         errors.fail(f"{what} failed", details=found["error"].splitlines())
     click.echo(f"{what}, done")
+
+
+def _wait_for_answer(conn: Connection, request: int, what: str) -> dict[str, Any]:
+    """The request when it is answered, or nobody will. How far it is goes to standard error: on a
+    terminal a line that changes, else a line now and then."""
+    said, say_at = None, 0.0
+    with output.console(stderr=True).status(Text(draw.visible(what))) as status:
+        while (found := connection.many(conn, REQUEST, (request,))[0])["open"]:
+            if found["progress"] not in (None, said) and time.monotonic() >= say_at:
+                said = found["progress"]
+                line = draw.visible(f"{what}, {said}")
+                if sys.stderr.isatty():
+                    status.update(Text(line))
+                else:
+                    click.echo(line, err=True)
+                    say_at = time.monotonic() + SAY_EVERY_S
+            time.sleep(follow.POLL_S)
+    return found
 
 
 @click.command()
@@ -419,8 +490,35 @@ def host_and_queues(
     box = host or socket.gethostname()
     if queue:
         return box, [queue]
-    query = "select distinct queue from qwf.workers where host = %s order by queue"
-    served = [row["queue"] for row in connection.many(conn, query, (box,))]
+    served = _served_by(conn, box)
+    if len(served) > 1 and not everywhere:
+        raise click.UsageError(f"{box} serves {', '.join(served)}: which one? Add --queue QUEUE")
+    return box, served
+
+
+def agent_of(
+    conn: Connection, host: str | None, queue: str | None, wanted: LiteralString,
+    model: str | None = None,
+) -> tuple[str, str]:  # fmt: skip
+    """The host, and a queue of the agent on it that is meant: of the live ones that `wanted` finds
+    first. All queues of an agent lead to the same servers and models."""
+    box = host or socket.gethostname()
+    if queue:
+        return box, queue
+    found = connection.many(conn, wanted, {"host": box, "model": model})
+    best = [row for row in found if row["rank"] == found[0]["rank"]]
+    queues = sorted({row["queue"] for row in best})
+    if len(queues) > 1 and len({row["agent"] for row in best}) > 1:
+        raise click.UsageError(
+            f"{box} has several agents for it, of {', '.join(queues)}: which one? Add --queue QUEUE"
+        )
+    return box, best[0]["queue"] if best else _served_by(conn, box)[0]
+
+
+def _served_by(conn: Connection, box: str) -> list[str]:
+    """The queues that the box serves now; without a live worker, those that it served before."""
+    found = connection.many(conn, SERVED, (box,))
+    served = [row["queue"] for row in found if row["live"]] or [row["queue"] for row in found]
     if not served:
         meant = known_names.nearest(conn, "host", box)
         errors.fail(
@@ -428,6 +526,4 @@ def host_and_queues(
             f"did you mean {meant}?" if meant
             else "qwf workers lists the known ones; for one to come, add --queue QUEUE",
         )  # fmt: skip
-    if len(served) > 1 and not everywhere:
-        raise click.UsageError(f"{box} serves {', '.join(served)}: which one? Add --queue QUEUE")
-    return box, served
+    return served

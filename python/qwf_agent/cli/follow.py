@@ -9,15 +9,27 @@ from datetime import timedelta
 from typing import Any
 
 import click
+import psycopg
 from rich.live import Live
 
-from qwf_agent.cli import arguments, commands, connection, draw, errors, output
+from qwf_agent.cli import arguments, commands, connection, draw, errors, output, server_log
 from qwf_agent.cli.connection import Connection
 from qwf_agent.exit_codes import INTERRUPTED
 
 POLL_S = 0.25
 EXIT_CODES = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
 TIMED_OUT = 124
+MOST_FILES = 5  # of a run that are printed
+FILES = """
+select f.host, f.rel_path, r.out_dir, count(*) over () as files, (
+  select w.out_root from qwf.workers w
+  where w.host = f.host and w.out_root is not null
+  order by w.last_seen desc limit 1) as out_root
+from qwf.run_files f join qwf.runs r on r.id = f.run_id join qwf.jobs j on j.id = f.job_id
+where f.run_id = %s
+order by j.node_idx desc nulls last, f.job_id desc, f.file_no
+limit %s
+"""
 COMPARED = 4096  # characters of the printed end, to find it again in the whole log
 
 give_up = click.option(
@@ -65,8 +77,13 @@ def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
 
 
 @click.command()
-@click.argument("job", type=arguments.ID)
-@click.option("-f", "--follow", is_flag=True, help="Keep printing until the job is over.")
+@click.argument("job", type=arguments.ID, required=False)
+@click.option("--server", metavar="BOX/NAME", help="Of a model server: see qwf servers.")
+@click.option("-f", "--follow", is_flag=True, help="Print what comes, until the job is over.")
+@click.option(
+    "-n", "lines", type=click.IntRange(1, arguments.MOST), metavar="LINES",
+    help="Only the last so many lines.",
+)  # fmt: skip
 @click.option(
     "--attempt",
     type=click.IntRange(1, arguments.MOST),
@@ -74,18 +91,46 @@ def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
     help="Which attempt. Default: the newest.",
 )
 @connection.database
-def logs(conn: Connection, job: int, follow: bool, attempt: int | None) -> None:
+def logs(
+    conn: Connection, job: int | None, server: str | None, follow: bool, lines: int | None,
+    attempt: int | None,
+) -> None:  # fmt: skip
     """Print the log of a JOB: the end of what its body printed.
 
     With -f, print output as it comes, until the job is over; exit 0 if it completed, 1 if it
     failed, 2 if it was cancelled. State and progress go to standard error.
 
+    With --server, print the end of what a model server has printed. It comes with the
+    heartbeats of the agent, and a server that prints more than 4 KiB between two of them loses
+    some. With -f, go on until Ctrl-C, also when the server starts again.
+
     \b
     Example:  qwf logs 345
               qwf logs -f 345
+              qwf logs --server box-a/vllm -f
     """
-    if follow:
+    if (job is None) == (server is None):
+        raise click.UsageError("give either a JOB or --server BOX/NAME")
+    if server is not None:
+        if attempt:
+            raise click.UsageError("--attempt is for jobs, not for --server")
+        _show_server_log(conn, server, follow, lines)
+    elif job is not None and follow:
+        if lines:
+            raise click.UsageError("-n goes with -f only for --server")
         raise SystemExit(_follow_log(conn, job))
+    elif job is not None:
+        _print_log(conn, job, attempt, lines)
+
+
+def _show_server_log(conn: Connection, server: str, follow: bool, lines: int | None) -> None:
+    try:
+        server_log.show(conn, server, follow, lines)
+    except KeyboardInterrupt:
+        _interrupted("server", server)
+
+
+def _print_log(conn: Connection, job: int, attempt: int | None, lines: int | None) -> None:
     number = attempt or connection.call(conn, "result", job_id=job)["attempt"]
     if not number:
         errors.fail(f"job {job} has not started", f"qwf why {job}")
@@ -93,7 +138,8 @@ def logs(conn: Connection, job: int, follow: bool, attempt: int | None) -> None:
     if printed is None:
         errors.fail(f"attempt {number} of job {job} still runs", f"qwf logs -f {job}")
     if printed:
-        click.echo(printed, nl=not printed.endswith("\n"))
+        shown = server_log.last_lines(printed, lines)
+        click.echo(shown, nl=not printed.endswith("\n"))
     else:
         click.echo(f"attempt {number} of job {job} printed nothing", err=True)
 
@@ -108,9 +154,22 @@ def watch(conn: Connection, run_id: int, as_json: bool = False) -> int:
             status = _live(conn, run_id)
         else:
             status = _lines(conn, run_id)
+        if not as_json:
+            show_files(conn, run_id)
     except KeyboardInterrupt:
         _interrupted("run", run_id, f"qwf show {run_id}, or: qwf cancel run {run_id}")
     return EXIT_CODES[status["run"]["status"]]
+
+
+def show_files(conn: Connection, run_id: int) -> None:
+    """Print where the files of a run are, those of its last nodes first. A login that may not read
+    them is told nothing."""
+    try:
+        found = connection.many(conn, FILES, (run_id, MOST_FILES))
+    except psycopg.errors.InsufficientPrivilege:
+        return
+    for line in draw.files(sorted(found, key=lambda row: row["host"] or ""), run_id):
+        click.echo(draw.visible(line))
 
 
 def wait_and_print(conn: Connection, job: int, as_json: bool) -> int:
@@ -150,7 +209,7 @@ def _wait(
     return code
 
 
-def _interrupted(what: str, number: int, hint: str | None = None) -> Any:
+def _interrupted(what: str, number: int | str, hint: str | None = None) -> Any:
     errors.fail(f"interrupted; {what} {number} continues", hint, INTERRUPTED)
 
 

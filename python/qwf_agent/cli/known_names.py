@@ -18,10 +18,12 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 MAX_LISTED = 20
-# Whatever else is called a queue or a workflow does not exist.
+# Whatever else is called a queue, a workflow or a model server does not exist.
 COMPLETE: dict[str, LiteralString] = {
     "queue": "select q.name from qwf.queues q",
     "workflow": "select distinct w.name from qwf.workflows w",
+    "server": "select distinct w.host || '/' || (s.value ->> 'name') as name"
+    " from qwf.workers w, jsonb_array_elements(w.servers) s",
 }
 # There may be others: a host that comes later, a task that no worker has any more.
 SEEN: dict[str, LiteralString] = {
@@ -85,7 +87,7 @@ class Name(click.ParamType[Any]):
 
 
 def check(conn: Connection, kind: str, name: str, option: str) -> None:
-    """Raise click.BadParameter unless there is a queue or workflow of this name."""
+    """Raise click.BadParameter unless there is a queue, workflow or server of this name."""
     known = _names(conn, COMPLETE[kind])
     if name not in known:
         text = f"there is no {kind} {name!r}" + (

@@ -48,23 +48,25 @@ def _number(name: str) -> str:
 
 GROUPS = (
     MetricGroup(
-        "select queue, queued, scheduled from qwf.count_jobs(1000000)",  # 0.1 s for a million
+        "select queue, queued, scheduled from qwf.count_jobs(100000)",
         ("queue",),
         (
             ColumnMetric(
-                "qwf_queued_jobs", "queued", "Jobs a worker could take now; counted to 1,000,000."
+                "qwf_queued_jobs",
+                "queued",
+                "Jobs a worker could take now; estimated from 100,000 on.",
             ),
             ColumnMetric(
                 "qwf_scheduled_jobs",
                 "scheduled",
-                "Jobs whose start time is still to come; counted to 1,000,000 in all queues.",
+                "Jobs whose start time is still to come; counted to 100,000 in all queues.",
             ),
         ),
     ),
     MetricGroup(
         "select queue, running, slots, paused::int as paused,"
         " coalesce(date_part('epoch', oldest_wait), 0) as oldest,"
-        " coalesce(date_part('epoch', head_wait), 0) as head from qwf.queue_glance",
+        " coalesce(date_part('epoch', head_wait), 0) as head from qwf.queue_depth",
         ("queue",),
         (
             ColumnMetric("qwf_running_jobs", "running", "Jobs that are running."),
@@ -160,7 +162,7 @@ GROUPS = (
     ),
     MetricGroup(
         "select host, queue, server, (state = 'ready')::int as up, inflight, starts, crashes,"
-        " coalesce(load_s, 0) as load from qwf.servers",
+        " load_s as load, tokens, prompt_tokens from qwf.servers",
         ("host", "queue", "server"),
         (
             ColumnMetric("qwf_server_up", "up", "1 while the model server is ready."),
@@ -172,6 +174,15 @@ GROUPS = (
                 "qwf_server_crashes", "crashes", "Times it ended by itself.", counter=True
             ),
             ColumnMetric("qwf_server_load_seconds", "load", "How long its last start took."),
+            ColumnMetric(
+                "qwf_server_tokens", "tokens", "Tokens generated for completed jobs.", counter=True
+            ),
+            ColumnMetric(
+                "qwf_server_prompt_tokens",
+                "prompt_tokens",
+                "Tokens of their prompts.",
+                counter=True,
+            ),
         ),
     ),
     MetricGroup(

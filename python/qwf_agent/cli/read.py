@@ -13,7 +13,7 @@ import click
 from psycopg.types.json import Jsonb
 from rich.text import Text
 
-from qwf_agent.cli import arguments, connection, errors, known_names, links, output
+from qwf_agent.cli import arguments, connection, errors, follow, known_names, links, output
 from qwf_agent.cli import draw as drawing
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw import Row
@@ -109,7 +109,7 @@ def runs(
 def show(conn: Connection, run: int, as_json: bool) -> None:
     """Show the steps and nodes of a RUN.
 
-    Prints their states, times, progress and errors.
+    Prints their states, times, progress and errors, and where files are.
 
     \b
     Example:  qwf show 12
@@ -128,6 +128,7 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
         else:
             continue
         output.show(Text(hint, "bright_black"))
+    follow.show_files(conn, run)
 
 
 @click.command()

@@ -201,10 +201,10 @@ def adopt(dsn: str | None) -> None:
     with connection.connect(address) as conn:
         differences = [finding.what for finding in drift.find(conn)]
         if differences:
-            version = connection.call(conn, "version")
+            package = f"qwf-agent[cli]=={connection.call(conn, 'version')}"
             errors.fail(
                 "the schema in this database is not that of this version",
-                f"adopt it with the version that deployed it: pip install 'qwf-agent=={version}'",
+                f"adopt it with the version that deployed it: pip install '{package}'",
                 details=differences[:MAX_SHOWN],
             )
     click.echo(f"{len(migrate.adopt(address, say=_note))} changes adopted")

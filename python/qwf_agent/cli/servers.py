@@ -6,13 +6,13 @@ from datetime import timedelta
 
 import click
 
-from qwf_agent.cli import arguments, connection, fleet, known_names, output
+from qwf_agent.cli import arguments, connection, draw, fleet, known_names, output
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.read import show_list
 
 COLUMNS = (
-    *("host", "queue", "server", "state", "for", "model", "jobs", "error", "idle", "vram", "card"),
-    *("starts", "crashes"),
+    *("host", "queue", "server", "state", "for", "model", "jobs", "tokens/s", "tokens", "error"),
+    *("idle", "vram", "card", "starts", "crashes"),
 )
 SERVERS = """
 select * from qwf.servers s
@@ -36,8 +36,9 @@ def servers(conn: Connection, host: str | None, queue: str | None, as_json: bool
 
     \b
     Example:  qwf servers
-    Then:     qwf worker load MODEL --host HOST
-              qwf worker set --host HOST --server NAME --parallel 4
+    Then:     qwf logs --server HOST/NAME -f
+              qwf worker load MODEL --host HOST
+              qwf worker set --host HOST --parallel 4
     """
     if queue is not None:
         known_names.check(conn, "queue", queue, "--queue")
@@ -46,49 +47,57 @@ def servers(conn: Connection, host: str | None, queue: str | None, as_json: bool
         known_names.note_unseen(conn, host=host)
     for row in [] if as_json else found:
         row |= {"for": _length(row["since_s"]), "jobs": f"{row['inflight']}/{row['parallel']}"}
-        row |= {"idle": "never" if row["idle_s"] == 0 else _length(row["idle_s"])}
+        row["tokens/s"] = row["tokens_per_s"] or None
+        row |= {"idle": _idle(row["idle_s"]), "model": draw.served(row)}
         row |= {"vram": f"{row['vram_mb']} MiB" if row["vram_mb"] is not None else None}
-        row["error"] = (row["error"] or "").partition("\n")[0]
+        row |= {"error": draw.server_error(row), "state": draw.server_state(row["state"])}
+    hosts = {(row["host"], row["server"]) for row in found}
+    columns = COLUMNS if len(hosts) == len(found) else (*COLUMNS, "worker")
     empty = "no model servers; add [[server]] to qwf.toml on a box of the queue llm"
-    show_list(COLUMNS, found, as_json, empty)
+    show_list(columns, found, as_json, empty)
 
 
 @fleet.worker.command("set")
-@click.option("--server", metavar="NAME", help="The only model server that serves.")
+@click.option(
+    "--only", metavar="SERVER",
+    help="Use only this server of the box; the others serve no more until --reset.",
+)  # fmt: skip
 @click.option(
     "--parallel", type=click.IntRange(1, arguments.MOST), metavar="N",
-    help="Requests that it takes at once.",
+    help="Requests that each server takes at once.",
 )  # fmt: skip
 @click.option(
     "--idle", type=arguments.duration, metavar="TIME",
-    help="Stop it after this idle time; 0s: never.",
+    help="Stop each server after this idle time; 0s: never.",
 )  # fmt: skip
 @click.option("--reset", is_flag=True, help="First set all back to the agent's qwf.toml.")
-@fleet.of_queue
+@fleet.the_queue
 @fleet.of_host
 @connection.database
 def set_server(
     conn: Connection,
     host: str | None,
     queue: str | None,
-    server: str | None,
+    only: str | None,
     parallel: int | None,
     idle: timedelta | None,
     reset: bool,
 ) -> None:
-    """Set the model server of a box, without a restart.
+    """Set the model servers of a box, without a restart of its agent.
 
-    What is not given stays as it is.
+    What is set counts for all servers of the box that serve, and stays until it is set again
+    or reset, also over restarts. What is not given stays as it is.
 
     \b
-    Example:  qwf worker set --host box-a --queue llm --server vllm --parallel 4
-              qwf worker set --host box-a --queue llm --reset
+    Example:  qwf worker set --host box-a --parallel 8
+              qwf worker set --host box-a --only vllm
+              qwf worker set --host box-a --reset
     """
-    if not (reset or server or parallel or idle is not None):
-        raise click.UsageError("give --server, --parallel, --idle or --reset")
-    box, (name,) = fleet.host_and_queues(conn, host, queue)
+    if not (reset or only or parallel or idle is not None):
+        raise click.UsageError("give --only, --parallel, --idle or --reset")
+    box, name = fleet.agent_of(conn, host, queue, fleet.SERVING)
     before = [] if reset else connection.many(conn, SET, (box, name))
-    given = {"server": server, "parallel": parallel, "idle": idle}
+    given = {"server": only, "parallel": parallel, "idle": idle}
     wanted = {
         key: value if value is not None else (before[0][key] if before else None)
         for key, value in given.items()
@@ -96,8 +105,16 @@ def set_server(
     connection.call(
         conn, "configure_server", host=box, queue=name, by=arguments.login_name(), **wanted
     )
-    said = [f"{key} {value}" for key, value in wanted.items() if value is not None]
-    click.echo(f"{box} {name}: {', '.join(said) or 'as its agent is configured'}")
+    words = {"server": "only", "parallel": "parallel", "idle": "idle"}
+    said = [f"{words[key]} {value}" for key, value in wanted.items() if value is not None]
+    reset_to = "all its servers serve again, as qwf.toml says"
+    click.echo(f"{box} {name}: {', '.join(said) or reset_to}")
+
+
+def _idle(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return draw.spell(timedelta(seconds=seconds)) if seconds else "never"
 
 
 def _length(seconds: float | None) -> timedelta | None:

@@ -3,59 +3,98 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
 from qwf_agent.config import ConfigError, close_to, unknown_key
 
 KINDS = {"openai": "/health", "ollama": "/api/version"}  # each with its default health path
 PLACEHOLDERS = ("port", "model", "path", "parallel")
-OF_A_COMMAND = ("command", "stop", "card", "idle", "start_timeout")  # not of a url
-KEYS = ("name", "kind", *OF_A_COMMAND, "url", "health", "parallel", "models")
-MODEL_KEYS = ("path", "vram_gb", "args")
+# Not of a url.
+OF_A_COMMAND = ("command", "stop", "card", "idle", "sleep", "share", "start_timeout")
+MINUS_ONE = "minus one"
+KEYS = ("name", "kind", *OF_A_COMMAND, "url", "api_key_env", "pull", "health", "parallel", "models")
+MODEL_KEYS = ("path", "served_as", "vram_gb", "args")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 LONGEST_MODEL = 200  # characters
 MOST_PARALLEL = 10_000
 UNITS = {"ms": 0.001, "s": 1, "min": 60, "h": 3600, "d": 86400}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min|h|d)")
 LONGEST_S = 366 * 86400.0
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+PORTS = {False: 80, True: 443}  # without and with TLS
 Table = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A model that a server serves under `name`. `vram_mb` is what it needs of a card, if said."""
+    """A model that jobs ask for by `name`. The server knows it by `served_as`, or by the same name.
+    `vram_mb` is what it needs of a card, if said."""
 
     name: str
     path: str | None = None
     vram_mb: int | None = None
     args: tuple[str, ...] = ()
+    served_as: str | None = None
+
+
+class Url(NamedTuple):
+    """The address of an external server. `prefix` is the path in front of /v1, /api and the health
+    path."""
+
+    secure: bool
+    host: str
+    port: int
+    prefix: str = ""
+
+    @property
+    def authority(self) -> str:
+        """Host and port as a request names them; the port only if it is not the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.secure] else f"{host}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"http{'s' * self.secure}://{self.authority}{self.prefix}"
 
 
 @dataclass(frozen=True)
 class ServerConfig:
     """One table [[server]]. Times in seconds; `idle` 0: it is never stopped; `start_timeout` None:
-    the setting model_load_grace. `address` is that of an external server."""
+    the setting model_load_grace. `url` is that of an external server, `api_key_env` the name of the
+    variable that has its key. `pull`: an operator may let it pull a model that it lacks. With
+    `sleep` it sleeps instead of being stopped, with `minus_one` it gets one request less while a
+    child uses its card."""
 
     name: str
     models: tuple[ServedModel, ...]
     kind: str = "openai"
     command: tuple[str, ...] = ()
     stop: tuple[str, ...] = ()
-    address: tuple[str, int] | None = None
+    url: Url | None = None
     health: str = "/health"
     card: str = "all"
     parallel: int = 4
     idle: float = 300.0
     start_timeout: float | None = None
+    api_key_env: str | None = None
+    pull: bool = False
+    sleep: bool = False
+    minus_one: bool = False
 
     @property
     def external(self) -> bool:
         """Whether it is an address that somebody else runs."""
-        return self.address is not None
+        return self.url is not None
+
+    @property
+    def api_key(self) -> str | None:
+        """The key that its requests carry, from the environment of the agent. It stands in no
+        database and in no log."""
+        return os.environ.get(self.api_key_env) if self.api_key_env else None
 
     @property
     def one_at_a_time(self) -> bool:
@@ -65,6 +104,11 @@ class ServerConfig:
     def model(self, name: str | None) -> ServedModel | None:
         """The model with this name, if it serves it."""
         return next((model for model in self.models if model.name == name), None)
+
+    def served_as(self, name: str) -> str:
+        """The name by which the server knows a model."""
+        model = self.model(name)
+        return (model.served_as if model else None) or name
 
     def announced(self, parallel: int, idle_s: float) -> dict[str, Any]:
         """What a worker registers about the server."""
@@ -136,26 +180,33 @@ def _read_server(table: Table, source: str, number: int) -> ServerConfig:
     name = reader.take("name", None, _is_name, "1 to 63 letters, digits, dots, dashes or _")
     if name is None:
         reader.refuse("it has no name")
-    kind = reader.take("kind", "openai", lambda kind: kind in KINDS, " or ".join(KINDS))
-    command, address = reader.words("command"), _read_url(reader)
-    if bool(command) == (address is not None):
+    kind = reader.take("kind", "openai", lambda kind: isinstance(kind, str) and kind in KINDS,
+                       " or ".join(KINDS))  # fmt: skip
+    command, url = reader.words("command"), _read_url(reader)
+    if bool(command) == (url is not None):
         reader.refuse("it needs either a command or a url")
-    if address is None:
+    if url is None:
         _check_placeholders(reader, command)
     config = ServerConfig(
-        name, (), kind, command, reader.words("stop"), address,
+        name, (), kind, command, reader.words("stop"), url,
         reader.take("health", KINDS[kind], _is_path, 'a path such as "/health"'),
         str(reader.take("card", "all", _is_card, 'a number, "all" or "none"')),
         reader.take("parallel", 4, lambda count: _is_count(count, 1, MOST_PARALLEL),
                     f"a whole number from 1 to {MOST_PARALLEL}"),
         reader.seconds("idle", 300.0) or 0.0,
         reader.seconds("start_timeout", None),
+        _read_key_name(reader, url),
+        reader.take("pull", False, lambda value: isinstance(value, bool), "true or false"),
+        reader.take("sleep", False, lambda value: isinstance(value, bool), "true or false"),
+        reader.take("share", None, lambda value: value == MINUS_ONE, f'"{MINUS_ONE}"') is not None,
     )  # fmt: skip
+    if config.pull and kind != "ollama":
+        reader.refuse('pull is for kind = "ollama": no other server can be asked to pull a model')
     return _with_models(config, reader)
 
 
-def _read_url(reader: _Reader) -> tuple[str, int] | None:
-    """Host and port of an external server."""
+def _read_url(reader: _Reader) -> Url | None:
+    """The address of an external server. A /v1 at its end is left out: requests add it."""
     url = reader.take("url", None, lambda url: isinstance(url, str), "a text")
     if url is None:
         return None
@@ -167,10 +218,26 @@ def _read_url(reader: _Reader) -> tuple[str, int] | None:
         host, port = parts.hostname, parts.port
     except ValueError:
         host = port = None
-    plain = host and parts.scheme == "http" and parts.path in ("", "/")
+    plain = host and parts.scheme in ("http", "https") and re.fullmatch(r"[!-~]+", url)
     if not plain or parts.query or parts.fragment or parts.username is not None:
-        reader.refuse(f'url has to be like "http://127.0.0.1:11434", not {json.dumps(url)}')
-    return str(host), port or 80
+        reader.refuse(
+            'url has to be like "http://127.0.0.1:11434" or "https://host/prefix", not '
+            + json.dumps(re.sub(r"[?#].*", "?***", re.sub(r"//[^/]*@", "//***@", url)))
+        )
+    secure = parts.scheme == "https"
+    prefix = parts.path.rstrip("/").removesuffix("/v1")
+    return Url(secure, str(host), port or PORTS[secure], prefix)
+
+
+def _read_key_name(reader: _Reader, url: Url | None) -> str | None:
+    """The name of the environment variable that has the key of an external server."""
+    name: str | None = reader.take(
+        "api_key_env", None, _is_variable,
+        "the name of an environment variable, not the key itself",
+    )  # fmt: skip
+    if name is not None and url is None:
+        reader.refuse("api_key_env is for a server with a url, this one has a command")
+    return name
 
 
 def _check_placeholders(reader: _Reader, command: tuple[str, ...]) -> None:
@@ -195,9 +262,18 @@ def _with_models(config: ServerConfig, reader: _Reader) -> ServerConfig:
     for name, table in tables.items():
         if not 1 <= len(name) <= LONGEST_MODEL or not name.isprintable():
             reader.refuse(f"the model {name[:40]!r} needs 1 to {LONGEST_MODEL} plain characters")
+        if (whole := _whole_name(name, table)) != name:
+            quoted = json.dumps(whole)
+            reader.refuse(f"put the name of the model in quotes: [server.models.{quoted}]")
         of_model = _Reader(table, f"{reader.where}, model {name!r}", MODEL_KEYS)
         models.append(_read_model(name, of_model, wants_path, config.one_at_a_time))
     return ServerConfig(**{**vars(config), "models": tuple(models)})
+
+
+def _whole_name(name: str, table: Table) -> str:
+    """The name as it was meant: without quotes, each dot in it begins another table."""
+    inner = next((key for key, value in table.items() if isinstance(value, dict)), None)
+    return name if inner is None else _whole_name(f"{name}.{inner}", table[inner])
 
 
 def _read_model(name: str, reader: _Reader, wants_path: bool, own: bool) -> ServedModel:
@@ -212,7 +288,8 @@ def _read_model(name: str, reader: _Reader, wants_path: bool, own: bool) -> Serv
     vram_gb = reader.take("vram_gb", None, lambda size: _is_number(size) and 0 < size < 1e6,
                           "a number of GiB above 0")  # fmt: skip
     vram_mb = None if vram_gb is None else round(vram_gb * 1024)
-    return ServedModel(name, path, vram_mb, reader.words("args"))
+    served_as = reader.take("served_as", None, _is_text, "a text")
+    return ServedModel(name, path, vram_mb, reader.words("args"), served_as)
 
 
 def _seconds(value: object) -> float | None:
@@ -241,6 +318,10 @@ def _is_card(value: object) -> bool:
 
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and NAME.fullmatch(value) is not None
+
+
+def _is_variable(value: object) -> bool:
+    return isinstance(value, str) and VARIABLE.fullmatch(value) is not None
 
 
 def _is_text(value: object) -> bool:

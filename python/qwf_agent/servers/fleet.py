@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import selectors
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
+from qwf_agent.servers.cards import Cards, Need, Resident, share_memory
 from qwf_agent.servers.config import ServerConfig
+from qwf_agent.servers.own_server import OwnServer
 from qwf_agent.servers.process import ServerProcess
-from qwf_agent.servers.server import READY, Demand, ExternalServer, OwnServer, Server
+from qwf_agent.servers.server import ASLEEP, OFF, READY, Demand, ExternalServer, Server
 from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.guardian import Guardian
 
+log = logging.getLogger("qwf_agent")
+
 NOTHING = Demand()
+Turn = tuple[float, float]  # since when it waits, and when it last made room for others
+LATE, LONG_AGO = float("inf"), float("-inf")
 
 
 class Wish(NamedTuple):
@@ -33,24 +41,6 @@ class Orders(NamedTuple):
     idle_s: float | None = None
 
 
-class Cards:
-    """Estimates of the memory that is used on the cards of the box, MiB."""
-
-    def __init__(self, sizes_mb: Mapping[str, int]) -> None:
-        self._sizes_mb = sizes_mb
-
-    def fits(self, wanted_mb: int, card: str, used_mb: Mapping[str, int]) -> bool:
-        """Whether so much more fits on a card. What is on all cards counts on each. True if the
-        size of the card is not known."""
-        if card == "none" or not self._sizes_mb:
-            return True
-        if card == "all":
-            return wanted_mb + sum(used_mb.values()) <= sum(self._sizes_mb.values())
-        size_mb = self._sizes_mb.get(card)
-        used = used_mb.get(card, 0) + used_mb.get("all", 0)
-        return size_mb is None or wanted_mb + used <= size_mb
-
-
 class Fleet:
     """Steps the servers, and decides between them."""
 
@@ -61,18 +51,43 @@ class Fleet:
         selector: selectors.BaseSelector,
         guardian: Guardian,
         groups: ControlGroups | None,
+        box: str,
     ) -> None:
-        self._cards = cards
+        self.cards = cards
+        self._held: dict[object, Resident] = {}  # what children hold on cards
+        self._children: dict[object, Resident] = {}  # the same with what they may load now
+        self._evicted_at: dict[object, float] = {}  # when a server or a child made room last
         self.own: list[OwnServer] = []
         self.servers: list[Server] = []
         for config in configs:
-            if config.external:
-                self.servers.append(ExternalServer(config, selector))
+            if config.url is not None:
+                self.servers.append(ExternalServer(config, config.url, selector))
                 continue
             group = None if groups is None else groups.make(limited=False)
-            server = OwnServer(config, selector, partial(ServerProcess, selector, guardian, group))
+            server = OwnServer(
+                config, selector, partial(ServerProcess, selector, guardian, group),
+                partial(ServerProcess, selector, guardian, None),
+            )  # fmt: skip
+            server.too_big = self._too_big(server)
             self.own.append(server)
             self.servers.append(server)
+        for one in self.servers:
+            one.box = box
+
+    def _too_big(self, server: OwnServer) -> dict[str, str]:
+        """The models of the server that its card can never hold, each with why."""
+        card, names = server.config.card, [model.name for model in server.config.models]
+        if not self.cards.knows(card):
+            return {}
+        whole_mb = self.cards.free_mb(card, [], None)
+        needed_mb = {
+            name: server.vram_mb(name if server.config.one_at_a_time else None) for name in names
+        }
+        return {
+            name: f"{name} needs {mb} MiB, and card {card} has {whole_mb} MiB for models: "
+                  "correct vram_gb or card in qwf.toml"
+            for name, mb in needed_mb.items() if mb > whole_mb
+        }  # fmt: skip
 
     def apply(self, orders: Orders) -> None:
         """Follow what operators have set."""
@@ -90,9 +105,11 @@ class Fleet:
         return sorted(name for name in names if self.choice(name))
 
     def choice(self, model: str) -> list[Server]:
-        """The servers that may serve the model, those that are ready for it first."""
+        """The servers that may serve the model: those that are ready for it, then those that only
+        have to wake up, then the others."""
         found = [server for server in self.servers if server.may_serve(model)]
-        return sorted(found, key=lambda server: not server.is_ready_for(model))
+        return sorted(found, key=lambda server: (not server.is_ready_for(model),
+                                                 not server.is_asleep_with(model)))  # fmt: skip
 
     def announced(self) -> list[dict[str, Any]]:
         """What a worker registers about them."""
@@ -106,83 +123,164 @@ class Fleet:
         return changed
 
     def step(
-        self, now: float, demands: Mapping[str, Demand], wish: Wish, used_mb: Mapping[str, int]
-    ) -> None:
-        """Let each server do what is due, then start, switch and stop. `used_mb` is what others
-        use on each card."""
-        for server in self.servers:
-            server.step(now, demands.get(server.config.name, NOTHING))
+        self, now: float, demands: Mapping[str, Demand], wish: Wish,
+        residents: Iterable[Resident] = (), needs: Iterable[Need] = (),
+    ) -> set[object]:  # fmt: skip
+        """Let each server do what is due, then start, switch and stop. `residents` are the models
+        that children of the agent hold on cards, `needs` those that they want to load there;
+        returns the keys of the needs that are met."""
+        self.cards.wants_reading = False
+        self._step_servers(now, demands)
+        self._take_residents(residents, now)
+        turns: list[tuple[Turn, OwnServer | Need]] = []
         for server in self.own:
-            demand = demands.get(server.config.name, NOTHING)
             server.keep = wish.policy == "pause"
             if wish.policy == "hard":
                 server.kill(now)
             elif wish.policy == "drain" or not server.enabled:
                 server.drain(now)
             elif wish.policy in (None, "pause"):
-                self._serve(server, demand, now, wish, used_mb)
+                waiting = demands.get(server.config.name, NOTHING).waiting.values()
+                since = now if server.due_for_retry(now) else LATE
+                turns.append((self._turn(server, min(waiting, default=since)), server))
+        turns += [(self._turn(need.key, need.since), need) for need in needs]
+        met = set()
+        for (since, _), who in sorted(turns, key=itemgetter(0)):  # what waits longest comes first
+            if isinstance(who, OwnServer):
+                self._serve(who, demands.get(who.config.name, NOTHING), since, now, wish)
+            elif self._why_not(who._replace(since=since), now, wish, with_driver=False) is None:
+                met.add(who.key)
+                self._children[who.key] = Resident(
+                    who.key, who.card, who.mb, True, now, 0.0, lambda: None, loading=True
+                )
+        return met
+
+    def _step_servers(self, now: float, demands: Mapping[str, Demand]) -> None:
+        held_mb = {server: server.held_mb for server in self.own}
+        for server in self.servers:
+            server.step(now, demands.get(server.config.name, NOTHING))
+        for own, before_mb in held_mb.items():
+            if not own.held_mb:
+                self.cards.note_freed(own.config.card, before_mb, now)
+
+    def _take_residents(self, residents: Iterable[Resident], now: float) -> None:
+        """Take in what children hold now, and note what they do not hold any more."""
+        before, self._held = self._held, {one.key: one for one in residents}
+        for key, one in before.items():
+            left_mb = self._held[key].mb if key in self._held else 0
+            self.cards.note_freed(one.card, one.mb - left_mb, now)
+        self._children = dict(self._held)
+
+    def _turn(self, key: object, since: float) -> Turn:
+        """Since when a server or a child waits for its turn. What has made room for others waits
+        from then on, and after all others, else it would come back before them."""
+        evicted_at = self._evicted_at.get(key, LONG_AGO)
+        return max(since, evicted_at), evicted_at
 
     def _serve(
-        self, server: OwnServer, demand: Demand, now: float, wish: Wish, used_mb: Mapping[str, int]
+        self, server: OwnServer, demand: Demand, since: float, now: float, wish: Wish
     ) -> None:
         """Start the server for what waits for it, or switch it to another model."""
         wanted = server.wanted(demand)
         if server.due_for_retry(now):
-            wanted = next(iter(demand.waiting), server.config.models[0].name)
-            if self._has_room(server, wanted, used_mb):
-                server.start(wanted, now, wish.start_timeout_s)
+            wanted = next(iter(demand.waiting), server.model_to_try())
         elif wanted is None:
+            server.no_room_since = None
             return
-        elif server.may_start:
-            patient = now < demand.waiting[wanted] + wish.affinity_s
-            if self._make_room(server, wanted, now, used_mb, patient):
-                server.start(wanted, now, wish.start_timeout_s)
         elif server.state == READY:
             self._switch(server, demand, now, wish)
+            return
+        elif server.state == ASLEEP and not server.is_asleep_with(wanted):
+            server.drain(now, wanted)
+            return
+        elif server.state != ASLEEP and (server.state != OFF or server.has_process):
+            return
+        mb = server.vram_mb(wanted if server.config.one_at_a_time else None)
+        why_not = self._why_not(Need(server, server.config.card, mb, since), now, wish)
+        server.no_room_since = (server.no_room_since or now) if why_not else None
+        if why_not is None and server.state == ASLEEP:
+            server.wake(now, wish.start_timeout_s)
+        elif why_not is None:
+            server.start(wanted, now, wish.start_timeout_s)
+        elif why_not:
+            server.error = why_not
 
     def _switch(self, server: OwnServer, demand: Demand, now: float, wish: Wish) -> None:
         """Let the server end with its model if another one waits and either nobody needs its own,
-        or the other has waited long enough."""
+        or the other has waited long enough and this one has had as long for its jobs."""
         others = {name: at for name, at in demand.waiting.items() if name != server.model}
         if server.model is None or not others:
             return
         longest = min(others, key=lambda name: others[name])
         in_use = demand.inflight or server.model in demand.waiting
-        if not in_use or now >= others[longest] + wish.affinity_s:
+        if not in_use or now >= max(others[longest], server.since) + wish.affinity_s:
             server.drain(now, longest)
 
-    def _make_room(
-        self, server: OwnServer, model: str, now: float, used_mb: Mapping[str, int], patient: bool
-    ) -> bool:
-        """Whether the card of the server has room for the model. If it has none, idle servers of
-        that card are stopped, those that load fastest first; unless `patient`, busy ones too."""
-        if self._has_room(server, model, used_mb):
-            return True
-        card = server.config.card
-        others = [
-            other for other in self.own
-            if other is not server and other.state == READY and other.vram_mb(other.model)
-            and (other.config.card == card or "all" in (card, other.config.card))
-        ]  # fmt: skip
-        if not any(other.state != READY and other.has_process for other in self.own):
-            idle = [other for other in others if not other.busy]
-            for other in sorted(
-                idle or ([] if patient else others), key=lambda one: one.load_s or 0
-            ):
-                other.drain(now)
-                break
-        server.error = f"card {card}: no room for {server.vram_mb(model)} MiB"
-        return False
+    def _why_not(self, need: Need, now: float, wish: Wish, with_driver: bool = True) -> str | None:
+        """None if what is needed may come to its card now; else why not, empty if it is a matter of
+        a moment. If there is no room, something leaves. On each card one model loads at a time.
+        What a child has taken of its card before cannot be told from what it takes then, so for a
+        child the driver is not asked."""
+        if not self.cards.knows(need.card):
+            return None
+        residents = [one for one in self._residents(need.card, now) if one.key is not need.key]
+        if any(one.loading for one in residents):
+            return f"card {need.card}: another model is loading"
+        if not self.cards.has_settled(need.card, now):
+            return ""
+        if not need.mb:
+            return None
+        if with_driver and not self.cards.is_read(now):
+            return ""
+        free_mb = self.cards.free_mb(need.card, residents, now if with_driver else None)
+        if need.mb <= free_mb:
+            return None
+        self._make_room(need, residents, need.mb - free_mb, now, wish)
+        return f"card {need.card}: no room for {need.mb} MiB, {max(0, free_mb)} MiB are free"
 
-    def _has_room(self, server: OwnServer, model: str, used_mb: Mapping[str, int]) -> bool:
-        """Whether the card has room for the model beside all that is on it."""
-        used = dict(used_mb)
-        for other in self.own:
-            if other is not server and other.has_process:
-                card = other.config.card
-                used[card] = used.get(card, 0) + other.vram_mb(other.model)
-        one = model if server.config.one_at_a_time else None
-        return self._cards.fits(server.vram_mb(one), server.config.card, used)
+    def _make_room(
+        self, need: Need, residents: list[Resident], lacking_mb: int, now: float, wish: Wish
+    ) -> None:
+        """Let one model leave the card: of those that are idle what loads fastest; after
+        affinity_max_wait also one that is in use, if it was there as long. None leaves while
+        another does. If all of them together are too small, servers that are asleep are stopped:
+        the rest of their memory may be what is missing."""
+        staying = [one for one in residents if not one.leaving]
+        if len(staying) < len(residents) or need.since == LATE:  # nobody waits for it
+            return
+        impatient = now >= need.since + wish.affinity_s
+        if sum(one.mb for one in staying) < lacking_mb:
+            for server in self.own if impatient else ():
+                if server.state == ASLEEP and share_memory(need.card, server.config.card):
+                    server.drain(now)
+            return
+        may_leave = [
+            one for one in staying
+            if one.mb and (not one.busy or (impatient and now >= one.since + wish.affinity_s))
+        ]  # fmt: skip
+        if may_leave:
+            chosen = min(may_leave, key=lambda one: (one.busy, one.load_s))
+            log.info("card %s: %d MiB leave it, %d MiB are needed",
+                     chosen.card, chosen.mb, need.mb)  # fmt: skip
+            self._evicted_at[chosen.key] = now
+            chosen.evict()
+
+    def _residents(self, card: str, now: float) -> list[Resident]:
+        """What is on the card, or on all of them, with what is on its way."""
+        children = [
+            one._replace(leaving=self._evicted_at.get(one.key, LONG_AGO) >= one.since)
+            for one in self._children.values()
+        ]
+        servers = [server.resident(now) for server in self.own if server.has_process]
+        return [one for one in children + servers if share_memory(card, one.card)]
+
+    def uses_cards(self) -> bool:
+        """Whether a server is on a card whose size is known."""
+        return any(self.cards.knows(server.config.card) for server in self.own)
+
+    def held_mb(self, card: str) -> int:
+        """The estimates of what servers have of the card now."""
+        return sum(one.held_mb for one in self.own if share_memory(card, one.config.card))
 
     def is_down(self) -> bool:
         """Whether no process is left."""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from qwf_agent.system.fork import fork_helper
 
 ANSWER_S, AGAIN_S = 10.0, 60.0
-READ_BYTES = 256
+READ_BYTES, MOST = 256, 4  # bytes of an answer, and addresses in it
 
 
 class Lookup:
@@ -23,13 +23,26 @@ class Lookup:
     """
 
     def __init__(self, selector: selectors.BaseSelector, host: str) -> None:
-        self.address = host if _is_number(host) else None
+        self._addresses = [host] if _is_number(host) else []
         self.why = "its name is not looked up yet"  # why there is no address
         self._selector = selector
         self._host = host
-        self._ask_at = float("inf") if self.address else 0.0
+        self._ask_at = float("inf") if self._addresses else 0.0
         self._give_up_at = 0.0
         self._pid = self._reader = -1
+        self._tried = 0
+
+    @property
+    def address(self) -> str | None:
+        """The address to use; None if none is known."""
+        return self._addresses[0] if self._addresses else None
+
+    def try_next(self) -> bool:
+        """Use the next address of the name, because nobody answers at this one: localhost may be
+        ::1 first, and the server listen on 127.0.0.1. Returns whether it was not tried yet."""
+        self._addresses = self._addresses[1:] + self._addresses[:1]
+        self._tried += 1
+        return self._tried % max(1, len(self._addresses)) > 0
 
     def step(self, now: float) -> None:
         """Ask if it is time, and give up a process that takes too long."""
@@ -38,7 +51,11 @@ class Lookup:
                 self._end("its name server does not answer")
         elif now >= self._ask_at:
             self._ask_at, self._give_up_at = now + AGAIN_S, now + ANSWER_S
-            self._reader, writer = os.pipe()
+            try:
+                self._reader, writer = os.pipe()
+            except OSError as error:
+                self.why = f"no pipe to look up its name: {error}"
+                return
             try:
                 self._pid = fork_helper(
                     "qwf-lookup", lambda: _look_up(self._host, writer), [writer]
@@ -52,8 +69,9 @@ class Lookup:
             self._selector.register(self._reader, selectors.EVENT_READ, self._on_answer)
 
     def _on_answer(self) -> None:
-        found = os.read(self._reader, READ_BYTES).decode()
-        self.address = found or self.address
+        found = os.read(self._reader, READ_BYTES).decode().split()
+        if set(found) - set(self._addresses) or not self.address:
+            self._addresses = found
         self._end("" if self.address else "its name has no address")
 
     def _end(self, why: str) -> None:
@@ -69,7 +87,8 @@ class Lookup:
 def _look_up(host: str, writer: int) -> None:
     with suppress(OSError):
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        os.write(writer, str(found[0][4][0]).encode())
+        numbers = dict.fromkeys(str(one[4][0]) for one in found)
+        os.write(writer, " ".join(list(numbers)[:MOST]).encode())
 
 
 def _is_number(host: str) -> bool:

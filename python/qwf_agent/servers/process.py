@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import selectors
+import shutil
 import signal
 import socket
 import traceback
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from qwf_agent.system.cgroup import ControlGroup
 from qwf_agent.system.fork import die_with_parent
 from qwf_agent.system.gpu import visible_devices
-from qwf_agent.system.guardian import MARK, Guardian
+from qwf_agent.system.guardian import MARK, Guardian, Stop
 from qwf_agent.system.log_pipe import MARK_BYTES, LogPipe
 from qwf_agent.system.processes import end_tree, is_exiting, kill_group, kill_tree
 
-LOG_BYTES = 1 << 16
+LOG_BYTES, SENT_BYTES = 1 << 16, 4096  # kept of each process; sent with a heartbeat
+# What is no text, one character a byte: a bad byte of UTF-8, or a control character.
+NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\udc80-\udcff]")
 CANNOT_START = 127  # exit code, as of a shell
 # A model server needs no database: it does not get the addresses and passwords of one.
 SECRET = ("QWF_", "PG", "DATABASE_URL")
@@ -41,6 +45,23 @@ def environment_for(card: str) -> dict[str, str]:
     return {"HF_HUB_OFFLINE": "1", **kept, **visible_devices(card)}
 
 
+class Printed(NamedTuple):
+    """What a server has printed since its agent started, over all its processes: the end of it, and
+    how many bytes it is."""
+
+    end: bytes = b""
+    length: int = 0
+
+    def then(self, log: LogPipe) -> Printed:
+        """The same with what the next process has printed."""
+        end = self.end + log.end(SENT_BYTES)
+        return Printed(end[-SENT_BYTES:], self.length + log.printed)
+
+    def text(self, max_bytes: int) -> str:
+        """The end of it as text that has as many bytes: a byte that is no text becomes "?"."""
+        return NO_TEXT.sub("?", self.end[-max_bytes:].decode(errors="surrogateescape"))
+
+
 class ServerProcess:
     """A process from fork to exit, in a session of its own. Nothing here blocks."""
 
@@ -51,8 +72,11 @@ class ServerProcess:
         group: ControlGroup | None,
         argv: list[str],
         environment: dict[str, str],
+        stop: list[str],
     ) -> None:
-        """Fork. Raises OSError if the system is out of processes or descriptors."""
+        """Fork. The guardian runs the argv `stop`, if there is one, should the agent be killed
+        before this process has ended. Raises OSError if the system is out of processes or
+        descriptors."""
         self._selector = selector
         self._guardian = guardian
         self._group = group
@@ -69,7 +93,7 @@ class ServerProcess:
             raise
         finally:  # the new process never gets here
             os.close(into)
-        guardian.add(self.pid)
+        guardian.add(self.pid, Stop(stop, environment) if stop else None)
         selector.register(out, selectors.EVENT_READ, self._on_log)
 
     def end(self) -> None:
@@ -114,6 +138,15 @@ class ServerProcess:
             self._selector.unregister(self.log.fd)
 
 
+def _why_no_start(program: str, environment: dict[str, str], error: OSError) -> str:
+    """What to say of a program that the system cannot start."""
+    found = shutil.which(program, os.F_OK, environment.get("PATH", os.defpath))
+    if isinstance(error, FileNotFoundError) and found is None:
+        where = "" if os.sep in program else " in the PATH of the agent"
+        return f"there is no program {program}{where}"
+    return f"cannot start {program}: {os.strerror(error.errno or 0)}"
+
+
 def _run(
     argv: list[str], environment: dict[str, str], output: int, parent: int,
     group: ControlGroup | None,
@@ -135,7 +168,7 @@ def _run(
             os.dup2(source, target)
         os.execvpe(argv[0], argv, environment)  # noqa: S606 - an argv from qwf.toml, no shell
     except OSError as error:
-        os.write(2, f"cannot start {argv[0]}: {error}\n".encode())
+        os.write(2, f"{_why_no_start(argv[0], environment, error)}\n".encode())
     except BaseException:
         traceback.print_exc()
     finally:

@@ -51,7 +51,11 @@ class LogPipe:
 
     def tail(self, max_bytes: int) -> str:
         """The end of the output since the last mark, at most `max_bytes`."""
-        return decode(self._tail[-max_bytes:])
+        return decode(self.end(max_bytes))
+
+    def end(self, max_bytes: int) -> bytes:
+        """The same as `tail`, as it was printed."""
+        return self._tail[-max_bytes:]
 
     def _feed(self, data: bytes) -> None:
         *ended, rest = (self._tail + data).split(self.mark)

@@ -38,8 +38,7 @@ class Cards:
     """The cards as a thread last read them: a driver may answer late, or never."""
 
     def __init__(self) -> None:
-        self._seen: list[gpu.Card] = []
-        self._seen_at = 0.0
+        self._seen: tuple[float, list[gpu.Card]] = (0.0, [])  # when, and what
         self._first = threading.Event()
         self._started = False
 
@@ -52,16 +51,16 @@ class Cards:
                 "vram_used_mb": card.used_bytes // MIB,
                 "vram_total_mb": card.total_bytes // MIB,
             }
-            for card in self._read()
+            for card in self._read()[1]
         ]
 
     def uses(self) -> dict[str, Any]:
         """By number of the card: its use in percent and its used memory in bytes; and when that was
-        measured."""
-        seen = {card.number: [card.use_percent, card.used_bytes] for card in self._read()}
-        return {"at": self._seen_at, "uses": seen}
+        measured, at the earliest."""
+        at, cards = self._read()
+        return {"at": at, "uses": {one.number: [one.use_percent, one.used_bytes] for one in cards}}
 
-    def _read(self) -> list[gpu.Card]:
+    def _read(self) -> tuple[float, list[gpu.Card]]:
         if not self._started:
             self._started = True
             threading.Thread(target=self._watch, daemon=True).start()
@@ -72,7 +71,8 @@ class Cards:
         driver = gpu.find_driver()
         while driver is not None:
             with suppress(Exception):  # the driver failed this time: keep the last reading
-                self._seen, self._seen_at = driver(), time.monotonic()
+                at = time.monotonic()
+                self._seen = at, driver()
             self._first.set()
             time.sleep(CARDS_S)
         self._first.set()

@@ -74,7 +74,7 @@ ACTIONS: dict[str, Action] = {
     "create_queue": Action(
         {
             "name": "text", "lease": "interval", "timeout": "interval", "retention": "interval",
-            "max_running": "int", "placement": "text",
+            "max_running": "int", "placement": "text", "keep_completed": "boolean",
         },
         "queue {name} is stored",
     ),

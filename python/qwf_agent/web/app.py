@@ -32,6 +32,7 @@ CSP = (
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
     "base-uri 'none'"
 )
+SANDBOX_CSP = CSP.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
 HEADERS = {
     "Content-Security-Policy": CSP,
     "X-Content-Type-Options": "nosniff",
@@ -63,11 +64,12 @@ def create_app(
 def build(
     dsn: str, who: Access, hosts: Sequence[str], trust_proxy: bool = False,
     listen_dsn: str | None = None, files: Sequence[Root] = (), link_secret: bytes | None = None,
+    sandbox: Path | None = None,
 ) -> ASGIApp:  # fmt: skip
     """The page for people whom `who` knows, at `hosts`: the names browsers may reach it by.
 
     With `trust_proxy`, X-Forwarded-Prefix and X-Forwarded-Proto say how browsers reach it. Without
-    a `link_secret` there are no signed links.
+    a `link_secret` there are no signed links. `sandbox` is the folder of a built sandbox, or None.
     """
     data = database.Database(dsn)
     snapshot = Snapshot(data, listen_dsn)
@@ -83,6 +85,7 @@ def build(
         Route("/healthz", _alive),
         Route("/readyz", site.ready),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
+        *([Mount("/sandbox", Sandbox(directory=sandbox, html=True))] if sandbox else []),
         *who.routes(),
     ]
 
@@ -98,7 +101,18 @@ def build(
     app.state.listener = snapshot.listener
     app.state.health = Health(data, snapshot.tell)
     app.state.files, app.state.makes_links = files, link_secret is not None
+    app.state.sandbox = sandbox is not None
     return Guard(app, hosts, trust_proxy)
+
+
+class Sandbox(StaticFiles):
+    """The files of the sandbox, with a policy that lets Postgres run: it is WebAssembly."""
+
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        """As for any file, with the policy of the sandbox."""
+        answer = super().file_response(*args, **options)
+        answer.headers["Content-Security-Policy"] = SANDBOX_CSP
+        return answer
 
 
 class Guard:

@@ -5,6 +5,7 @@ Agents send samples and statistics as they like, so every value is checked here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,8 @@ MIB = 2**20
 MOST_DOTS = 16  # slots drawn one by one
 MOST_CARDS = 64
 HOT = 90  # percent
+HOLDING = ("starting", "ready", "draining", "stopping")  # states of a server with a process
+ON = ("idle", "busy")  # states of a worker that takes orders
 SET = ("only_server", "set_parallel", "set_idle")
 
 
@@ -25,7 +28,7 @@ class Model:
     """A model that a worker has loaded."""
 
     name: str
-    queue: str
+    queues: list[str]  # of its agent, first one whose worker takes orders
     busy: bool
     warm_s: float | None  # since it was loaded
     left_s: float | None  # until it is unloaded, if no job needs it; None while it is in use
@@ -33,13 +36,14 @@ class Model:
 
 @dataclass
 class Card:
-    """A card, and the models in it."""
+    """A card, the models in it, and the model servers that hold a part of it."""
 
     id: str
     use: float | None
     vram_used: float | None  # bytes
     vram_total: float | None
     models: list[Model] = field(default_factory=list)
+    servers: Rows = field(default_factory=list)
 
 
 @dataclass
@@ -75,14 +79,48 @@ class Box:
     avoided: int = 0
 
     @property
+    def agents(self) -> list[Rows]:
+        """Its workers by agent: those of one process share its slots, models and servers."""
+        found: dict[Any, Rows] = {}
+        seen: Counter[Any] = Counter()  # agents in containers may have the same process id
+        for worker in self.workers:
+            process, queue = worker["pid"] or worker["worker"], worker["queue"]
+            found.setdefault((process, seen[process, queue]), []).append(worker)
+            seen[process, queue] += 1
+        return list(found.values())
+
+    @property
     def slots(self) -> int:
-        """Bodies that its live workers run at once."""
-        return sum(int(worker["slots"] or 0) for worker in self.workers)
+        """Bodies that its agents run at once."""
+        return sum(max(int(one["slots"] or 0) for one in agent) for agent in self.agents)
 
     @property
     def running(self) -> int:
         """Bodies that run."""
         return sum(int(worker["running"] or 0) for worker in self.workers)
+
+    @property
+    def servers(self) -> Rows:
+        """Its model servers."""
+        return [server for served in self.served for server in served.servers]
+
+    def loadable(self, worker: dict[str, Any]) -> list[str]:
+        """The models to offer for loading at a worker: those of its servers that somebody can
+        start, and the others of its agent once, at the first of its workers that is on."""
+        agent = next(one for one in self.agents if worker in one)
+        ours = {one["worker"] for one in agent}
+        servers = [server for server in self.servers if server["worker"] in ours]
+        found = {
+            model
+            for server in servers
+            if server["worker"] == worker["worker"] and server["state"] != "not chosen"
+            and (not server["external"] or server["kind"] == "ollama")
+            for model in server["models"]
+        }  # fmt: skip
+        if worker is next((one for one in agent if one["state"] in ON), None):
+            served = {model for server in servers for model in server["models"]}
+            found |= set(worker["models"] or ()) - served
+        return sorted(found) if worker["state"] in ON else []
 
     @property
     def versions(self) -> list[str]:
@@ -103,9 +141,13 @@ def boxes(
         if worker["state"] != "dead":
             box = found.setdefault(worker["host"], Box(worker["host"]))
             box.workers.append(worker)
-            _add_statistics(box, worker, model_idle_s)
     for box in found.values():
-        box.served = _served([server for server in servers if server["host"] == box.name])
+        for agent in box.agents:
+            _add_statistics(box, agent, model_idle_s)
+        of_box = [server for server in servers if server["host"] == box.name]
+        box.served = _served(of_box)
+        for card in box.cards:
+            card.servers = [server for server in of_box if _holds(server, card)]
     return [found[name] for name in sorted(found)]
 
 
@@ -132,7 +174,10 @@ def _card(given: dict[str, Any], place: int) -> Card:
     )
 
 
-def _add_statistics(box: Box, worker: dict[str, Any], model_idle_s: float) -> None:
+def _add_statistics(box: Box, agent: Rows, model_idle_s: float) -> None:
+    """Add what an agent reports. All its workers report the same."""
+    worker, *_ = agent = sorted(agent, key=lambda one: one["state"] not in ON)
+    queues = [one["queue"] for one in agent]
     statistics = worker["stats"] if isinstance(worker["stats"], dict) else {}
     box.loads += int(number(statistics.get("model_loads")) or 0)
     box.load_s += number(statistics.get("model_load_s")) or 0.0
@@ -140,17 +185,17 @@ def _add_statistics(box: Box, worker: dict[str, Any], model_idle_s: float) -> No
     silent_s = worker["last_seen"].total_seconds()
     for held in _dicts(statistics.get("models")):
         if isinstance(held.get("model"), str):
-            model = _model(held, worker["queue"], silent_s, model_idle_s)
+            model = _model(held, queues, silent_s, model_idle_s)
             card = next((one for one in box.cards if one.id == str(held.get("card"))), None)
             (card or box).models.append(model)
 
 
-def _model(held: dict[str, Any], queue: str, silent_s: float, model_idle_s: float) -> Model:
+def _model(held: dict[str, Any], queues: list[str], silent_s: float, model_idle_s: float) -> Model:
     warm_s, idle_s = number(held.get("warm_s")), number(held.get("idle_s"))
     busy = bool(held.get("busy"))
     return Model(
         held["model"],
-        queue,
+        queues,
         busy,
         None if warm_s is None else warm_s + silent_s,
         None if busy or idle_s is None else max(0.0, model_idle_s - idle_s - silent_s),
@@ -164,6 +209,11 @@ def _served(of_box: Rows) -> list[Served]:
         Served(queue, sorted((s for s in of_box if s["queue"] == queue), key=words.by_trouble))
         for queue in queues
     ]
+
+
+def _holds(server: dict[str, Any], card: Card) -> bool:
+    """Whether a process of the server has memory of the card, as far as it is configured."""
+    return server["state"] in HOLDING and server["card"] in (card.id, "all")
 
 
 def _dicts(given: Any) -> Sequence[dict[str, Any]]:

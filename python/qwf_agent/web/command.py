@@ -6,6 +6,7 @@ import gc
 import logging
 import secrets
 import webbrowser
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -53,6 +54,11 @@ CLEAR_TEXT = (
     metavar="[HOST=]DIR",
     help="Show the files of jobs below this folder: of one host, or of all on a shared disk.",
 )
+@click.option(
+    "--sandbox",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of a sandbox (make sandbox-build), linked in the menu.",
+)
 @click.option("--insecure-http", is_flag=True, help="Sign in without TLS on a network.")
 @connection.dsn_option
 def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: Any) -> None:
@@ -82,7 +88,10 @@ def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: An
     listen = options["listen_dsn"]
     listen_dsn = None if listen is None else config.read_dsn(listen, "--listen-dsn")
     roots = [_root(folder) for folder in options["folders"]]
-    page = app.build(where, who, hosts, options["trust_proxy"], listen_dsn, roots, _link_secret())
+    page = app.build(
+        where, who, hosts, options["trust_proxy"], listen_dsn, roots, _link_secret(),
+        _sandbox(options["sandbox"]),
+    )  # fmt: skip
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     listening = _listen(uvicorn, host, port)
     scheme = "https" if options["tls_cert"] else "http"
@@ -111,6 +120,16 @@ def _root(text: str) -> Root:
         return files.parse_root(text)
     except ValueError as error:
         raise config.ConfigError(f"--files: {error}") from None
+
+
+def _sandbox(folder: Path | None) -> Path | None:
+    """The folder, if a sandbox was built there. Raises ConfigError."""
+    if folder is not None and not (folder / "qwf.data").is_file():
+        raise config.ConfigError(
+            f"--sandbox: no sandbox was built in {folder}; `make sandbox-build` in a checkout"
+            " builds one in build/sandbox"
+        )
+    return folder
 
 
 def _link_secret() -> bytes | None:

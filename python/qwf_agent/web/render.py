@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from functools import partial
@@ -22,15 +23,14 @@ from qwf_agent.cli.draw.visible import visible
 from qwf_agent.web import actions
 from qwf_agent.web.access import Session
 from qwf_agent.web.database import Look, named_call
+from qwf_agent.web.masking import masked
 from qwf_agent.web.page import Page
 
 TEMPLATES = Path(__file__).with_name("templates")
 LIVE, LIVE_END = "<!--live-->", "<!--/live-->"  # no text of a value can hold these: it is escaped
 THEMES = ("auto", "light", "dark")
-SECRET_KEYS = ("password", "passwd", "token", "secret", "authorization", "api_key", "apikey")
-MOST_COUNTED = 10_000  # of jobs, by queue_glance
+MOST_COUNTED = 10_000  # of jobs, by queue_depth, which estimates more
 RUN_OR_JOB = re.compile(r"\b(run|job) ([0-9]{1,19})\b", re.ASCII)
-MASK = "••••••"
 MENU = (  # path, name, its key after g
     ("/", "Overview", "o"),
     ("/runs", "Runs", "r"),
@@ -139,7 +139,7 @@ def clock(when: datetime, zone: ZoneInfo | timezone) -> str:
 
 
 def capped(count: int, more: bool = False, most: int = MOST_COUNTED) -> str:
-    """A count that stops at 10,001, or above `most`."""
+    """A count, exact up to `most`."""
     return f"> {min(count, most):,}" if more or count > most else f"{count:,}"
 
 
@@ -164,18 +164,8 @@ def length(value: Any) -> str:
 
 
 def as_json(value: Any) -> str:
-    """A value as JSON to read, with the values of secret-looking keys masked."""
+    """A value as JSON to read, without texts that may be secret."""
     return json.dumps(masked(value), indent=2, ensure_ascii=False, default=str)
-
-
-def masked(value: Any) -> Any:
-    """The value without what stands under keys like `password`: against shoulders."""
-    if isinstance(value, dict):
-        return {
-            key: MASK if any(word in str(key).lower() for word in SECRET_KEYS) else masked(item)
-            for key, item in value.items()
-        }
-    return [masked(item) for item in value] if isinstance(value, list) else value
 
 
 def _shown(value: Any) -> Any:
@@ -222,11 +212,16 @@ _ENVIRONMENT.filters |= {
     "length": length,
     "as_json": as_json,
     "size": words.size,
+    "tokens": words.tokens,
+    "served": words.served,
+    "server_error": words.server_error,
+    "spell": lambda seconds: words.spell(timedelta(seconds=seconds)),
     "gist": words.gist,
     "queue_state": words.queue_state,
     "brief": words.brief,
     "capped": capped,
     "classname": classname,
+    "shell": shlex.quote,
     "sign": lambda status: words.LOOKS.get(status, ("●", ""))[0],
     "utc": utc,
     "with_paths": with_paths,

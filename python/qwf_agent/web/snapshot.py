@@ -19,10 +19,11 @@ from qwf_agent.web.listen import CONTROL, EVENTS, METRICS, Listener, sample
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
-QUEUES = "select * from qwf.queue_glance order by queue"
+QUEUES = "select * from qwf.queue_depth order by queue"
 RUNS = "select * from qwf.find_runs(max_rows => 30)"
 WORKERS = """
-select f.*, c.stop_policy, c.requested_by, w.stats, w.models, w.labels, w.tasks
+select f.*, c.stop_policy, c.requested_by, w.stats - 'servers' as stats, w.models, w.labels,
+  w.tasks
 from qwf.fleet f
 join qwf.workers w on w.id = f.worker
 left join qwf.worker_controls c
@@ -64,10 +65,12 @@ TOPICS: dict[str, LiteralString] = {
     "questions": QUESTIONS,
     "runs": RUNS,
 }
-# Columns that grow by themselves: that time passes is no news. Pages that show them ask again.
-PASSING = frozenset(
-    {"age", "deadline_in", "head_wait", "last_seen", "oldest_wait", "seconds", "since_s"}
-)
+# Columns that change by themselves or all the time, which is no news. Pages that show them ask
+# again.
+PASSING = frozenset({
+    "age", "deadline_in", "head_wait", "last_seen", "oldest_wait", "seconds", "since_s",
+    "tokens", "prompt_tokens", "tokens_per_s",
+})  # fmt: skip
 INTERVAL_S = 1.0
 CANCEL_AGAIN_S = 0.5
 HURRIED_S = 0.25  # the shortest pause, when somebody has changed something

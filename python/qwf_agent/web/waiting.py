@@ -72,6 +72,15 @@ order by f.project_fits::int + f.task_fits::int + f.model_fits::int + f.vram_fit
   + f.labels_fit::int + (o.host is null)::int desc, held.jobs < w.slots desc, w.host, w.id
 limit 20
 """
+# The model servers that could serve the job, but do not work.
+TROUBLED = """
+select s.host, s.queue, s.server, s.worker, s.state, s.external,
+  left(split_part(btrim(s.error, E' \\n'), E'\\n', 1), 300) as error
+from qwf.servers s
+where s.queue = %(queue)s and %(model)s = any (s.models) and s.state = any (%(states)s)
+order by s.host, s.server
+limit 5
+"""
 NEEDS = """
 select d.id, d.node_id, d.status, d.on_failure
 from qwf.graph_edges e

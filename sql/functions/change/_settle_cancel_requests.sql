@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/change/_settle_cancel_requests
 -- Purpose: Settles requests to cancel jobs that are no longer running.
 -- Guarantees: A request that committed while its job was requeued or ended is neither lost nor kept
---   for ever. A request that cannot be settled does not stop the others.
+--   for ever, nor is what else was written about a job that has left no row. A request that cannot
+--   be settled does not stop the others.
 -- Locks: requests, runs and jobs that are free.
 -- Called by: _tick_part.
 
@@ -17,14 +18,16 @@ declare
   v_count int := 0;
 begin
   for v_request in
-    select c.job_id, c.reason, j.run_id, j.finished_at
-    from qwf.cancel_requests c join qwf.jobs j on j.id = c.job_id
-    where j.status <> 'running'
+    select c.job_id, c.reason, j.id is null as gone, j.run_id, j.finished_at
+    from qwf.cancel_requests c left join qwf.jobs j on j.id = c.job_id
+    where j.id is null or j.status <> 'running'
     limit 100
     for no key update of c skip locked
   loop
     begin
-      if v_request.finished_at is null then
+      if v_request.gone then  -- its queue keeps no completed jobs
+        perform _qwf.delete_jobs(array[v_request.job_id]);
+      elsif v_request.finished_at is null then
         -- a node changes only under the lock of its run
         continue when v_request.run_id is not null
           and cardinality(_qwf.lock_runs(array[v_request.run_id], false)) = 0;

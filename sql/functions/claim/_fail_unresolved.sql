@@ -5,7 +5,7 @@
 --   Sleepers are woken for the slots that these jobs do not take.
 -- Locks: expects the jobs locked by the caller.
 -- Notifies: sleepers of the queues where jobs wait for the slots.
--- Called by: _make_running.
+-- Called by: claim.
 
 begin;
 

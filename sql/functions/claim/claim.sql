@@ -3,16 +3,17 @@
 -- Guarantees: A job is handed to one worker only: its row is locked when it is picked, and made
 --   running in the same transaction. Limited jobs take their slots first, so that claims of rivals
 --   count before they commit. A job whose references cannot be resolved fails with QW004, and the
---   others are still handed out. A walk is a scan along one index in claim order that stops at the
---   jobs it takes. Every walk follows its index whatever the statistics say: the settings below
---   hold in all functions that claim calls, and rule out what a cached plan with an unknown LIMIT
---   would choose instead.
+--   others are still handed out. The jobs come in the order in which they were picked: no join here
+--   may change it, and the settings below leave only nested loops. A walk is a scan along one index
+--   in claim order that stops at the jobs it takes. Every walk follows its index whatever the
+--   statistics say: the settings below hold in all functions that claim calls, and rule out what a
+--   cached plan with an unknown LIMIT would choose instead.
 -- Locks: free slots, queued jobs and runs that have not started; skips those that somebody else has
 --   locked.
 -- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
 --   that it cannot run; on a queue with placement pack, the better worker that it leaves them to.
 -- Raises: QW005 for max_jobs outside 1 to 1000, QW006 for an unknown queue.
--- Called by: workers.
+-- Called by: workers, finish_and_claim.
 
 begin;
 
@@ -34,32 +35,16 @@ as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := qwf.now();
-  v_terms record;
-  v_worker qwf.workers;
+  v_terms _qwf.claim_terms := _qwf.claim_terms(
+    claim.queue, claim.worker, claim.max_jobs, claim.lease);
   v_room int := claim.max_jobs;
   v_queue_slots qwf.limit_slots[] := '{}';
   v_limit_slots qwf.limit_slots[] := '{}';
+  v_secret bytea := uuid_send(gen_random_uuid());
   v_jobs _qwf.picked[];
+  v_runs bigint[];
 begin
-  select
-    q.paused, q.max_running, q.placement, coalesce(claim.lease, q.lease, s.lease) as lease,
-    coalesce(q.timeout, s.timeout) as timeout,
-    (select true from qwf.jobs j  -- limit 1: exists may be planned to read all of them
-      where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit 1) as limited,
-    exists (select from qwf.switched_off o where o.host = w.host and o.queue = q.name) as off,
-    w as worker  -- null if not registered: then nothing is filtered
-    into v_terms
-  from qwf.queues q
-  cross join qwf.settings s
-  left join qwf.workers w on w.id = claim.worker
-  where q.name = claim.queue;
-  if not found then
-    perform _qwf.raise_unknown_queue(claim.queue);
-  end if;
-  perform _qwf.check_claim(claim.worker, claim.max_jobs, v_terms.lease);
-  v_worker := v_terms.worker;
-  if v_terms.paused or v_terms.off
-    or v_terms.placement = 'pack' and _qwf.yields(claim.queue, v_worker, v_now) then
+  if v_terms.closed or v_terms.packed and _qwf.yields(claim.queue, v_terms.worker, v_now) then
     return;
   end if;
   if v_terms.max_running is not null then
@@ -70,22 +55,38 @@ begin
     end if;
   end if;
   if v_terms.limited then
-    v_limit_slots := _qwf.lock_limit_slots(claim.queue, v_worker, v_now, v_room, claim.light_only);
+    v_limit_slots := _qwf.lock_limit_slots(
+      claim.queue, v_terms.worker, v_now, v_room, claim.light_only);
   end if;
-  v_jobs := _qwf.pick(claim.queue, v_worker, v_now, v_room, claim.light_only, v_limit_slots);
+  v_jobs := _qwf.pick(claim.queue, v_terms.worker, v_now, v_room, claim.light_only, v_limit_slots);
   v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
-
-  if cardinality(v_jobs) = claim.max_jobs then
-    perform _qwf.wake(claim.queue, 1);
-  elsif cardinality(v_jobs) < v_room then
-    perform _qwf.wake_another(claim.queue, v_worker, v_now);
-    if v_jobs = '{}' then
-      return;
-    end if;
+  if v_terms.asleep then
+    perform _qwf.wake_another(
+      claim.queue, v_terms.worker, v_now, claim.max_jobs, v_room, cardinality(v_jobs));
+  end if;
+  if v_jobs = '{}' then
+    return;
+  end if;
+  v_runs := array(select p.run_id from unnest(v_jobs) p where p.run_id is not null);
+  if v_runs <> '{}' then
+    v_jobs := _qwf.resolve_inputs(v_jobs);
+    v_runs := array(select p.run_id from unnest(v_jobs) p);
+    v_jobs := _qwf.fail_unresolved(v_jobs, claim.worker, v_now);
   end if;
   return query
-  select * from _qwf.make_running(
-    v_jobs, claim.worker, v_now, v_now + v_terms.lease, v_terms.timeout);
+  update qwf.jobs j set
+    status = 'running', token = _qwf.new_token(j.id, v_secret), attempt = j.attempt + 1,
+    lease_expires_at = v_now + v_terms.lease, resolved_inputs = p.inputs, claimed_at = v_now,
+    claimed_by = claim.worker, started_at = coalesce(j.started_at, v_now), run_next = false,
+    progress = null, progress_message = null, beat_at = null
+  from unnest(v_jobs) p where j.ctid = p.row
+  returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue,
+    coalesce(j.resolved_inputs, j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout),
+    j.stall_timeout, j.required_model, (select r.out_dir from qwf.runs r where r.id = j.run_id),
+    j.lease_expires_at, j.project, j.labels, j.light;
+  if v_runs <> '{}' then
+    perform _qwf.start_runs(v_runs, v_now);
+  end if;
   if v_queue_slots <> '{}' or v_limit_slots <> '{}' then
     perform _qwf.fill_slots(v_queue_slots || v_limit_slots, array(select id from unnest(v_jobs)));
   end if;

@@ -2,7 +2,7 @@
 -- Purpose: Returns every key that an object of a definition may have, with its types, by the kind
 --   of the object.
 -- Guarantees: The types are those of _key_problems. What a key means is written in
---   docs/definitions.md, which lists the same keys.
+--   docs/reference/definition.schema.json, which has the same keys.
 -- Called by: the functions that check definitions.
 
 begin;
@@ -10,7 +10,7 @@ begin;
 create function _qwf.definition_keys() returns jsonb
 language sql immutable parallel safe
 return jsonb '{
-  "pipeline": {"name": "string", "display_name": "string", "mode": "string",
+  "pipeline": {"$schema": "string", "name": "string", "display_name": "string", "mode": "string",
     "requires_gpu": "boolean", "inputs": "object", "outputs": "object", "nodes": "array"},
   "node": {"id": "string", "node": "string", "command": "array", "depends_on": "array",
     "inputs": ["object", "array"], "skip_if": "any", "queue": "string", "gpu": "boolean",
@@ -22,7 +22,7 @@ return jsonb '{
   "retry": {"max_attempts": "integer", "max_losses": "integer", "backoff": ["array", "object"]},
   "backoff": {"base": "number", "factor": "number", "max": "number"},
   "input": {"name": "string", "from": "string"},
-  "workflow": {"name": "string", "display_name": "string", "mode": "string",
+  "workflow": {"$schema": "string", "name": "string", "display_name": "string", "mode": "string",
     "requires_gpu": "boolean", "steps": "array", "deadline": "interval"},
   "step": {"id": "string", "kind": "string", "depends_on": "array", "skip_if": "any",
     "display_name": "string", "map": "node", "max_parallel": "node", "min_success": "node",

@@ -17,7 +17,8 @@ begin
       ('.type',
         p_schema -> 'type' = '[]' or exists (
           select from jsonb_array_elements('[]' || (p_schema -> 'type')) t
-          where not '["string", "number", "integer", "boolean", "object", "array", "null"]' @> t),
+          where jsonb_typeof(t) <> 'string'
+            or not '["string", "number", "integer", "boolean", "object", "array", "null"]' @> t),
         'must be string, number, integer, boolean, object, array or null, or a list of these'),
       ('.enum', p_schema -> 'enum' = '[]', 'must list at least one value'),
       ('.pattern',

@@ -29,7 +29,8 @@ begin
       ('.command', p_node -> 'command' = '[]', 'must name a program', null),
       ('.command', exists (
           select from jsonb_array_elements(_qwf.as_list(p_node -> 'command')) word
-          where jsonb_typeof(word) not in ('string', 'number', 'object')),
+          where jsonb_typeof(word) not in ('string', 'number')
+            and not exists (select from _qwf.expressions(word, '') e where e.path = '')),
         'must contain only strings, numbers and references', null),
       ('.inputs.command',
         p_node ? 'command' and _qwf.named_inputs(p_node -> 'inputs') ? 'command',

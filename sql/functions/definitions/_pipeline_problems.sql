@@ -29,6 +29,11 @@ begin
   end if;
   return query select * from _qwf.expression_problems(p_definition -> 'outputs', 'outputs');
   return query
+    select 'outputs', 'must not be an expression: give each output by name',
+      'write {"<name>": {"$from": ...}}'
+    from jsonb_object_keys(_qwf.as_object(p_definition -> 'outputs')) k
+    where starts_with(k, '$');
+  return query
     select 'outputs.files', '"files" is reserved', 'choose another name for this export'
     where exists (select from _qwf.expressions(p_definition #> '{outputs,files}', ''));
   return query select * from _qwf.item_problems(v_nodes, 'nodes', null);

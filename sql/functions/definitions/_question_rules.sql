@@ -29,6 +29,10 @@ begin
           and not p_step ?| array['options', 'source'],
         'is missing', 'list the "options", or say in "source" where they come from'),
       ('.options', p_step -> 'options' = '[]', 'must have at least one option', null),
+      ('.options', jsonb_typeof(p_step -> 'options') = 'object'
+          and not exists (
+            select from _qwf.expressions(p_step -> 'options', '') e where e.path = ''),
+        'is neither a list nor an expression', 'write {"$from": "<step>.<key>"}, or a list'),
       ('.pattern', v_widget = 'text' and jsonb_typeof(p_step -> 'pattern') = 'string'
           and not _qwf.is_pattern(p_step -> 'pattern'),
         'is not a regular expression', null),

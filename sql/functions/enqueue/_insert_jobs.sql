@@ -6,7 +6,7 @@
 --   with the same keys cannot deadlock.
 -- Locks: the keys: two transactions that enqueue the same key wait for each other.
 -- Notifies: sleepers of the queues, once.
--- Called by: enqueue, enqueue_many.
+-- Called by: enqueue_many.
 
 begin;
 

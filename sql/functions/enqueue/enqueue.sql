@@ -27,40 +27,56 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_later boolean := coalesce(enqueue.run_at > v_now, false);
-  v_queue record := _qwf.look_up_queue(enqueue.queue, '');
-  v_job _qwf.new_job := (
-    null, enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
-    enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
-    enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
-    coalesce(enqueue.on_failure, 'fail'), enqueue.expires, coalesce(enqueue.project, ''),
-    coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false),
-    coalesce(enqueue.light, false))::_qwf.new_job;
+  v_max_bytes int;
+  v_served boolean;
+  v_asleep boolean;
+  v_job _qwf.new_job;
   v_id bigint;
 begin
-  perform _qwf.check_job(v_job, '', v_queue.max_value_bytes);
-  if v_job.key is not null then
-    v_id := (_qwf.insert_jobs(array[v_job]))[1];
+  select l.max_value_bytes, l.served, l.asleep into v_max_bytes, v_served, v_asleep
+  from _qwf.look_up_queue(enqueue.queue, v_now) l;
+  if not found then
+    perform _qwf.raise_unknown_queue(enqueue.queue);
+  end if;
+  -- most jobs are like this one; the full check would take longer than the insert
+  if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
+      enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by, enqueue.expires) = 0
+    and enqueue.requires = '{}' and enqueue.labels = '{}' and enqueue.project = ''
+    and enqueue.on_failure = 'fail' and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
+  ) is not true then
+    v_job := (
+      null, enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
+      enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
+      enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
+      coalesce(enqueue.on_failure, 'fail'), enqueue.expires, coalesce(enqueue.project, ''),
+      coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false),
+      coalesce(enqueue.light, false))::_qwf.new_job;
+    perform _qwf.check_job(v_job, '', v_max_bytes);
+  end if;
+  if enqueue.key is not null then
+    v_id := _qwf.insert_keyed(v_job, v_now);
   else  -- without a key, one insert is enough
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
       backoff, timeout, required_model, light, vram_mb, requires, limit_by, on_failure,
       expires_at, project, labels, created_at)
     values (
-      v_job.task, v_job.args, v_job.queue, v_job.priority,
-      case when v_later then 'scheduled' else 'queued' end::qwf.job_status,
-      v_job.run_at,
+      enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
+      case when v_later then 'scheduled' else 'queued' end::qwf.job_status, enqueue.run_at,
       case when not v_later then _qwf.next_position() end,
       case when not v_later then v_now end,
-      v_job.once, v_job.max_attempts, v_job.backoff, v_job.timeout, v_job.model, v_job.light,
-      v_job.vram_mb, v_job.requires, v_job.limit_by, v_job.on_failure,
-      greatest(v_job.run_at, v_now) + v_job.expires, v_job.project, v_job.labels, v_now)
+      coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
+      enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
+      coalesce(enqueue.requires, '{}'), enqueue.limit_by, coalesce(enqueue.on_failure, 'fail'),
+      greatest(enqueue.run_at, v_now) + enqueue.expires, coalesce(enqueue.project, ''),
+      coalesce(enqueue.labels, '{}'), v_now)
     returning j.id into v_id;
-    if v_queue.asleep and not v_later then
-      perform _qwf.wake(v_job.queue, 1);
+    if v_asleep and not v_later then
+      perform _qwf.wake(enqueue.queue, 1);
     end if;
   end if;
-  if not v_queue.served then
-    perform _qwf.notice_unserved(v_job.queue);
+  if not v_served then
+    perform _qwf.notice_unserved(enqueue.queue);
   end if;
   return v_id;
 end $$;

@@ -19,13 +19,17 @@ as $$
 #variable_conflict use_column
 declare
   v_jobs _qwf.new_job[] := _qwf.read_jobs(enqueue_many.jobs);
-  v_ids bigint[] := _qwf.insert_jobs(v_jobs);
+  v_keyed boolean := exists (select from unnest(v_jobs) i where i.key is not null);
+  v_ids bigint[];
 begin
+  perform _qwf.check_jobs(v_jobs);
+  v_ids := case when v_keyed
+    then _qwf.insert_jobs(v_jobs) else _qwf.insert_keyless(v_jobs) end;
   perform _qwf.notice_unserved(q.name)
   from (select distinct i.queue from unnest(v_jobs) i) q (name)
-  cross join lateral _qwf.look_up_queue(q.name, '') l
+  cross join lateral _qwf.look_up_queue(q.name, qwf.now()) l
   where not l.served;
-  return query select i.id from unnest(v_ids) with ordinality i (id, ord) order by i.ord;
+  return query select unnest(v_ids);
 end $$;
 comment on function qwf.enqueue_many is
   'Enqueues a JSON list of jobs, each an object with the arguments of enqueue, and returns their '

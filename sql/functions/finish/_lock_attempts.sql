@@ -5,7 +5,7 @@
 --   where it is (row) until the transaction ends. Each job is found by id and token alone, whatever
 --   the statistics say: the token is null unless the job is running.
 -- Locks: the jobs, by id.
--- Called by: _end_attempts.
+-- Called by: _drop_completed, _end_attempts.
 
 begin;
 

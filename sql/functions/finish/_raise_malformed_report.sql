@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/finish/_raise_malformed_report
--- Purpose: Raises QW005 and shows the report of a list that is malformed.
+-- Purpose: Raises QW005 and shows the report of a list that is malformed, or its unknown key.
 -- Raises: QW005, always.
--- Called by: _read_reports, _take_reports.
+-- Called by: _read_reports.
 
 begin;
 
@@ -10,9 +10,13 @@ language plpgsql immutable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_known constant text[] := '{job_id,token,outcome,output,error,detail}';
   v_bad jsonb;
 begin
   if jsonb_typeof(p_reports) = 'array' then
+    perform _qwf.check_keys(format('[%s].', r.n - 1), r.value, v_known)
+    from jsonb_array_elements(p_reports) with ordinality r (value, n)
+    where case jsonb_typeof(r.value) when 'object' then r.value - v_known <> '{}' end;
     select r.value into v_bad from jsonb_array_elements(p_reports) r
     where jsonb_typeof(r.value) <> 'object'
       or coalesce(r.value ->> 'job_id', '') !~ '^[0-9]{1,18}$'

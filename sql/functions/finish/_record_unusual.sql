@@ -1,10 +1,9 @@
 -- Deploy qwf:functions/finish/_record_unusual
--- Purpose: Writes what few of the attempts that just ended have: files, an event for a loss or
---   cancellation, and a cancel request that is settled now.
+-- Purpose: Writes what few of the attempts that just ended have: files, and an event for a loss or
+--   cancellation.
 -- Guarantees: An invalid number from a worker becomes null, a long text is cut, and files after the
 --   first 10000 are left out; the report is not lost. A WARNING names unknown keys of the detail.
--- Locks: cancel_requests of these jobs that are free.
--- Called by: _record_attempts.
+-- Called by: _end_attempts.
 
 begin;
 
@@ -45,14 +44,6 @@ begin
         then e.detail -> 'readings' end))
   from unnest(p_ended) e
   where e.outcome = 'lost' or e.status = 'cancelled';
-
-  delete from qwf.cancel_requests c
-  using (
-    select r.job_id from qwf.cancel_requests r join unnest(p_ended) e on e.id = r.job_id
-    where e.status in ('completed', 'failed', 'cancelled')
-    for update of r skip locked  -- tick() deletes those that are locked now
-  ) free
-  where c.job_id = free.job_id;
 
   for v_job_id, v_keys in
     select e.id, left(string_agg(k.key, ', '), 200)

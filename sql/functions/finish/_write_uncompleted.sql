@@ -4,7 +4,7 @@
 -- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
 --   while only after a loss, a failing accelerator or a full disk. A transient failure waits at
 --   least detail.retry_after_s, at most an hour of it. The reason of a cancel request
---   is read before _record_unusual deletes the request.
+--   is read before _forget_cancel_requests deletes the request.
 -- Locks: the caller has locked the jobs.
 -- Called by: _end_attempts.
 
@@ -53,9 +53,8 @@ begin
       h.outcome, _qwf.should_stop(h.id, h.run_id, h.run_if, h.parent_id),
       h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, h.on_failure, p_settings) t
     where j.ctid = h.row and h.outcome <> 'completed'
-    returning (h.id, h.run_id, h.node_id, h.queue, j.status, h.attempt, h.token, h.claimed_by,
-      h.queued_at, h.claimed_at, h.outcome, h.error, h.detail, h.limit_by,
-      h.task)::_qwf.ended as job
+    returning (h.id, h.run_id, h.node_id, h.queue, j.status, h.attempt, h.claimed_by, h.outcome,
+      h.detail)::_qwf.ended as job
   )
   select coalesce(array_agg(e.job), '{}') into v_ended from ended e;
   return v_ended;

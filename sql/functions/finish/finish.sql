@@ -22,8 +22,9 @@ as $$
 begin
   return (
     select v.verdict
-    from _qwf.take_reports(array[(finish.job_id, finish.token, finish.outcome, finish.output,
-      finish.error, finish.detail)::_qwf.report]) v);
+    from qwf.finish_many(jsonb_build_array(jsonb_build_object(
+      'job_id', finish.job_id, 'token', finish.token, 'outcome', finish.outcome,
+      'output', finish.output, 'error', finish.error, 'detail', finish.detail))) v);
 end $$;
 comment on function qwf.finish is
   'Reports the end of an attempt: completed, error, fatal, tempfail, lost, released or cancelled. '

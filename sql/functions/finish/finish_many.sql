@@ -19,8 +19,16 @@ set jit = off
 set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
+declare
+  v_read record := _qwf.read_reports(finish_many.reports);
+  v_done record := _qwf.end_attempts(v_read.reports, v_read.all_completed);
 begin
-  return query select * from _qwf.take_reports(_qwf.read_reports(finish_many.reports));
+  if v_done.ended = cardinality(v_read.reports) and v_done.pending = '{}' then  -- the usual case
+    return query select r.job_id, 'ok', false from unnest(v_read.reports) r;
+  else
+    return query select * from _qwf.answer_reports(
+      v_read.reports, v_done.pending, v_done.dropped);
+  end if;
 end $$;
 comment on function qwf.finish_many is
   'Takes a JSON list of reports {job_id, token, outcome, output, error, detail} and answers ok or '

@@ -2,7 +2,7 @@
 -- Purpose: Takes back running jobs whose lease lapsed: the only recovery path for a lost worker.
 -- Guarantees: Counts a loss; the job goes to the front of its band, or fails if it has no losses
 --   left. The old token is no longer valid.
--- Locks: lapsed jobs (by id) that are free; then as _end_attempts.
+-- Locks: lapsed jobs that are free, without waiting; then as _end_attempts.
 -- Raises: QW005 for a negative bound.
 -- Called by: tick.
 
@@ -26,7 +26,7 @@ begin
     select j.id, j.token, j.claimed_by, j.lease_expires_at
     from qwf.jobs j
     where j.status = 'running' and j.lease_expires_at < v_now
-    order by j.id
+    order by j.claimed_by, j.id -- by id alone, the primary key may be walked to its end
     limit reclaim.max_jobs
     for no key update skip locked
   )
@@ -35,7 +35,8 @@ begin
       jsonb_build_object('reason', 'lease_lapsed'))::_qwf.report) into v_reports
   from lapsed l;
   if v_reports is not null then
-    return query select v.job_id from _qwf.end_attempts(v_reports) v;
+    perform _qwf.end_attempts(v_reports, false);
+    return query select r.job_id from unnest(v_reports) r;
   end if;
 end $$;
 comment on function qwf.reclaim is

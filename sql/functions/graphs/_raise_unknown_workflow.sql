@@ -23,7 +23,7 @@ begin
       when v_last is not null then 'omit the version to get the current one'
       else coalesce(
         _qwf.did_you_mean(v_name, array(select w.name from qwf.workflows w where w.current)),
-        'register it first: select qwf.register_workflow(''{...}'')')
+        'register it first: qwf apply DIR, or select qwf.register_workflow(''{...}'')')
     end;
 end $$;
 

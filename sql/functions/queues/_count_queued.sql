@@ -1,9 +1,11 @@
 -- Deploy qwf:functions/queues/_count_queued
--- Purpose: Counts the queued jobs of a queue up to p_most, and finds the first in claim order.
--- Guarantees: Reads at most p_most jobs besides the heads, however many are queued and whatever the
---   statistics say, with the settings of count_jobs. Counts from the end of an index: the entries
---   that claims leave behind while somebody holds a snapshot lie at its start.
--- Called by: count_jobs.
+-- Purpose: Counts the queued jobs of a queue, estimates them if they are p_most or more, and finds
+--   the first in claim order.
+-- Guarantees: Reads at most p_most jobs besides the heads and those of _estimate_queued, however
+--   many are queued and whatever the statistics say, with the settings of count_jobs. Counts from
+--   the end of an index: the entries that claims leave behind while somebody holds a snapshot lie
+--   at its start.
+-- Called by: count_jobs, _record_queues.
 
 begin;
 
@@ -12,6 +14,7 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_heads _qwf.queue_head[] := array(select h from _qwf.queue_heads(p_queue) h);
   v_count _qwf.queued_count;
 begin
   v_count.queued := (
@@ -26,9 +29,13 @@ begin
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
       order by j.limit_by desc, j.run_next, j.priority desc, j.position desc
       limit p_most - v_count.queued) limited);
+  v_count.estimated := v_count.queued = p_most;
+  if v_count.estimated then
+    v_count.queued := greatest(p_most, _qwf.estimate_queued(p_queue, v_heads));
+  end if;
   select h.id, h.queued_at, min(h.queued_at) over ()
   into v_count.head, v_count.head_since, v_count.oldest_since
-  from _qwf.queue_heads(p_queue) h
+  from unnest(v_heads) h
   order by h.run_next desc, h.priority, h.position limit 1;
   return v_count;
 end $$;

@@ -1,10 +1,11 @@
 -- Deploy qwf:functions/queues/count_jobs
--- Purpose: Counts the jobs of every queue, but no more than `most` waiting ones of each.
--- Guarantees: Reads at most `most` queued jobs of each queue, `most` scheduled jobs in all, and the
---   running ones, however many wait. The plan is pinned, because statistics taken when little was
---   queued lead to a scan of everything that is queued now.
+-- Purpose: Counts the jobs of every queue; from `most` queued ones on, it estimates their number.
+-- Guarantees: Reads at most `most` queued jobs of each queue (and some 10,000 more if it
+--   estimates), `most` scheduled jobs in all, and the running ones, however many wait. The plan is
+--   pinned, because statistics taken when little was queued lead to a scan of everything that is
+--   queued now.
 -- Raises: QW005 for a bound that is not between 1 and 1,000,000.
--- Called by: people, the view queue_glance.
+-- Called by: people, the view queue_depth.
 
 begin;
 
@@ -33,7 +34,7 @@ begin
     select d.queue, count(*) from due d group by d.queue
   )
   select
-    q.name, w.queued, coalesce(s.jobs, 0)::int,
+    q.name, w.queued, w.estimated, coalesce(s.jobs, 0)::int,
     (select count(*) = count_jobs.most from due), coalesce(r.jobs, 0)::int,
     w.head, w.head_since, w.oldest_since
   from qwf.queues q
@@ -42,8 +43,9 @@ begin
   left join running r on r.queue = q.name;
 end $$;
 comment on function qwf.count_jobs is
-  'Counts the jobs of every queue, at most `most` queued ones each and `most` scheduled ones in '
-  'all, so that a deep queue costs no more than a short one. QW005 for an invalid bound.';
+  'Counts the jobs of every queue, below `most` queued ones each and `most` scheduled ones in all. '
+  'If more are queued it estimates how many, so that a deep queue costs no more than a short one. '
+  'QW005 for an invalid bound.';
 call _qwf.allow('qwf.count_jobs', 'qwf_viewer');
 
 commit;

@@ -11,7 +11,8 @@ begin;
 
 create function qwf.create_queue(
   name text, lease interval default null, timeout interval default null,
-  retention interval default null, max_running int default null, placement text default null)
+  retention interval default null, max_running int default null, placement text default null,
+  keep_completed boolean default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -38,15 +39,18 @@ begin
         'retention is positive and at most 1000 years, max_running is 1 to 10000, '
         'placement is spread or pack';
   end if;
-  insert into qwf.queues as q (name, lease, timeout, retention, max_running, placement)
+  insert into qwf.queues as q (
+    name, lease, timeout, retention, max_running, placement, keep_completed)
   values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention,
-    create_queue.max_running, coalesce(create_queue.placement, 'spread'))
+    create_queue.max_running, coalesce(create_queue.placement, 'spread'),
+    coalesce(create_queue.keep_completed, true))
   on conflict (name) do update set
     lease = coalesce(excluded.lease, q.lease),
     timeout = coalesce(excluded.timeout, q.timeout),
     retention = coalesce(excluded.retention, q.retention),
     max_running = coalesce(excluded.max_running, q.max_running),
-    placement = coalesce(create_queue.placement, q.placement);
+    placement = coalesce(create_queue.placement, q.placement),
+    keep_completed = coalesce(create_queue.keep_completed, q.keep_completed);
   if create_queue.max_running is not null then
     v_limited := exists (select from qwf.limits l where l.name = 'queue:' || create_queue.name);
     perform _qwf.store_limit('queue:' || create_queue.name, create_queue.max_running);
@@ -57,8 +61,9 @@ begin
 end $$;
 comment on function qwf.create_queue is
   'Creates a queue, or changes the given settings of an existing one: lease, timeout and '
-  'retention of its jobs, how many may run at once, and who takes a new job: spread (the first '
-  'to ask) or pack (the best worker that has room). QW005 for an invalid name or value.';
+  'retention of its jobs, how many may run at once, who takes a new job: spread (the first to '
+  'ask) or pack (the best worker that has room), and whether completed jobs are kept '
+  '(keep_completed). QW005 for an invalid name or value.';
 call _qwf.allow('qwf.create_queue', 'qwf_admin');
 
 commit;

@@ -27,10 +27,11 @@ begin
   end if;
   case v_job.status
     when 'running' then
-      return next format('it is running: worker %s, attempt %s, for %s%s', v_job.claimed_by,
-        v_job.attempt, date_trunc('second', v_now - v_job.claimed_at), (
-          select ', and will be cancelled' from qwf.cancel_requests c
-          where c.job_id = v_job.id));
+      return next coalesce(_qwf.why_not_started(v_job, v_now),
+        format('it is running: worker %s, attempt %s, for %s', v_job.claimed_by, v_job.attempt,
+          date_trunc('second', v_now - v_job.claimed_at))) || coalesce((
+            select ', and will be cancelled' from qwf.cancel_requests c
+            where c.job_id = v_job.id), '');
     when 'scheduled' then
       return next format('it waits for %s%s%s', v_job.run_at,
         case when isfinite(v_job.run_at)

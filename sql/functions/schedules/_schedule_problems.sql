@@ -30,7 +30,7 @@ begin
         format('there is no workflow %L', left(p_schedule.workflow, 200)),
         coalesce(
           _qwf.did_you_mean(v_workflow, array(select w.name from qwf.workflows w where w.current)),
-          'register it first: select qwf.register_workflow(''{...}'')')),
+          'register it first: qwf apply DIR, or select qwf.register_workflow(''{...}'')')),
       ('args', (jsonb_typeof(p_schedule.args) = 'object') is not true,
         'must be a JSON object', null),
       ('args', v_args is not null, v_args, 'pass large data by file or reference'),

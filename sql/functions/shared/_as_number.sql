@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/shared/_as_number
 -- Purpose: Returns a number that a worker reported, or null for any other value.
 -- Guarantees: Never raises. Null above p_limit; rounded to millionths, so that a real can hold it.
--- Called by: _write_completed, _write_uncompleted, _record_attempts, _record_unusual,
---   report_metrics, _gpu_minute, _check_servers.
+-- Called by: _measured, _write_completed, _write_uncompleted, _record_unusual,
+--   report_metrics, _gpu_minute, _check_servers, _why_not_started.
 
 begin;
 

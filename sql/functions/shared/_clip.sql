@@ -2,7 +2,8 @@
 -- Purpose: Cuts a long text in the middle: its head and tail say most.
 -- Guarantees: At most about p_max_bytes bytes in the database encoding; returns shorter text
 --   unchanged.
--- Called by: answer_model_request, report_broken_server, _enqueue_scheduled, _take_reports.
+-- Called by: answer_model_request, report_broken_server, report_model_progress, _enqueue_scheduled,
+--   _read_reports.
 
 begin;
 

@@ -2,7 +2,7 @@
 -- Purpose: Returns the beginning of a JSON value as text, for the detail of an error.
 -- Guarantees: Does not build the text of a value over 10,000 bytes: numbers such as 1e131071 can
 --   make it ten thousand times as long.
--- Called by: _check_filter, _check_job, _raise_malformed_report, _read_jobs, _read_settings,
+-- Called by: _check_filter, _job_problem, _raise_malformed_report, _read_jobs, _read_settings,
 --   heartbeat, register_worker, report_metrics, suspect_stall, update_worker.
 
 begin;

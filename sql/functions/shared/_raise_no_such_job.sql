@@ -12,8 +12,8 @@ as $$
 begin
   raise exception using errcode = 'QW001', message = 'no such job',
     detail = format('job %s', p_job_id),
-    hint = 'ended jobs are deleted after their retention; '
-      'list jobs: select * from qwf.recent_jobs';
+    hint = 'ended jobs are deleted after their retention, and completed ones at once on a queue '
+      'with keep_completed false; list jobs: select * from qwf.recent_jobs';
 end $$;
 
 commit;

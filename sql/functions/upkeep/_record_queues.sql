@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/upkeep/_record_queues
 -- Purpose: Writes how many jobs of each queue are queued and running, and how long the first one
 --   has waited.
--- Guarantees: Counts queued jobs to 10,001 and follows the claim indexes, so that a long queue and
---   old statistics cost nothing. Leaves a minute that is written already as it is.
+-- Guarantees: Counts 10,000 queued jobs and estimates more, and follows the claim indexes, so that
+--   a long queue and old statistics cost nothing. Leaves a minute that is written already as it is.
 -- Called by: _record_minutes.
 
 begin;
@@ -12,26 +12,17 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
+set enable_sort = off
 set jit = off
 as $$
 declare
-  v_cap constant int := 10001;
   v_count int;
 begin
   insert into qwf.queue_minutes as m (queue, minute, queued, running, head_wait_seconds)
-  select q.name, p_minute, least(free.jobs + limited.jobs, v_cap), coalesce(r.jobs, 0),
-    _qwf.queue_wait(q.name, p_now)
+  select q.name, p_minute, c.queued, coalesce(r.jobs, 0),
+    case when c.queued > 0 then greatest(date_part('epoch', p_now - c.head_since), 0) end
   from qwf.queues q
-  cross join lateral (
-    select count(*) as jobs from (
-      select from qwf.jobs j
-      where j.queue = q.name and j.status = 'queued' and j.limit_by is null limit v_cap) w
-  ) free
-  cross join lateral (
-    select count(*) as jobs from (
-      select from qwf.jobs j
-      where j.queue = q.name and j.status = 'queued' and j.limit_by is not null limit v_cap) w
-  ) limited
+  cross join lateral _qwf.count_queued(q.name, 10001) c
   left join (
     select j.queue, count(*) as jobs from qwf.jobs j where j.status = 'running' group by j.queue
   ) r on r.queue = q.name

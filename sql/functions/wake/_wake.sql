@@ -26,6 +26,9 @@ begin
   if not exists (select from qwf.sleepers s where s.queue = p_queue) then
     return;  -- the usual case in a busy fleet, and cheaper than the sort below
   end if;
+  if current_setting('qwf.put_off', true) <> '' and _qwf.put_off(p_queue, p_count) then
+    return;
+  end if;
   v_pack := (select q.placement = 'pack' from qwf.queues q where q.name = p_queue);
   perform pg_notify(qwf.wake_channel(picked.worker), p_queue)
   from (

@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/workers/agent_settings
 -- Purpose: Returns the settings an agent needs, so that it reads no tables.
--- Guarantees: The queue's own values override the settings.
+-- Guarantees: The queue's own values override the settings. pack_patience is null unless the queue
+--   has the placement pack.
 -- Raises: QW006 for an unknown queue.
 -- Called by: agents, when they start.
 
@@ -19,6 +20,7 @@ begin
       'timeout', extract(epoch from coalesce(q.timeout, s.timeout)),
       'heartbeat', extract(epoch from least(s.heartbeat, coalesce(q.lease, s.lease) / 3)),
       'poll', extract(epoch from s.poll),
+      'pack_patience', case when q.placement = 'pack' then extract(epoch from s.pack_patience) end,
       'tick', extract(epoch from s.tick), 'cancel_grace', extract(epoch from s.cancel_grace),
       'stop_grace', extract(epoch from s.stop_grace),
       'stall_timeout', extract(epoch from s.stall_timeout), 'stall_samples', s.stall_samples,

@@ -1,13 +1,14 @@
 -- Deploy qwf:functions/workers/configure_server
--- Purpose: Says which model server of a host serves a queue, how many requests it takes at once,
---   and after which idle time it is stopped.
--- Guarantees: Replaces all three: null means as the agent is configured. Agents follow without a
---   restart. Does not switch anything on or off. The triggers tell the agents and write the event,
---   also for a plain INSERT or UPDATE of worker_controls.
+-- Purpose: Says which model server of a host is the only one that serves a queue, how many requests
+--   each takes at once, and after which idle time it is stopped.
+-- Guarantees: Replaces all three: null means as the agent is configured, and for server that all of
+--   them serve. Agents follow without a restart, and still after one. Does not switch anything on
+--   or off. The triggers tell the agents and write the event, also for a plain INSERT or UPDATE of
+--   worker_controls.
 -- Locks: the row of host and queue.
 -- Notifies: worker_control, with host:queue; worker_llm_config_changed, with host|queue.
 -- Raises: QW005 for a value out of range; the trigger raises QW005 for a server that the host does
---   not have, and QW006 for an unknown queue.
+--   not have, or if its agent has none on this queue, and QW006 for an unknown queue.
 -- Called by: operators, qwf worker set.
 
 begin;
@@ -43,9 +44,10 @@ begin
     server = excluded.server, parallel = excluded.parallel, server_idle = excluded.server_idle;
 end $$;
 comment on function qwf.configure_server is
-  'Sets which model server of a host serves a queue, how many requests it takes at once, and after '
-  'which idle time it is stopped (0: never). Null: as the agent is configured. QW005 for a value '
-  'out of range or a server that the host does not have, QW006 for an unknown queue.';
+  'Sets which model server of a host is the only one that serves a queue (null: all serve), how '
+  'many requests each takes at once, and after which idle time it is stopped (0: never); null: as '
+  'the agent is configured. QW005 for a value out of range, a server that the host does not have, '
+  'or a queue where it has none; QW006 for an unknown queue.';
 call _qwf.allow('qwf.configure_server', 'qwf_admin');
 
 commit;

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/workers/register_worker
 -- Purpose: Registers an agent process on a queue, with what it can do.
 -- Guarantees: Gives a new id at every start. claim filters by the announced tasks, models, VRAM,
---   labels and project.
+--   labels and project. Warns of another live worker of the host with the same model servers.
 -- Raises: QW005 for info that is malformed, larger than 64 KiB or has an unknown key, QW006 for an
 --   unknown queue.
 -- Called by: agents.
@@ -51,6 +51,7 @@ begin
     pid int, version text, slots int, tasks text[], models text[], current_model text,
     vram_mb int, labels jsonb, rank int, project text, out_root text,
     servers jsonb);
+  perform _qwf.warn_of_same_servers(v_id, v_now);
   return v_id;
 exception
   when data_exception or check_violation then

@@ -16,7 +16,9 @@ drop type _qwf.new_job;
 drop type _qwf.transition;
 drop type _qwf.report;
 drop type _qwf.floor;
+drop type _qwf.band;
 drop type _qwf.picked;
+drop type _qwf.claim_terms;
 drop type _qwf.resolution;
 drop type _qwf.problem;
 

@@ -9,6 +9,7 @@ drop type qwf.failure_group;
 drop type qwf.found_run;
 drop type qwf.found_job;
 drop type qwf.job_count;
+drop type qwf.verdict_or_job;
 drop type qwf.report_verdict;
 drop type qwf.awaited;
 drop type qwf.lease_verdict;

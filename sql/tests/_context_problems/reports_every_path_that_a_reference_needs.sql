@@ -21,9 +21,10 @@ as $$
 $$;
 select results_eq(
   $$ select pg_temp.problems('{"images": [], "who": {"nmae": "A"}, "modes": 1}') $$, array[
-    's/second.command[1]: the context has no mode; did you mean modes?',
+    's/second.command[1]: the context has no mode; you gave modes: did you mean mode?',
     's/second.inputs.x: the context has no frist.slept; did you mean first?',
-    's/second.inputs.z.$filter.eq:a: the context has no who.name; did you mean nmae?'],
+    's/second.inputs.z.$filter.eq:a: the context has no who.name; '
+      'you gave nmae: did you mean name?'],
   'each once, with what was probably meant');
 select is_empty($$ select pg_temp.problems('{"images": null, "who": {"name": null}, "mode": 2,
   "frist": {"slept": 1}}') $$, 'null is a value');

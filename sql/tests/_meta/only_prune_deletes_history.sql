@@ -1,4 +1,5 @@
--- Attempts, events and answers are append-only: no function changes them, and only prune deletes.
+-- Attempts, events and answers are append-only: no function changes them, and only prune deletes;
+-- drop_completed does where completed jobs are not kept.
 begin;
 select plan(1);
 
@@ -10,7 +11,7 @@ select is_empty($$
     m (found)
   where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and not (p.pronamespace = '_qwf'::regnamespace
-      and p.proname in ('delete_jobs', 'prune_runs', 'prune_events'))
+      and p.proname in ('delete_jobs', 'drop_completed', 'prune_runs', 'prune_events'))
 $$, 'nothing rewrites what happened');
 
 select * from finish();

@@ -1,5 +1,5 @@
 begin;
-select plan(25);
+select plan(27);
 
 create or replace function qwf.now() returns timestamptz language sql volatile as
   'select pg_catalog.now()';
@@ -12,7 +12,8 @@ create function pg_temp.take(p_most int) returns text language sql as $$
 $$;
 create function pg_temp.keep(p_task text, p_for interval) returns void language sql as $$
   select _qwf.write_hints('qwf.floors', jsonb_build_object('cpu ', jsonb_build_object(
-    'priority', j.priority, 'position', greatest(j.position, 0), 'until', qwf.now() + p_for)))
+    'until', qwf.now() + p_for, 'bands', jsonb_build_array(jsonb_build_object(
+      'priority', j.priority, 'position', greatest(j.position, 0))))))
   from qwf.jobs j where j.task = p_task
 $$;
 create function pg_temp.give_back(p_task text) returns text language sql as $$
@@ -37,7 +38,7 @@ select qwf.enqueue('g', queue => 'cpu');
 select pg_temp.keep('g', '-1 s');
 select is(pg_temp.take(1), 'a', 'a lapsed floor is ignored');
 select _qwf.write_hints('qwf.floors',
-  '{"gpu ": {"priority": 1, "position": 1, "until": "2999-01-01"}}');
+  '{"gpu ": {"bands": [{"priority": 1, "position": 1}], "until": "2999-01-01"}}');
 select is(pg_temp.take(1), 'b', 'the floor of another queue is ignored');
 
 select pg_temp.give_back('b'), qwf.enqueue('h', queue => 'cpu');
@@ -61,13 +62,15 @@ create or replace function qwf.now() returns timestamptz language sql volatile a
   $$ select timestamptz '2030-01-01'
     + nextval('pg_temp.moment') * current_setting('my.step')::interval $$;
 create function pg_temp.found(p_queue text, p_step text)
-returns table (priority int, "position" bigint, counts_for interval)
+returns table (bands text, counts_for interval)
 language sql volatile as $$
   select set_config('my.step', p_step, false);
-  select f.priority, f.position, f.until - pg_temp.clock()
+  select (select string_agg(format('%s %s', b.priority, b.position), ', ') from unnest(f.bands) b),
+    f.until - pg_temp.clock()
   from qwf.workers w, _qwf.keep_floor(p_queue, w, null) f
 $$;
-select is((select f.priority from pg_temp.found('cpu', '2 ms') f), 100,
+select is((select f.bands from pg_temp.found('cpu', '2 ms') f),
+  (select format('100 %s', j.position) from qwf.jobs j where j.task = 'i'),
   'a floor is a job that fits the worker');
 select is((select f.counts_for from pg_temp.found('cpu', '2 ms') f), '0.1 s',
   'found quickly, it is valid for a tenth of a second');
@@ -75,30 +78,46 @@ select is((select f.counts_for from pg_temp.found('cpu', '30 ms') f), '0.6 s',
   'else for twenty times as long as that took');
 select is((select f.counts_for from pg_temp.found('cpu', '3 s') f), '1 s',
   'and at most for a second');
-select results_eq($$ select f.priority, f.position from pg_temp.found('gpu', '2 ms') f $$,
-  $$ select 100, last_value from qwf.job_position $$, 'in an empty queue it is the end');
+select is((select f.bands from pg_temp.found('llm', '2 ms') f), null,
+  'an empty queue needs none');
 select _qwf.write_hints('qwf.floors', jsonb_build_object(
-  'gpu ' || w.id, jsonb_build_object('priority', 7)))
+  'gpu ' || w.id, '{"bands": [{"priority": 7}]}'::jsonb))
 from qwf.workers w;
-select is((select f.priority from pg_temp.found('gpu', '2 ms') f), 7,
-  'in the priority of the last jobs');
+select is((select f.bands from pg_temp.found('gpu', '2 ms') f),
+  (select format('1 %1$s, 7 %1$s', last_value) from qwf.job_position),
+  'or the end; the priorities are those of the last jobs and of the last floor');
 
-create function pg_temp.floor(p_key text) returns text language sql as
-  $$ select _qwf.read_hints('qwf.floors') -> ('cpu ' || w.id) ->> p_key
+create function pg_temp.floor(p_key text, p_nth int default 0) returns text language sql as
+  $$ select coalesce(f -> p_key, f -> 'bands' -> p_nth -> p_key) #>> '{}'
+  from qwf.workers w, lateral (select _qwf.read_hints('qwf.floors') -> ('cpu ' || w.id)) r (f) $$;
+create function pg_temp.settle() returns void language sql as
+  $$ select _qwf.write_hints('qwf.floors', jsonb_set(
+    _qwf.read_hints('qwf.floors'), array['cpu ' || w.id, 'mark_xid'], '"1"'))
   from qwf.workers w $$;
 create function pg_temp.again(p_step text) returns bigint language sql as
   $$ select count(*) from pg_temp.found('cpu', p_step) $$;
 select set_config('qwf.floors', '', false);
 select pg_temp.again('30 ms');
-select is(pg_temp.floor('base_position'), null,
+select is(pg_temp.floor('base'), null,
   'a first floor is no base: what is about to commit may lie below it');
-select set_config('my.mark', pg_temp.floor('mark'), false);
+create function pg_temp.with_mark(p_mark jsonb) returns text language sql as $$
+  select _qwf.write_hints('qwf.floors', jsonb_set(
+    _qwf.read_hints('qwf.floors'), array['cpu ' || w.id],
+    _qwf.read_hints('qwf.floors') -> ('cpu ' || w.id) || p_mark))
+  from qwf.workers w;
+  select pg_temp.again('30 ms');
+  select pg_temp.floor('base') $$;
+select is(pg_temp.with_mark('{"mark_at": "2999-01-01", "mark_xid": "9000000000000"}'), null,
+  'a clock that is set back settles no mark');
+select is(pg_temp.with_mark('{"mark": null, "mark_xid": "1"}'), null,
+  'after a walk with an old snapshot there is no mark that could settle');
+select set_config('my.mark', pg_temp.floor('mark'), false), pg_temp.settle();
 select count(*) from qwf.workers w, qwf.claim('cpu', w.id, 1000);
 select qwf.enqueue('k', queue => 'cpu'), pg_temp.again('30 ms');
 select results_eq(
-  $$ select pg_temp.floor('base_position')::bigint, pg_temp.floor('position')::bigint $$,
+  $$ select pg_temp.floor('base')::bigint, pg_temp.floor('position')::bigint $$,
   $$ select current_setting('my.mark')::bigint, position from qwf.jobs where task = 'k' $$,
-  'a base is where positions had come to one floor before');
+  'a base is where positions had come before all open transactions began');
 update qwf.jobs set position = 1 where task = 'k';
 select pg_temp.again('30 ms');
 select is(pg_temp.floor('position'), pg_temp.floor('mark'), 'the next walk starts there');
@@ -107,7 +126,7 @@ select pg_temp.again('30 ms');
 select is(pg_temp.floor('priority'), '90', 'but sees lower priorities');
 update qwf.jobs set priority = 100 where task = 'k';
 select pg_temp.again('2 min');
-select is(pg_temp.floor('position'), '1', 'and from time to time one starts at the beginning');
+select is(pg_temp.floor('position', 1), '1', 'and from time to time one starts at the beginning');
 select set_config('my.step', '0', false), _qwf.write_hints('qwf.floors', jsonb_build_object(
   'default ' || w.id, '{}'::jsonb))
 from qwf.workers w;

@@ -6,10 +6,11 @@ select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 3);
 select qwf.enqueue('t', queue => 'cpu', limit_by => 'api') from generate_series(1, 3);
 select qwf.enqueue('t', queue => q, run_at => qwf.now() + '1 h') from unnest('{cpu,gpu}'::text[]) q;
 select results_eq(
-  $$ select most, c.queued, c.scheduled, c.more_scheduled
+  $$ select most, c.queued, c.estimated, c.scheduled, c.more_scheduled
     from unnest('{1,4,6,7}'::int[]) most cross join lateral qwf.count_jobs(most) c
     where c.queue = 'cpu' $$,
-  $$ values (1, 1, 1, true), (4, 4, 1, false), (6, 6, 1, false), (7, 6, 1, false) $$,
+  $$ values (1, 6, true, 1, true), (4, 6, true, 1, false), (6, 6, true, 1, false),
+    (7, 6, false, 1, false) $$,
   'limited jobs and others together');
 select is(more_scheduled, true, 'the bound on scheduled jobs counts all queues together')
 from qwf.count_jobs(2) where queue = 'default';

@@ -1,16 +1,30 @@
 begin;
-select plan(2);
+select plan(4);
 
 select qwf.create_limit('api', 1), qwf.create_queue('cpu', max_running => 4);
 select qwf.enqueue('a', queue => 'cpu', limit_by => 'api'),
-  qwf.enqueue('b', queue => 'cpu', limit_by => 'api'), qwf.enqueue('c', queue => 'cpu');
+  qwf.enqueue('b', queue => 'cpu', limit_by => 'api'), qwf.enqueue('c', queue => 'cpu'),
+  qwf.enqueue('d', queue => 'gpu'),
+  qwf.enqueue('e', queue => 'cpu', run_at => qwf.now() + interval '1 h');
 select qwf.register_worker('box', 'cpu', '{"slots": 3}'), qwf.register_worker('other', 'cpu');
-select qwf.worker_control('box', 'cpu', 'off');
+select qwf.register_worker('box', 'gpu');
+select qwf.worker_control('box', 'cpu', 'off'), qwf.pause_queue('gpu');
 select qwf_test.claim();
-select results_eq($$
-  select max_running, workers, slots, queued, running from qwf.queue_depth where queue = 'cpu'
-$$, $$ values (4, 1::bigint, 1::bigint, 2::bigint, 1::bigint) $$, 'all of it');
-select ok((select oldest_wait >= '0 s' from qwf.queue_depth where queue = 'cpu'), 'and since when');
+select results_eq(
+  $$ select queue, paused, max_running, workers, slots from qwf.queue_depth order by 1 $$,
+  $$ values ('cpu', false, 4, 1::bigint, 1::bigint), ('default', false, null, 0, 0),
+    ('gpu', true, null, 1, 1), ('llm', false, null, 0, 0) $$,
+  'who serves each queue');
+select results_eq(
+  $$ select queue, queued, estimated, scheduled, more_scheduled, running
+    from qwf.queue_depth order by 1 $$,
+  $$ values ('cpu', 2, false, 1, false, 1), ('default', 0, false, 0, false, 0),
+    ('gpu', 1, false, 0, false, 0), ('llm', 0, false, 0, false, 0) $$,
+  'and its jobs');
+select ok(head_wait >= '0 s', 'since when the head waits')
+from qwf.queue_depth where queue = 'cpu';
+select is(d.oldest_wait, d.head_wait, 'as long as nobody else') from qwf.queue_depth d
+where d.queue = 'cpu';
 
 select * from finish();
 rollback;

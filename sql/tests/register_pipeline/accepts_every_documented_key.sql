@@ -3,7 +3,8 @@ select plan(1);
 
 insert into qwf.limits (name, max_running) values ('api', 2);
 select is_empty($$ select qwf_test.problems('pipeline', '{
-  "name": "detect", "display_name": "detect", "mode": "node", "requires_gpu": true,
+  "$schema": "x.json", "name": "detect", "display_name": "detect",
+  "mode": "node", "requires_gpu": true,
   "inputs": {"type": "object", "required": ["image"], "properties": {
     "image": {"type": "string", "minLength": 1, "maxLength": 99, "pattern": "."},
     "kind": {"type": ["string", "null"], "enum": ["a", null], "title": "t", "description": "d"},

@@ -1,5 +1,5 @@
 begin;
-select plan(17);
+select plan(18);
 
 select results_eq(format('select qwf_test.problems(%L, %L)', 'pipeline', jsonb_build_object(
     'name', 'p', 'nodes', jsonb '[]', 'inputs', jsonb_build_object('properties',
@@ -8,6 +8,8 @@ select results_eq(format('select qwf_test.problems(%L, %L)', 'pipeline', jsonb_b
 from (values
   (jsonb '5', ': is not a schema: must be an object'),
   ('{"type": "strng"}',
+    '.type: must be string, number, integer, boolean, object, array or null, or a list of these'),
+  ('{"type": ["string", []]}',
     '.type: must be string, number, integer, boolean, object, array or null, or a list of these'),
   ('{"enum": []}', '.enum: must list at least one value'),
   ('{"pattern": "("}', '.pattern: is not a regular expression'),

@@ -1,5 +1,5 @@
 begin;
-select plan(47);
+select plan(48);
 
 select results_eq(format('select qwf_test.node_problems(%L)', c.keys),
   array['nodes[1].' || c.problem],
@@ -51,6 +51,7 @@ from (values
   ('{"node": "a b"}', 'node: must be 1 to 200 characters without whitespace'),
   ('{"command": []}', 'command: must name a program'),
   ('{"command": ["x", null]}', 'command: must contain only strings, numbers and references'),
+  ('{"command": ["x", {"a": 1}]}', 'command: must contain only strings, numbers and references'),
   ('{"command": ["x"], "node": "n"}', 'command: cannot be combined with "node"'),
   ('{"command": ["x"], "inputs": {"command": 1}}',
     'inputs.command: is reserved for the command itself'),

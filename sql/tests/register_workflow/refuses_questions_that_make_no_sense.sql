@@ -1,11 +1,13 @@
 begin;
-select plan(40);
+select plan(41);
 
 select results_eq(format('select qwf_test.step_problems(%L)', jsonb '{"kind": "input"}' || c.keys),
   array['steps[1].' || c.problem], c.keys::text)
 from (values
   (jsonb '{"widget": "choose_one"}', 'options: is missing'),
   ('{"widget": "turnout", "options": []}', 'options: must have at least one option'),
+  ('{"widget": "choose_one", "options": {"a": 1}}',
+    'options: is neither a list nor an expression'),
   ('{"widget": "choose_one", "options": 3}',
     'options: must be of type array or object, not number'),
   ('{"widget": "choose_one", "options": [1], "multiple": "yes"}',

@@ -2,6 +2,6 @@
 
 begin;
 
-select id, host, queue, model, action, requested_by, requested_at, taken_by, answered_at, error from qwf.model_requests where false;
+select id, host, queue, model, action, requested_by, requested_at, taken_by, progress, answered_at, error from qwf.model_requests where false;
 
 rollback;

@@ -4,7 +4,9 @@ begin;
 
 select null::_qwf.problem;
 select null::_qwf.resolution;
+select null::_qwf.claim_terms;
 select null::_qwf.picked;
+select null::_qwf.band;
 select null::_qwf.floor;
 select null::_qwf.report;
 select null::_qwf.transition;

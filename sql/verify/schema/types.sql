@@ -8,6 +8,7 @@ select null::qwf.claimed_job;
 select null::qwf.lease_verdict;
 select null::qwf.awaited;
 select null::qwf.report_verdict;
+select null::qwf.verdict_or_job;
 select null::qwf.job_count;
 select null::qwf.found_job;
 select null::qwf.found_run;

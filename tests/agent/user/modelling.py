@@ -79,7 +79,7 @@ def together(folder: Path, name: str, seconds: float = 0.0, until: Path | None =
     mine = folder / name
     mine.write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
     note(f"{name}: {','.join(sorted(entry.name for entry in folder.iterdir()))}")
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while until is not None and not until.exists() and time.monotonic() < end:
         time.sleep(0.01)
     time.sleep(seconds)

@@ -35,6 +35,8 @@ RETENTION = timedelta(days=30)
 ATTEMPTS = {"error": 1, "tempfail": 4}
 BACKOFF = {"error": [1, 5, 30], "tempfail": [60, 300, 900]}
 LOSSES = 3
+PATIENCE = timedelta(milliseconds=250)
+ASLEEP = timedelta(seconds=15)
 QUEUES = {"cpu", "gpu", "llm", "default"}
 AVOID = timedelta(minutes=5)
 STALE = timedelta(seconds=30)
@@ -102,6 +104,12 @@ class Worker:
     overflow: bool = False
     model: str | None = None  # the one that is loaded
     stopped: bool = False
+    slots: int = 1
+
+    def is_better(self, other: Worker) -> bool:
+        """Whether a packed queue prefers it."""
+        mine, other_s = (not self.overflow, self.slots), (not other.overflow, other.slots)
+        return mine > other_s or (mine == other_s and self.host < other.host)
 
     def could_run(self, job: Job) -> bool:
         node = job.node
@@ -185,6 +193,8 @@ class Model:
     runs: dict[int, Run] = field(default_factory=dict)
     reports: dict[str, Report] = field(default_factory=dict)  # by token
     paused: set[str] = field(default_factory=set)
+    packed: bool = False  # the queue cpu
+    asleep: dict[str, datetime] = field(default_factory=dict)  # workers, since when
     room: int | None = None  # max_running of the queue cpu
     limits: dict[str, int] = field(default_factory=lambda: dict(LIMITS))
     workers: dict[str, Worker] = field(default_factory=dict)  # by id
@@ -309,6 +319,10 @@ class Model:
 
         `picked` are the jobs that are not queued any more afterwards, `tokens` those handed out.
         """
+        leaves = self._leaves(queue, worker)
+        require(leaves != {True} or not picked, "what is left to a better worker", picked)
+        if True in leaves and not picked:
+            return []
         free = self._claimable(queue, worker)
         came = list(tokens)  # among equals, the choice is the database's
         free.sort(key=lambda j: (j.id not in picked, came.index(j.id) + 1 if j.id in came else 0))
@@ -350,13 +364,36 @@ class Model:
         return [
             job
             for job in self.jobs.values()
-            if job.status == "queued"
-            and job.queue == queue
-            and job.id not in self.locked_jobs
-            and (job.attempt or not job.expires_at or job.expires_at > self.now)
+            if job.queue == queue and job.id not in self.locked_jobs and self._fits(job, worker)
+        ]
+
+    def _fits(self, job: Job, worker: Worker | None) -> bool:
+        return (
+            job.status == "queued"
+            and (bool(job.attempt) or not job.expires_at or job.expires_at > self.now)
             and (worker or Worker("", self.now)).could_run(job)
             and not (worker is not None and self._avoids(job, worker.host))
-        ]
+        )
+
+    def _leaves(self, queue: str, name: str) -> set[bool]:
+        """Whether the worker leaves the first job that it could take to a better one. Both may be,
+        because equals are in any order. What somebody has locked counts as well."""
+        worker = self.workers.get(name)
+        if queue != "cpu" or not self.packed or worker is None or self.is_off(worker.host):
+            return {False}
+        jobs = [j for j in self.jobs.values() if j.queue == queue and self._fits(j, worker)]
+        jobs = [j for j in jobs if j.node.limit is None and queue not in self.paused]
+        first = min((j.order() for j in jobs), default=None)
+        return {self._has_better(j, worker) for j in jobs if j.order() == first} or {False}
+
+    def _has_better(self, job: Job, worker: Worker) -> bool:
+        """Whether the job is new, and a better worker that could run it is asleep."""
+        asleep = [self.workers.get(n) for n, at in self.asleep.items() if at > self.now - ASLEEP]
+        return job.queued_at is not None and job.queued_at > self.now - PATIENCE and any(
+            other is not None and not other.stopped and not self.is_off(other.host)
+            and other.is_better(worker) and self._fits(job, other)
+            for other in asleep
+        )  # fmt: skip
 
     def _avoids(self, job: Job, host: str) -> bool:
         """It was lost there not long ago, and somebody else could take it."""
@@ -830,7 +867,7 @@ class Model:
         job = self.jobs.get(job_id)
         if job is None:
             return NOT_FOUND
-        if job.status != "awaiting_input":
+        if job.status != "awaiting_input" or self._doomed(job):
             return WRONG_STATE
         if job.node.question is None and value not in DECISIONS:
             return INVALID

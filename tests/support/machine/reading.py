@@ -28,7 +28,6 @@ def compare(rows: Rows, model: Model) -> None:
         counts = [states.count(status) for status in ("queued", "scheduled", "running")]
         wanted.append((queue, *counts, len(model.live_workers(queue))))
     same("queue_depth", rows(depth), wanted)
-    same("queue_glance", rows(depth.replace("queue_depth", "queue_glance")), wanted)
     found = "select id, status::text from qwf.find_jobs(max_rows => 10000)"
     same("find_jobs", rows(found), [(job.id, job.status) for job in jobs])
     overview = "select id, done, total, failed, running, waiting from qwf.run_overview"

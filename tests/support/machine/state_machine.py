@@ -63,12 +63,14 @@ TABLES = (
 RESET = f"""
 {";".join(f"delete from qwf.{table}" for table in TABLES)};
 update qwf.queues set paused = false, max_running = null where paused or max_running is not null;
+update qwf.queues set placement = 'spread' where name = 'cpu' and placement = 'pack';
 delete from qwf.limit_slots; delete from qwf.limits;
 {";".join(f"select qwf.create_limit('{name}', {count})" for name, count in LIMITS.items())};
 select setval('qwf.next_roll_up', 0), setval('qwf.prune_job', 0), setval('qwf.last_tick', 0),
   setval('qwf.last_complete_tick', 0),
   setval('qwf.jobs_id_seq', 1, false), setval('qwf.runs_id_seq', 1, false);
 """
+SAME_CHANCE = "select setseed(0)"  # the same steps lead to the same waits, also when replayed
 JOBS = """
 select j.id, j.run_id, j.status::text, j.queue, j.priority, j.run_next, j.attempt, j.failures,
   j.losses, j.token::text, j.lease_expires_at,
@@ -105,7 +107,7 @@ class Session:
     def __init__(self, dsn: str) -> None:
         self.conn: psycopg.Connection[Any] = psycopg.connect(dsn, autocommit=True)
         self.conn.prepare_threshold = 1
-        self.conn.execute("set client_min_messages = error; set lock_timeout = '5s'")
+        self.conn.execute("set client_min_messages = error; set lock_timeout = '30s'")
         self.model = Model(START)
 
     def rows(self, query: str, *args: Any) -> list[Any]:
@@ -235,10 +237,12 @@ values = st.sampled_from(["yes", "no", 7, "retry", "skip", "abort"])
 MEDDLING = ["cancel_job", "cancel_run", "retry_job", "retry_run", "retry_run", "run_next"]
 MEDDLING += ["change_job", "pause", "deregister_worker", "cancel_jobs", "retry_jobs"]
 MANAGING = ["switch", "switch", "suspend_worker", "create_limit", "drop_limit", "limit_queue"]
+MANAGING += ["place", "sleep", "sleep", "wake"]
 INFO: list[Json] = [  # what workers say about themselves
     {},
     {"labels": FAST},
     {"labels": FAST, "rank": -1},
+    {"labels": FAST, "slots": 3},
     {"tasks": ["t"], "vram_mb": 50},
     {"models": ["m"], "current_model": "m"},
     {"models": ["m", "n"], "current_model": "n", "vram_mb": 200, "labels": FAST},
@@ -277,6 +281,8 @@ class Machine(RuleBasedStateMachine):
             self.other.rows("rollback")
         self.main.rows(RESET)
         self.main.rows("select set_config('qwf_test.jam', '', false)")
+        for session in (self.main, self.other):
+            session.rows(SAME_CHANCE)
         self.main.model = Model(START)
         self._set_now(START)
         self.fine = True
@@ -426,6 +432,22 @@ class Machine(RuleBasedStateMachine):
             held = self.held()
             reports = [self._report(pick(held, n), how, what) for n, how, what in bodies]
             finish(main, reports, jam)
+
+    @precondition(lambda self: self.held())
+    @rule(
+        bodies=st.lists(bodies, min_size=1, max_size=3),
+        worker=numbers,
+        count=st.sampled_from([1, 2, 5]),
+        jam=jams,
+    )
+    def finish_and_claim(
+        self, bodies: list[tuple[int, str, Json]], worker: int, count: int, jam: bool
+    ) -> None:
+        """Attempts end, and the same call claims."""
+        with self.step() as main:
+            held = self.held()
+            reports = [self._report(pick(held, n), how, what) for n, how, what in bodies]
+            finish_and_claim(main, reports, self._worker(worker), count, jam)
 
     def _report(self, job_id: int, outcome: str, output: Json) -> Report:
         job = self.model.jobs[job_id]
@@ -652,6 +674,34 @@ class Machine(RuleBasedStateMachine):
         if not self.opened:  # else what is being claimed just now may not count
             limit_queue(main, 1 + which % 3)
 
+    def _place(self, main: Session, number: int, which: int) -> None:
+        if not self.opened:  # it claims under the placement that it has seen
+            place(main, which % 2 == 0)
+
+    def _sleep(self, main: Session, number: int, which: int) -> None:
+        sleep(main, pick([*main.model.workers, *WORKERS], number))
+
+    def _wake(self, main: Session, number: int, which: int) -> None:
+        worker = pick([*main.model.workers, *WORKERS], number)
+        main.rows("select qwf.wake(%s)", worker)
+        main.model.asleep.pop(worker, None)
+
+    @precondition(lambda self: len(self.model.jobs) < MAX_JOBS + 6 and not self._contended())
+    @rule(number=numbers, node=st.sampled_from(NEEDS), apart=st.sampled_from([0.0, 0.0, 7.5]))
+    def leave(self, number: int, node: Any, apart: float) -> None:
+        """A job comes to a packed queue whose better worker is asleep; two ask for it."""
+        with self.step() as main:
+            place(main, True)
+            best = self._registered("h1", {**pick(INFO, number), "slots": 4})
+            other = self._registered("h2", {"labels": FAST})
+            sleep(main, best)
+            model, vram, labels = node
+            main.model.turn += 1
+            enqueue(main, Node("t", (), model=model, vram=vram, requires=labels))
+            self._set_now(main.model.now + timedelta(seconds=apart))
+            claim(main, other, 1)
+            claim(main, best, 1)
+
     # time
 
     @rule(by=jumps)
@@ -772,6 +822,7 @@ class Machine(RuleBasedStateMachine):
         main = self.main
         pause(main, "cpu", False)
         drop_limit(main, "queue:cpu")
+        place(main, False)
         able = register_worker(main, "another", {"labels": FAST})
         for _ in range(60):
             self.model.turn += 1
@@ -855,6 +906,13 @@ def claim(
     s.name_elements()
     query = "select job_id, token::text, attempt, inputs from qwf.claim(%s, %s, %s, %s)"
     got = s.rows(query, queue, worker, count, lease)
+    return _handed_out(s, got, worker, count, lease, queue)
+
+
+def _handed_out(
+    s: Session, got: list[Any], worker: str, count: int, lease: timedelta | None, queue: str
+) -> list[int]:
+    """Compares what a claim returned with the model."""
     claims = dict(s.rows("select id, attempt from qwf.jobs where attempt > 0"))
     picked = {job_id for job_id, n in claims.items() if n != s.model.jobs[job_id].attempt}
     tokens = {job_id: token for job_id, token, *_ in got}
@@ -866,6 +924,28 @@ def claim(
 
 def finish(s: Session, reports: list[Report], jam: bool = False) -> None:
     """Reports; with `jam`, opening a node fails meanwhile."""
+    query = "select job_id, verdict, pending from qwf.finish_many(%s)"
+    _ended(s, _report(s, jam, query, reports), reports, jam)
+
+
+def finish_and_claim(
+    s: Session, reports: list[Report], worker: str, count: int, jam: bool
+) -> list[int]:
+    """Reports and claims in one call; returns the jobs that were handed out."""
+    s.name_elements()
+    query = (
+        "select job_id, verdict, pending, token::text, attempt, inputs"
+        " from qwf.finish_and_claim(%s, 'cpu', %s, %s)"
+    )
+    rows = _report(s, jam, query, reports, worker, count)
+    _ended(s, [row[:3] for row in rows[: len(reports)]], reports, jam)
+    s.name_elements()  # the reports may have made some
+    jobs = [(job_id, *more) for job_id, _, _, *more in rows[len(reports) :]]
+    return _handed_out(s, jobs, worker, count, None, "cpu")
+
+
+def _report(s: Session, jam: bool, query: str, reports: list[Report], *more: Any) -> list[Any]:
+    """Makes a call whose first argument is these reports."""
     said = [
         {
             "job_id": r.job,
@@ -878,9 +958,14 @@ def finish(s: Session, reports: list[Report], jam: bool = False) -> None:
     ]
     if jam:
         s.rows("select set_config('qwf_test.jam', 'on', false)")
-    got = s.rows("select job_id, verdict, pending from qwf.finish_many(%s)", json.dumps(said))
+    got = s.rows(query, json.dumps(said), *more)
     if jam:
         s.rows("select set_config('qwf_test.jam', '', false)")
+    return got
+
+
+def _ended(s: Session, got: list[Any], reports: list[Report], jam: bool) -> None:
+    """Compares verdicts with the model."""
     s.model.jammed = jam
     wanted = s.model.finish_many(reports)
     s.model.jammed = False
@@ -957,7 +1042,18 @@ def worker_saying(host: str, now: datetime, info: Json) -> Worker:
         info.get("labels", {}),
         info.get("rank", 0) < 0,
         info.get("current_model"),
+        slots=info.get("slots", 1),
     )
+
+
+def place(s: Session, packed: bool) -> None:
+    s.rows("select qwf.create_queue('cpu', placement => %s)", "pack" if packed else "spread")
+    s.model.packed = packed
+
+
+def sleep(s: Session, worker: str) -> None:
+    s.rows("select qwf.sleep(%s, 'cpu')", worker)
+    s.model.asleep[worker] = s.model.now
 
 
 def limit_queue(s: Session, count: int) -> None:

@@ -8,6 +8,7 @@ locked file names is the page, not another one with its old number.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import os
@@ -32,13 +33,23 @@ class PageFailed(Exception):
     """The page did not start. The message says why."""
 
 
+class _PortTaken(PageFailed):
+    """Another process took the port between the look for a free one and the page's start."""
+
+
 def start(home: Path, dsn: str, files: Path) -> str:
     """The link of a page for this database, which shows the files below a folder.
 
     It is the page that runs, or a new one. A page for something else, or of another version, is
-    stopped first. Several processes may
-    call this at once. Raises PageFailed.
+    stopped first. Several processes may call this at once. Raises PageFailed.
     """
+    try:
+        return _start(home, dsn, files, _free_port())
+    except _PortTaken:
+        return _start(home, dsn, files, 0)
+
+
+def _start(home: Path, dsn: str, files: Path, port: int) -> str:
     wanted = hashlib.sha256(f"{__version__}\n{dsn}\n{files}".encode()).hexdigest()
     log = home / "logs" / "demo-web.log"
     deadline = time.monotonic() + START_S
@@ -54,10 +65,11 @@ def start(home: Path, dsn: str, files: Path) -> str:
                 raise PageFailed("another page neither starts nor stops: qwf down stops it")
             time.sleep(0.1)
         os.ftruncate(record, 0)
-        process = _spawn(record, log, dsn, files, wanted)
+        process = _spawn(record, log, dsn, files, wanted, port)
     while (link := _link(log)) is None:
         if process.poll() is not None:
-            raise PageFailed(_last_line(log))
+            said = _last_line(log)
+            raise _PortTaken(said) if os.strerror(errno.EADDRINUSE) in said else PageFailed(said)
         if time.monotonic() > deadline:
             process.kill()
             raise PageFailed(f"it says nothing; see {log}")
@@ -115,9 +127,11 @@ def _read(record: int) -> tuple[int, str] | None:
     return (int(pid), what) if pid.isdecimal() else None
 
 
-def _spawn(record: int, log: Path, dsn: str, files: Path, what: str) -> subprocess.Popen[bytes]:
+def _spawn(
+    record: int, log: Path, dsn: str, files: Path, what: str, port: int
+) -> subprocess.Popen[bytes]:
     """Start the page, which writes its process number into the record before anything else."""
-    command = ["-c", "from qwf_agent.cli import main; main()", "web", "--port", str(_free_port())]
+    command = ["-c", "from qwf_agent.cli import main; main()", "web", "--port", str(port)]
     command += ["--files", str(files)]
     environ = {name: value for name, value in os.environ.items() if not name.startswith("QWF_")}
     environ |= {"QWF_DSN": dsn, "QWF_CONFIG": os.devnull, "QWF_HOME": str(log.parents[1])}

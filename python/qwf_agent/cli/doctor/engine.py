@@ -21,6 +21,23 @@ from qwf_agent.cli.doctor.findings import (
 
 OLD_EVENT = timedelta(minutes=1)
 LATE = timedelta(minutes=1)  # for what a tick should have done
+LACKING = """
+select s.host, s.server, l.value as why
+from qwf.servers s cross join jsonb_each_text(s.lacks) l
+where s.state <> 'not chosen'
+order by s.host, s.server, l.key
+"""
+# Addresses may be used by several agents.
+TWICE = """
+select t.host, array_agg(t.name order by t.name) as names
+from (
+  select s.host, s.server as name from qwf.servers s
+  where not s.external
+  group by s.host, s.server
+  having count(*) > 1) t
+group by t.host
+order by t.host
+"""
 OLD_QUESTION = timedelta(days=1)
 
 
@@ -95,6 +112,7 @@ def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
     """Queued work has workers that can take it."""
     for row in many(conn, "select * from qwf.queue_depth where queued > 0 order by queue"):
         name, waits = row["queue"], jobs(row["queued"], "wait")
+        waits = f"about {waits}" if row["estimated"] else waits
         if row["paused"]:
             yield note(f"queue {name} is paused and {waits}", f"qwf queue resume {name}")
         elif not row["workers"]:
@@ -173,6 +191,21 @@ def model_servers(conn: Connection, dsn: str) -> Iterator[Finding]:
             f"{_failure(row, 'has failed')}; it starts again soon",
             f"qwf servers --host {row['host']}",
         )
+    yield from first_few(_lacking(row) for row in many(conn, LACKING))
+    yield from first_few(
+        problem(
+            f"box {row['host']}: several workers run the same model servers "
+            f"({draw.brief(', '.join(row['names']))}), so each may load a model on the same card",
+            "stop one of the agents, or give each its own qwf.toml (QWF_CONFIG)",
+        )
+        for row in many(conn, TWICE)
+    )
+
+
+def _lacking(row: dict[str, Any]) -> Finding:
+    """A model that a server cannot serve. What its agent says ends with what to do."""
+    what, _, advice = row["why"].partition(": ")
+    return problem(f"model server {row['server']} on {row['host']}: {draw.brief(what)}", advice)
 
 
 def _troubled(server: dict[str, Any]) -> Finding:

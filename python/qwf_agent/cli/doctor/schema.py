@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import timedelta
 
-from qwf_agent import __version__, migrate
+from qwf_agent import __version__, config, migrate
 from qwf_agent.cli.connection import Connection, call, many
 from qwf_agent.cli.doctor import drift, shipped
 from qwf_agent.cli.doctor.findings import Finding, duration, first_few, note, problem, query_value
@@ -72,7 +72,8 @@ def roles(conn: Connection, dsn: str) -> Iterator[Finding]:
             yield problem(
                 f"role {role} is missing", f"create role {role} nologin;  then, {GRANTS_AGAIN}"
             )
-    yield from _open_database(conn)
+    if dsn != config.address(config.home()):  # only its owner can reach the server of `qwf up`
+        yield from _open_database(conn)
     yield from first_few(_missing_grants(conn, existing))
     yield from first_few(_open_to_everybody(conn))
     if "qwf_viewer" in existing:

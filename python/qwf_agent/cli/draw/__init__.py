@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qwf_agent.cli.draw.jobs import attempt, headline, options, question, shown, timeline
 from qwf_agent.cli.draw.lists import NUMBERS, cell, facts, fit, rows
-from qwf_agent.cli.draw.runs import board, changes, run
+from qwf_agent.cli.draw.runs import board, changes, files, run
 from qwf_agent.cli.draw.visible import Visible, visible, visible_values
 from qwf_agent.cli.draw.words import (
     LOOKS,
@@ -18,6 +18,9 @@ from qwf_agent.cli.draw.words import (
     gist,
     moment,
     queue_state,
+    served,
+    server_error,
+    server_state,
     size,
     spell,
     state,
@@ -40,6 +43,7 @@ __all__ = [
     "changes",
     "duration",
     "facts",
+    "files",
     "fit",
     "gist",
     "headline",
@@ -49,6 +53,9 @@ __all__ = [
     "queue_state",
     "rows",
     "run",
+    "served",
+    "server_error",
+    "server_state",
     "shown",
     "size",
     "spell",

@@ -63,6 +63,7 @@ class Parts:
         sizes = [part.cell_len for part in self.parts]
         most = sum(sizes) + len(GAP) * (len(sizes) - 1)
         return Measurement(max(sizes), most).with_maximum(options.max_width)
+CHOOSE = ("choose_one", "turnout", "on_failure")  # widgets whose source has their options
 
 
 def headline(job: Row) -> Text:
@@ -147,7 +148,7 @@ def question(row: Row) -> RenderableType:
     lines += [_indented(path, "blue") for path in shown(row["spec"])]
     offered = options(row["spec"])
     lines += [_indented(f"#{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
-    value = "'#1'" if offered else "VALUE"
+    value = "'#1'" if offered else "true" if row["widget"] == "confirm" else "VALUE"
     subject = f"{row['run_id']} {node}" if node else f"--job {row['job_id']}"
     lines.append(_indented(f"qwf answer {subject} {value}", "cyan"))
     return Group(*lines)
@@ -155,7 +156,9 @@ def question(row: Row) -> RenderableType:
 
 def options(spec: Row) -> list[tuple[Any, str]]:
     """The values a person may choose from, each with a short text."""
-    given = spec.get("options", spec.get("source"))
+    given = spec.get("options")
+    if given is None and spec.get("widget") in CHOOSE:  # else the source is only to look at
+        given = spec.get("source")
     return [(value, _option(value)) for value in given] if isinstance(given, list) else []
 
 
@@ -205,6 +208,7 @@ def _attempt_line(row: Row, *, gist: bool = False) -> Parts:
         size(row["max_rss_bytes"]) if row.get("max_rss_bytes") else None,
         f"{row['cpu_seconds']:.1f} s CPU" if (row.get("cpu_seconds") or 0) >= 0.05 else None,
         f"{size(row['gpu_peak_bytes'])} GPU" if row.get("gpu_peak_bytes") else None,
+        words.tokens(row.get("usage")),
     ]
     outcome = row["outcome"]
     number = Text(f"attempt {row['attempt']}", "bold")

@@ -18,6 +18,7 @@ from qwf_agent.cli.draw.words import Row
 NUMBERS = {
     *("id", "run", "job", "tries", "took", "version", "priority", "age", "seen", "slots", "due"),
     *("queued", "scheduled", "running", "workers", "waited", "held", "free", "max", "fired"),
+    *("tokens", "tokens/s"),
 }
 TIMES = {"took", "age", "waited", "seen", "due"}
 FIXED = NUMBERS | TIMES | {"status", "state", "created", "next", "version", "size"}
@@ -110,6 +111,8 @@ def cell(name: str, value: Any) -> Text:
     """A value as a list shows it, by the name of its column."""
     if value is None or value == []:
         return Text("")
+    if isinstance(value, Text):
+        return value
     if name == "status":
         return words.state(value)
     if name == "state":

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from itertools import groupby
+from pathlib import PurePosixPath
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from qwf_agent.cli.draw.words import LOOKS, OVER, Row, bar, duration, gist, state
+from qwf_agent.cli.draw.visible import visible
+from qwf_agent.cli.draw.words import LOOKS, OVER, Row, bar, brief, cut, duration, gist, state
 
 STATES = (
     *("completed", "failed", "cancelled", "skipped", "running", "awaiting_input"),
     *("queued", "scheduled", "blocked"),
 )
 ASKED = 2  # questions shown below a run
+LONGEST_OPTION = 60  # characters of an option in one line
 LEFT_OUT = ("completed", "blocked", "skipped", "queued", "cancelled", "scheduled")
 
 
@@ -73,6 +76,19 @@ def nodes(status: Row, max_lines: int | None = None) -> RenderableType:
         return table
     rest = ", ".join(f"{count} {status}" for status, count in sorted(left_out.items()))
     return Group(table, Text(f"  … and {rest}", "bright_black"))
+
+
+def files(found: Sequence[Row], run_id: int) -> list[str]:
+    """The paths of files that a run has left, below the name of their box. Each row has the number
+    of all, and what says where its folder is."""
+    lines = []
+    for host, group in groupby(found, key=lambda row: row["host"]):
+        lines.append(f"files on {host or 'an unknown box'}")
+        for row in group:
+            root = PurePosixPath(row["out_root"] or "") / (row["out_dir"] or "")
+            lines.append(f"  {root / str(run_id) / row['rel_path']}")
+    more = found[0]["files"] - len(found) if found else 0
+    return [*lines, f"  and {more} more: qwf job JOB lists those of a job"] if more else lines
 
 
 def board(statuses: Sequence[Row], names: Mapping[int, str]) -> RenderableType:
@@ -176,7 +192,13 @@ def _answers(status: Row) -> list[Text]:
 
 
 def _answer(status: Row, node: Row) -> Text:
-    return Text(f"qwf answer {status['run']['id']} {node['node_id']} VALUE", "magenta")
+    command = f"qwf answer {status['run']['id']} {node['node_id']}"
+    if "option" not in node:
+        return Text(f"{command} VALUE", "magenta")
+    option = node["option"]
+    label = option.get("label", option) if isinstance(option, dict) else option
+    first = cut(visible(brief(label)), LONGEST_OPTION)
+    return Text.assemble((f"{command} '#1'", "magenta"), (f"  #1 is {first}", "bright_black"))
 
 
 def _waits(node: Row) -> list[str]:

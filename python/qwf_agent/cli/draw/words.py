@@ -40,6 +40,7 @@ FLEET_LOOKS = {
     "starting": "yellow",
     "ready": "green",
     "draining": "yellow",
+    "asleep": "bright_black",
     "stopping": "yellow",
     "failed": "red",
     "broken": "red",
@@ -47,8 +48,11 @@ FLEET_LOOKS = {
     "not chosen": "bright_black",
 }
 TROUBLE = ("broken", "failed", "gone")  # states of a model server, the worst first
+SERVING = ("ready", "draining")  # states of a model server that answers requests
+MOST_NAMES = 10
 OVER = {"completed", "failed", "cancelled"}
 BAR = 12
+MOST_TOKENS = 10**15  # of an attempt; a body may say any number
 UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 FOREVER = {"infinity": "never", "-infinity": "always"}
 
@@ -117,6 +121,28 @@ def by_trouble(server: Row) -> tuple[int, str]:
     return TROUBLE.index(state) if state in TROUBLE else len(TROUBLE), server["server"]
 
 
+def served(server: Row) -> str:
+    """What a model server serves, or could serve. At most ten names."""
+    if server["model"]:
+        return str(server["model"])
+    names = ", ".join(server["models"][:MOST_NAMES])
+    names += ", …" if len(server["models"]) > MOST_NAMES else ""
+    return names if server["state"] in SERVING else f"can serve {names}"
+
+
+def server_error(server: Row) -> str:
+    """The first line of why a model server does not work, or of why it ended last."""
+    line = (server["error"] or "").strip().partition("\n")[0]
+    if not line or server["state"] in TROUBLE:
+        return line
+    return f"{'last error' if server['external'] else 'last ended'}: {line}"
+
+
+def server_state(state: str) -> Text:
+    """The state of a model server. Off is how it rests, and nothing to look at."""
+    return Text(state, "bright_black" if state == "off" else FLEET_LOOKS.get(state, ""))
+
+
 def size(number: float) -> str:
     """Bytes as a person writes them."""
     step = 0
@@ -125,6 +151,17 @@ def size(number: float) -> str:
     return (
         f"{number:.1f} {UNITS[step]}" if step and number < 99.95 else f"{number:.0f} {UNITS[step]}"
     )
+
+
+def tokens(usage: Any) -> str | None:
+    """The tokens that an attempt used, of what its body said; None if it did not say."""
+    given = usage if isinstance(usage, dict) else {}
+    counts = [
+        f"{given[key]:,.0f} {name}"
+        for key, name in (("prompt_tokens", "prompt"), ("completion_tokens", "generated"))
+        if isinstance(given.get(key), int | float) and 0 <= given[key] < MOST_TOKENS
+    ]
+    return f"tokens: {', '.join(counts)}" if counts else None
 
 
 def bar(fraction: float, width: int = BAR) -> Text:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 
-QUEUES = "select * from qwf.queue_glance order by queue"
+QUEUES = "select * from qwf.queue_depth order by queue"
 WORKERS = """
 select f.*, c.stop_policy
 from qwf.fleet f

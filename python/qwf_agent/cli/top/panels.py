@@ -16,7 +16,7 @@ LONGEST = 24  # characters of a box's name
 MIB = 2.0**20
 SWAPPING_MB = 1024
 HOT, WARM = 0.9, 0.7
-COUNTED = 10_000  # queue_glance counts one more, which means more than that
+COUNTED = 10_000  # queue_depth counts that far, and estimates more
 
 
 def headline(
@@ -101,10 +101,12 @@ def _boxes(
 def _server(row: Row) -> Text:
     """One line for a model server: what it serves, or why it does not."""
     text = Text(f"  {row['server'][:LONGEST]} ", no_wrap=True, overflow="ellipsis")
-    text.append_text(draw.cell("state", row["state"]))
+    text.append_text(draw.server_state(row["state"]))
     text.append(f" {row['model'] or ''} {row['inflight']}/{row['parallel']}", "bright_black")
+    if row["tokens_per_s"]:
+        text.append(f" {row['tokens_per_s']:.0f} tokens/s", "bright_black")
     if row["state"] in draw.TROUBLE:
-        text.append(f" {(row['error'] or '').partition(chr(10))[0]}", "red")
+        text.append(f" {draw.server_error(row)}", "red")
     return text
 
 

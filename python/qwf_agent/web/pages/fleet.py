@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.requests import Request
 
+from qwf_agent.cli.draw import words
 from qwf_agent.web import snapshot
 from qwf_agent.web.boxes import Box, boxes, dots
 from qwf_agent.web.database import Look, Rows
@@ -50,27 +51,40 @@ from (
 join qwf.workers w on w.id = f.claimed_by
 group by w.host
 """
-# The models that live workers announce, and how many jobs of the queue wait for each.
+# The models that live workers announce or that their servers have, and how many jobs of the queue
+# wait for each. `served`: a server of the queue has it.
 MODELS = """
-select m.queue, m.model, m.hosts, (
+select m.queue, m.model, m.hosts, m.served, (
   select count(*) from (
     select from qwf.jobs j
     where j.queue = m.queue and j.required_model = m.model and j.status = 'queued'
       and j.limit_by is null
     order by j.run_next, j.priority desc, j.position desc limit 1001) j) as waiting
 from (
-  select w.queue, a.model, array_agg(distinct w.host order by w.host) as hosts
-  from qwf.workers w cross join qwf.settings s cross join unnest(w.models) a (model)
+  select w.queue, a.model, bool_or(a.served) as served,
+    array_remove(array_agg(distinct case when a.offered then w.host end order by
+      case when a.offered then w.host end), null) as hosts
+  from qwf.workers w cross join qwf.settings s
+  cross join lateral (
+    select o.model, true as offered, false as served from unnest(w.models) o (model)
+    union all
+    select k.model, false, true
+    from jsonb_array_elements(w.servers) e cross join jsonb_object_keys(e -> 'models') k (model)
+  ) a
   where w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
   group by w.queue, a.model
   order by w.queue, a.model limit 100) m
 """
+# Those of the last hour, and those that a live worker still carries out, such as a long pull.
 REQUESTS = """
 select r.host, r.queue, r.model, r.action, r.requested_by, r.requested_at, r.taken_by,
-  r.answered_at, r.error,
+  r.answered_at, r.error, r.progress, w.id is not null as under_way,
   r.taken_by is null and r.requested_at < qwf.now() - interval '5 min' as expired
-from qwf.model_requests r
-where r.requested_at > qwf.now() - interval '1 h'
+from qwf.model_requests r cross join qwf.settings s
+left join qwf.workers w on w.id = r.taken_by and r.answered_at is null and w.stopped_at is null
+  and w.last_seen > qwf.now() - s.worker_stale
+where (r.requested_at > qwf.now() - interval '1 h' or w.id is not null)
+  and (%(host)s::text is null or r.host = %(host)s)
 order by r.id desc limit 10
 """
 SLEEPERS = """
@@ -101,7 +115,6 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     workers, samples = await look.rows(snapshot.WORKERS), await look.rows(snapshot.HOSTS)
     servers = await look.rows(snapshot.SERVERS)
     found = boxes(workers, samples, facts["model_idle"].total_seconds(), servers)
-    models = await look.rows(MODELS)
     replaced = {(worker["host"], worker["queue"]) for box in found for worker in box.workers}
     dead = [d for d in await look.rows(DEAD) if (d["host"], d["queue"]) not in replaced]
     return {
@@ -110,8 +123,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "dead": dead,
         "off": await look.rows(OFF_WITHOUT_WORKER),
         "stopped": await look.rows(STOPPED),
-        "models": [{**model, "loaded": _loaded(found, model)} for model in models],
-        "requests": await look.rows(REQUESTS),
+        "models": models_of(found, await look.rows(MODELS)),
+        "requests": await look.rows(REQUESTS, host=None),
         "listener": request.app.state.listener,
         **await switches(look),
     }
@@ -152,6 +165,18 @@ def _by_worker(jobs: Rows) -> dict[str, Rows]:
     return found
 
 
+def models_of(found: list[Box], models: Rows) -> Rows:
+    """The rows of MODELS, each with the boxes that have it loaded and the servers that have it but
+    cannot serve it. An agent announces the models of its servers for all its queues: those for
+    which nothing waits, and that no server of the queue has, are left out."""
+    served = {model["model"] for model in models if model["served"]}
+    return [
+        {**model, "loaded": _loaded(found, model), "troubled": _troubled(found, model)}
+        for model in models
+        if model["served"] or model["waiting"] or model["model"] not in served
+    ]
+
+
 def _loaded(found: list[Box], model: dict[str, Any]) -> list[str]:
     """The boxes that have a model of a queue loaded, in a worker or in a model server."""
     wanted = (model["queue"], model["model"])
@@ -161,8 +186,22 @@ def _loaded(found: list[Box], model: dict[str, Any]) -> list[str]:
 def _models_of(box: Box) -> set[tuple[str, str]]:
     """The models that are loaded on a box, each after its queue."""
     held = (*box.models, *(one for card in box.cards for one in card.models))
-    ready = (s for served in box.served for s in served.servers if s["state"] == "ready")
-    return {(one.queue, one.name) for one in held} | {(s["queue"], s["model"]) for s in ready}
+    return {(queue, one.name) for one in held for queue in one.queues} | {
+        (server["queue"], model)
+        for server in box.servers if server["state"] == "ready"
+        for model in ([server["model"]] if server["model"] else server["models"])
+    }  # fmt: skip
+
+
+def _troubled(found: list[Box], model: dict[str, Any]) -> Rows:
+    """The servers of the queue that have the model and cannot serve it: `why` if it lacks it."""
+    return [
+        {**server, "why": server["lacks"].get(model["model"])}
+        for box in found
+        for server in box.servers
+        if server["queue"] == model["queue"] and model["model"] in server["models"]
+        and (server["state"] in words.TROUBLE or model["model"] in server["lacks"])
+    ]  # fmt: skip
 
 
 PAGES = (

@@ -91,6 +91,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "workers": await look.rows(WORKERS, host=host),
         "jobs": await look.rows(RUNNING, host=host),
         "failed": await look.rows(FAILED, host=host),
+        "requests": await look.rows(fleet.REQUESTS, host=host),
         **await fleet.switches(look),
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -11,12 +10,12 @@ from typing import Any
 from starlette.requests import Request
 
 from qwf_agent.cli import values
-from qwf_agent.cli.draw.words import duration
+from qwf_agent.cli.draw import words
 from qwf_agent.web import files, waiting
 from qwf_agent.web.database import Look
+from qwf_agent.web.masking import masked_start
 from qwf_agent.web.page import NotFoundError, Page
 from qwf_agent.web.pages.jobs import MOST_JOB
-from qwf_agent.web.render import MASK, SECRET_KEYS
 
 MOST_TEXT = 60_000  # letters of a JSON value that are shown
 MOST_SOURCES = 100
@@ -62,8 +61,8 @@ where d.id = %(job)s and v.value is not null
 ATTEMPTS = """
 select a.attempt, a.worker, coalesce(w.host, split_part(a.worker, ':', 1)) as host, a.queued_at,
   a.started_at, a.finished_at, a.outcome, a.reason, a.exit_code, a.signal, a.max_rss_bytes,
-  a.cpu_seconds, a.gpu_peak_bytes, left(a.error, 2000) as error, right(a.error, 1000) as error_end,
-  length(a.error) as error_letters,
+  a.cpu_seconds, a.gpu_peak_bytes, a.usage,
+  left(a.error, 2000) as error, right(a.error, 1000) as error_end, length(a.error) as error_letters,
   case when a.nth <= 5 then left(a.error, case when length(a.error) > 6000 then 2000 else 6000 end)
     end as error_head,
   case when a.nth <= 5 and length(a.error) > 6000 then right(a.error, 4000) end as error_tail,
@@ -118,15 +117,10 @@ select a.attempt, a.outcome, a.reason, a.started_at, a.finished_at,
 from qwf.jobs j left join qwf.job_attempts a on a.job_id = j.id and a.attempt = %(attempt)s
 where j.id = %(job)s
 """
-SECRET = re.compile(
-    r'("[^"]*(?:' + "|".join(SECRET_KEYS) + r')[^"]*"\s*:\s*)'
-    r'("(?:[^"\\]|\\.)*"?|[\[{].*|[^",}\]\s]+)',
-    re.IGNORECASE | re.DOTALL,
-)
 # What only an attempt that has ended has.
 ENDED = (
-    "reason", "exit_code", "signal", "max_rss_bytes", "cpu_seconds", "gpu_peak_bytes", "error",
-    "error_end", "error_letters", "error_head", "error_tail", "log", "log_letters",
+    "reason", "exit_code", "signal", "max_rss_bytes", "cpu_seconds", "gpu_peak_bytes", "usage",
+    "error", "error_end", "error_letters", "error_head", "error_tail", "log", "log_letters",
 )  # fmt: skip
 OVER = ("completed", "failed", "cancelled", "skipped")
 STATES = ("blocked", "scheduled", "queued", "running", "awaiting_input")
@@ -195,19 +189,22 @@ async def _hindrances(look: Look, job: Mapping[str, Any]) -> dict[str, Any]:
     lines = await look.rows(waiting.WHY, jobs=[number]) if status in waiting.WAITING else []
     why: dict[str, Any] = {"why": lines[0]["lines"] if lines else []}
     if status == "queued":
-        held, workers, holders = await asyncio.gather(
+        model, queue = job["required_model"], job["queue"]
+        held, workers, holders, troubled = await asyncio.gather(
             look.row(waiting.HELD, job=number),
             look.rows(waiting.WORKERS, job=number),
             look.rows(waiting.HOLDERS, job=number),
+            look.rows(waiting.TROUBLED, queue=queue, model=model, states=list(words.TROUBLE)),
         )
         near = waiting.nearest(workers)
         why |= {"held": held, "workers": near, "holders": holders}
-        why["helpers"] = waiting.helpers(near, job["required_model"])
+        why |= {"troubled": troubled, "helpers": waiting.helpers(near, model)}
     elif status == "blocked" and job["graph_id"] is not None and job["node_idx"] is not None:
         why["needs"] = await look.rows(
             waiting.NEEDS, run=job["run_id"], graph=job["graph_id"], node=job["node_idx"]
         )
-    return {"held": None, "workers": [], "helpers": {}, "holders": [], "needs": []} | why
+    lists = dict.fromkeys(("workers", "holders", "troubled", "needs"), ())
+    return {"held": None, "helpers": {}, **lists, **why}
 
 
 async def _sources(
@@ -267,7 +264,7 @@ def shown(row: Mapping[str, Any]) -> dict[str, Any]:
         return {"whole": False, "text": None, "size": row["stored"]}
     if len(text) <= MOST_TEXT:
         return {"whole": True, "value": values.read_json(text), "size": row["letters"]}
-    start = SECRET.sub(rf'\1"{MASK}"', text[:MOST_TEXT])
+    start = masked_start(text[:MOST_TEXT])
     return {"whole": False, "text": start, "size": row["letters"]}
 
 
@@ -361,7 +358,8 @@ def lanes(job: Mapping[str, Any], attempts: Sequence[Mapping[str, Any]]) -> list
             "x": min(bounds[1], WIDTH - 4),
             "width": max(4, bounds[2] - bounds[1]),
         }
-        claim["said"] = f"waited {duration(claim['waited'])}, took {duration(claim['took'])}"
+        waited, took = words.duration(claim["waited"]), words.duration(claim["took"])
+        claim["said"] = f"waited {waited}, took {took}"
     return claims
 
 

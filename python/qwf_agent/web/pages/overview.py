@@ -30,6 +30,7 @@ EMPTY = """
 select not exists (select from qwf.jobs) and not exists (select from qwf.runs) as empty
 """
 HOLDING = ("unserved", "paused")  # states of queues that hold their jobs up
+DOWN = ("broken", "gone")  # states of model servers that somebody should look at
 MOST = 8  # rows of a list
 MOST_QUEUES = 20
 
@@ -38,10 +39,11 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     """The fleet at one moment."""
     health = request.app.state.health
     facts = await fleet.engine(look)
-    queues, workers, samples, running, failures, questions, minutes = await asyncio.gather(
+    queues, workers, samples, servers, running, failures, questions, minutes = await asyncio.gather(
         look.rows(snapshot.QUEUES),
         look.rows(snapshot.WORKERS),
         look.rows(snapshot.HOSTS),
+        look.rows(snapshot.SERVERS),
         look.rows(fleet_of_top.RUNNING),
         look.rows(FAILURES),
         look.rows(fleet_of_top.QUESTIONS),
@@ -58,7 +60,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "off": {worker["queue"] for worker in workers if worker["state"] == "off"},
         "failed_on": await fleet.failed_on(look),
         "sums": _sums(queues),
-        "boxes": boxes(workers, samples, facts["model_idle"].total_seconds()),
+        "boxes": boxes(workers, samples, facts["model_idle"].total_seconds(), servers),
+        "troubled": [server for server in servers if server["state"] in DOWN],
         "dead": [worker for worker in workers if worker["state"] == "dead"],
         "running": running[:MOST],
         "failures": failures,
@@ -114,7 +117,7 @@ PAGES = (
         "/",
         "overview.html",
         read,
-        topics=("queues", "fleet", "hosts", "running", "failed", "questions", "health"),
+        topics=("queues", "fleet", "hosts", "servers", "running", "failed", "questions", "health"),
         every_s=5,
     ),
 )

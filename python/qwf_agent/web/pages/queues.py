@@ -67,9 +67,11 @@ CHARTS = (  # title, unit, lines with their names
     ("First waits", "s", {"head_wait_seconds": "first waits"}),
     ("Ended in a minute", "", {"completed": "completed", "failed": "failed"}),
 )
-COUNT = (
-    "select queued, scheduled, running, oldest_wait from qwf.queue_depth where queue = %(queue)s"
-)
+COUNT = """
+select c.queued, c.estimated, c.scheduled, qwf.now() - c.oldest_since as oldest_wait
+from qwf.count_jobs(1000000) c
+where c.queue = %(queue)s
+"""
 
 
 async def read_all(request: Request, look: Look) -> dict[str, Any]:

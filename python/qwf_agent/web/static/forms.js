@@ -2,7 +2,8 @@
 "use strict";
 (() => {
   const KEPT_MS = 14 * 86400e3;
-  const SECRET = /password|passwd|token|secret|authorization/i;
+  // The same as in masking.py: a text under such a name.
+  const SECRET = /password|passwd|token|secret|authorization|api_?key/i;
   const TYPING = "textarea, select, input:not([type=radio]):not([type=checkbox])";
   const RENAMED = ["name", "id", "for", "aria-describedby"];
   let unsaved = false;
@@ -20,7 +21,8 @@
 
   const isChoice = (one) => one.type === "radio" || one.type === "checkbox";
   const controls = (form) => [...form.querySelectorAll(
-    ".form-body :is(input, textarea, select)")].filter((one) => !SECRET.test(one.name));
+    ".form-body :is(input, textarea, select)")]
+    .filter((one) => one.type === "number" || !SECRET.test(one.name));
   const elementsOf = (list) => [...list.querySelectorAll(":scope > [data-element]")];
   const placeOf = (element) => element.querySelector(":scope > input[type=hidden]").value;
 

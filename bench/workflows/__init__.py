@@ -1,0 +1,1 @@
+"""The same workflows on qwf and on other engines."""

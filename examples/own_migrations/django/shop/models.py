@@ -1,0 +1,10 @@
+"""What the shop keeps."""
+
+from django.db import models
+
+
+class Order(models.Model):
+    """An order."""
+
+    id = models.BigAutoField(primary_key=True)
+    email = models.TextField()

@@ -1,0 +1,8 @@
+-- Revert shop:orders
+
+begin;
+
+drop table orders;
+drop function enqueue_receipt();
+
+commit;

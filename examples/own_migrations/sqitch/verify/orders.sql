@@ -1,0 +1,7 @@
+-- Verify shop:orders
+
+begin;
+
+select id, email from orders where false;
+
+rollback;

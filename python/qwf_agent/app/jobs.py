@@ -1,0 +1,157 @@
+"""Standalone jobs and nodes, by their ids: enqueue many, look, wait, cancel, answer.
+
+The functions whose names end in _async are the same for asynchronous connections. All of them run
+in the transaction of the connection, and raise the errors of its driver.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from datetime import datetime, timedelta, timezone
+from typing import Any, Literal, NamedTuple
+
+from qwf_agent.app.calls import Steps, document, drive, drive_async, number, value
+from qwf_agent.app.connections import AsyncConnection, Call, Connection, Expression
+from qwf_agent.app.options import SqlValue, id_of, json_of, texts
+from qwf_agent.app.statuses import JobStatus, NodeStatus, read_job
+from qwf_agent.app.waiting import until_ended
+
+__all__ = [
+    "JobStatus", "NewJob", "NodeStatus", "answer", "answer_async", "cancel", "cancel_async",
+    "enqueue_many", "enqueue_many_async", "status", "status_async", "wait", "wait_async",
+]  # fmt: skip
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+SECONDS_NOW = Expression("extract(epoch from qwf.now())")
+Cancelled = Literal["cancelled", "requested"]
+OnChange = Callable[[JobStatus], object]
+
+
+class NewJob(NamedTuple):
+    """A job to enqueue, made by `task.job(...)`: the arguments of qwf.enqueue by name."""
+
+    arguments: Mapping[str, SqlValue]
+
+
+def enqueue_many(conn: Connection, jobs: Iterable[NewJob], /) -> list[int]:
+    """Enqueue all jobs or none, in one statement, and return their ids in order."""
+    return drive(conn, _enqueue_many(jobs))
+
+
+def enqueue_many_async(
+    conn: AsyncConnection, jobs: Iterable[NewJob], /
+) -> Coroutine[Any, Any, list[int]]:
+    """The same as `enqueue_many`, to be awaited."""
+    return drive_async(conn, _enqueue_many(jobs))
+
+
+def status(conn: Connection, job_id: int, /) -> JobStatus:
+    """The job at this moment."""
+    return drive(conn, _status(job_id))
+
+
+def status_async(conn: AsyncConnection, job_id: int, /) -> Coroutine[Any, Any, JobStatus]:
+    """The same as `status`, to be awaited."""
+    return drive_async(conn, _status(job_id))
+
+
+def wait(
+    conn: Connection, job_id: int, /, *,
+    timeout: timedelta | None = None, on_change: OnChange | None = None,
+) -> JobStatus:  # fmt: skip
+    """Wait until the job has ended, however it ends. `on_change` gets the first status and each
+    that differs from the one before.
+
+    Raises TimeoutError, and RuntimeError if the transaction of the connection would keep this from
+    seeing the end: if it has written, or reads one snapshot.
+    """
+    return drive(conn, until_ended(_look(job_id), read_job, timeout, on_change))
+
+
+def wait_async(
+    conn: AsyncConnection, job_id: int, /, *,
+    timeout: timedelta | None = None, on_change: OnChange | None = None,
+) -> Coroutine[Any, Any, JobStatus]:  # fmt: skip
+    """The same as `wait`, to be awaited. Use the connection for nothing else meanwhile."""
+    return drive_async(conn, until_ended(_look(job_id), read_job, timeout, on_change))
+
+
+def cancel(conn: Connection, job_id: int, /, reason: str | None = None) -> Cancelled:
+    """Cancel a job; "requested" means that its worker has to stop the body first."""
+    return drive(conn, _cancel(job_id, reason))
+
+
+def cancel_async(
+    conn: AsyncConnection, job_id: int, /, reason: str | None = None
+) -> Coroutine[Any, Any, Cancelled]:
+    """The same as `cancel`, to be awaited."""
+    return drive_async(conn, _cancel(job_id, reason))
+
+
+def answer(
+    conn: Connection, job_id: int, given: object, /, *,
+    by: str | None = None, asked: datetime | None = None,
+) -> int:  # fmt: skip
+    """Answer the question that a job asks, and return the id of the answer. `by` names the person;
+    `asked` is when the question was asked, so that no later question gets this answer."""
+    return drive(conn, _answer(job_id, given, by, asked))
+
+
+def answer_async(
+    conn: AsyncConnection, job_id: int, given: object, /, *,
+    by: str | None = None, asked: datetime | None = None,
+) -> Coroutine[Any, Any, int]:  # fmt: skip
+    """The same as `answer`, to be awaited."""
+    return drive_async(conn, _answer(job_id, given, by, asked))
+
+
+def _enqueue_many(jobs: Iterable[NewJob]) -> Steps[list[int]]:
+    items = list(jobs)
+    for item in items:
+        if not isinstance(item, NewJob):
+            raise TypeError(f"enqueue_many takes what task.job(...) returns, not {item!r}")
+    now = EPOCH
+    if any(given.from_now is not None for item in items for given in item.arguments.values()):
+        now += timedelta(seconds=float((yield from value(SECONDS_NOW))))
+    text = ", ".join(_item(item, now) for item in items)
+    ids = yield Call("enqueue_many", {"jobs": SqlValue(f"[{text}]", "{}::jsonb")})
+    return [int(job_id) for job_id in ids]
+
+
+def _item(job: NewJob, now: datetime) -> str:
+    """The JSON of a job, as qwf.enqueue_many takes it."""
+    named = (f"{json.dumps(name)}: {_json(given, now)}" for name, given in job.arguments.items())
+    return "{" + ", ".join(named) + "}"
+
+
+def _json(given: SqlValue, now: datetime) -> str:
+    if given.from_now is not None:
+        return json.dumps((now + given.from_now).isoformat())
+    if given.sql == "{}::jsonb":
+        return given.text
+    return json.dumps(given.text, ensure_ascii=False)  # as the function takes numbers and times
+
+
+def _look(job_id: int) -> Call:
+    return Call("result", {"job_id": id_of("job", job_id)})
+
+
+def _status(job_id: int) -> Steps[JobStatus]:
+    return read_job((yield from document(_look(job_id))))
+
+
+def _cancel(job_id: int, reason: str | None) -> Steps[Cancelled]:
+    given = {"job_id": id_of("job", job_id), **texts(reason=reason)}
+    told = yield from value(Call("cancel_job", given))
+    return "cancelled" if told == "cancelled" else "requested"
+
+
+def _answer(job_id: int, given: object, by: str | None, asked: datetime | None) -> Steps[int]:
+    arguments = {"job_id": id_of("job", job_id), "value": json_of("the answer is", given)}
+    arguments |= texts(by=by)
+    if asked is not None:
+        if not isinstance(asked, datetime) or asked.utcoffset() is None:
+            raise TypeError(f"asked has to be a datetime with a time zone, not {asked!r}")
+        arguments["asked"] = SqlValue(asked.isoformat(), "{}::timestamptz")
+    return (yield from number(Call("answer_job", arguments)))

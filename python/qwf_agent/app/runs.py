@@ -1,0 +1,136 @@
+"""Runs of workflows: enqueue, look, wait, cancel, answer.
+
+The functions whose names end in _async are the same for asynchronous connections. All of them run
+in the transaction of the connection, and raise the errors of its driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from qwf_agent.app.calls import Steps, document, drive, drive_async, number, value
+from qwf_agent.app.connections import AsyncConnection, Call, Connection
+from qwf_agent.app.options import (
+    RUN_KINDS,
+    RunOptions,
+    SqlValue,
+    convert_options,
+    id_of,
+    json_of,
+    texts,
+)
+from qwf_agent.app.statuses import NodeStatus, RunStatus, read_run
+from qwf_agent.app.waiting import until_ended
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = [
+    "NodeStatus", "RunStatus", "answer", "answer_async", "cancel", "cancel_async", "enqueue",
+    "enqueue_async", "status", "status_async", "wait", "wait_async",
+]  # fmt: skip
+
+OnChange = Callable[[RunStatus], object]
+
+
+def enqueue(
+    conn: Connection, workflow: str, context: Mapping[str, Any] | None = None, /,
+    **options: Unpack[RunOptions],
+) -> int:  # fmt: skip
+    """Enqueue a run of a workflow (name or name@version) and return its id, or the id of the run
+    that holds the key. Raises TypeError or ValueError for arguments it cannot have."""
+    return drive(conn, number(_call(workflow, context, options)))
+
+
+def enqueue_async(
+    conn: AsyncConnection, workflow: str, context: Mapping[str, Any] | None = None, /,
+    **options: Unpack[RunOptions],
+) -> Coroutine[Any, Any, int]:  # fmt: skip
+    """The same as `enqueue`, to be awaited."""
+    return drive_async(conn, number(_call(workflow, context, options)))
+
+
+def status(conn: Connection, run_id: int, /) -> RunStatus:
+    """The run and its nodes at this moment."""
+    return drive(conn, _status(run_id))
+
+
+def status_async(conn: AsyncConnection, run_id: int, /) -> Coroutine[Any, Any, RunStatus]:
+    """The same as `status`, to be awaited."""
+    return drive_async(conn, _status(run_id))
+
+
+def wait(
+    conn: Connection, run_id: int, /, *,
+    timeout: timedelta | None = None, on_change: OnChange | None = None,
+) -> RunStatus:  # fmt: skip
+    """Wait until the run has ended, however it ends; as `jobs.wait`."""
+    return drive(conn, until_ended(_look(run_id), read_run, timeout, on_change))
+
+
+def wait_async(
+    conn: AsyncConnection, run_id: int, /, *,
+    timeout: timedelta | None = None, on_change: OnChange | None = None,
+) -> Coroutine[Any, Any, RunStatus]:  # fmt: skip
+    """The same as `wait`, to be awaited. Use the connection for nothing else meanwhile."""
+    return drive_async(conn, until_ended(_look(run_id), read_run, timeout, on_change))
+
+
+def cancel(conn: Connection, run_id: int, /, reason: str | None = None) -> bool:
+    """Cancel a run, except its clean-up nodes. False if it is cancelled or ending already."""
+    return drive(conn, _cancel(run_id, reason))
+
+
+def cancel_async(
+    conn: AsyncConnection, run_id: int, /, reason: str | None = None
+) -> Coroutine[Any, Any, bool]:
+    """The same as `cancel`, to be awaited."""
+    return drive_async(conn, _cancel(run_id, reason))
+
+
+def answer(
+    conn: Connection, run_id: int, node_id: str, given: object, /, *, by: str | None = None
+) -> int:
+    """Answer the question of a node, and return the id of the answer. `by` names the person."""
+    return drive(conn, _answer(run_id, node_id, given, by))
+
+
+def answer_async(
+    conn: AsyncConnection, run_id: int, node_id: str, given: object, /, *, by: str | None = None
+) -> Coroutine[Any, Any, int]:
+    """The same as `answer`, to be awaited."""
+    return drive_async(conn, _answer(run_id, node_id, given, by))
+
+
+def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str, Any]) -> Call:
+    if not isinstance(context or {}, Mapping):
+        raise TypeError(f"the context has to be a dict, not {context!r}")
+    converted = convert_options(options, RUN_KINDS)
+    given = {name: option for name, option in converted.items() if option is not None}
+    read = json_of("the context is", dict(context or {}))
+    return Call("enqueue_run", {**texts(workflow=workflow), "context": read, **given})
+
+
+def _look(run_id: int) -> Call:
+    return Call("run_status", {"run_id": id_of("run", run_id)})
+
+
+def _status(run_id: int) -> Steps[RunStatus]:
+    return read_run((yield from document(_look(run_id))))
+
+
+def _cancel(run_id: int, reason: str | None) -> Steps[bool]:
+    given = {"run_id": id_of("run", run_id), **texts(reason=reason)}
+    return (yield from value(Call("cancel_run", given))) == "true"
+
+
+def _answer(run_id: int, node_id: str, given: object, by: str | None) -> Steps[int]:
+    arguments: dict[str, SqlValue] = {
+        "run_id": id_of("run", run_id),
+        **texts(node_id=node_id),
+        "value": json_of("the answer is", given),
+        **texts(by=by),
+    }
+    return (yield from number(Call("submit_input", arguments)))

@@ -1,0 +1,143 @@
+"""What the database says about a job or a run: its state, how far it is, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+JobState = Literal[
+    "blocked", "scheduled", "queued", "running", "awaiting_input",
+    "completed", "failed", "cancelled", "skipped",
+]  # fmt: skip
+RunState = Literal["queued", "running", "awaiting_input", "completed", "failed", "cancelled"]
+ENDED = ("completed", "failed", "cancelled", "skipped")
+
+
+class Status:
+    """What the statuses of jobs and runs have in common."""
+
+    id: int
+    state: JobState | RunState
+    error: str | None
+
+    @property
+    def name(self) -> str:
+        """The job or run, in words."""
+        raise NotImplementedError
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will change any more, unless somebody retries it."""
+        return self.state in ENDED
+
+    def check(self) -> Self:
+        """This status itself, if the job or run has completed. Else raises NotCompleted."""
+        if self.state != "completed":
+            raise NotCompleted(self)
+        return self
+
+
+class NotCompleted(Exception):
+    """A job or run failed, was cancelled or skipped, or has not ended: see `status.state`."""
+
+    status: Status
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status)
+        self.status = status
+
+    def __str__(self) -> str:
+        reason = f": {self.status.error}" if self.status.error else ""
+        return f"{self.status.name} {_said(self.status.state)}{reason}"
+
+
+@dataclass(frozen=True)
+class JobStatus(Status):
+    """A job at one moment. `progress` is from 0 to 1, None if its body has reported none; `output`
+    is empty until the job has completed; `error` is of the last attempt that failed."""
+
+    id: int
+    state: JobState
+    attempt: int
+    worker: str | None
+    progress: float | None
+    message: str | None
+    output: dict[str, Any]
+    error: str | None
+
+    @property
+    def name(self) -> str:
+        """The job, in words."""
+        return f"job {self.id}"
+
+
+@dataclass(frozen=True)
+class NodeStatus:
+    """A node of a run at one moment, as in JobStatus. Its output is that of `jobs.status()`, by its
+    `job_id`."""
+
+    job_id: int
+    state: JobState
+    queue: str | None
+    task: str | None
+    attempt: int
+    worker: str | None
+    progress: float | None
+    message: str | None
+    error: str | None
+    depends_on: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RunStatus(Status):
+    """A run at one moment, with its nodes by their ids, each after those it depends on."""
+
+    id: int
+    workflow: str
+    state: RunState
+    error: str | None
+    nodes: Mapping[str, NodeStatus]
+
+    @property
+    def name(self) -> str:
+        """The run, in words."""
+        return f"run {self.id} of {self.workflow}"
+
+    @property
+    def progress(self) -> float:
+        """The fraction of its nodes that have ended, from 0 to 1."""
+        ended = sum(node.state in ENDED for node in self.nodes.values())
+        return ended / len(self.nodes) if self.nodes else float(self.ended)
+
+
+def read_job(told: Mapping[str, Any]) -> JobStatus:
+    """The status that qwf.result returned."""
+    return JobStatus(
+        told["job_id"], told["state"], told["attempt"], told["worker"], told["progress"],
+        told["message"], told["output"] or {}, told["error"],
+    )  # fmt: skip
+
+
+def read_run(told: Mapping[str, Any]) -> RunStatus:
+    """The status that qwf.run_status returned."""
+    run = told["run"]
+    nodes = {node["node_id"]: _read_node(node) for node in told["nodes"]}
+    return RunStatus(run["id"], run["workflow"], run["status"], run["error"], nodes)
+
+
+def _read_node(told: Mapping[str, Any]) -> NodeStatus:
+    return NodeStatus(
+        told["job_id"], told["status"], told["queue"], told["task"], told["attempt"],
+        told["worker"], told["progress"], told["message"], told["error"],
+        tuple(told["depends_on"]),
+    )  # fmt: skip
+
+
+def _said(state: JobState | RunState) -> str:
+    if state in ("cancelled", "skipped"):
+        return f"was {state}"
+    return state if state in ENDED else f"has not ended, it is {state}"

@@ -1,0 +1,78 @@
+"""What a body can take by parameter name."""
+
+from __future__ import annotations
+
+import json
+import threading
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from qwf_agent.app import Job
+from qwf_agent.child.cancel import CancelEvent
+from qwf_agent.child.messages import Work
+from qwf_agent.child.out_folder import Folder, folder_of
+from qwf_agent.child.scoreboard import Scoreboard
+
+
+class JobContext:
+    """One job, as its body sees it. What most bodies do not take is made when it is asked for."""
+
+    def __init__(
+        self, work: Work, scoreboard: Scoreboard, cancel_event: CancelEvent, out_root: Path
+    ) -> None:
+        self.inputs = _parse_object(work.inputs)
+        self.cancel_event = cancel_event
+        self.model: Any = None
+        self.folder: Folder | None = None  # the folder of the job, if the body has asked for it
+        self._work = work
+        self._scoreboard = scoreboard
+        self._out_root = out_root
+
+    @cached_property
+    def job(self) -> Job:
+        """The job."""
+        work = self._work
+        return Job(
+            work.job_id, work.task, work.queue, work.attempt, work.run_id, work.node_id,
+            work.project, _parse_object(work.labels),
+        )  # fmt: skip
+
+    @cached_property
+    def status_callback(self) -> StatusCallback:
+        """The function that reports progress."""
+        return StatusCallback(self._scoreboard, self._work.ticket)
+
+    def out(self) -> Path:
+        """Make the folder of the job and return its path."""
+        work = self._work
+        self.folder = folder_of(
+            work.job_id, work.run_id, work.node_id, work.out_dir, self._out_root
+        )
+        return self.folder.make()
+
+
+class StatusCallback:
+    """The function that a body gets as `status_callback`."""
+
+    def __init__(self, scoreboard: Scoreboard, ticket: int) -> None:
+        self._scoreboard = scoreboard
+        self._ticket = ticket
+        self._lock = threading.Lock()
+
+    def __call__(self, fraction: float, message: str = "") -> None:
+        """Report how far the body is, from 0 to 1, and what it is doing. This makes no system call;
+        the last report wins."""
+        number = float(fraction)
+        with self._lock:
+            self._scoreboard.report(
+                self._ticket, min(1.0, max(0.0, number)) if number == number else 0.0, str(message)
+            )
+
+
+def _parse_object(text: str | None) -> dict[str, Any]:
+    """Parse a JSON object; most are empty."""
+    if text is None or text == "{}":
+        return {}
+    value: dict[str, Any] = json.loads(text)
+    return value

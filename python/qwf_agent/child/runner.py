@@ -1,0 +1,109 @@
+"""Runs the body of one job: finds it, gives it its model, wraps it and encodes what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from qwf_agent.child.body import Body, ImportFailed, encode_output
+from qwf_agent.child.cancel import CancelEvent
+from qwf_agent.child.command import COMMAND, run_command
+from qwf_agent.child.job_context import JobContext
+from qwf_agent.child.messages import Work
+from qwf_agent.child.models import Models
+from qwf_agent.child.out_folder import Folder
+from qwf_agent.child.outcome import Outcome
+from qwf_agent.child.scoreboard import Scoreboard
+from qwf_agent.child.setup import Setup
+from qwf_agent.child.tasks import Tasks
+from qwf_agent.llm.client import ServedModel
+from qwf_agent.llm.task import LLM, llm
+
+ASK_MODEL = Body(llm)
+
+
+class Runner:
+    """Runs bodies, one at a time. A child has one, and so has a test that runs its jobs itself."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        tasks: Tasks,
+        models: Models,
+        scoreboard: Scoreboard,
+        cancel: CancelEvent,
+        imported: Callable[[], None],
+    ) -> None:
+        self._setup = setup
+        self._tasks = tasks
+        self._models = models
+        self._scoreboard = scoreboard
+        self._cancel = cancel
+        self._imported = imported  # called when code of the user may have been imported
+
+    def run(self, work: Work, before_body: Callable[[], None]) -> Outcome:
+        """Run the body of this job. Raises what it raises; `outcome.of_exception` says what that
+        means."""
+        scoreboard = self._scoreboard
+        context = JobContext(work, scoreboard, self._cancel, self._setup.out_root)
+        if work.model is not None or not self._tasks.has_loaded(work.task):
+            scoreboard.load(work.ticket)
+        if work.server is not None:
+            progress = context.status_callback
+            context.model = ServedModel.from_json(work.server, progress, self._cancel)
+        run = self._body(work, context)
+        before_body()
+        scoreboard.start(work.ticket)
+        result = self._run_within(context, run)
+        output = encode_output(result, self._setup.limits.value_bytes)
+        return Outcome("completed", output, detail=_detail_of(context.folder, context.model))
+
+    def _run_within(self, context: JobContext, run: Callable[[], Any]) -> Any:
+        arounds = self._tasks.arounds()
+        if not arounds:
+            return run()
+        result: Any = None
+        with ExitStack() as stack:
+            for around in [wrap(context.job) for wrap in arounds]:
+                stack.enter_context(around)
+            result = run()
+        return result  # noqa: RET504 - a context manager may have swallowed an exception
+
+    def _body(self, work: Work, context: JobContext) -> Callable[[], Any]:
+        """The function to call for this job. Finding it may import user code or load a model; that
+        time does not count as the body's."""
+        allowed = self._setup.allow_commands
+        if work.task == COMMAND and allowed is not None:
+            return lambda: run_command(
+                context.inputs, context.job, context.out(), allowed, self._cancel
+            )
+        body = self._find(work.task)
+        if context.model is None:
+            context.model = self._model(work.model)
+        return lambda: body(context)
+
+    def _find(self, task: str) -> Body:
+        """The body of a task. Raises ImportFailed."""
+        if task == LLM and not self._tasks.has(LLM):
+            return ASK_MODEL
+        try:
+            return self._tasks.find(task)
+        except Exception as error:
+            raise ImportFailed from error
+        finally:
+            self._imported()
+
+    def _model(self, name: str | None) -> Any:
+        """The model with this name, if the app has a loader for it."""
+        if name is None or not self._models.knows(name):
+            return None
+        return self._models.get(name)
+
+
+def _detail_of(folder: Folder | None, model: Any) -> dict[str, Any]:
+    """What the attempt keeps about a body that returned: its files, and the tokens it used."""
+    detail: dict[str, Any] = {"files": folder.files()} if folder else {}
+    if isinstance(model, ServedModel) and model.usage:
+        detail["usage"] = model.usage
+    return detail

@@ -1,0 +1,26 @@
+-- Deploy qwf:functions/claim/_start_runs
+-- Purpose: Starts the runs of nodes that were handed out, if they have not started.
+-- Guarantees: They are found by started_at: a condition on status would tempt the planner to use a
+--   partial index. A run that somebody else has locked is started by its next claim.
+-- Locks: runs that have not started, by id, if nobody else has locked them.
+-- Called by: claim.
+
+begin;
+
+create function _qwf.start_runs(p_runs bigint[], p_now timestamptz) returns void
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_runs bigint[] := array(
+    select r.id from qwf.runs r
+    where r.id = any (p_runs) and r.started_at is null and r.finished_at is null
+    order by r.id
+    for no key update skip locked);
+begin
+  if v_runs <> '{}' then
+    update qwf.runs r set status = 'running', started_at = p_now where r.id = any (v_runs);
+  end if;
+end $$;
+
+commit;

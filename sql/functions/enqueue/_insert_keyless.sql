@@ -1,0 +1,40 @@
+-- Deploy qwf:functions/enqueue/_insert_keyless
+-- Purpose: Inserts standalone jobs that have no keys.
+-- Guarantees: Returns ids in the order of the jobs.
+-- Notifies: sleepers of the queues, once.
+-- Called by: enqueue_many.
+
+begin;
+
+create function _qwf.insert_keyless(p_jobs _qwf.new_job[]) returns bigint[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_ids bigint[];
+begin
+  with inserted as (
+    insert into qwf.jobs as j (
+      task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
+      backoff, timeout, required_model, light, vram_mb, requires, limit_by, on_failure,
+      expires_at, project, labels, created_at)
+    select
+      i.task, i.args, i.queue, i.priority,
+      case when i.run_at > v_now then 'scheduled' else 'queued' end::qwf.job_status, i.run_at,
+      case when (i.run_at > v_now) is not true then _qwf.next_position() end,
+      case when (i.run_at > v_now) is not true then v_now end,
+      i.once, i.max_attempts, i.backoff, i.timeout, i.model, i.light, i.vram_mb, i.requires,
+      i.limit_by, i.on_failure, greatest(i.run_at, v_now) + i.expires, i.project, i.labels, v_now
+    from unnest(p_jobs) i
+    returning j.id
+  )
+  select array_agg(i.id order by i.id) into v_ids from inserted i;
+  perform _qwf.wake(i.queue, count(*)::int)
+  from unnest(p_jobs) i
+  where (i.run_at > v_now) is not true
+  group by i.queue;
+  return v_ids;
+end $$;
+
+commit;

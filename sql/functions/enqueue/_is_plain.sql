@@ -1,0 +1,16 @@
+-- Deploy qwf:functions/enqueue/_is_plain
+-- Purpose: True when the task and the arguments of a standalone job need no further check.
+-- Guarantees: Builds no text of arguments over 10,000 bytes, not even if a table holds them
+--   compressed (#> decompresses): see _is_small_job. PostgreSQL inlines it.
+-- Called by: enqueue.
+
+begin;
+
+create function _qwf.is_plain(p_task text, p_args jsonb, p_max_bytes int) returns boolean
+language sql stable
+return length(p_task) between 1 and 200 and p_task !~ '[[:space:]]'
+  and jsonb_typeof(p_args) = 'object'
+  and case when pg_column_size(p_args #> '{}') <= 10000
+    then octet_length(p_args::text) <= least(1000, p_max_bytes) end;
+
+commit;

@@ -1,0 +1,46 @@
+-- Deploy qwf:functions/walks/_peek
+-- Purpose: Returns the next queued jobs that fit a worker, of one limit or without a limit, in
+--   claim order.
+-- Guarantees: Locks nothing. Walks along the index of the jobs asked for, and passes only those
+--   that do not fit.
+-- Called by: _wanted_limit_slots, _head_waited.
+
+begin;
+
+create function _qwf.peek(
+  p_queue text, p_limit text, p_worker qwf.workers, p_now timestamptz, p_count int,
+  p_light_only boolean)
+returns setof qwf.jobs
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  case
+    when p_limit is null and p_light_only then
+      return query
+      select j.* from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.light
+        and _qwf.fits(j, p_worker, p_now)
+      order by j.run_next desc, j.priority, j.position limit p_count;
+    when p_limit is null then
+      return query
+      select j.* from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+        and _qwf.fits(j, p_worker, p_now)
+      order by j.run_next desc, j.priority, j.position limit p_count;
+    when p_light_only then
+      return query
+      select j.* from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit and j.light
+        and _qwf.fits(j, p_worker, p_now)
+      order by j.run_next desc, j.priority, j.position limit p_count;
+    else
+      return query
+      select j.* from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by = p_limit
+        and _qwf.fits(j, p_worker, p_now)
+      order by j.run_next desc, j.priority, j.position limit p_count;
+  end case;
+end $$;
+
+commit;

@@ -1,0 +1,50 @@
+-- Deploy qwf:functions/walks/_pick_warm
+-- Purpose: Picks jobs for a worker with a loaded model: first those with run_next, then those that
+--   need the model.
+-- Guarantees: Walks along jobs_claim, over the jobs with run_next only, and along jobs_claim_model.
+--   If the session keeps a floor (see _keep_floor), the second walk starts there: below it lies no
+--   job without a limit that fits the worker.
+-- Locks: queued jobs that nobody else has locked.
+-- Called by: _pick.
+
+begin;
+
+create function _qwf.pick_warm(
+  p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int)
+returns _qwf.picked[]
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_floor _qwf.floor := _qwf.usable_floor(p_queue, p_worker, p_now);
+  v_run_next _qwf.picked[];
+  v_jobs _qwf.picked[];
+  v_walked bigint;
+begin
+  v_run_next := array(
+    select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
+    from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.run_next
+      and _qwf.fits(j, p_worker, p_now)
+    order by j.priority, j.position
+    limit p_count
+    for no key update skip locked);
+  if v_floor.until is not null then
+    return v_run_next || _qwf.pick_warm_above(
+      v_floor.bands, p_queue, p_worker, p_now, p_count - cardinality(v_run_next));
+  end if;
+  v_walked := _qwf.index_entries_walked('qwf.jobs_claim_model');
+  v_jobs := array(
+    select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
+    from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
+      and j.required_model = p_worker.current_model and _qwf.fits(j, p_worker, p_now)
+    order by j.priority, j.position
+    limit p_count - cardinality(v_run_next)
+    for no key update skip locked);
+  perform _qwf.keep_floor(p_queue, p_worker, p_now)
+  where _qwf.index_entries_walked('qwf.jobs_claim_model') - v_walked > 1000 + cardinality(v_jobs);
+  return v_run_next || v_jobs;
+end $$;
+
+commit;

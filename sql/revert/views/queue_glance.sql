@@ -1,7 +1,0 @@
--- Revert qwf:views/queue_glance
-
-begin;
-
-drop view qwf.queue_glance;
-
-commit;

@@ -1,0 +1,27 @@
+"""PGlite, a Postgres in WebAssembly, is the fourth engine that every commit is tested on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from qwf_agent import migrate
+from support import sandbox
+
+HERE = Path(__file__).parent
+
+
+def test_every_change_of_the_plan_deploys_and_verifies() -> None:
+    sandbox.need_npm_packages()
+    changes = migrate.read_plan().changes
+    scripts = [
+        {"name": c.name, "deploy": c.deploy.read(), "verify": c.verify.read()} for c in changes
+    ]
+    found = json.loads(sandbox.node(HERE / "deploy.mjs", text=json.dumps(scripts)))
+    assert found["failed"] == []
+    functions = sum(c.name.startswith("functions/") for c in changes)
+    assert found["functions"] >= functions > 0
+
+
+def test_a_run_lives_through_a_crash_a_zombie_and_a_question(built: Path) -> None:
+    sandbox.node(HERE / "life.mjs", built / "qwf.data")

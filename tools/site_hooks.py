@@ -1,0 +1,81 @@
+"""What mkdocs does for the site of the documentation besides building it: the README is its first
+page, links from the documents to the code lead to the repository, and the search works from a disk.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+# Files outside docs/ that the site has too, and where.
+OUTSIDE = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changelog.md",
+    "bench/results/peers.png": "pictures/peers.png",
+}
+SANDBOX = ROOT / "build" / "sandbox"
+LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+# The search runs in a worker, which browsers refuse to start from a disk without this. The theme
+# would fetch it from another server.
+SHIM = ROOT / "sandbox" / "node_modules" / "iframe-worker" / "shim" / "index.js"
+SHIM_URL = "https://unpkg.com/iframe-worker/shim"
+SHIM_URI = "assets/iframe-worker.js"
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add what the site has besides docs/: also the sandbox and the shim, if they were built."""
+    for name, uri in OUTSIDE.items():
+        if uri.endswith(".md"):
+            text = (ROOT / name).read_text(encoding="utf-8")
+            files.append(File.generated(config, uri, content=_relinked(text, name, config)))
+        else:
+            files.append(File.generated(config, uri, abs_src_path=str(ROOT / name)))
+    more = {f"sandbox/{f.relative_to(SANDBOX)}": f for f in SANDBOX.rglob("*") if f.is_file()}
+    if SHIM.is_file():
+        more[SHIM_URI] = SHIM
+    for uri, file in sorted(more.items()):
+        files.append(File.generated(config, uri, abs_src_path=str(file)))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **_: Any) -> str:
+    """Rewrite the links of a document in docs/."""
+    if page.file.src_uri in OUTSIDE.values():
+        return markdown  # on_files has done it
+    return _relinked(markdown, f"docs/{page.file.src_uri}", config)
+
+
+def on_post_page(output: str, *, page: Page, **_: Any) -> str:
+    """Take the shim from the site itself."""
+    return output.replace(SHIM_URL, os.path.relpath(SHIM_URI, Path(page.file.dest_uri).parent))
+
+
+def on_post_template(output: str, *, template_name: str, **_: Any) -> str:
+    """The same for pages that are no document, such as 404.html."""
+    return output.replace(SHIM_URL, f"/{SHIM_URI}")
+
+
+def _relinked(markdown: str, document: str, config: MkDocsConfig) -> str:
+    """The text of a document, with its links as they are in the site: to another page, or to a file
+    in the repository."""
+    page = OUTSIDE.get(document, document.removeprefix("docs/"))
+    repository = config.extra["repository"]
+
+    def target(found: re.Match[str]) -> str:
+        path, mark, anchor = found[2].partition("#")
+        if not path or re.match(r"[a-z]+:", path):
+            return found[0]
+        file = os.path.normpath(Path(document).parent / path)
+        if file in OUTSIDE or file.startswith("docs/"):
+            there = OUTSIDE.get(file, file.removeprefix("docs/"))
+            return f"{found[1]}{os.path.relpath(there, Path(page).parent)}{mark}{anchor}{found[3]}"
+        return f"{found[1]}{repository}/{file}{mark}{anchor}{found[3]}"
+
+    return LINK.sub(target, markdown)
