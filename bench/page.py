@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.results import RESULTS
-from bench.samples import HEADINGS, Figure, number, rows
+from bench.samples import HEADINGS, Figure, measured, named, number, rows
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = (DOCS / "performance.md", DOCS / "measurements.md")
@@ -37,8 +37,9 @@ def as_markdown(result: dict[str, Any]) -> str:
     return "\n".join([*machine(result), "", *table(HEADINGS, lines), ""])
 
 
-def side_by_side(result: dict[str, Any]) -> str:
-    """A column for each system, and a row for each figure and for whatever else was measured."""
+def side_by_side(result: dict[str, Any], spread: bool = False) -> str:
+    """A column for each system, and a row for each figure and for whatever else was measured; with
+    `spread`, the lowest and highest round stand behind the median."""
     found = [Figure(**figure) for figure in result["figures"]]
     systems = list(dict.fromkeys(one.system for one in found))
     groups: dict[str, dict[str, Figure]] = {}
@@ -46,21 +47,28 @@ def side_by_side(result: dict[str, Any]) -> str:
         groups.setdefault(one.figure, {})[one.system] = one
     lines = []
     for what, group in groups.items():
-        cells = {name: f"{number(one.median)} {one.unit}" for name, one in group.items()}
+        cells = {name: cell(one, spread) for name, one in group.items()}
         lines.append([what, *(cells.get(name, "") for name in systems)])
         for key in dict.fromkeys(key for one in group.values() for key in one.more):
-            cells = {name: number(one.more[key]) for name, one in group.items() if key in one.more}
-            what = f"and {key.replace('_', ' ')}"
-            lines.append([what, *(cells.get(name, "") for name in systems)])
+            cells = {
+                name: measured(key, one.more[key]) for name, one in group.items() if key in one.more
+            }
+            lines.append([f"and {named(key)}", *(cells.get(name, "") for name in systems)])
     return "\n".join([*machine(result), "", *table(["", *systems], lines), ""])
 
 
+def cell(one: Figure, spread: bool) -> str:
+    """The median with its unit, and the lowest and highest round if asked for."""
+    rounds = f" ({number(one.low)} to {number(one.high)})" if spread and one.rounds > 1 else ""
+    return f"{number(one.median)} {one.unit}{rounds}"
+
+
 def medians(result: dict[str, Any]) -> str:
-    """A column for each system, and a row for each figure: the medians alone."""
+    """A column for each system, and a row for each figure: median, lowest and highest round."""
     figures = [{**figure, "more": {}} for figure in result["figures"]]
     for figure in figures:
         figure["figure"] = f"{figure['scenario']}, {figure['figure']}"
-    return side_by_side({**result, "figures": figures})
+    return side_by_side({**result, "figures": figures}, spread=True)
 
 
 TABLES = {"figures": as_markdown, "compared": side_by_side, "medians": medians}

@@ -69,12 +69,32 @@ def rows(found: list[Figure]) -> list[list[str]]:
             one.figure + ("" if one.system == "qwf" else f" · {one.system}"),
             f"{number(one.median)} {one.unit}" + (f" ({times:.2f} x qwf)" if times else ""),
             f"{number(one.low)} to {number(one.high)}" if one.rounds > 1 else "",
-            ", ".join(f"{key.replace('_', ' ')} {number(v)}" for key, v in one.more.items()),
+            ", ".join(f"{named(key)} {measured(key, value)}" for key, value in one.more.items()),
         ])  # fmt: skip
     return lines
 
 
 HEADINGS = ["scenario", "what", "median", "spread", "also measured"]
+# What else is measured: how a table calls it, and its unit where that of the figure is not meant.
+NAMED = {
+    "wal_bytes": ("WAL", " B"), "aof_bytes": ("log of Redis", " B"), "commits": ("commits", ""),
+    "server_us": ("CPU of the server", " µs"), "clients_us": ("CPU of the workers", " µs"),
+    "parents_us": ("CPU of the parents", " µs"), "children_us": ("CPU of the children", " µs"),
+    "wal_bytes_per_s": ("WAL in a second", " B"), "commits_per_s": ("commits in a second", ""),
+    "times_empty": ("ratio to the empty one", ""), "empty": ("in an empty database", ""),
+    "percent_in_bodies": ("time in bodies", " %"), "resumed_after_s": ("resumed after", " s"),
+    "percent_of_cpu_in_bodies": ("CPU in bodies", " %"), "twice": ("steps run twice", ""),
+}  # fmt: skip
+
+
+def named(key: str) -> str:
+    """What else was measured, in words."""
+    return NAMED[key][0] if key in NAMED else key.replace("_", " ")
+
+
+def measured(key: str, value: float) -> str:
+    """Its value with its unit; without one, it has the unit of the figure, or counts something."""
+    return number(value) + (NAMED[key][1] if key in NAMED else "")
 
 
 def number(value: float) -> str:

@@ -48,7 +48,8 @@ def drains(
                         rate = drained(base, some, system.left)
                         more = meter.wal(some) | cpu.per_job(some)
                     more |= meter.commits(some)
-                figure = f"batch {batch}, {number} worker processes"
+                how = f"{system.at_once} at once" if system.at_once else f"batch {batch}"
+                figure = f"{how}, {number} worker process{'es' if number > 1 else ''}"
                 figure += "" if keeps else ", keeps nothing"
                 yield Sample("drain", figure, rate, "jobs/s", system.name, more)
 

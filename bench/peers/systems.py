@@ -35,6 +35,7 @@ class System:
     share: float  # share of the usual number of jobs: slow systems get fewer
     script: tuple[str, ...] = ()  # the command of a peer, without its verb
     kind: str = ""  # the installer to use
+    at_once: int | None = None  # jobs that one worker process runs at once, if it has no batches
 
     def install(self) -> None:
         """Install the system if it is missing. Raises install.CannotInstall."""
@@ -134,5 +135,6 @@ PROCRASTINATE = System(
     0.1,
     (str(install.PYTHON), script("procrastinate_peer.py")),
     "python",
+    at_once=20,
 )
 ALL = (QWF, PGQUEUER, GRAPHILE, PROCRASTINATE)
