@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help demo up down deploy revert verify test gpu-check bench bench-peers bench-workflows docs pictures film rework \
+.PHONY: help demo up down deploy revert verify test gpu-check engine bench bench-peers bench-workflows docs pictures film rework \
   sandbox sandbox-build site sqitch-scripts lint clean
 
 help: ## Print this list
@@ -43,6 +43,10 @@ test: lint $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select 
 
 gpu-check: $(VENV)/.test ## Test the agent on a real NVIDIA card; skips without one
 	@$(BIN)/python -m pytest -s tests/gpu $(ARGS)
+
+engine: $(VENV)/.test ## Judge a server that calls itself Postgres: DSN=postgresql://.../name_test
+	@$(BIN)/python tests/support/get_pgtap.py
+	@DSN="$(DSN)" $(BIN)/python tools/judge_engine.py
 
 bench: $(VENV)/.bench ## Measure qwf in five minutes; ARGS="--only drain" to select scenarios
 	@$(BIN)/python -m bench all $(ARGS)

@@ -12,6 +12,7 @@ from bench.samples import HEADINGS, Figure, measured, named, number, rows
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGES = (DOCS / "performance.md", DOCS / "measurements.md")
+IN_SECTIONS = ("pack", "serve", "web")  # scenarios with a section of their own, written by hand
 PLACE = re.compile(r"(<!-- (figures|compared|medians):(\w+) -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -33,7 +34,8 @@ def write() -> list[str]:
 
 def as_markdown(result: dict[str, Any]) -> str:
     """The table, below a description of the machine."""
-    lines = rows([Figure(**figure) for figure in result["figures"]])
+    found = [Figure(**figure) for figure in result["figures"]]
+    lines = rows([one for one in found if one.scenario not in IN_SECTIONS])
     return "\n".join([*machine(result), "", *table(HEADINGS, lines), ""])
 
 

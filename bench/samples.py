@@ -84,6 +84,10 @@ NAMED = {
     "times_empty": ("ratio to the empty one", ""), "empty": ("in an empty database", ""),
     "percent_in_bodies": ("time in bodies", " %"), "resumed_after_s": ("resumed after", " s"),
     "percent_of_cpu_in_bodies": ("CPU in bodies", " %"), "twice": ("steps run twice", ""),
+    "read_p50": ("read by a bystander p50", " ms"), "read_p99": ("p99", " ms"),
+    "change_p50": ("change by a bystander p50", " ms"), "change_p99": ("p99", " ms"),
+    "left": ("jobs left", ""), "mib": ("tables of the queue", " MiB"),
+    "enqueued_per_s": ("enqueued in a second", ""),
 }  # fmt: skip
 
 

@@ -116,6 +116,15 @@ def test_systems_stand_side_by_side() -> None:
     assert "| one | 2.00 ms | 3.00 ms |\n| and commits | 1.00 |  |\n| two |  | 4.00 s |" in text
 
 
+def test_the_spread_of_several_rounds_stands_behind_the_median() -> None:
+    values = [(1.0, 380.0), (3.0, 384.0), (4.0, 390.0)]
+    samples = [Sample("a", "one", value, "ms", "qwf", {"wal_bytes": wal}) for value, wal in values]
+    facts = {"settings": {}, "machine": "", "postgres": "", "server": "", "load_before": 0}
+    result = results.as_json(samples, facts)
+    assert "| a, one | 3.00 ms (1.00 to 4.00) |" in page.medians(result)
+    assert "| a | one | 3.00 ms | 1.00 to 4.00 | WAL 384 B |" in page.as_markdown(result)
+
+
 def test_p95_of_twenty_values_is_not_the_largest() -> None:
     assert percentiles([n / 1000 for n in range(1, 21)]) == {
         "p50": 10, "p95": 19, "p99": 20, "max": 20
