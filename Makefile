@@ -48,7 +48,7 @@ engine: $(VENV)/.test ## Judge a server that calls itself Postgres: DSN=postgres
 	@$(BIN)/python tests/support/get_pgtap.py
 	@DSN="$(DSN)" $(BIN)/python tools/judge_engine.py
 
-bench: $(VENV)/.bench ## Measure qwf in five minutes; ARGS="--only drain" to select scenarios
+bench: $(VENV)/.bench ## Measure qwf, in fifteen minutes; ARGS="--only drain" to select scenarios
 	@$(BIN)/python -m bench all $(ARGS)
 
 bench-peers: $(VENV)/.bench ## Measure qwf and its peers in turn, on the same server
