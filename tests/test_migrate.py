@@ -538,6 +538,8 @@ def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server, sqitch_tr
         for refused in (migrate.deploy, migrate.revert, migrate.status, migrate.verify):
             with pytest.raises(migrate.MigrateError, match="sqitch deployed this database"):
                 refused(their_dsn)
+        if not os.environ.get("QWF_TEST_ALL"):  # a minute for the scripts that we run ourselves
+            return
         sqitch(sqitch_tree, "verify", dsn=their_dsn)
         sqitch(sqitch_tree, "revert", "-y", dsn=their_dsn)
         with psycopg.connect(their_dsn) as conn:
