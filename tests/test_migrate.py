@@ -19,6 +19,7 @@ from qwf_agent import migrate
 from qwf_agent.migrate.database import LOCK
 from support.servers import ROOT, Server
 from support.sqitch import dump, needs_sqitch, sqitch
+from support.thorough import THOROUGH
 
 OBJECTS = """
 select
@@ -538,7 +539,7 @@ def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server, sqitch_tr
         for refused in (migrate.deploy, migrate.revert, migrate.status, migrate.verify):
             with pytest.raises(migrate.MigrateError, match="sqitch deployed this database"):
                 refused(their_dsn)
-        if not os.environ.get("QWF_TEST_ALL"):  # a minute for the scripts that we run ourselves
+        if not THOROUGH:  # a minute, for scripts that we run ourselves
             return
         sqitch(sqitch_tree, "verify", dsn=their_dsn)
         sqitch(sqitch_tree, "revert", "-y", dsn=their_dsn)

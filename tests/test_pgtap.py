@@ -22,10 +22,11 @@ from pytest_postgresql.janitor import DatabaseJanitor
 
 from qwf_agent import embedded
 from support.servers import DEBIAN, ROOT, deployed, own_server
+from support.thorough import THOROUGH
 
 TESTS = ROOT / "sql" / "tests"
 FILES = sorted(p for p in TESTS.rglob("*.sql") if "_support" not in p.parts)
-WHEEL = ["18", "16"] if os.environ.get("QWF_TEST_ALL") else ["18"]
+WHEEL = ["18", "16"] if THOROUGH else ["18"]
 INSTALLED = sorted(p.name for p in DEBIAN.glob("*") if p.name not in WHEEL and int(p.name) >= 15)
 SERVERS = ["given"] if os.environ.get("QWF_TEST_DSN") else [*WHEEL, *INSTALLED]
 OLDEST = "15"

@@ -24,13 +24,16 @@ from support.addresses import real
 from support.browser import Pages, served
 from support.harness import until
 from support.servers import Server
+from support.thorough import THOROUGH
 from support.visitors import TOKEN, login, session
 
 Db = psycopg.Connection[Any]
 SECRET = bytes(range(32))
 Around = Callable[[ASGIApp], ASGIApp]
 AXE = Path(__file__).with_name("vendor") / "axe.min.js"
-LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+LOOKS = [(1280, "light"), (390, "dark")]  # each width and each colour once
+LOOKS += [(1280, "dark"), (390, "light")] if THOROUGH else []
+WIDTHS = [1280, 800, 390] if THOROUGH else [1280, 390]
 FIND = """
 () => axe.run(document, {resultTypes: ["violations"]}).then((found) => found.violations
   .map((one) => `${one.id}: ${one.nodes.slice(0, 3).map((n) => n.html.slice(0, 200))}`))
@@ -164,7 +167,7 @@ def test_pages_for_everybody_have_nothing_either(full: Site, pages: Pages) -> No
     assert not found, "\n".join(found[:60])
 
 
-@pytest.mark.parametrize("width", [1280, 800, 390])
+@pytest.mark.parametrize("width", WIDTHS)
 def test_what_opens_at_a_button_is_seen_whole(full: Site, pages: Pages, width: int) -> None:
     pages.expected.append(ABSENT)
     page = full.enter(pages, width=width)
