@@ -31,6 +31,8 @@ from psycopg.types.json import Jsonb
 from qwf_agent import App, config, runs
 from qwf_agent.__main__ import command as agent_command
 from qwf_agent.app.options import Options, RunOptions
+from qwf_agent.app.workflows import keys, node, pipeline, question, ref, step, workflow
+from qwf_agent.app.workflows.references import ReferenceKeys
 from qwf_agent.child.body import Body, WrongArguments
 from qwf_agent.cli import definition_files
 from qwf_agent.cli import qwf as command_line
@@ -307,6 +309,32 @@ def python_entries() -> Iterator[tuple[str, Entry]]:
     yield "option of a task", Entry(options, raised(lambda given: app.task(**given), {}))
     run = raised(lambda given: runs.enqueue(connection, "greet", {}, **given), {})
     yield "option of a run", Entry([*get_type_hints(RunOptions)], run)
+    yield from written_entries(raised)
+
+
+def written_entries(
+    raised: Callable[[Callable[[dict[str, Any]], Any], dict[str, Any]], Give],
+) -> Iterator[tuple[str, Entry]]:
+    """The keys of definitions that are written in Python."""
+
+    def called(definition: Any, call: Callable[..., Any], *names: str) -> Give:
+        def build(given: dict[str, Any]) -> None:
+            def function() -> None:
+                call("a", *names, **given)
+
+            definition("x")(function).compile()
+
+        return raised(build, {})
+
+    yield "node in Python", Entry([*keys.NODE.known], called(pipeline, node))
+    yield "step in Python", Entry([*keys.STEP.known], called(workflow, step, "p"))
+    for widget, kind in keys.WIDGETS.items():
+        yield f"{widget} in Python", Entry([*kind.known], called(workflow, question, widget))
+    for make, kind in ((pipeline, keys.PIPELINE), (workflow, keys.WORKFLOW)):
+        give = raised(lambda given, make=make: make("x", **given), {})
+        yield f"{make.__name__} in Python", Entry([*kind.known], give)
+    reference = raised(lambda given: ref("a", **given), {})
+    yield "reference in Python", Entry([*ReferenceKeys.__annotations__], reference)
 
 
 def configuration_entries(folder: Path) -> Iterator[tuple[str, Entry]]:
@@ -476,7 +504,9 @@ NAMES = [
     "worker", "change of a worker", "report", "report with a claim", "detail of a report",
     "sample", "setting", "backoff of a setting",
     "argument", "statement", "job of many", "argument in a worker", "option", "option of a task",
-    "option of a run",
+    "option of a run", "node in Python", "step in Python",
+    *(f"{widget} in Python" for widget in WIDGETS),
+    "pipeline in Python", "workflow in Python", "reference in Python",
     "variable", "qwf.toml", "agent in qwf.toml",
 ]  # fmt: skip
 # These call the command line, which takes longer.

@@ -71,7 +71,7 @@ COMMANDS: dict[str, set[str]] = {
 # names the checks that a role may not make.
 NOT_HERE = {
     *("demo", "up", "down", "agent", "migrate", "unit", "top", "version", "doctor", "web"),
-    "schema",
+    *("compile", "schema"),
 }
 
 

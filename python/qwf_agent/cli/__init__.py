@@ -30,6 +30,7 @@ with extras.needed(NEEDED):
 
 LAZY = {
     "agent": "qwf_agent.__main__:command",
+    "compile": "qwf_agent.cli.compile:compile_module",
     "demo": "qwf_agent.cli.demo:demo",
     "doctor": "qwf_agent.cli.doctor:doctor",
     "metrics": "qwf_agent.cli.metrics:metrics",
@@ -40,8 +41,8 @@ LAZY = {
 
 SECTIONS = {
     "Get started": ("demo", "up", "down", "agent", "migrate", "unit"),
-    "Work": ("apply", "schema", "run", "enqueue", "enqueue-many", "submit", "schedule", "tick",
-             "prune"),
+    "Work": ("compile", "apply", "schema", "run", "enqueue", "enqueue-many", "submit", "schedule",
+             "tick", "prune"),
     "Inspect": ("runs", "show", "jobs", "job", "why", "logs", "wait", "inputs", "queues", "workers",
              "servers", "schedules", "limits"),
     "Change": ("answer", "cancel", "retry", "change", "run-next", "queue", "worker", "limit",
