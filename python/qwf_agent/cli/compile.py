@@ -46,10 +46,7 @@ def compile_module(module: str, out: Path | None) -> None:
     with contextlib.redirect_stdout(sys.stderr):  # what the module prints is no JSON
         found = _definitions(_imported(name), name, attribute)
         documents = _compiled(found, with_used=not attribute)
-    try:
-        _write(documents, out)
-    except OSError as error:
-        errors.fail(f"cannot write: {error}")
+    _write(documents, out)
 
 
 def _write(documents: list[Document], out: Path | None) -> None:
@@ -59,9 +56,12 @@ def _write(documents: list[Document], out: Path | None) -> None:
         if out is None:
             click.echo(text)
             continue
-        out.mkdir(parents=True, exist_ok=True)
         file = out / f"{one.name}.{one.kind}.json"
-        file.write_text(f"{text}\n", encoding="utf-8")
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{text}\n", encoding="utf-8")
+        except OSError as error:
+            errors.fail(f"cannot write: {error}")
         click.echo(file)
 
 
