@@ -165,9 +165,10 @@ def test_a_group_of_its_owner_alone_may_write(above: Path, monkeypatch: pytest.M
         ("[agents]\nslots = 3", r"unknown key 'agents': did you mean 'agent'\?"),
         (
             "slots = 3",
-            r"unknown key 'slots': use one of dsn, agent, server, web; the options .*\[agent\]",
+            r"unknown key 'slots': use one of dsn, cells, agent, server, web; the .*\[agent\]",
         ),
         ("agent = 3", "agent is not a table"),
+        ("cells = 3", "cells is not a table"),
         ("web = 3", "web is not a table"),
         (
             "[web.poeple]\nada = 'admin'",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         NotCompleted,
         PermanentError,
         TemporaryError,
+        cell_for,
         jobs,
         runs,
     )  # fmt: skip
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "FROM_AGENT", "App", "Job", "NotCompleted", "PermanentError", "TemporaryError", "__version__",
-    "jobs", "runs",
+    "cell_for", "jobs", "runs",
 ]  # fmt: skip
 
 

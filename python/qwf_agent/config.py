@@ -8,6 +8,7 @@ import logging
 import os
 import pwd
 import re
+import shlex
 import stat
 import sys
 from collections.abc import Iterable
@@ -34,7 +35,7 @@ LOCATION_VARIABLES = {
     "PGDATABASE": "dbname",
 }
 VARIABLES = (
-    *("QWF_DSN", "QWF_CONFIG", "QWF_HOME", "QWF_DEBUG", "QWF_LINK_SECRET"),
+    *("QWF_DSN", "QWF_CELLS", "QWF_CONFIG", "QWF_HOME", "QWF_DEBUG", "QWF_LINK_SECRET"),
     # the options of the agent
     *("QWF_QUEUE", "QWF_SLOTS", "QWF_APP", "QWF_NODES", "QWF_ALLOW_COMMANDS", "QWF_HOST"),
     *("QWF_GPU", "QWF_VRAM_MB", "QWF_MAX_RSS", "QWF_CGROUP", "QWF_LABEL", "QWF_RANK"),
@@ -45,7 +46,7 @@ VARIABLES = (
     *("QWF_JOB_ID", "QWF_RUN_ID", "QWF_NODE_ID", "QWF_ATTEMPT", "QWF_OUT", "QWF_INPUTS"),
     *("QWF_OUTPUT",),
 )
-KEYS = ("dsn", "agent", "server", "web")  # of qwf.toml
+KEYS = ("dsn", "cells", "agent", "server", "web")  # of qwf.toml
 WEB_KEYS = ("people",)  # of [web]
 
 _logger = logging.getLogger(__name__)
@@ -109,6 +110,35 @@ def find_address(flag: str | None = None) -> tuple[str, str]:
     return left_by_up, str(home() / "address")
 
 
+def find_cells() -> dict[str, str]:
+    """The databases that commands go to if there are several: names and addresses.
+
+    From QWF_CELLS or, unless a variable names one database, from [cells] in qwf.toml. Raises
+    ConfigError.
+    """
+    given = os.environ.get("QWF_CELLS")
+    if given:
+        try:
+            words = [word.partition("=") for word in shlex.split(given)]
+        except ValueError as error:
+            raise ConfigError(f"QWF_CELLS: {error}") from None
+        if len({name for name, _, _ in words}) < len(words):
+            raise ConfigError("QWF_CELLS: a name stands twice")
+        cells = {name: dsn for name, _, dsn in words}
+    elif any(os.environ.get(name) for name in ("QWF_DSN", "DATABASE_URL", *LOCATION_VARIABLES)):
+        return {}
+    else:
+        cells = load_toml().get("cells", {})
+    source = "QWF_CELLS" if given else f"[cells] in {toml_path()}"
+    for name, dsn in cells.items():
+        if not re.fullmatch(r"[\w.-]+", name) or not isinstance(dsn, str) or not dsn:
+            raise ConfigError(
+                f"{source}: write a name and an address for each:"
+                + (" a=postgresql://box-a/qwf" if given else ' a = "postgresql://box-a/qwf"')
+            )
+    return {name: read_dsn(dsn, f"cell {name}") for name, dsn in cells.items()}
+
+
 def warn_of_misspelt() -> None:
     """Warn of variables that look like one of ours. Others may belong to other programs."""
     for name in sorted(set(os.environ) - set(VARIABLES)):
@@ -151,6 +181,8 @@ def load_toml() -> dict[str, Any]:
             )
     if not isinstance(values.get("agent", {}), dict):
         raise ConfigError(f"{path}: agent is not a table: write [agent], and its options below it")
+    if not isinstance(values.get("cells", {}), dict):
+        raise ConfigError(f"{path}: cells is not a table: write [cells], and names below it")
     _check_web(path, values.get("web", {}))
     return values
 

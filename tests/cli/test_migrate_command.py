@@ -30,6 +30,21 @@ def test_deploys_shows_verifies_and_reverts(qwf: Cli, empty_dsn: str) -> None:
         assert conn.execute("select to_regnamespace('qwf')").fetchone() == (None,)
 
 
+def test_a_deploy_says_which_cell_the_database_is(qwf: Cli, dsn: str) -> None:
+    deploy = ("migrate", "deploy", "--dsn", dsn)
+    done = qwf(*deploy, "--cell", "3/16")
+    assert (done.exit_code, done.stdout) == (0, "up to date\nthis is cell 3 of 16\n")
+    assert qwf("enqueue", "t", "--dsn", dsn).exit_code == 0
+    refused = qwf(*deploy, "--cell", "4/16")
+    assert refused.exit_code == 1
+    assert "given out ids" in refused.stderr
+    assert "leave out --cell to keep it" in refused.stderr
+    assert "numbered from 0" in qwf(*deploy, "--cell", "16/16").stderr
+    for more in (("--to", "schema/jobs"), ("--plan", __file__)):
+        assert qwf(*deploy, "--cell", "3/16", *more).exit_code == 2
+    assert "cell 3 of 16" in qwf("migrate", "sql", "--cell", "3/16").stdout
+
+
 def test_revert_asks_first(qwf: Cli, dsn: str) -> None:
     result = qwf("migrate", "revert", "--dsn", dsn, stdin="n\n")
     assert result.exit_code != 0

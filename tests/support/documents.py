@@ -55,9 +55,10 @@ class Reader:
     def read(self, text: str) -> None:
         """Run the blocks of this text."""
         for block in blocks(text):
-            self._take(block)
+            self.take(block)
 
-    def _take(self, block: Block) -> None:
+    def take(self, block: Block) -> str:
+        """Run one block; returns what the last one printed."""
         name = FILE.match(block.text)
         if block.language == "text":
             assert re.fullmatch(_pattern(block.text), self._printed), self._printed
@@ -72,6 +73,7 @@ class Reader:
             file = self._folder / name[1]
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(block.text, encoding="utf-8")
+        return self._printed
 
     def _run(self, command: list[str], entered: str) -> str:
         """What a command prints. It goes to a file, because processes in the background keep it."""

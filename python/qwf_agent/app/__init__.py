@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from qwf_agent.app import jobs, runs
 from qwf_agent.app.calls import drive, drive_async, number
+from qwf_agent.app.cells import cell_for
 from qwf_agent.app.connections import AsyncConnection, Call, Connection, Statement
 from qwf_agent.app.jobs import NewJob
 from qwf_agent.app.options import Options, SqlValue, convert_options, json_of
@@ -38,6 +39,7 @@ __all__ = [
     "Statement",
     "Task",
     "TemporaryError",
+    "cell_for",
     "jobs",
     "runs",
 ]

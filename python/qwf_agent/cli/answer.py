@@ -10,7 +10,7 @@ import click
 from psycopg.types.json import Jsonb
 
 from qwf_agent import config
-from qwf_agent.cli import arguments, connection, draw
+from qwf_agent.cli import arguments, cell_routing, connection, draw
 from qwf_agent.cli.connection import Connection
 
 NUMBER = re.compile(r"-[0-9.]+([eE][-+]?[0-9]+)?|-")
@@ -31,7 +31,11 @@ class Answer(click.Command):
                     f"no such option {flag!r}: "
                     + (f"did you mean {meant!r}?" if meant else "put -- before an answer like that")
                 )
-        return super().parse_args(ctx, args)
+        rest = super().parse_args(ctx, args)
+        words: tuple[str, ...] = ctx.params.get("words") or ()
+        if len(words) == 3 and words[0].isdecimal():
+            ctx.meta[cell_routing.IDS] = (int(words[0]),)
+        return rest
 
 
 @click.command(cls=Answer)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 import psycopg
 
-from qwf_agent.cli import connection, known_names
+from qwf_agent.cli import cell_routing, connection, known_names
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.values import MAX_DIGITS, Length
 
@@ -32,7 +32,7 @@ UNSTORABLE = re.compile(r"(?<!\\)(?:\\\\)*\\u0000|[\ud800-\udfff]")
 
 RUN_STATES = ("queued", "running", "awaiting_input", "completed", "failed", "cancelled")
 JOB_STATES = ("blocked", "scheduled", *RUN_STATES, "skipped")
-ID = click.IntRange(1, 2**63 - 1)
+ID = cell_routing.ID
 MOST = 2**31 - 1  # what an int of Postgres holds
 
 

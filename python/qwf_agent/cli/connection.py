@@ -14,7 +14,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb, set_json_loads
 
 from qwf_agent import config, migrate
-from qwf_agent.cli import errors, values
+from qwf_agent.cli import cell_routing, errors, values
 from qwf_agent.cli.draw.visible import visible
 from qwf_agent.migrate import trust
 
@@ -27,6 +27,9 @@ dsn_option = click.option(
     "--dsn",
     metavar="URL",
     help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or the server `qwf up` started.",
+)
+cell_option = click.option(
+    "--cell", metavar="NAME", help="One of the databases of QWF_CELLS. Default: by id or key."
 )
 LOCK_WAIT_S = 3
 SHOWN_BLOCKERS = 3
@@ -117,22 +120,42 @@ def connect_unchecked(dsn: str | None, *, notices: bool = True) -> Connection:
 
 
 def database(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give the command a connection as its first argument, and the option --dsn."""
+    """Give the command a connection as its first argument, and the options --dsn and --cell."""
 
     @dsn_option
+    @cell_option
     @functools.wraps(command)
-    def connected(*args: Any, dsn: str | None, **options: Any) -> Any:
-        with connect(dsn) as conn:
-            read = {
-                name: value.read(conn) if isinstance(value, Unread) else value
-                for name, value in options.items()
-            }
-            try:
-                return command(conn, *args, **read)
-            except psycopg.errors.LockNotAvailable:
-                errors.fail(BLOCKED, BLOCKED_HINT, details=blockers(conn))
+    def connected(*args: Any, dsn: str | None, cell: str | None, **options: Any) -> Any:
+        with connect_to_cell(dsn, cell, options.get("key")) as conn:
+            return call_command(command, conn, *args, **options)
 
     return connected
+
+
+def call_command(command: Callable[..., Any], conn: Connection, *args: Any, **options: Any) -> Any:
+    """Call a command on a connection; if it waits too long for a lock, say who has it."""
+    read = {
+        name: value.read(conn) if isinstance(value, Unread) else value
+        for name, value in options.items()
+    }
+    try:
+        return command(conn, *args, **read)
+    except psycopg.errors.LockNotAvailable:
+        errors.fail(BLOCKED, BLOCKED_HINT, details=blockers(conn))
+
+
+def connect_to_cell(dsn: str | None, cell: str | None, key: str | None) -> Connection:
+    """Connect to the database that the command is for: that of `dsn` or `cell`, else the cell of
+    its ids or of the key of something new, else the only one."""
+    if dsn is not None and cell is not None:
+        raise click.UsageError("--dsn and --cell exclude each other")
+    cells = {} if dsn is not None else config.find_cells()
+    if cell is not None:
+        return connect(cell_routing.named(cells, cell))
+    if not cells:
+        return connect(dsn)
+    ids = cell_routing.ids_of(click.get_current_context())
+    return cell_routing.open_for(cells, connect, ids, key)
 
 
 BLOCKED = f"this waited {LOCK_WAIT_S} s for what another transaction has locked"

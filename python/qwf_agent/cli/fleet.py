@@ -22,6 +22,7 @@ from qwf_agent.cli import (
     known_names,
     output,
 )
+from qwf_agent.cli.cells import Listing, listed
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.read import show_list
 from qwf_agent.exit_codes import INTERRUPTED
@@ -96,9 +97,8 @@ order by s.queue
 
 
 @click.command()
-@output.json_option
-@connection.database
-def queues(conn: Connection, as_json: bool) -> None:
+@listed()
+def queues(conn: Connection, as_json: bool) -> Listing:
     """List the queues with their jobs and workers.
 
     ~ marks an estimate, from 10,000 jobs on.
@@ -113,7 +113,7 @@ def queues(conn: Connection, as_json: bool) -> None:
         row["max"] = row["max_running"]
         row["queued"] = f"~{row['queued']}" if row["estimated"] else row["queued"]
         row["scheduled"] = f"{row['scheduled']}+" if row["more_scheduled"] else row["scheduled"]
-    show_list(QUEUE_COLUMNS, found, as_json, "no queues")
+    return Listing(QUEUE_COLUMNS, found, "no queues", "queue")
 
 
 @click.group(cls=commands.Commands)
@@ -188,8 +188,7 @@ def resume(conn: Connection, name: str) -> None:
 @click.option(
     "--check", is_flag=True, help="Print nothing; exit 1 unless one is alive on HOST, or this box."
 )
-@output.json_option
-@connection.database
+@listed(alone="check")
 def workers(
     conn: Connection,
     everyone: bool,
@@ -197,7 +196,7 @@ def workers(
     queue: str | None,
     check: bool,
     as_json: bool,
-) -> None:
+) -> Listing:
     """List the workers: where they are and what they do.
 
     \b
@@ -214,14 +213,12 @@ def workers(
     if queue is not None:
         known_names.check(conn, "queue", queue, "--queue")
     found = connection.many(conn, WORKERS, {"everyone": everyone, "host": host, "queue": queue})
-    if not found:
-        known_names.note_unseen(conn, host=host)
     for row in [] if as_json else found:
         until = f"until {draw.moment(row['until'])}" if row["until"] else ""
         row |= {"model": row["current_model"], "seen": row["last_seen"]}
         row |= {"why": " ".join(filter(None, (row["reason"], until)))}
     empty = "no workers; start one: qwf agent --queue cpu --nodes PACKAGE"
-    show_list(WORKER_COLUMNS, found, as_json, empty)
+    return Listing(WORKER_COLUMNS, found, empty, asked={"host": host})
 
 
 @click.group(cls=commands.Commands)

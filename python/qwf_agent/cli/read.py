@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from psycopg.types.json import Jsonb
+from rich.console import Group, RenderableType
 from rich.text import Text
 
-from qwf_agent.cli import arguments, connection, errors, follow, known_names, links, output
+from qwf_agent.cli import arguments, connection, errors, follow, links, output
 from qwf_agent.cli import draw as drawing
+from qwf_agent.cli.cells import Listing, listed
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw import Row
 
@@ -83,23 +85,23 @@ from qwf.find_runs(%(filter)s, %(before)s, max_rows => %(rows)s)
 @arguments.of_project
 @arguments.since
 @arguments.limit(20)
-@output.json_option
-@connection.database
+@listed()
 def runs(
-    conn: Connection, since: timedelta | datetime | None, as_json: bool, **wanted: Any
-) -> None:
+    conn: Connection, since: timedelta | datetime | None, as_json: bool, limit: int, **wanted: Any
+) -> Listing:
     """List the newest runs.
 
     \b
     Example:  qwf runs --status failed --since 1d
     Then:     qwf show RUN
     """
-    found = _search(conn, RUNS, arguments.ago(conn, since), **wanted)
+    found = _search(conn, RUNS, arguments.ago(conn, since), limit, **wanted)
     for row in [] if as_json else found:
         row["workflow"] += f"@{row['version']}"
         row["nodes"] = f"{row['done']}/{row['total']}"
         row |= {"took": row["seconds"], "created": row["created_at"]}
-    show_list(RUN_COLUMNS, found, as_json, "no runs; start one: qwf run NAME")
+    empty = "no runs; start one: qwf run NAME"
+    return Listing(RUN_COLUMNS, found, empty, "created_at", newest_first=True, limit=limit)
 
 
 @click.command()
@@ -139,11 +141,10 @@ def show(conn: Connection, run: int, as_json: bool) -> None:
 @arguments.since
 @click.option("--run", type=arguments.ID, metavar="RUN", help="Only the nodes of this run.")
 @arguments.limit(50)
-@output.json_option
-@connection.database
+@listed()
 def jobs(
-    conn: Connection, since: timedelta | datetime | None, as_json: bool, **wanted: Any
-) -> None:
+    conn: Connection, since: timedelta | datetime | None, as_json: bool, limit: int, **wanted: Any
+) -> Listing:
     """List the newest jobs, or those of one run.
 
     \b
@@ -152,15 +153,16 @@ def jobs(
     """
     after = arguments.ago(conn, since)
     if wanted["run"] is not None:
-        found = connection.many(conn, NODES, {**wanted, "since": after})
+        found = connection.many(conn, NODES, {**wanted, "since": after, "limit": limit})
     else:
-        found = _search(conn, JOBS, after, **wanted)
-    if not found:
-        known_names.note_unseen(conn, task=wanted["task"])
+        found = _search(conn, JOBS, after, limit, **wanted)
     for row in [] if as_json else found:
         row |= {"run": row["run_id"], "what": row["node_id"] or row["task"]}
         row |= {"tries": drawing.tries(row["attempt"], row["released"]), "took": row["seconds"]}
-    show_list(JOB_COLUMNS, found, as_json, "no jobs match")
+    return Listing(
+        JOB_COLUMNS, found, "no jobs match", "created_at", newest_first=True, limit=limit,
+        asked={"task": wanted["task"]},
+    )  # fmt: skip
 
 
 @click.command()
@@ -236,12 +238,11 @@ def why(conn: Connection, job: int, as_json: bool) -> None:
     metavar="N",
     help="How many to list, oldest first.",
 )
-@output.json_option
-@connection.database
+@listed()
 def inputs(
     conn: Connection, project: str | None, link: int | None, name: str | None, hours: float,
     url: str | None, limit: int, as_json: bool,
-) -> None:  # fmt: skip
+) -> Listing | None:  # fmt: skip
     """List the questions that wait for a person, or link to one.
 
     Anybody with the link answers this one question in a browser, once, without signing in. The
@@ -257,15 +258,16 @@ def inputs(
         if not name or not url:
             raise click.UsageError("--link needs --name and --url")
         click.echo(_link(conn, link, name, hours, url))
-        return
+        return None
     if name or url:
         raise click.UsageError("--name and --url belong to --link")
     found = connection.many(conn, INPUTS, (project, limit))
-    if as_json or not found:
-        show_list([], found, as_json, "no open questions")
-        return
-    for row in found:
-        output.show(drawing.question(drawing.visible_values(row)))
+    return Listing((), found, "no open questions", "since", limit=limit, draw_row=_question)
+
+
+def _question(row: Row) -> RenderableType:
+    shown = drawing.question(drawing.visible_values(row))
+    return Group(Text(f"cell {row['cell']}", "bright_black"), shown) if "cell" in row else shown
 
 
 def _link(conn: Connection, job: int, name: str, hours: float, url: str) -> str:

@@ -93,6 +93,11 @@ def migrate() -> None:
     """
 
 
+cell_option = click.option(
+    "--cell",
+    metavar="N/CELLS",
+    help="Which of several databases this is, from 0: 3/16. Cannot be changed later.",
+)
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True,
     help="Name each change. That is the default on a terminal.",
@@ -103,17 +108,29 @@ verbose_option = click.option(
 @connection.dsn_option
 @plan_option
 @click.option("--to", metavar="CHANGE", help="Last change to deploy. Default: all of them.")
+@cell_option
 @verbose_option
-def deploy(dsn: str | None, plan: Path | None, to: str | None, verbose: bool) -> None:
+def deploy(
+    dsn: str | None, plan: Path | None, to: str | None, cell: str | None, verbose: bool
+) -> None:
     """Deploy all missing changes; it is safe to repeat.
+
+    With --cell, all ids of jobs and runs name this database, so that work can be spread over
+    several: docs/scale.md. Without it, a database stays the cell that it is.
 
     \b
     Example:  qwf migrate deploy
+              qwf migrate deploy --cell 3/16
     """
     from qwf_agent import migrate
 
-    done = migrate.deploy(config.find_dsn(dsn), to=to, plan=plan, say=_say(verbose))
+    if cell is not None and (plan or to):
+        raise click.UsageError("--cell needs the whole schema of the engine: no --plan, no --to")
+    wanted = None if cell is None else migrate.read_cell(cell)
+    done = migrate.deploy(config.find_dsn(dsn), to=to, plan=plan, cell=wanted, say=_say(verbose))
     click.echo(f"{len(done)} changes deployed" if done else "up to date")
+    if wanted is not None:
+        click.echo(f"this is cell {wanted.number} of {wanted.cells}")
 
 
 @migrate.command()
@@ -216,7 +233,8 @@ def adopt(dsn: str | None) -> None:
     "--no-transaction", is_flag=True,
     help="Leave out begin and commit, for a migration of another tool.",
 )  # fmt: skip
-def sql(plan: Path | None, no_transaction: bool) -> None:
+@cell_option
+def sql(plan: Path | None, no_transaction: bool, cell: str | None) -> None:
     """Print the whole schema as SQL, in order.
 
     \b
@@ -224,7 +242,10 @@ def sql(plan: Path | None, no_transaction: bool) -> None:
     """
     from qwf_agent import migrate
 
-    click.echo(migrate.script(plan=plan, transaction=not no_transaction))
+    if cell is not None and plan:
+        raise click.UsageError("--cell is about the schema of the engine: no --plan")
+    wanted = None if cell is None else migrate.read_cell(cell)
+    click.echo(migrate.script(plan=plan, cell=wanted, transaction=not no_transaction))
 
 
 @migrate.command("grants")

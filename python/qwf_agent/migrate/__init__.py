@@ -18,11 +18,13 @@ from typing import Any
 import psycopg
 
 from qwf_agent.migrate import database, trust
+from qwf_agent.migrate.cell import Cell, read_cell
 from qwf_agent.migrate.database import OLDEST_SERVER, Say
 from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script, plan_path, read_plan
 
 __all__ = [
     "OLDEST_SERVER",
+    "Cell",
     "Change",
     "MigrateError",
     "Plan",
@@ -32,6 +34,7 @@ __all__ = [
     "deploy",
     "grants",
     "plan_path",
+    "read_cell",
     "read_plan",
     "revert",
     "script",
@@ -58,15 +61,17 @@ def deploy(
     *,
     to: str | None = None,
     plan: Path | str | None = None,
+    cell: Cell | None = None,
     verify: bool = True,
     say: Say | None = None,
     **connection: Any,
 ) -> list[str]:
     """Deploy the missing changes up to `to`, and return the names of those it deployed.
 
-    `connection` holds libpq keywords that override those of `dsn` (test runners pass host, port,
-    user, dbname and password). Raises MigrateError; what was deployed before the error stays, and
-    the next deploy continues from there.
+    Then make the database the given `cell`; without one it stays the cell that it is. `connection`
+    holds libpq keywords that override those of `dsn` (test runners pass host, port, user, dbname
+    and password). Raises MigrateError; what was deployed before the error stays, and the next
+    deploy continues from there.
     """
     from yoyo.migrations import MigrationList  # takes long to import, and only changes need it
 
@@ -84,6 +89,9 @@ def deploy(
             say(f"+ {step.change.name}")
             backend.apply_one(step, mark=False)
             done.append(step.change.name)
+        if cell is not None:
+            with backend.copy() as copy:
+                database.execute(copy.connection, cell.script(), f"{trust.PIN};")
     return done
 
 
@@ -192,14 +200,17 @@ def _verify(conn: Connection, chain: Plan, changes: Sequence[Change]) -> list[st
     return done
 
 
-def script(*, plan: Path | str | None = None, transaction: bool = True) -> str:
-    """All deploy scripts in order, each in a transaction of its own.
+def script(
+    *, plan: Path | str | None = None, cell: Cell | None = None, transaction: bool = True
+) -> str:
+    """All deploy scripts in order, each in a transaction of its own, and what sets the `cell`.
 
     Without `transaction` it begins and commits nothing, for a migration of another tool, which runs
     in one; the search path is that of the engine and then again what it was. Raises MigrateError.
     """
     chain = read_plan(plan)
-    texts = [change.deploy.read() for change in chain.changes]
+    scripts = [change.deploy for change in chain.changes] + ([cell.script()] if cell else [])
+    texts = [one.read() for one in scripts]
     if transaction:
         return "\n".join(texts)
     texts = [_TRANSACTION.sub("", text) for text in texts]

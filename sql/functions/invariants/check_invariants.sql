@@ -18,10 +18,12 @@ as $$
   select * from _qwf.row_invariants(null)
   union all
   select * from _qwf.limit_invariants()
+  union all
+  select * from _qwf.cell_invariants()
 $$;
 comment on function qwf.check_invariants is
-  'Violated invariants: which, of which job, run or limit, and the numbers. A healthy database has '
-  'none at any moment.';
+  'Violated invariants: which, of which job, run, limit or sequence, and the numbers. A healthy '
+  'database has none at any moment.';
 call _qwf.allow('qwf.check_invariants', 'qwf_viewer');
 
 commit;

@@ -44,6 +44,8 @@ create temp table allowed (name, roles) as values
   ('check_running', '{qwf_viewer}'), ('find_unassignable', '{qwf_viewer}'),
   ('find_inputs', '{qwf_viewer}'),
     ('failure_groups', '{qwf_viewer}'),
+  ('cell', '{qwf_producer,qwf_worker,qwf_viewer}'),
+    ('cell_for', '{qwf_producer,qwf_worker,qwf_viewer}'),
   ('version', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('now', '{qwf_producer,qwf_worker,qwf_viewer}');
 create temp table role (name) as values ('qwf_admin'), ('qwf_producer'), ('qwf_worker'),
