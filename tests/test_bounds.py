@@ -93,6 +93,7 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "find_inputs": {"project": "'p'"},
     "find_jobs": {"filter": "'{}'"},
+    "find_missing_options": {"schedule": "'hourly'", "workflow": "'question'"},
     "find_runs": {"filter": "'{}'"},
     "finish": {
         "job_id": RUNNING,
@@ -138,6 +139,7 @@ CALLS: dict[str, dict[str, str]] = {
     "suspect_stall": {"job_id": RUNNING, "token": TOKEN, "readings": "'{}'"},
     "suspend_worker": {"worker": WORKER, "reason": "'it is broken'"},
     "take_model_requests": {"worker": WORKER},
+    "unread_context": {"run_id": ASKING, "context": "'{}'"},
     "update_worker": {"worker": WORKER, "info": "'{}'"},
     "wake": {"worker": WORKER},
     "wake_channel": {"worker": WORKER},
@@ -190,6 +192,8 @@ STORED_NOWHERE = {
     ("desired_state", "host"),
     ("desired_state", "queue"),
     ("find_inputs", "project"),
+    ("find_missing_options", "schedule"),
+    ("find_missing_options", "workflow"),
     ("followed_logs", "worker"),
     ("heartbeat", "worker"),
     ("resolve", "scope"),
@@ -223,7 +227,10 @@ begin
   end loop;
 end $$;
 """
-KEYS_OF_INFO = "pid version slots tasks models current_model vram_mb labels rank project servers x"
+KEYS_OF_INFO = (
+    "pid version slots tasks models current_model vram_mb labels rank project servers"
+    " task_options x"
+)
 KEYS_OF_JOB = "task args queue key backoff model requires limit_by on_failure project labels x"
 KEYS_OF_JOB_FILTER = (
     "status queue task run_id node worker host project labels key error args since until x"

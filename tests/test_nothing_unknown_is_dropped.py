@@ -82,7 +82,7 @@ REPORT = [
 ]  # fmt: skip
 WORKER = [
     "pid", "version", "slots", "tasks", "models", "current_model", "vram_mb", "labels", "rank",
-    "project",
+    "project", "task_options",
 ]  # fmt: skip
 SAMPLE = [
     "cpu_percent", "cpu_ours_percent", "ram_percent", "ram_used_mb", "ram_total_mb",
@@ -152,7 +152,7 @@ def definition_entries(db: Connection, folder: Path) -> Iterator[tuple[str, Entr
             try:
                 definition_files.register(db, definition_files.load(file))
             except definition_files.DefinitionError as error:
-                return "\n".join([*error.problems, str(error.hint)])
+                return "\n".join(error.lines)
             return ""
 
         return give
@@ -258,7 +258,10 @@ def worker_entries(db: Connection) -> Iterator[tuple[str, Entry]]:
     yield "worker", Entry(WORKER, sent("select qwf.register_worker('box', 'cpu', %s)", {}))
     yield (
         "change of a worker",
-        Entry(["tasks", "models"], sent(f"select qwf.update_worker('{worker}', %s)", {})),
+        Entry(
+            ["tasks", "task_options", "models"],
+            sent(f"select qwf.update_worker('{worker}', %s)", {}),
+        ),
     )
     keys = ["job_id", "token", "outcome", "output", "error", "detail"]
     yield "report", Entry(keys, reported)

@@ -51,7 +51,7 @@ def start(dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
 
 @pytest.fixture
 def logins(base: Database) -> Iterator[list[str]]:
-    """Creates the logins of the chapter on roles."""
+    """Creates the logins of the fleet."""
     made = re.findall(r"^create role (\w+)", block("sql", "create role"), re.MULTILINE)
     for name in made:
         base.conn.execute(f"drop role if exists {name}")  # type: ignore[arg-type]
@@ -66,7 +66,7 @@ def run(*words: Any) -> Any:
 
 
 def test_the_example_has_every_option_of_an_agent() -> None:
-    example = tomllib.loads(block("toml"))
+    example = tomllib.loads(block("toml", "vram-mb"))
     known = {
         option.removeprefix("--")
         for param in agent_command.params
@@ -76,8 +76,16 @@ def test_the_example_has_every_option_of_an_agent() -> None:
     assert set(example["agent"]) == known - {"dsn", "verbose", "config"}
 
 
+def test_the_file_of_a_box_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cpu.toml").write_text(block("toml"))
+    monkeypatch.setenv("QWF_CONFIG", str(tmp_path / "cpu.toml"))
+    with agent_command.make_context("agent", []) as context:
+        assert context.params["slots"] == 4
+        assert context.params["queues"] == ("cpu", "default")
+
+
 def test_the_example_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "qwf.toml").write_text(block("toml"))
+    (tmp_path / "qwf.toml").write_text(block("toml", "vram-mb"))
     monkeypatch.setenv("QWF_CONFIG", str(tmp_path / "qwf.toml"))
     with agent_command.make_context("agent", []) as context:
         assert context.params["slots"] == 3
@@ -89,7 +97,7 @@ def test_the_example_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_agents_and_applications_work_with_logins_of_their_own(
     base: Database, start: StartAgent, logins: list[str]
 ) -> None:
-    assert logins == ["box_a", "box_b", "shop", "grafana", "ops"]
+    assert logins == ["box_a", "box_b", "box_c", "shop", "grafana", "ops"]
     for box in ("box_a", "box_b"):
         start(*TASKS, "--host", box, QWF_DSN=f"{base.dsn} user={box}")
     job = run("enqueue", "noop", "--dsn", f"{base.dsn} user=shop").stdout.strip()

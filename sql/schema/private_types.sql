@@ -116,4 +116,10 @@ create type _qwf.found as (ids bigint[], searched_to bigint);
 comment on type _qwf.found is
   'What a search found, the newest first, and the oldest id it looked at; null: it looked at all.';
 
+create type _qwf.given_options as (
+  kind text, name text, task text, queue text, options jsonb, possible text[]);
+comment on type _qwf.given_options is
+  'The options that a job, a schedule or a node was given, for find_missing_options; possible: '
+  'those that it could have been given, null: all.';
+
 commit;

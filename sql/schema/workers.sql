@@ -19,6 +19,7 @@ create table qwf.workers (
   project text,
   out_root text,
   servers jsonb not null default '[]',
+  task_options jsonb not null default '{}',
   stats jsonb not null default '{}',
   started_at timestamptz not null default clock_timestamp(),
   last_seen timestamptz not null default clock_timestamp(),
@@ -49,6 +50,9 @@ comment on column qwf.workers.out_root is
 comment on column qwf.workers.servers is
   'Model servers that it runs, as announced: name, kind, external, parallel, idle_s, card, models '
   'with their GPU memory in MiB. The view servers shows what they do.';
+comment on column qwf.workers.task_options is
+  'Options that its tasks declare in its code, as texts: {"task": {"max_attempts": "5"}}. The '
+  'engine does not apply them; find_missing_options() compares them with what was enqueued.';
 comment on column qwf.workers.stats is
   'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided, servers.';
 comment on column qwf.workers.started_at is 'When it registered.';

@@ -17,6 +17,7 @@ select
         where n.host = w.host and n.queue = w.queue and n.started_at > w.last_seen
           and n.stopped_at is null and n.last_seen > live.since) then 'stopped'
       else 'dead' end
+    when o.host is not null and r.running > 0 then 'draining'
     when o.host is not null then 'off'
     when r.running > 0 then 'busy'
     else 'idle'
@@ -44,7 +45,7 @@ comment on column qwf.fleet.vram_mb is 'Its GPU memory, MiB.';
 comment on column qwf.fleet.project is 'Project it works for; null: all.';
 comment on column qwf.fleet.rank is 'Negative: an overflow worker, which takes the newest jobs.';
 comment on column qwf.fleet.state is
-  'idle, busy, off (switched off; running jobs may finish), dead (no heartbeat) or stopped: '
+  'idle, busy, draining (switched off, but still holds jobs), off, dead (no heartbeat) or stopped: '
   'deregistered, or dead and replaced by a newer worker of its host and queue.';
 comment on column qwf.fleet.reason is 'Why it was switched off.';
 comment on column qwf.fleet.until is 'When it comes on by itself; null: never, or it is on.';

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -14,7 +17,7 @@ import pytest
 from bodies import add, app, later, say_hello
 
 from qwf_agent import App
-from support.harness import PACKAGE, Database
+from support.harness import PACKAGE, Database, StartAgent, until
 
 
 def test_a_task_is_still_a_function() -> None:
@@ -51,6 +54,30 @@ def test_options_apply_to_a_copy_of_the_task(base: Database) -> None:
     assert (job["timeout"], job["backoff"]) == (timedelta(minutes=2), [1, 2])
     plain = base.job(add.enqueue(base.conn, a=1))
     assert (plain["priority"], plain["run_at"], plain["key"]) == (100, None, None)
+
+
+def test_an_agent_announces_the_options_of_its_tasks(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    code = "from qwf_agent import App\napp = App()\n@app.task(max_attempts={})\ndef t(): ...\n"
+    file = tmp_path / "mine.py"
+    file.write_text(code.format(5))
+    agent = start("--app", "mine", PYTHONPATH=f"{PACKAGE}{os.pathsep}{tmp_path}")
+    query = "select task_options from qwf.workers"
+    assert base.one(query) == {"t": {"max_attempts": "5"}}
+    file.write_text(code.format(60))  # of another size: Python keeps what it compiled
+    agent.signal(signal.SIGHUP)
+    until(lambda: base.one(query) == {"t": {"max_attempts": "60"}}, "its new code")
+
+
+def test_too_many_options_are_not_announced(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    task = "app.task('t', labels={'a': 'x' * 20000})(lambda: 0)\n"
+    (tmp_path / "mine.py").write_text(f"from qwf_agent import App\napp = App()\n{task}")
+    agent = start("--app", "mine", PYTHONPATH=f"{PACKAGE}{os.pathsep}{tmp_path}")
+    assert base.one("select task_options from qwf.workers") == {}
+    assert "qwf doctor cannot say which jobs lack them" in agent.said()
 
 
 def test_arguments_have_to_be_json(base: Database) -> None:

@@ -337,10 +337,45 @@ def test_a_status_before_the_end_is_not_completed(base: Database) -> None:
         now.check()
 
 
-@pytest.mark.parametrize("timeout", [5, 5.0, "5 s", datetime.now(timezone.utc)])
-def test_a_timeout_is_a_timedelta(base: Database, timeout: Any) -> None:
-    with pytest.raises(TypeError, match="timeout has to be a timedelta, not"):
+@pytest.mark.parametrize("timeout", [True, "5 parsecs", float("inf"), datetime.now(timezone.utc)])
+def test_a_timeout_is_a_duration(base: Database, timeout: Any) -> None:
+    with pytest.raises(TypeError, match="timeout has to be a number of seconds, a timedelta, or a"):
         jobs.wait(base.conn, 1, timeout=timeout)
+
+
+@pytest.mark.parametrize("timeout", [0, 0.01, "10 ms", timedelta(milliseconds=10)])
+def test_a_timeout_is_given_as_every_duration(base: Database, timeout: Any) -> None:
+    with pytest.raises(TimeoutError, match="is queued after"):
+        jobs.wait(base.conn, noop.enqueue(base.conn), timeout=timeout)
+
+
+def test_a_misspelt_key_of_a_context_is_logged_once(
+    base: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    step = {"id": "q", "kind": "input", "widget": "confirm", "target": "q"}
+    asks = {**step, "prompt": {"$from": "photo.title", "$default": "?"}}
+    base.conn.execute(
+        "select qwf.register_workflow(%s)", (Jsonb({"name": "ask", "steps": [asks]}),)
+    )
+    runs._looked_at.clear()
+    for title in ("a", "b"):
+        runs.enqueue(base.conn, "ask", {"photo": {"titel": title}, "colour": 1})
+    assert [record.getMessage() for record in caplog.records] == [
+        "the workflow ask does not read 'photo.titel' of the context: did you mean 'photo.title'?"
+    ]
+    caplog.clear()
+    runs.enqueue(base.conn, "ask", {"photo": {"title": "c"}})
+    runs.enqueue(base.conn, "ask")
+    assert not caplog.records
+
+
+def test_a_status_is_found_in_a_set(base: Database, workflow: str) -> None:
+    job_id = noop.enqueue(base.conn)
+    run_id = runs.enqueue(base.conn, workflow, {"who": "Ada"})
+    statuses = {jobs.status(base.conn, job_id), jobs.status(base.conn, job_id)}
+    assert statuses == {jobs.status(base.conn, job_id)}
+    run = runs.status(base.conn, run_id)
+    assert {run, *run.nodes.values()} >= {runs.status(base.conn, run_id)}
 
 
 def test_no_time_at_all_is_one_look(base: Database, worker: Worker) -> None:

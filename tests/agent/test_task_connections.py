@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from datetime import timedelta
 
 import asyncpg
@@ -11,6 +12,7 @@ import pytest
 import sqlalchemy
 from bodies import say_hello
 
+from qwf_agent import jobs
 from support.drivers import ASYNC, SYNC, address, database, url
 from support.harness import Database
 
@@ -51,6 +53,24 @@ def test_an_asynchronous_connection(base: Database, kind: str) -> None:
     check(base, asyncio.run(enqueue()))
 
 
+def test_a_connection_with_raw_cursors(base: Database) -> None:
+    with psycopg.connect(base.dsn, cursor_factory=psycopg.RawCursor) as conn:
+        job_id = task.enqueue(conn, who=TEXT)
+        conn.commit()
+        with pytest.raises(TimeoutError):
+            jobs.wait(conn, job_id, timeout="0 s")
+    check(base, job_id)
+
+
+def test_an_asynchronous_connection_with_raw_cursors(base: Database) -> None:
+    async def enqueue() -> int:
+        raw = psycopg.AsyncRawCursor
+        async with await psycopg.AsyncConnection.connect(base.dsn, cursor_factory=raw) as conn:
+            return await task.enqueue_async(conn, who=TEXT)
+
+    check(base, asyncio.run(enqueue()))
+
+
 def test_any_other_driver_runs_the_statement(base: Database) -> None:
     sql, params = task.statement(who=TEXT)
     conn = psycopg.RawCursor(base.conn)  # it takes $1, $2, as the server does
@@ -61,7 +81,7 @@ def test_any_other_driver_runs_the_statement(base: Database) -> None:
 
 def test_what_is_no_connection_is_refused(base: Database) -> None:
     engine = sqlalchemy.create_engine(url(base.dsn, "psycopg"))
-    for wrong in (base.dsn, None, engine):
+    for wrong in (base.dsn, None, engine, sqlite3.connect(":memory:")):
         with pytest.raises(TypeError, match=r"cannot use .*: pass a connection of"):
             task.enqueue(wrong, who="Ada")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"ends in _async cannot use psycopg.Connection"):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
+import psycopg
 import pytest
-from bodies import add
+from bodies import add, noop
 
 from qwf_agent import App
 from qwf_agent.app.options import KINDS, Options
@@ -20,7 +21,7 @@ REFUSED = [
     ("zzz", 1, "unknown option 'zzz'; use one of backoff, expires, "),
     ("run_at", datetime(2040, 1, 1), r"a datetime with a time zone, such as "),
     ("run_at", date(2040, 1, 1), "a datetime with a time zone"),
-    ("run_at", "tomorrow", "or a timedelta from now, not 'tomorrow'"),
+    ("run_at", "tomorrow", "a timedelta from now of at most 1000 years, not 'tomorrow'"),
     ("priority", "5", "a whole number of at most 31 bits, not '5'"),
     ("priority", 1 << 31, "a whole number"),
     ("priority", 1.5, "a whole number"),
@@ -32,6 +33,11 @@ REFUSED = [
     ("once", 1, "True or False"),
     ("timeout", True, "a number of seconds, a timedelta, or a text"),
     ("timeout", float("nan"), "a number of seconds"),
+    ("timeout", "10 parsecs", "or a text such as '10 min', not '10 parsecs'"),
+    ("timeout", "", "or a text such as"),
+    ("expires", "soon", "or a text such as '10 min', not 'soon'"),
+    ("run_at", timedelta.max, "of at most 1000 years, not"),
+    ("run_at", -timedelta(days=400_000), "of at most 1000 years, not"),
     ("expires", datetime(2040, 1, 1, tzinfo=UTC), "a number of seconds, a timedelta"),
     ("backoff", 5, "a list of seconds or a dict"),
     ("labels", [1], "a dict"),
@@ -69,6 +75,39 @@ def test_an_option_is_stored_as_it_was_given(base: Database, options: Options, s
     base.conn.execute("set timezone = 'Pacific/Auckland'")
     job = base.job(add.options(**options).enqueue(base.conn, a=1))
     assert job[next(iter(options))] == stored
+
+
+DURATIONS = [
+    "10 min", "10min", "90", "1 day 2 hours", "1h30m", "1:30", "01:02:03.5", "3 4:05:06", "1-2",
+    "P1D", "PT1H", "P1Y2M10DT2H30M", "@ 1 minute ago", "-1 day", "1.5 hours", ".5 s",
+    "2 weeks 3 days", " 10 Minutes ", "1 mon", "5 us", "7 msec",
+    "2 millennia", "1 decade", "3 centuries", "1 year", "+4 s",
+]  # fmt: skip
+
+
+def test_what_postgres_reads_as_a_duration_is_not_refused(base: Database) -> None:
+    for text in DURATIONS:
+        base.conn.execute("select %s::interval", (text,))
+        add.options(timeout=text)
+
+
+WRONG = ["10 parsecs", "", "soon", "min", "1 dayz", "x 10 min", "P", "p1d"]
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_postgres_would_refuse_it_too(base: Database, text: str) -> None:
+    with pytest.raises(psycopg.errors.DataError):
+        base.conn.execute("select %s::interval", (text,))
+    with pytest.raises(TypeError, match="a text such as '10 min'"):
+        add.options(timeout=text)
+
+
+def test_an_app_says_which_options_each_job_of_a_task_should_have() -> None:
+    app = App()
+    app.task("all", key="k", once=True, run_at=timedelta(1), timeout=30, light=True)(noop.function)
+    app.task("usual", priority=100, on_failure="fail", light=False, labels={})(noop.function)
+    assert app.tasks["all"].declared() == {"timeout": "30 seconds", "light": "true"}
+    assert app.tasks["usual"].declared() == {}
 
 
 def test_a_timedelta_for_run_at_counts_from_now(base: Database) -> None:

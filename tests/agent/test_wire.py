@@ -28,7 +28,7 @@ JOBS: list[Message] = [
     (),
 ]
 OTHERS: list[Message] = [
-    ("ready", ["a", "b"], {"m": 8192}),
+    ("ready", ["a", "b"], {"m": 8192}, {"a": {"max_attempts": "5"}}),
     ("files", ["/a/b.py"]),
     ("model", "mödel 😀", 0.25),
     ("model", None, 0.0),
@@ -104,7 +104,8 @@ def check(message: Message) -> None:
         case ("answer", int(), str(outcome), str() | None, float(seconds), bool(), bytes()):
             assert outcome in OUTCOMES
             assert 0 <= seconds < float("inf")
-        case ("ready", [*names], dict(models)):
+        case ("ready", [*names], dict(models), dict(options)):
+            assert all(isinstance(text, str) for one in options.values() for text in one.values())
             assert all(isinstance(name, str) for name in names)
             assert all(isinstance(needed, int) for needed in models.values())
         case ("files", [*files]):

@@ -95,8 +95,45 @@ def test_registers_nothing_when_one_file_is_wrong(
     assert "cycle.json" in result.stderr
     assert "typo.json" in result.stderr
     assert "depnds_on" in result.stderr
-    assert "hint: remove one of these dependencies\ndid you mean depends_on?" in result.stderr
+    cycle, typo = folder / "cycle.json", folder / "typo.json"
+    lines = [line.strip() for line in result.stderr.splitlines()]
+    assert lines[0] == "error: 2 problems, nothing registered"
+    assert lines[1].startswith(f"{cycle}: ")
+    assert lines[2] == "hint: remove one of these dependencies", "beside its problem"
+    assert lines[3].startswith(f"{typo}: ")
+    assert lines[4] == "hint: did you mean depends_on?"
     assert registered(db) == []
+
+
+def test_a_refused_folder_gives_no_notes_about_what_was_rolled_back(
+    on_db: Cli, folder: Path
+) -> None:
+    step = {"id": "s", "kind": "input", "widget": "confrim", "target": "s"}
+    (folder / "ask.json").write_text(json.dumps({"name": "ask", "steps": [step]}))
+    assert "note: step s has the unknown widget confrim" in on_db("apply", folder).stderr
+    (folder / "wrong.json").write_text(json.dumps({"name": "wrong", "steps": 7}))
+    result = on_db("apply", folder)
+    assert result.exit_code == 1
+    assert "note:" not in result.stderr
+
+
+DECLARED = '{"tasks": ["think"], "task_options": {"think": {"max_attempts": "5"}}}'
+
+
+def test_notes_a_node_without_an_option_that_its_task_declares(
+    on_db: Cli, folder: Path, db: psycopg.Connection[Any]
+) -> None:
+    db.execute("select qwf.register_worker('box-a', 'cpu', %s)", (DECLARED,))
+    result = on_db("apply", folder)
+    assert result.exit_code == 0
+    assert "note: node welcome greet/think: task 'think' declares max_attempts 5" in result.stderr
+    assert "give retry: {max_attempts: 5} in the node" in result.stderr
+    text = (folder / "greet.json").read_text()
+    given = text.replace('"id": "think"', '"id": "think", "retry": {"max_attempts": 2}')
+    (folder / "greet.json").write_text(given)
+    result = on_db("apply", folder)
+    assert result.exit_code == 0
+    assert "declares" not in result.stderr
 
 
 def test_a_workflow_is_not_blamed_for_its_broken_pipeline(on_db: Cli, folder: Path) -> None:

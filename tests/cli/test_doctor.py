@@ -256,6 +256,27 @@ def test_a_database_without_the_schema(qwf: Cli, empty_dsn: str) -> None:
     assert "qwf migrate deploy" in result.stdout
 
 
+def test_what_lacks_an_option_that_its_task_declares_is_noted(on_db: Cli, db: Db) -> None:
+    db.execute(
+        'select qwf.register_worker(\'box-a\', \'cpu\', \'{"tasks": ["t"], "task_options":'
+        ' {"t": {"max_attempts": "5"}}}\')'
+    )
+    db.execute("select qwf.create_schedule('s', 't', every => '1 h', queue => 'cpu')")
+    ids = [db.execute("select qwf.enqueue('t', queue => 'cpu')").fetchone() for _ in range(2)]
+    assert ids[0] is not None
+    result = on_db("doctor", "--json", "--only", "options")
+    assert result.exit_code == 0, "a note is no problem"
+    (check,) = json.loads(result.stdout)
+    only = "in its code, which counts only for jobs from Python"
+    declares = f"task 't' declares max_attempts 5 {only}"
+    assert [(one["what"], one["advice"]) for one in check["findings"]] == [
+        (f"job {ids[0][0]} and 1 more: {declares}",
+         "give --max-attempts 5, or max_attempts => 5 in SQL"),
+        (f"schedule s: {declares}",
+         "a schedule cannot give it: schedule a workflow whose node has retry: {max_attempts: 5}"),
+    ]  # fmt: skip
+
+
 def test_a_normal_state_is_a_note(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.enqueue('t', queue => 'cpu'), qwf.pause_queue('cpu')")
     db.execute("select qwf.worker_control('box-a', 'gpu', 'off', reason => 'new card')")
@@ -334,7 +355,7 @@ def test_checks_that_cannot_be_made_are_counted_and_fail(
     on_db: Cli, login: Callable[[str], str], role: str
 ) -> None:
     result = on_db("doctor", "--dsn", login(role))
-    assert "8 checks could not be made" in result.stdout
+    assert "9 checks could not be made" in result.stdout
     assert "→ run it as a login with qwf_viewer or qwf_admin" in result.stdout
     only = on_db("doctor", "--json", "--only", "queues", "--dsn", login(role))
     assert only.exit_code == 1

@@ -230,6 +230,41 @@ def test_enqueue_warns_if_no_worker_serves_the_queue(on_db: Cli) -> None:
     assert "no live worker" in on_db("enqueue", "t").stderr
 
 
+def test_run_names_the_nodes_that_no_worker_can_take(
+    applied: Cli, db: psycopg.Connection[Any]
+) -> None:
+    db.execute("select qwf.register_worker('box-a', 'cpu', '{\"tasks\": [\"thinks\"]}')")
+    notes = [line for line in applied("run", "welcome").stderr.splitlines() if "note:" in line]
+    assert notes == [
+        "note: no live worker of queue cpu has task 'think', which node greet/think needs: "
+        "did you mean 'thinks'?",
+        "note: no live worker serves queue gpu, which node greet/say needs",
+    ]
+    db.execute("select qwf.register_worker('box-a', queue) from unnest('{cpu,gpu}'::text[]) queue")
+    assert "note:" not in applied("run", "welcome").stderr
+
+
+def test_what_lacks_an_option_that_its_task_declares_is_noted_at_once(
+    on_db: Cli, db: psycopg.Connection[Any]
+) -> None:
+    declared = {"timeout": "30 seconds", "requires": '{"a":"b"}'}
+    info = json.dumps({"tasks": ["t"], "task_options": {"t": declared}})
+    db.execute("select qwf.register_worker('box-a', 'default', %s)", (info,))
+    said = on_db("enqueue", "t").stderr.splitlines()
+    only = "in its code, which counts only for jobs from Python: give"
+    assert said == [
+        f'note: task \'t\' declares requires {{"a":"b"}} {only} --requires a=b, '
+        'or requires => \'{"a":"b"}\' in SQL',
+        f"note: task 't' declares timeout 30 seconds {only} --timeout '30 seconds', "
+        "or timeout => '30 seconds' in SQL",
+    ]
+    assert on_db("enqueue", "t", "--timeout", "5s", "--requires", "c=d").stderr == ""
+    said = on_db("schedule", "add", "s", "--task", "t", "--every", "1h").stderr.splitlines()
+    assert [line.rpartition("has ")[2] for line in said] == [
+        'requires: {"a":"b"}', 'timeout: "30 seconds"'
+    ]  # fmt: skip
+
+
 def test_jobs_of_a_run_come_in_order(applied: Cli) -> None:
     run = applied("run", "welcome").stdout.strip()
     applied("enqueue", "alone", "--queue", "cpu")

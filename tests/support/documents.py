@@ -6,13 +6,13 @@ must succeed; a `text` block after one of them is what it prints. There, `…` s
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# ([\w./-]+)\n")
 NOT_RUN = re.compile(r"^(python3 -m venv|pip install|qwf top|qwf web)\b.*\n", re.MULTILINE)
 PATIENCE_S = 300
+ENDED = os.WEXITED | os.WNOWAIT | os.WNOHANG
 
 
 class Block(NamedTuple):
@@ -50,7 +51,7 @@ class Reader:
         self._dsn = dsn
         self._environment = dict(environment)
         self._printed = ""
-        self.sessions: list[int] = []
+        self.leaders: list[subprocess.Popen[str]] = []  # of sessions; reaped at the end
 
     def read(self, text: str) -> None:
         """Run the blocks of this text."""
@@ -82,28 +83,42 @@ class Reader:
                 command, cwd=self._folder, env=self._environment, text=True, stdin=subprocess.PIPE,
                 stdout=printed, stderr=errors, start_new_session=True,
             )  # fmt: skip
-            self.sessions.append(process.pid)
-            process.communicate(entered, timeout=PATIENCE_S)
+            self.leaders.append(process)
+            status = _status_of(process, entered)
             printed.seek(0)
             errors.seek(0)
             output = printed.read()
-            assert process.returncode == 0, f"{command}\n{entered}\n{output}\n{errors.read()}"
+            assert status == 0, f"{command}\n{entered}\n{output}\n{errors.read()}"
         return output
 
 
-@contextmanager
+def _status_of(process: subprocess.Popen[str], entered: str) -> int:
+    """The exit status of a process, which stays a zombie: so nobody else gets its id, which is that
+    of a session."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(entered)
+    deadline = time.monotonic() + PATIENCE_S
+    while (ended := os.waitid(os.P_PID, process.pid, ENDED)) is None:
+        assert time.monotonic() < deadline, f"{process.args} takes more than {PATIENCE_S} s"
+        time.sleep(0.01)
+    return ended.si_status
+
+
+@contextlib.contextmanager
 def reader(folder: Path, environment: Mapping[str, str], dsn: str) -> Iterator[Reader]:
     """A reader with this database; what it started in the background is killed at the end."""
     one = Reader(folder, environment, dsn)
     try:
         yield one
     finally:
+        sessions = {leader.pid for leader in one.leaders}
         for process in psutil.process_iter():
-            try:
-                if os.getsid(process.pid) in one.sessions:
-                    process.send_signal(signal.SIGKILL)
-            except (ProcessLookupError, psutil.NoSuchProcess):
-                pass
+            with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
+                if os.getsid(process.pid) in sessions:
+                    process.kill()
+        for leader in one.leaders:
+            leader.wait()
 
 
 def _pattern(expected: str) -> str:

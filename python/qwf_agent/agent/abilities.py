@@ -4,6 +4,7 @@ short-lived child finds them, so the agent itself imports no user code and opens
 from __future__ import annotations
 
 import json
+import logging
 import os
 import select
 import signal
@@ -21,13 +22,17 @@ from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
 from qwf_agent.llm.task import LLM
 from qwf_agent.system import gpu
 
+log = logging.getLogger("qwf_agent")
+
 LONGEST_PATH = 4096  # bytes; of register_worker()
+MOST_OPTIONS = 16384  # letters of JSON; register_worker() takes 64 KiB in all
 
 
 class Abilities(NamedTuple):
     """Names of the tasks; models with the GPU memory that each needs, MiB; numbers of the cards;
     memory of the largest card, MiB, if known; why the models cannot use a card here, or None; the
-    memory of each card of the box by its number, MiB, as far as known."""
+    memory of each card of the box by its number, MiB, as far as known; the options that each task
+    declares."""
 
     tasks: list[str] = []  # noqa: RUF012 - never changed
     models: dict[str, int] = {}  # noqa: RUF012 - never changed
@@ -35,6 +40,7 @@ class Abilities(NamedTuple):
     vram_mb: int | None = None
     no_card: str | None = None
     cards_mb: dict[str, int] = {}  # noqa: RUF012 - never changed
+    task_options: dict[str, dict[str, str]] = {}  # noqa: RUF012 - never changed
 
 
 class Served(NamedTuple):
@@ -69,7 +75,19 @@ def find_abilities(options: Options) -> Abilities:
     found = json.loads(answer)
     if "error" in found:
         raise CannotLoad(found["error"])
-    return Abilities(**found)
+    abilities = Abilities(**found)
+    if to_announce(abilities.task_options) != abilities.task_options:
+        log.warning(
+            "the options of all @app.task() take more than %s letters of JSON: qwf doctor cannot "
+            "say which jobs lack them",
+            MOST_OPTIONS,
+        )
+    return abilities._replace(task_options=to_announce(abilities.task_options))
+
+
+def to_announce(task_options: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """The options of the tasks, or none if they would take too much of the registration."""
+    return task_options if len(json.dumps(task_options)) <= MOST_OPTIONS else {}
 
 
 def registrations(
@@ -98,6 +116,7 @@ def _registration(options: Options, abilities: Abilities, served: Served | None)
         "version": __version__,
         "slots": count(options, abilities.cards),
         "tasks": abilities.tasks + built_in_tasks(options),
+        "task_options": abilities.task_options,
         "models": models,
         "vram_mb": vram_mb,
         "labels": dict(options.labels),
@@ -127,7 +146,9 @@ def _write_abilities(options: Options, writer: int) -> NoReturn:
         sys.path.insert(0, str(Path.cwd()))
         os.environ.update(gpu.visible_devices(options.gpu))
         try:
-            answer = json.dumps(_find(options)._asdict())
+            tasks = Tasks(options.app, options.nodes)
+            found = _find(options, tasks)._replace(task_options=tasks.declared_options())
+            answer = json.dumps(found._asdict())
         except BaseException as error:
             answer = json.dumps({"error": _reason(error)})
         with os.fdopen(writer, "w") as pipe:
@@ -136,8 +157,7 @@ def _write_abilities(options: Options, writer: int) -> NoReturn:
         os._exit(0)
 
 
-def _find(options: Options) -> Abilities:
-    tasks = Tasks(options.app, options.nodes)
+def _find(options: Options, tasks: Tasks) -> Abilities:
     names, models, needs = tasks.names(), tasks.models(), tasks.model_needs()
     for_children = options.lanes and options.gpu != "none"
     if not for_children and not _servers_use_cards(options):

@@ -17,7 +17,7 @@ from typing import Any
 
 from qwf_agent import __version__, db
 from qwf_agent.agent import watchdogs
-from qwf_agent.agent.abilities import Abilities, registrations
+from qwf_agent.agent.abilities import Abilities, registrations, to_announce
 from qwf_agent.agent.batch_size import BatchSize
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import Answers
@@ -36,7 +36,7 @@ from qwf_agent.agent.serving import Serving
 from qwf_agent.agent.settings import Settings, read_settings
 from qwf_agent.agent.signals import Signals
 from qwf_agent.agent.sleeper import CHECK_TICKS, STALE_AGE, Registration
-from qwf_agent.agent.slot import STUCK_S, Slot
+from qwf_agent.agent.slot import STUCK_S, Announcement, Slot
 from qwf_agent.agent.systemd import Systemd
 from qwf_agent.agent.telemetry import Telemetry
 from qwf_agent.agent.watchdogs import Observation
@@ -464,17 +464,22 @@ class Agent:
                 self.endings.park(worker.queue, kill=True)
                 slot.discard()
 
-    def update_abilities(self, slot: Slot, found: tuple[list[str], dict[str, int]] | None) -> None:
-        """Take in the tasks and models that the new child of a slot has found. If they differ from
-        the known ones, register them and replace the other children."""
-        if found is None or found == (self.abilities.tasks, self.abilities.models):
+    def update_abilities(self, slot: Slot, found: Announcement | None) -> None:
+        """Take in what the new child of a slot has found. If it differs from what is known,
+        register it and replace the other children."""
+        if found is None:
+            return
+        changed = self.abilities._replace(
+            tasks=found.tasks, models=found.models, task_options=to_announce(found.task_options)
+        )
+        if changed == self.abilities:
             return
         for other in self.slots:
             if other is not slot:
                 other.retire()
-        self.abilities = self.abilities._replace(tasks=found[0], models=found[1])
+        self.abilities = changed
         self.serving.abilities = self.abilities
-        log.info("the code of the tasks has changed: now %s", ", ".join(found[0]) or "no tasks")
+        log.info("the code of the tasks has changed: now %s", ", ".join(found.tasks) or "no tasks")
         self.infos = registrations(self.options, self.abilities, self.serving.served())
 
     def reregister(self, worker: Worker) -> None:

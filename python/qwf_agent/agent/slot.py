@@ -38,6 +38,15 @@ STUCK_S = 1.0  # jobs do not wait behind a body that runs longer than this
 MAX_JOBS = 500  # their tickets fit into one page, the smallest pipe there is
 
 
+class Announcement(NamedTuple):
+    """What a new child has found: the names of the tasks, the models with the GPU memory that each
+    needs, MiB, and the options that each task declares."""
+
+    tasks: list[str]
+    models: dict[str, int]
+    task_options: dict[str, dict[str, str]]
+
+
 class JobAnswer(NamedTuple):
     """The answer of a child about one job: the outcome and its reason, the rendered report, the
     seconds that the body ran, the end of its log."""
@@ -126,7 +135,7 @@ class Slot:
         self._ticket = 0
         self._first_since = 0.0
         self._model_changed = False
-        self._announcement: tuple[list[str], dict[str, int]] | None = None
+        self._announcement: Announcement | None = None
         self._ordered: dict[int, ModelOrder] = {}
         self._orders_done: list[tuple[ModelOrder, str | None]] = []
         self._assigned: list[Message] = []  # jobs and orders to send, each with its ticket
@@ -264,9 +273,8 @@ class Slot:
         changed, self._model_changed = self._model_changed, False
         return changed
 
-    def take_announcement(self) -> tuple[list[str], dict[str, int]] | None:
-        """The names of the tasks, and the models with the GPU memory that each needs, MiB, that a
-        new child has found; once for each child."""
+    def take_announcement(self) -> Announcement | None:
+        """What a new child has found; once for each child."""
         found, self._announcement = self._announcement, None
         return found
 
@@ -386,8 +394,7 @@ class Slot:
                 raise Garbled("it says again that it is ready")
             self.ready = self._imported = True
             self._wait_s, self._spawn_at = WAIT_S[0], 0.0
-            tasks, models = values
-            self._announcement = tasks, models
+            self._announcement = Announcement(*values)
         elif kind == FILES:
             self.code_files.add(*values)
         elif kind == ORDER_DONE:

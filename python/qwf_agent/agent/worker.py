@@ -21,7 +21,7 @@ from qwf_agent.agent.sleeper import Registration, Sleeper
 
 log = logging.getLogger("qwf_agent")
 
-CHANGING = ("tasks", "models", "servers")  # what update_worker() takes
+CHANGING = ("tasks", "task_options", "models", "servers")  # what update_worker() takes
 TROUBLE_S = 1.0  # pause after a call that failed
 
 

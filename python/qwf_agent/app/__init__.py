@@ -22,7 +22,7 @@ from qwf_agent.app.calls import drive, drive_async, number
 from qwf_agent.app.cells import cell_for
 from qwf_agent.app.connections import AsyncConnection, Call, Connection, Statement
 from qwf_agent.app.jobs import NewJob
-from qwf_agent.app.options import Options, SqlValue, convert_options, json_of
+from qwf_agent.app.options import Options, SqlValue, convert_options, for_each_job, json_of
 from qwf_agent.app.parameters import FROM_AGENT, Parameters
 from qwf_agent.app.statuses import NotCompleted
 
@@ -114,6 +114,11 @@ class Task(Generic[P, R]):
         changed = copy.copy(self)
         changed._options = {**self._options, **convert_options(options)}
         return changed
+
+    def declared(self) -> dict[str, str]:
+        """The options that each of its jobs should have, as texts. Only jobs from Python get them,
+        so an agent announces them: the others are compared with them."""
+        return for_each_job(self._options)
 
     def enqueue(self, conn: Connection, /, *args: P.args, **kwargs: P.kwargs) -> int:
         """Enqueue a job with these arguments and return its id. `conn` is a connection of psycopg

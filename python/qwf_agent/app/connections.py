@@ -6,9 +6,12 @@ import importlib
 import inspect
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from qwf_agent.app.options import SqlValue
+
+RAW = ("RawCursor", "AsyncRawCursor")  # classes of psycopg
 
 
 class DriverConnection(Protocol):
@@ -59,11 +62,8 @@ class Call(NamedTuple):
     def source(self, place: str) -> str:
         """The call, as an item of FROM; `place` says how the driver marks a parameter, by {name} or
         {number}."""
-        named = ", ".join(
-            f"{name} => "
-            + value.sql.format(f"cast({place.format(name=name, number=number)} as text)")
-            for number, (name, value) in enumerate(self.arguments.items(), start=1)
-        )
+        placed = _placed(self.arguments, place)
+        named = ", ".join(f"{name} => {value}" for name, value in placed.items())
         return f"qwf.{self.function}({named})"
 
     def texts(self) -> dict[str, str]:
@@ -77,17 +77,18 @@ class Call(NamedTuple):
 
 
 class Expression(NamedTuple):
-    """What Postgres itself can say, as a call without arguments."""
+    """What Postgres itself can say, with the value of each argument in the place of {name}."""
 
     sql: str
+    arguments: Mapping[str, SqlValue] = MappingProxyType({})
 
-    def source(self, _place: str) -> str:
+    def source(self, place: str) -> str:
         """The expression, as an item of FROM."""
-        return f"(select {self.sql})"
+        return f"(select {self.sql.format(**_placed(self.arguments, place))})"
 
     def texts(self) -> dict[str, str]:
-        """There are no parameters."""
-        return {}
+        """The values of the parameters, by name."""
+        return {name: value.text for name, value in self.arguments.items()}
 
 
 Query = Call | Expression
@@ -102,14 +103,14 @@ def fetch(conn: Connection, query: Query) -> list[str]:
             "await task.enqueue_async(conn, ...)"
         )
     if hasattr(conn, "cursor"):
-        with conn.cursor(**_rows_as_tuples(conn)) as cursor:
-            cursor.execute(_select(query, "%({name})s"), query.texts())
+        opened = conn.cursor(**_rows_as_tuples(conn))
+        if not hasattr(opened, "__enter__"):  # of sqlite3, for example
+            raise _cannot_use(conn)
+        with opened as cursor:
+            cursor.execute(*_for_cursor(cursor, query))
             return [_first(row) for row in cursor.fetchall()]
     if not _is_sqlalchemy(conn) or not hasattr(conn, "execute"):
-        raise TypeError(
-            f"cannot use {_type(conn)}: pass a connection of psycopg or Django, or a Session or "
-            "Connection of SQLAlchemy; for another driver see task.statement()"
-        )
+        raise _cannot_use(conn)
     statement = importlib.import_module("sqlalchemy").text(_select(query, ":{name}"))
     return list(conn.execute(statement, query.texts()).scalars())
 
@@ -131,7 +132,7 @@ async def fetch_async(conn: AsyncConnection, query: Query) -> list[str]:
         rows = await connection.fetch(_select(query, "${number}"), *query.texts().values())
         return [row[0] for row in rows]
     async with connection.cursor(**_rows_as_tuples(conn)) as cursor:
-        await cursor.execute(_select(query, "%({name})s"), query.texts())
+        await cursor.execute(*_for_cursor(cursor, query))
         return [row[0] for row in await cursor.fetchall()]
 
 
@@ -139,6 +140,29 @@ def _select(query: Query, place: str) -> str:
     """A statement that returns texts, because drivers convert other types as their users like."""
     source = query.source(place)
     return f"select cast(r.value as text) from {source} r (value)"  # noqa: S608 - see source()
+
+
+def _placed(arguments: Mapping[str, SqlValue], place: str) -> dict[str, str]:
+    """The SQL of each argument, with a parameter in the place of its text."""
+    return {
+        name: value.sql.format(f"cast({place.format(name=name, number=number)} as text)")
+        for number, (name, value) in enumerate(arguments.items(), start=1)
+    }
+
+
+def _for_cursor(cursor: object, query: Query) -> tuple[str, Any]:
+    """The statement and its values as the cursor takes them: the raw cursors of psycopg take
+    places by number, as Postgres does."""
+    if any(kind.__name__ in RAW for kind in type(cursor).__mro__):
+        return _select(query, "${number}"), list(query.texts().values())
+    return _select(query, "%({name})s"), query.texts()
+
+
+def _cannot_use(conn: object) -> TypeError:
+    return TypeError(
+        f"cannot use {_type(conn)}: pass a connection of psycopg or Django, or a Session or "
+        "Connection of SQLAlchemy; for another driver see task.statement()"
+    )
 
 
 def _first(row: Mapping[str, str] | Sequence[str]) -> str:
@@ -158,7 +182,8 @@ def _is_sqlalchemy(conn: object) -> bool:
 
 def _rows_as_tuples(conn: object) -> dict[str, Any]:
     """For psycopg: a cursor whose rows are tuples, whatever the connection makes of rows."""
-    return {"row_factory": lambda _: tuple} if hasattr(conn, "row_factory") else {}
+    is_psycopg = hasattr(conn, "row_factory") and hasattr(conn, "cursor_factory")
+    return {"row_factory": lambda _: tuple} if is_psycopg else {}
 
 
 def _type(conn: object) -> str:

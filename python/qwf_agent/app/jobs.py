@@ -15,7 +15,7 @@ from qwf_agent.app.calls import Steps, document, drive, drive_async, number, val
 from qwf_agent.app.connections import AsyncConnection, Call, Connection, Expression
 from qwf_agent.app.options import SqlValue, id_of, json_of, texts
 from qwf_agent.app.statuses import JobStatus, NodeStatus, read_job
-from qwf_agent.app.waiting import until_ended
+from qwf_agent.app.waiting import Timeout, until_ended
 
 __all__ = [
     "JobStatus", "NewJob", "NodeStatus", "answer", "answer_async", "cancel", "cancel_async",
@@ -58,10 +58,11 @@ def status_async(conn: AsyncConnection, job_id: int, /) -> Coroutine[Any, Any, J
 
 def wait(
     conn: Connection, job_id: int, /, *,
-    timeout: timedelta | None = None, on_change: OnChange | None = None,
+    timeout: Timeout = None, on_change: OnChange | None = None,
 ) -> JobStatus:  # fmt: skip
-    """Wait until the job has ended, however it ends. `on_change` gets the first status and each
-    that differs from the one before.
+    """Wait until the job has ended, however it ends. `timeout` is a number of seconds, a timedelta,
+    or a text such as "10 min". `on_change` gets the first status and each that differs from the one
+    before.
 
     Raises TimeoutError, and RuntimeError if the transaction of the connection would keep this from
     seeing the end: if it has written, or reads one snapshot.
@@ -71,7 +72,7 @@ def wait(
 
 def wait_async(
     conn: AsyncConnection, job_id: int, /, *,
-    timeout: timedelta | None = None, on_change: OnChange | None = None,
+    timeout: Timeout = None, on_change: OnChange | None = None,
 ) -> Coroutine[Any, Any, JobStatus]:  # fmt: skip
     """The same as `wait`, to be awaited. Use the connection for nothing else meanwhile."""
     return drive_async(conn, until_ended(_look(job_id), read_job, timeout, on_change))

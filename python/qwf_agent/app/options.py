@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypedDict
 
 from qwf_agent.app.values import suggestion, to_json
+
+# The longest that a job may be put off.
+LONGEST_DELAY = timedelta(days=365_250)
+UNITS = (
+    "us usec usecs usecond useconds microsecond microseconds ms msec msecs msecond mseconds "
+    "millisecond milliseconds s sec secs second seconds m min mins minute minutes h hr hrs hour "
+    "hours d day days w week weeks mon mons month months y yr yrs year years dec decs "
+    "decade decades c cent century centuries mil mils millennium millennia"
+)
+# A part of a duration that Postgres can read: 1:30 or 1-2, or a number with or without a unit.
+PART = re.compile(
+    r"[+-]?\d+[:-][\d:.-]+|[+-]?(?:\d+\.?\d*|\.\d+)"
+    rf"(?:\s*(?:{'|'.join(sorted(UNITS.split(), key=len, reverse=True))}))?(?![a-z])"
+)
+ISO = re.compile(r"-?P[\dYMWDTHS.:-]+")
+# Options of one job: its neighbour cannot lack them.
+OF_ONE_JOB = ("key", "once", "run_at")
+# What these options are, as texts, if nobody gives them.
+DEFAULTS = {
+    "priority": "100", "project": "", "labels": "{}", "requires": "{}", "light": "false",
+    "on_failure": "fail",
+}  # fmt: skip
 
 
 class Options(TypedDict, total=False):
@@ -89,15 +112,29 @@ def _duration(value: Any) -> SqlValue | None:
     if isinstance(value, timedelta):
         value = value.total_seconds()
     if isinstance(value, str):
-        return SqlValue(value, "{}::interval")
+        return SqlValue(value, "{}::interval") if _is_duration(value) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
-    return SqlValue(f"{value:f} seconds", "{}::interval")
+    return SqlValue(_seconds(value), "{}::interval")
+
+
+def _is_duration(text: str) -> bool:
+    """False for a text that Postgres cannot read as a duration. It refuses some others, too."""
+    if ISO.fullmatch(text.strip()):
+        return True
+    rest, parts = PART.subn(" ", text.lower())
+    return parts > 0 and set(rest.replace(",", " ").split()) <= {"@", "ago"}
+
+
+def _seconds(value: float) -> str:
+    return f"{value:f}".rstrip("0").rstrip(".") + " seconds"
 
 
 def _moment(value: Any) -> SqlValue | None:
     if isinstance(value, timedelta):
-        seconds = f"{value.total_seconds():f} seconds"
+        if abs(value) > LONGEST_DELAY:
+            return None
+        seconds = _seconds(value.total_seconds())
         return SqlValue(seconds, "qwf.now() + {}::interval", from_now=value)
     if isinstance(value, datetime) and value.utcoffset() is not None:
         return SqlValue(value.isoformat(), "{}::timestamptz")
@@ -119,7 +156,8 @@ NUMBER = Kind("a whole number of at most 31 bits", _number)
 FLAG = Kind("True or False", _flag)
 DURATION = Kind("a number of seconds, a timedelta, or a text such as '10 min'", _duration)
 MOMENT = Kind(
-    "a datetime with a time zone, such as datetime.now(timezone.utc), or a timedelta from now",
+    "a datetime with a time zone, such as datetime.now(timezone.utc), or a timedelta from now "
+    "of at most 1000 years",
     _moment,
 )
 DICT = Kind("a dict", _dict)
@@ -160,6 +198,27 @@ def _convert(name: str, value: Any, kinds: Mapping[str, Kind]) -> SqlValue | Non
     if converted is None:
         raise TypeError(f"the option {name!r} has to be {kind.expected}, not {value!r}")
     return converted
+
+
+def for_each_job(options: Mapping[str, SqlValue | None]) -> dict[str, str]:
+    """The converted options that every job of a task should have, as texts; without those that
+    jobs have anyway."""
+    texts_of = {
+        name: value.text.lower() if KINDS[name] is FLAG else value.text
+        for name, value in options.items()
+        if value is not None and name not in OF_ONE_JOB
+    }
+    return {name: text for name, text in texts_of.items() if DEFAULTS.get(name) != text}
+
+
+def seconds_of(what: str, value: object) -> float | SqlValue:
+    """A duration in seconds; a text as SQL takes it. Raises TypeError if it is neither."""
+    converted = DURATION.convert(value)
+    if converted is None:
+        raise TypeError(f"{what} has to be {DURATION.expected}, not {value!r}")
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return float(value) if isinstance(value, (int, float)) else converted
 
 
 def id_of(what: str, given: int) -> SqlValue:

@@ -6,8 +6,9 @@ in the transaction of the connection, and raise the errors of its driver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
-from datetime import timedelta
+import logging
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from qwf_agent.app.calls import Steps, document, drive, drive_async, number, value
@@ -22,7 +23,7 @@ from qwf_agent.app.options import (
     texts,
 )
 from qwf_agent.app.statuses import NodeStatus, RunStatus, read_run
-from qwf_agent.app.waiting import until_ended
+from qwf_agent.app.waiting import Timeout, until_ended
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -34,14 +35,23 @@ __all__ = [
 
 OnChange = Callable[[RunStatus], object]
 
+log = logging.getLogger("qwf_agent")
+# The workflows and keys of contexts that have been looked at for misspelt keys.
+MOST_SHAPES, MOST_KEYS = 1000, 1000
+_looked_at: set[tuple[str, frozenset[str]]] = set()
+
 
 def enqueue(
     conn: Connection, workflow: str, context: Mapping[str, Any] | None = None, /,
     **options: Unpack[RunOptions],
 ) -> int:  # fmt: skip
     """Enqueue a run of a workflow (name or name@version) and return its id, or the id of the run
-    that holds the key. Raises TypeError or ValueError for arguments it cannot have."""
-    return drive(conn, number(_call(workflow, context, options)))
+    that holds the key. Raises TypeError or ValueError for arguments it cannot have.
+
+    Logs a key of the context that the workflow does not read and that looks like one that is
+    missing; it looks once for each workflow and set of keys.
+    """
+    return drive(conn, _enqueue(_call(workflow, context, options), workflow, context or {}))
 
 
 def enqueue_async(
@@ -49,7 +59,7 @@ def enqueue_async(
     **options: Unpack[RunOptions],
 ) -> Coroutine[Any, Any, int]:  # fmt: skip
     """The same as `enqueue`, to be awaited."""
-    return drive_async(conn, number(_call(workflow, context, options)))
+    return drive_async(conn, _enqueue(_call(workflow, context, options), workflow, context or {}))
 
 
 def status(conn: Connection, run_id: int, /) -> RunStatus:
@@ -64,7 +74,7 @@ def status_async(conn: AsyncConnection, run_id: int, /) -> Coroutine[Any, Any, R
 
 def wait(
     conn: Connection, run_id: int, /, *,
-    timeout: timedelta | None = None, on_change: OnChange | None = None,
+    timeout: Timeout = None, on_change: OnChange | None = None,
 ) -> RunStatus:  # fmt: skip
     """Wait until the run has ended, however it ends; as `jobs.wait`."""
     return drive(conn, until_ended(_look(run_id), read_run, timeout, on_change))
@@ -72,7 +82,7 @@ def wait(
 
 def wait_async(
     conn: AsyncConnection, run_id: int, /, *,
-    timeout: timedelta | None = None, on_change: OnChange | None = None,
+    timeout: Timeout = None, on_change: OnChange | None = None,
 ) -> Coroutine[Any, Any, RunStatus]:  # fmt: skip
     """The same as `wait`, to be awaited. Use the connection for nothing else meanwhile."""
     return drive_async(conn, until_ended(_look(run_id), read_run, timeout, on_change))
@@ -111,6 +121,30 @@ def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str
     given = {name: option for name, option in converted.items() if option is not None}
     read = json_of("the context is", dict(context or {}))
     return Call("enqueue_run", {**texts(workflow=workflow), "context": read, **given})
+
+
+def _enqueue(call: Call, workflow: str, context: Mapping[str, Any]) -> Steps[int]:
+    run_id = yield from number(call)
+    shape = workflow, frozenset(islice(_paths(context), MOST_KEYS))
+    if context and shape not in _looked_at:
+        if len(_looked_at) >= MOST_SHAPES:
+            _looked_at.clear()
+        _looked_at.add(shape)
+        given = {"run_id": id_of("run", run_id), "context": call.arguments["context"]}
+        for path, meant in (yield from document(Call("unread_context", given))).items():
+            log.warning(
+                "the workflow %s does not read %r of the context: did you mean %r?",
+                workflow, path, meant,
+            )  # fmt: skip
+    return run_id
+
+
+def _paths(value: Mapping[str, Any], place: str = "") -> Iterator[str]:
+    """The paths of the keys of a context."""
+    for key, inner in value.items():
+        yield f"{place}{key}"
+        if isinstance(inner, Mapping):
+            yield from _paths(inner, f"{place}{key}.")
 
 
 def _look(run_id: int) -> Call:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class JobStatus(Status):
     worker: str | None
     progress: float | None
     message: str | None
-    output: dict[str, Any]
+    output: dict[str, Any] = field(hash=False)
     error: str | None
 
     @property
@@ -100,7 +100,7 @@ class RunStatus(Status):
     workflow: str
     state: RunState
     error: str | None
-    nodes: Mapping[str, NodeStatus]
+    nodes: Mapping[str, NodeStatus] = field(hash=False)
 
     @property
     def name(self) -> str:

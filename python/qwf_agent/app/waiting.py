@@ -11,8 +11,10 @@ from typing import Any, TypeVar
 
 from qwf_agent.app.calls import Steps, document, value
 from qwf_agent.app.connections import Call, Expression
+from qwf_agent.app.options import SqlValue, seconds_of
 from qwf_agent.app.statuses import JobStatus, RunStatus
 
+Timeout = float | str | timedelta | None
 S = TypeVar("S", JobStatus, RunStatus)
 
 # A pause grows with the time waited. Where looks are slow, it is longer: a look takes at most a
@@ -33,20 +35,20 @@ TRANSACTION = Expression(
 def until_ended(
     look: Call,
     read: Callable[[Mapping[str, Any]], S],
-    timeout: timedelta | None,
+    timeout: Timeout,
     on_change: Callable[[S], object] | None,
 ) -> Steps[S]:
     """The status with which it has ended. `on_change` gets the first status and each that differs
     from the one before.
 
-    Raises TimeoutError, TypeError for another timeout, and RuntimeError if the transaction of the
-    connection keeps the end from being seen.
+    Raises TimeoutError, TypeError for a timeout that is no duration, and RuntimeError if the
+    transaction of the connection keeps the end from being seen.
     """
-    if timeout is not None and not isinstance(timeout, timedelta):
-        raise TypeError(f"timeout has to be a timedelta, not {timeout!r}")
+    limit = None if timeout is None else seconds_of("timeout", timeout)
     if inspect.iscoroutinefunction(on_change):
         raise TypeError("on_change has to be an ordinary function: nobody awaits what it returns")
     began = time.monotonic()
+    timeout_s = (yield from _read(limit)) if isinstance(limit, SqlValue) else limit
     seen: S | None = None
     transaction = yield from _unwritten_transaction()
     while True:
@@ -62,10 +64,16 @@ def until_ended(
             now = yield from _unwritten_transaction()
             _refuse_one_snapshot(transaction, now)
         waited_s = time.monotonic() - began
-        left_s = None if timeout is None else timeout.total_seconds() - waited_s
+        left_s = None if timeout_s is None else timeout_s - waited_s
         if left_s is not None and left_s <= 0:
             raise TimeoutError(f"{status.name} is {status.state} after {waited_s:.1f} s")
         yield _pause_s(waited_s, looked_s, left_s)
+
+
+def _read(duration: SqlValue) -> Steps[float]:
+    """The seconds of a duration that was given as a text."""
+    seconds = Expression("extract(epoch from {duration})", {"duration": duration})
+    return float((yield from value(seconds)))
 
 
 def _pause_s(waited_s: float, looked_s: float, left_s: float | None) -> float:

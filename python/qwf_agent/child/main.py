@@ -107,7 +107,7 @@ class Child:
         names, needs = self._tasks.names(), self._tasks.model_needs()
         self._send_code_files()
         self._state = ProcessState()
-        self._send((READY, names, needs))
+        self._send((READY, names, needs, self._tasks.declared_options()))
         while (ticket := self._next_ticket()) is not None:
             message = self._receive(ticket)
             if ticket >= FIRST_ORDER_TICKET:

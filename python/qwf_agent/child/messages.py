@@ -18,7 +18,9 @@ FORMAT = 2  # of marshal: later formats look for repeated values, which takes tw
 PART_BYTES = 1 << 18
 
 # The messages of a child: the first value is the kind, the comment lists the others.
-READY = "ready"  # names of its tasks; the GPU memory that each of its models needs, MiB
+# Names of its tasks; the GPU memory that each of its models needs, MiB; options that each of its
+# tasks declares, as texts.
+READY = "ready"
 FILES = "files"  # the files and folders that its code came from
 MODEL = "model"  # the model it now has, or None; the seconds it took to load
 REUSED = "reused"  # the model that a job needed and that was loaded already
@@ -155,8 +157,13 @@ def _read_other(data: bytes) -> Message:
 
 def _is_known(message: list[Any]) -> bool:
     match message:
-        case ["ready", [*tasks], dict(models)]:
-            return _all(tasks, str) and _all(models.values(), int)
+        case ["ready", [*tasks], dict(models), dict(options)]:
+            return (
+                _all(tasks, str)
+                and _all(models.values(), int)
+                and _all(options.values(), dict)
+                and all(_all(declared.values(), str) for declared in options.values())
+            )
         case ["files", [*files]]:
             return _all(files, str)
         case ["model", str() | None as name, int() | float() as seconds]:

@@ -60,6 +60,12 @@ class Tasks:
         self.load()
         return self._app.models if self._app else {}
 
+    def declared_options(self) -> dict[str, dict[str, str]]:
+        """The options that tasks of the app declare, as texts, by task."""
+        self.load()
+        tasks = self._app.tasks.items() if self._app else ()
+        return {name: declared for name, task in tasks if (declared := task.declared())}
+
     def model_needs(self) -> dict[str, int]:
         """The GPU memory that each model needs, MiB."""
         return {name: int(model.vram_gb * 1024) for name, model in self.models().items()}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -203,7 +204,30 @@ def quiet(conn: Connection) -> None:
     conn.remove_notice_handler(_notice)
 
 
+@contextlib.contextmanager
+def notices_at_the_end(conn: Connection) -> Iterator[None]:
+    """Print the notices of this connection at the end of the block; none if the block fails: they
+    would speak of what was rolled back."""
+    held: list[str] = []
+
+    def hold(notice: psycopg.errors.Diagnostic) -> None:
+        held.append(_said(notice))  # it cannot be read later
+
+    conn.remove_notice_handler(_notice)
+    conn.add_notice_handler(hold)
+    try:
+        yield
+    finally:
+        conn.remove_notice_handler(hold)
+        conn.add_notice_handler(_notice)
+    for said in held:
+        click.echo(said, err=True)
+
+
 def _notice(notice: psycopg.errors.Diagnostic) -> None:
-    click.echo(f"note: {visible(notice.message_primary or '')}", err=True)
-    if notice.message_hint:
-        click.echo(f"hint: {visible(notice.message_hint)}", err=True)
+    click.echo(_said(notice), err=True)
+
+
+def _said(notice: psycopg.errors.Diagnostic) -> str:
+    note = f"note: {visible(notice.message_primary or '')}"
+    return note + (f"\nhint: {visible(notice.message_hint)}" if notice.message_hint else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,29 @@ SUFFIXES = {".json", ".yaml", ".yml"}
 class DefinitionError(Exception):
     """Some definitions are wrong; nothing was registered.
 
-    `problems` has one text for each; `hint` says what to do about them, if that is known.
+    `lines` has one text for each problem, file by file. What to do about those of a file, as far as
+    that is known, follows them.
     """
 
-    def __init__(self, problems: list[str], hints: Iterable[str] = ()) -> None:
-        super().__init__(f"{len(problems)} problem{'s' * (len(problems) != 1)}, nothing registered")
-        self.problems = problems
-        self.hint = "\n".join(dict.fromkeys(hints)) or None
+    def __init__(self, found: Iterable[FileProblems]) -> None:
+        files = sorted(found, key=lambda one: one.path)
+        count = sum(len(one.problems) for one in files)
+        super().__init__(f"{count} problem{'s' * (count != 1)}, nothing registered")
+        self.lines = [line for one in files for line in one.lines()]
+
+
+@dataclass(frozen=True)
+class FileProblems:
+    """What is wrong with one file, and what to do about it."""
+
+    path: Path
+    problems: Sequence[str]
+    hints: Sequence[str] = ()
+
+    def lines(self) -> list[str]:
+        """The problems with the name of the file, then the hints."""
+        hints = [f"  hint: {hint}" for hint in dict.fromkeys(self.hints)]
+        return [f"{self.path}: {problem}" for problem in self.problems] + hints
 
 
 @dataclass(frozen=True)
@@ -86,21 +102,22 @@ def load(folder: Path) -> list[Definition]:
     else:
         paths = [folder]
     found: list[Definition] = []
-    problems: list[str] = []
+    problems: list[FileProblems] = []
     for path in paths:
         try:
             found.append(_read(path))
         except (OSError, ValueError, yaml.YAMLError) as error:
-            problems.append(f"{path}: {error}")
+            problems.append(FileProblems(path, [str(error)]))
     for index, one in enumerate(found):
         twin = next(
             (other for other in found[:index] if (other.kind, other.name) == (one.kind, one.name)),
             None,
         )
         if twin:
-            problems.append(f"{one.path}: {one.kind} {one.name} is also in {twin.path}")
+            problem = f"{one.kind} {one.name} is also in {twin.path}"
+            problems.append(FileProblems(one.path, [problem]))
     if not paths:
-        problems.append(f"{folder}: no .json, .yaml or .yml file in it")
+        problems.append(FileProblems(folder, ["no .json, .yaml or .yml file in it"]))
     if problems:
         raise DefinitionError(problems)
     return sorted(found, key=lambda one: one.kind)
@@ -113,8 +130,7 @@ def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -
     pipelines are valid.
     """
     registered: list[Registered] = []
-    problems: list[str] = []
-    hints: list[str] = []
+    problems: list[FileProblems] = []
     broken: set[str] = set()
     with conn.transaction() as whole:
         for one in definitions:
@@ -128,15 +144,15 @@ def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -
                     raise
                 broken.add(one.name)
                 lines = [
-                    error.diag.message_primary,
+                    error.diag.message_primary or str(error),
                     *(error.diag.message_detail or "").splitlines(),
                 ]
-                problems += [f"{one.path}: {line}" for line in lines[1:] or lines]
-                hints += (error.diag.message_hint or "").splitlines()
+                hints = (error.diag.message_hint or "").splitlines()
+                problems.append(FileProblems(one.path, lines[1:] or lines, hints))
         if problems:
             raise psycopg.Rollback(whole)
     if problems:
-        raise DefinitionError(problems, hints)
+        raise DefinitionError(problems)
     return registered
 
 

@@ -17,6 +17,7 @@ from qwf_agent.cli import (
     errors,
     follow,
     known_names,
+    missing_options,
     output,
 )
 from qwf_agent.cli.connection import Connection
@@ -51,9 +52,10 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
     Then:     qwf run NAME --set KEY=VALUE --watch
     """
     try:
-        registered = definition_files.register(conn, definition_files.load(folder))
+        with connection.notices_at_the_end(conn):
+            registered = definition_files.register(conn, definition_files.load(folder))
     except definition_files.DefinitionError as error:
-        errors.fail(str(error), error.hint, details=error.problems)
+        errors.fail(str(error), details=error.lines)
     rows = [
         {"kind": r.kind, "name": r.name, "version": r.version, "change": r.change}
         for r in registered
@@ -62,6 +64,9 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
         output.show_json(rows)
     else:
         output.show(draw.rows(["kind", "name", "version", "change"], rows, "nothing to register"))
+    for one in registered:
+        if one.kind == "workflow":
+            missing_options.note(conn, workflow=one.name)
 
 
 @click.command()
@@ -142,6 +147,7 @@ def enqueue(
     )
     output.show_json({"job_id": job}) if as_json else click.echo(job)
     known_names.note_unable(conn, options["queue"], task=task, model=options["model"])
+    missing_options.note(conn, job=job)
 # fmt: on
 
 
@@ -250,5 +256,6 @@ def run(
         click.echo(run_id)
         output.console(stderr=True).print(Text(f"next: qwf show {run_id}", "bright_black"))
     known_names.note_unread(conn, run_id, context or {})
+    known_names.note_unable_nodes(conn, run_id)
     if watch:
         raise SystemExit(follow.watch(conn, run_id, as_json))

@@ -78,7 +78,7 @@ order by f.queue
 KNOWING: LiteralString = """
 select k.queue, k.agent, k.rank
 from (
-  select w.queue, coalesce(w.pid::text, w.id) as agent, f.state = 'off' as off, case
+  select w.queue, coalesce(w.pid::text, w.id) as agent, f.state in ('off', 'draining') as off, case
     when %(model)s::text is null or exists (
       select from jsonb_array_elements(w.servers) s where s -> 'models' ? %(model)s) then 0
     when %(model)s = any (w.models) then 1 end as rank

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import contextlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -49,15 +50,17 @@ where f.queue = %s and f.state not in ('dead', 'stopped')
 having bool_and(w.models is not null)
 """,
 }
-# The paths of the context that the workflow of a run reads, without the run's context.
-READ: LiteralString = """
-select distinct p.path
-from qwf.runs r
-join qwf.graphs g on g.id = r.graph_id
-left join qwf.graph_nodes n on n.graph_id = g.id
-cross join lateral jsonb_path_query(
-  jsonb_build_array(g.context_checks, to_jsonb(n)), 'strict $.**."$from"') p (path)
-where r.id = %s and p.path ->> 0 = '$context'
+# What the nodes of a run need, each need once, with the first node that has it.
+NEEDED: LiteralString = """
+select n.queue, n.task, n.required_model as model, min(n.node_id) as node,
+  exists (
+    select from qwf.fleet f
+    where f.queue = n.queue and f.state not in ('dead', 'stopped')) as served
+from qwf.runs r join qwf.graph_nodes n on n.graph_id = r.graph_id
+where r.id = %s and n.queue is not null
+group by n.queue, n.task, n.required_model
+order by min(n.idx)
+limit %s
 """
 
 
@@ -114,45 +117,42 @@ def note_unable(conn: Connection, queue: str | None, **names: str | None) -> Non
 
     A login that may not read the workers is told nothing.
     """
-    queue = queue or "default"
+    with contextlib.suppress(psycopg.errors.InsufficientPrivilege):
+        _note_unable(conn, queue or "default", names)
+
+
+def note_unable_nodes(conn: Connection, run: int) -> None:
+    """Say on standard error which nodes of the run no live worker can take, as far as that depends
+    on the queue, the task and the model. A login that may not read the workers is told nothing."""
+    with contextlib.suppress(psycopg.errors.InsufficientPrivilege):
+        unserved: set[str] = set()
+        for row in connection.many(conn, NEEDED, (run, MAX_LISTED)):
+            queue, node = row["queue"], row["node"]
+            if row["served"]:
+                _note_unable(conn, queue, {"task": row["task"], "model": row["model"]}, node)
+            elif queue not in unserved:
+                unserved.add(queue)
+                _note(f"no live worker serves queue {queue}, which node {node} needs")
+
+
+def _note_unable(
+    conn: Connection, queue: str, names: Mapping[str, str | None], node: str | None = None
+) -> None:
+    which = f", which node {node} needs" if node else ""
     for kind, name in names.items():
-        try:
-            found = connection.many(conn, ABLE[kind], (queue,)) if name is not None else []
-        except psycopg.errors.InsufficientPrivilege:
-            return
-        for row in found:
+        for row in connection.many(conn, ABLE[kind], (queue,)) if name is not None else []:
             known = [one for one in row["names"] if one is not None]
             if name is not None and name not in known:
-                _note(f"no live worker of queue {queue} has {kind} {name!r}{_meant(name, known)}")
+                meant = _meant(name, known)
+                _note(f"no live worker of queue {queue} has {kind} {name!r}{which}{meant}")
 
 
 def note_unread(conn: Connection, run: int, context: dict[str, Any]) -> None:
     """Say on standard error what the workflow of the run does not read of the context, if it looks
-    like something that it reads and that is missing. Other keys may be there on purpose.
-
-    A login that may not read definitions is told nothing.
-    """
-    try:
-        found = connection.many(conn, READ, (run,)) if context else []
-    except psycopg.errors.InsufficientPrivilege:
-        return
-    for path, meant in _unread(context, [tuple(row["path"][1:]) for row in found]):
+    like something that it reads and that is missing. Other keys may be there on purpose."""
+    found = connection.call(conn, "unread_context", run_id=run, context=context) if context else {}
+    for path, meant in found.items():
         _note(f"the workflow does not read {path!r} of the context: did you mean {meant!r}?")
-
-
-def _unread(
-    value: dict[str, Any], read: list[tuple[Any, ...]], place: str = ""
-) -> Iterator[tuple[str, str]]:
-    """The path of each unread key that looks like a missing one, and of the missing one."""
-    if any(not path or not isinstance(path[0], str) for path in read):  # it reads everything here
-        return
-    missing = {path[0] for path in read} - value.keys()
-    for key, inner in value.items():
-        below = [path[1:] for path in read if path[0] == key]
-        if isinstance(inner, dict) and below:
-            yield from _unread(inner, below, f"{place}{key}.")
-        elif not below and (meant := config.close_to(key, missing)):
-            yield f"{place}{key}", f"{place}{meant}"
 
 
 def _names(conn: Connection, query: LiteralString) -> list[str]:

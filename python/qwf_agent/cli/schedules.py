@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import arguments, commands, connection, draw, known_names, output
+from qwf_agent.cli import (
+    arguments,
+    commands,
+    connection,
+    draw,
+    known_names,
+    missing_options,
+    output,
+)
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.read import show_list
 
@@ -104,6 +112,7 @@ def add(
     click.echo(f"schedule {name}, {f'next at {draw.moment(next_at)}' if next_at else 'disabled'}")
     if given["task"] is not None:
         known_names.note_unable(conn, given["queue"], task=given["task"])
+        missing_options.note(conn, schedule=name)
 
 
 @schedule.command()

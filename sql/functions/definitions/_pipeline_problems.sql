@@ -27,12 +27,15 @@ begin
       select 'inputs.type', 'must be "object"', null::text
       where p_definition #> '{inputs,type}' <> '"object"';
   end if;
-  return query select * from _qwf.expression_problems(p_definition -> 'outputs', 'outputs');
-  return query
-    select 'outputs', 'must not be an expression: give each output by name',
-      'write {"<name>": {"$from": ...}}'
-    from jsonb_object_keys(_qwf.as_object(p_definition -> 'outputs')) k
-    where starts_with(k, '$');
+  if exists (
+    select from jsonb_object_keys(_qwf.as_object(p_definition -> 'outputs')) k
+    where starts_with(k, '$')
+  ) then
+    return next row('outputs', 'must not be an expression: give each output by name',
+      'write {"<name>": {"$from": ...}}')::_qwf.problem;
+  else
+    return query select * from _qwf.expression_problems(p_definition -> 'outputs', 'outputs');
+  end if;
   return query
     select 'outputs.files', '"files" is reserved', 'choose another name for this export'
     where exists (select from _qwf.expressions(p_definition #> '{outputs,files}', ''));

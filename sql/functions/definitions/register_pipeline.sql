@@ -17,14 +17,15 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_definition constant jsonb := register_pipeline.definition;
+  v_definition constant jsonb := case jsonb_typeof(register_pipeline.definition)
+    when 'object' then register_pipeline.definition - '$schema' else '{}' end;
   v_version int;
 begin
   perform _qwf.check_json('definition', register_pipeline.definition, s.max_value_bytes)
   from qwf.settings s;
   perform _qwf.take_lock('definitions');
   perform _qwf.raise_problems('QW003', 'invalid pipeline definition',
-    array(select p from _qwf.pipeline_problems(v_definition) p));
+    array(select p from _qwf.pipeline_problems(register_pipeline.definition) p));
 
   update qwf.pipelines p
   set current = false

@@ -18,7 +18,8 @@ set jit = off
 as $$
 #variable_conflict use_column
 declare
-  v_definition constant jsonb := register_workflow.definition;
+  v_definition constant jsonb := case jsonb_typeof(register_workflow.definition)
+    when 'object' then register_workflow.definition - '$schema' else '{}' end;
   v_pipelines record;
   v_names text[];
   v_problems _qwf.problem[];
@@ -35,7 +36,8 @@ begin
     order by 1);
   v_pipelines := _qwf.current_pipelines(v_names);
   v_problems := array(
-    select p from _qwf.workflow_problems(v_definition, v_pipelines.definitions) p);
+    select p
+    from _qwf.workflow_problems(register_workflow.definition, v_pipelines.definitions) p);
   if jsonb_typeof(v_definition -> 'steps') = 'array' then
     v_graph := _qwf.compile(v_definition, v_pipelines.definitions);
     v_problems := v_problems || array(

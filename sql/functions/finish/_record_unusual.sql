@@ -3,6 +3,7 @@
 --   cancellation.
 -- Guarantees: An invalid number from a worker becomes null, a long text is cut, and files after the
 --   first 10000 are left out; the report is not lost. A WARNING names unknown keys of the detail.
+--   The actor of a reclaimed job is who ticked; the worker that lost it is in the detail.
 -- Called by: _end_attempts.
 
 begin;
@@ -29,20 +30,20 @@ begin
   where e.status = 'completed' and f.value ->> 'rel_path' is not null and f.n <= 10000;
 
   insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
-  select p_now, e.run_id, e.id,
-    case
-      when e.status = 'cancelled' then 'cancelled'
-      when e.detail ->> 'reason' = 'lease_lapsed' then 'reclaimed'
-      when jsonb_typeof(e.detail -> 'readings') = 'object' then 'tripped'
-      else 'lost'
-    end,
-    coalesce(e.worker, _qwf.actor()),
+  select p_now, e.run_id, e.id, t.type,
+    case when t.type <> 'reclaimed' then coalesce(e.worker, _qwf.actor()) else _qwf.actor() end,
     jsonb_strip_nulls(jsonb_build_object(
-      'attempt', e.attempt, 'reason', left(e.detail ->> 'reason', 1000),
+      'attempt', e.attempt, 'worker', case when t.type = 'reclaimed' then e.worker end,
+      'reason', left(e.detail ->> 'reason', 1000),
       'signal', _qwf.as_number(e.detail -> 'signal', 255), 'now', e.status,
       'readings', case when _qwf.json_problem(e.detail -> 'readings', 4095) is null
         then e.detail -> 'readings' end))
   from unnest(p_ended) e
+  cross join lateral (select case
+    when e.status = 'cancelled' then 'cancelled'
+    when e.detail ->> 'reason' = 'lease_lapsed' then 'reclaimed'
+    when jsonb_typeof(e.detail -> 'readings') = 'object' then 'tripped'
+    else 'lost' end) t (type)
   where e.outcome = 'lost' or e.status = 'cancelled';
 
   for v_job_id, v_keys in

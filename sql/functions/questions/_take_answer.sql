@@ -26,9 +26,8 @@ begin
         when p_job.status = 'awaiting_input' then 'the run or map is over'
         else 'not waiting for an answer'
       end,
-      detail = format('%s is %s', coalesce(
-        format('node %s of run %s', p_job.node_id, p_job.run_id), 'job ' || p_job.id),
-        p_job.status),
+      detail = format('%s is %s', case when p_job.run_id is null then 'job ' || p_job.id
+        else format('node %s of run %s', p_job.node_id, p_job.run_id) end, p_job.status),
       hint = 'list open questions: select run_id, node_id, job_id, prompt from qwf.pending_inputs';
   end if;
   perform _qwf.check_text('by', p_by),

@@ -1,11 +1,11 @@
 -- Deploy qwf:functions/workers/update_worker
--- Purpose: Updates the tasks, models and servers of a registered worker, whose code has changed or
---   whose model servers cannot serve or can serve again.
+-- Purpose: Updates the tasks, their options, the models and the servers of a registered worker,
+--   whose code has changed or whose model servers cannot serve or can serve again.
 -- Guarantees: The worker keeps its id and its jobs; claim uses the new lists from now on. A key
 --   that info lacks stays as it was.
 -- Locks: the worker's row.
 -- Raises: QW001 for a worker that is not registered, QW005 for malformed info, and for a key other
---   than tasks, models and servers, which would change nothing.
+--   than tasks, task_options, models and servers, which would change nothing.
 -- Called by: agents.
 
 begin;
@@ -22,14 +22,17 @@ begin
       detail = format('info %s', _qwf.excerpt(update_worker.info)),
       hint = 'info is a JSON object';
   end if;
-  perform _qwf.check_keys('info.', update_worker.info, '{tasks,models,servers}');
-  perform _qwf.check_servers(update_worker.info -> 'servers');
+  perform _qwf.check_keys('info.', update_worker.info, '{tasks,task_options,models,servers}');
+  perform _qwf.check_servers(update_worker.info -> 'servers'),
+    _qwf.check_task_options(update_worker.info -> 'task_options');
   update qwf.workers w set
     tasks = case when update_worker.info ? 'tasks' then i.tasks else w.tasks end,
     models = case when update_worker.info ? 'models' then i.models else w.models end,
     servers = case when update_worker.info ? 'servers' then coalesce(i.servers, '[]')
-      else w.servers end
-  from jsonb_to_record(update_worker.info) i (tasks text[], models text[], servers jsonb)
+      else w.servers end,
+    task_options = coalesce(i.task_options, w.task_options)
+  from jsonb_to_record(update_worker.info) i (
+    tasks text[], models text[], servers jsonb, task_options jsonb)
   where w.id = update_worker.worker and w.stopped_at is null;
   if not found then
     raise exception using errcode = 'QW001', message = 'no such worker',
@@ -42,9 +45,9 @@ exception
       hint = 'tasks and models are lists of names';
 end $$;
 comment on function qwf.update_worker is
-  'Replaces the tasks, models and servers that a worker announced when it registered; tasks or '
-  'models null: not filtered. QW001 for an unknown worker, QW005 for malformed info or another '
-  'key.';
+  'Replaces the tasks, task_options, models and servers that a worker announced when it '
+  'registered; tasks or models null: not filtered. QW001 for an unknown worker, QW005 for '
+  'malformed info or another key.';
 call _qwf.allow('qwf.update_worker', 'qwf_worker');
 
 commit;

@@ -9,9 +9,9 @@ select results_eq($$
   select outcome, reason, worker, error ~ 'lease of worker w lapsed at 2030' from qwf.job_attempts
 $$, $$
   values ('lost', 'lease_lapsed', 'w', true) $$, 'the attempt says why it ended');
-select results_eq('select type, actor, job_id from qwf.job_events', $$
-  values ('reclaimed', 'w', qwf_test.job('a')) $$,
-  'an unusual event');
+select results_eq($$ select type, actor, detail ->> 'worker', job_id from qwf.job_events $$, $$
+  values ('reclaimed', session_user::text collate "default", 'w', qwf_test.job('a')) $$,
+  'an unusual event: who took it back, and from whom');
 
 select * from finish();
 rollback;

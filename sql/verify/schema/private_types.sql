@@ -21,5 +21,6 @@ select null::_qwf.queued_count;
 select null::_qwf.job_filter;
 select null::_qwf.run_filter;
 select null::_qwf.found;
+select null::_qwf.given_options;
 
 rollback;

@@ -15,6 +15,7 @@ select null::qwf.found_run;
 select null::qwf.failure_group;
 select null::qwf.job_verdict;
 select null::qwf.run_verdict;
+select null::qwf.missing_option;
 select null::qwf.started;
 
 rollback;

@@ -29,6 +29,7 @@ CHECKS: dict[str, Check] = {
     "workers": engine.workers,
     "models": engine.model_servers,
     "schedules": engine.schedules,
+    "options": engine.options,
 }
 WITHOUT_SCHEMA: dict[str, Check] = {
     "server": server.server,

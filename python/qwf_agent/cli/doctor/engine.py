@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from qwf_agent.cli import draw
+from qwf_agent.cli import draw, missing_options
 from qwf_agent.cli.connection import Connection, call, many
 from qwf_agent.cli.doctor.findings import (
     MAX_SHOWN,
@@ -39,6 +39,12 @@ group by t.host
 order by t.host
 """
 OLD_QUESTION = timedelta(days=1)
+MISSING = """
+select m.kind, min(m.name) as name, m.task, m.option, m.declared, count(*) as count
+from qwf.find_missing_options() m
+group by m.kind, m.task, m.option, m.declared
+order by m.task, m.option, m.kind
+"""
 
 
 def ticking(conn: Connection, dsn: str) -> Iterator[Finding]:
@@ -118,7 +124,8 @@ def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
         elif not row["workers"]:
             off = many(
                 conn,
-                "select distinct host from qwf.fleet where queue = %s and state = 'off'",
+                "select distinct host from qwf.fleet"
+                " where queue = %s and state in ('off', 'draining')",
                 (name,),
             )
             hosts = ", ".join(sorted(one["host"] for one in off))
@@ -226,6 +233,18 @@ def _failure(server: dict[str, Any], what: str) -> str:
     """The name of a model server, what it does, and the first line of its error."""
     error = draw.brief((server["error"] or "").partition("\n")[0])
     return f"model server {server['server']} on {server['host']} {what}{error and ': ' + error}"
+
+
+def options(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """What is enqueued has the options that tasks declare."""
+    found = many(conn, MISSING)
+    for row in found[:MAX_SHOWN]:
+        what = f"{row['kind']} {row['name']}"
+        if row["count"] > 1:
+            what += f" and {row['count'] - 1} more"
+        yield note(f"{what}: {missing_options.declaration(row)}", missing_options.advice(row))
+    if len(found) > MAX_SHOWN:
+        yield note(f"and {len(found) - MAX_SHOWN} more of that kind")
 
 
 def schedules(conn: Connection, dsn: str) -> Iterator[Finding]:

@@ -57,7 +57,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "more_queues": len(queues) > MOST_QUEUES,
         "queues": shown,
         "held": [queue for queue in shown if queue["queued"] and queue["state"] in HOLDING],
-        "off": {worker["queue"] for worker in workers if worker["state"] == "off"},
+        "off": {worker["queue"] for worker in workers if worker["state"] in ("off", "draining")},
         "failed_on": await fleet.failed_on(look),
         "sums": _sums(queues),
         "boxes": boxes(workers, samples, facts["model_idle"].total_seconds(), servers),
