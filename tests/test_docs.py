@@ -40,10 +40,10 @@ Starter = Callable[..., "subprocess.Popen[str]"]
 # Generated parts ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["clients", "javascript"])
+@pytest.mark.parametrize("name", ["clients", "high_availability", "javascript"])
 def test_a_document_holds_the_current_examples(name: str) -> None:
     examples = tool("include_examples")
-    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    text = (DOCS / f"{name.replace('_', '-')}.md").read_text(encoding="utf-8")
     assert examples.included(text) == text, "run: make docs"
     shown = {found["path"] for found in examples.INCLUDE.finditer(text)}
     files = {str(p.relative_to(ROOT)) for p in (ROOT / "examples" / name).rglob("*") if p.is_file()}

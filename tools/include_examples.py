@@ -9,9 +9,11 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = [ROOT / "docs" / name for name in ("clients.md", "javascript.md")]
+NAMES = ("clients.md", "high-availability.md", "javascript.md")
+DOCUMENTS = [ROOT / "docs" / name for name in NAMES]
 INCLUDE = re.compile(
-    r"^(?P<link>\[`(?P<path>examples/(?:clients|javascript)/[^`]+)`\]\(\.\./(?P=path)\)[^\n]*\n\n)"
+    r"^(?P<link>\[`(?P<path>examples/(?:clients|high_availability|javascript)/[^`]+)`\]"
+    r"\(\.\./(?P=path)\)[^\n]*\n\n)"
     r"(?P<fence>```\w+\n)(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )

@@ -176,6 +176,8 @@ class Misconfigured(click.ClickException):
         type=click.IntRange(1, 500), default=500, metavar="N")
 @option("--lease", "How long a claim lasts without a heartbeat. Default: the setting of the "
         "queue.", type=Seconds(min=1, max=DAY), metavar="SECONDS")
+@option("--durable-claims", "Claims wait for the disk and for synchronous standbys, so that a "
+        "failover forgets none and no body starts twice.", is_flag=True)
 @option("--poll", "How often to look for work when idle. Default: the setting poll.",
         type=Seconds(min=0.01, max=DAY), metavar="SECONDS")
 @option("--until-empty", "Stop when the queues have nothing left that can run now. What waits for "

@@ -41,7 +41,7 @@ VARIABLES = (
     *("QWF_GPU", "QWF_VRAM_MB", "QWF_MAX_RSS", "QWF_CGROUP", "QWF_LABEL", "QWF_RANK"),
     *("QWF_PROJECT", "QWF_LISTEN_DSN", "QWF_OUT_ROOT", "QWF_GRACE", "QWF_FRESH", "QWF_RELOAD"),
     *("QWF_RECYCLE_JOBS", "QWF_BATCH", "QWF_LEASE", "QWF_POLL", "QWF_WAIT", "QWF_LOG_FORMAT"),
-    "QWF_UNTIL_EMPTY",
+    *("QWF_UNTIL_EMPTY", "QWF_DURABLE_CLAIMS"),
     # what a command gets from the agent that runs it
     *("QWF_JOB_ID", "QWF_RUN_ID", "QWF_NODE_ID", "QWF_ATTEMPT", "QWF_OUT", "QWF_INPUTS"),
     *("QWF_OUTPUT",),

@@ -16,8 +16,8 @@ WORKER_CONTROL = "worker_control"  # channel for orders to workers and changes o
 class Query(NamedTuple):
     """One call of one SQL function; `{}` in the text stands for a parameter.
 
-    A soft query commits without waiting for the disk. Losing one is harmless: if a claim is lost,
-    its lease lapses, and its random token cannot be mistaken for a later one.
+    A soft query commits without waiting for the disk or a standby. Losing one is harmless: if a
+    claim is lost, its random token cannot be mistaken for a later one, and its report is refused.
     """
 
     text: str
@@ -150,11 +150,13 @@ def echo(worker: str) -> Query:
     return Query("select * from qwf.echo({})", (worker,))
 
 
-def claim(wanted: Wanted) -> Query:
-    """Claims jobs."""
+def claim(wanted: Wanted, durable: bool = False) -> Query:
+    """Claims jobs. If `durable`, no crash and no failover forgets it, so no body starts twice."""
     if wanted.light_only:
-        return Query("select * from qwf.claim({}, {}, {}, {}, true)", wanted.params, soft=True)
-    return Query("select * from qwf.claim({}, {}, {}, {})", wanted.params, soft=True)
+        text = "select * from qwf.claim({}, {}, {}, {}, true)"
+    else:
+        text = "select * from qwf.claim({}, {}, {}, {})"
+    return Query(text, wanted.params, soft=not durable)
 
 
 def finish_and_claim(reports: bytes, wanted: Wanted) -> Query:

@@ -31,6 +31,7 @@ class Options:
     recycle_jobs: int | None = None
     batch: int = 500
     lease: float | None = None
+    durable_claims: bool = False
     poll: float | None = None
     wait: float = 120.0
     labels: tuple[tuple[str, str], ...] = ()

@@ -54,6 +54,7 @@ class Worker:
         self._links = links
         self._link = links.soft
         self._lease = options.lease
+        self._durable_claims = options.durable_claims
         self._claiming: Call | None = None
         self._with_reports = False  # the claim under way
         self._beating: Call | None = None
@@ -135,7 +136,7 @@ class Worker:
             wanted = db.Wanted(self.queue, self.id, share, self._lease, light_only)
             self._with_reports = taker is not None
             if taker is None:
-                self._claiming = self._link.send(db.claim(wanted))
+                self._claiming = self._link.send(db.claim(wanted, self._durable_claims))
             else:
                 self._claiming = taker.send_with_claim(wanted)
 

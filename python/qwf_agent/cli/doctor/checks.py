@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from qwf_agent.cli.connection import Connection
-from qwf_agent.cli.doctor import engine, schema, server
+from qwf_agent.cli.doctor import engine, schema, server, standbys
 from qwf_agent.cli.doctor.findings import Finding
 
 Check = Callable[[Connection, str], Iterator[Finding]]
@@ -22,6 +22,7 @@ CHECKS: dict[str, Check] = {
     "settings": schema.settings,
     "vacuum": server.vacuum,
     "snapshots": server.snapshots,
+    "standbys": standbys.standbys,
     "tick": engine.ticking,
     "runs": engine.runs,
     "invariants": engine.invariants,
