@@ -47,7 +47,7 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "claim": {"queue": "'cpu'", "worker": "'w'"},
     "configure_server": {"host": "'box'", "queue": "'cpu'", "server": "'vllm'", "by": "'Ada'"},
-    "create_limit": {"name": "'api'", "max_running": "2"},
+    "create_limit": {"name": "'api'", "max_running": "2", "starts": "5", "per": "'1 s'"},
     "create_queue": {"name": "'mail'"},
     "create_schedule": {
         "name": "'nightly'",

@@ -223,6 +223,45 @@ def test_deploy_and_revert_stop_at_the_given_change(empty_dsn: str, chain: Chain
         migrate.deploy(empty_dsn, to="nowhere", plan=chain.plan)
 
 
+def names_missing(dsn: str, chain: Chain, to: str | None = None) -> list[str]:
+    return [change.change for change in migrate.missing(dsn, to=to, plan=chain.plan)]
+
+
+def test_what_is_missing_is_listed_and_nothing_is_written(
+    empty_dsn: str, chain: Chain, query: Callable[[str], Any]
+) -> None:
+    """Not even the registry, and also while another process holds the lock of a deploy."""
+    for name in ("a", "b"):
+        chain.table(name)
+    schemas = "select array_agg(nspname::text order by 1) from pg_namespace"
+    before = query(schemas)
+    query(f"select pg_advisory_lock({LOCK})")
+    assert names_missing(empty_dsn, chain) == ["shop", "a", "b"]
+    assert names_missing(empty_dsn, chain, to="a") == ["shop", "a"]
+    assert query(schemas) == before
+    query(f"select pg_advisory_unlock({LOCK})")
+    migrate.deploy(empty_dsn, to="a", plan=chain.plan)
+    assert names_missing(empty_dsn, chain) == ["b"]
+    assert names_missing(empty_dsn, chain, to="a") == []
+    migrate.deploy(empty_dsn, plan=chain.plan)
+    assert names_missing(empty_dsn, chain) == []
+
+
+def test_a_database_that_deploy_refuses_has_nothing_missing_either(
+    empty_dsn: str, chain: Chain
+) -> None:
+    chain.table("a")
+    migrate.deploy(empty_dsn, plan=chain.plan)
+    text = chain.plan.read_text()
+    chain.plan.write_text(text.replace("Adds a", "Adds another a"))
+    with pytest.raises(migrate.MigrateError, match="another version deployed this database"):
+        migrate.missing(empty_dsn, plan=chain.plan)
+    with psycopg.connect(empty_dsn) as conn:
+        conn.execute("create schema qwf")
+    with pytest.raises(migrate.MigrateError, match="qwf migrate did not make it"):
+        migrate.missing(empty_dsn)
+
+
 def test_a_failing_script_leaves_nothing_and_names_its_line(
     empty_dsn: str, chain: Chain, query: Callable[[str], Any]
 ) -> None:
@@ -443,6 +482,8 @@ def test_a_deploy_killed_half_way_is_finished_by_the_next(
     kill_at_the_gate(empty_dsn, chain, cut=cut)
     if cut:
         assert set(states(empty_dsn, chain)) == after_kill
+        to_do = [s for s in states(empty_dsn, chain) if s != "deployed"]
+        assert [s.state for s in migrate.missing(empty_dsn, plan=chain.plan)] == to_do
     migrate.deploy(empty_dsn, plan=chain.plan)
     assert states(empty_dsn, chain) == ["deployed"] * 3
     assert migrate.verify(empty_dsn, plan=chain.plan) == ["shop", "late", "last"]

@@ -285,11 +285,15 @@ def test_recording_minutes_reads_a_bounded_part_of_a_long_queue(
 
 
 def test_a_claim_reads_what_it_takes_along_every_walk(full: psycopg.Connection[Any]) -> None:
-    """What is asked for is last in the queue, behind a limit that is full and jobs of others."""
+    """What is asked for is last in the queue, behind a limit that is full, one whose rate is used
+    up, and jobs of others."""
     full.execute("select qwf.create_limit('full', 1), qwf.create_limit('few', 3)")
     full.execute("update qwf.limit_slots set job_id = 0 where limit_name = 'full'")
+    full.execute("select qwf.create_limit('spent', starts => 4000, per => '1 hour')")
+    full.execute("update qwf.limit_starts set used_at = now()")
     queue: list[tuple[int, dict[str, Any]]] = [
         (QUEUED, {"limit_by": "full"}),
+        (QUEUED, {"limit_by": "spent"}),
         (QUEUED, {"model": "common"}),
         (QUEUED, {"limit_by": "few"}),
         (20, {"model": "rare"}),
@@ -316,6 +320,8 @@ def test_a_claim_reads_what_it_takes_along_every_walk(full: psycopg.Connection[A
         call = "select count(*) from qwf.claim('gpu', %s, 1, light_only => %s)"
         args = [worker, light]
         assert worst(full, 8, lambda: rows_read(full, call, args)) < most, (info, light)  # noqa: B023
+    due = "select _qwf.next_start_at(now())"
+    assert worst(full, 8, lambda: rows_read(full, due)) < 40
 
 
 def test_a_claim_that_yields_reads_the_head_of_the_queue(full: psycopg.Connection[Any]) -> None:

@@ -16,6 +16,16 @@ create sequence qwf.last_complete_tick_xid minvalue 0 start 0;
 comment on sequence qwf.last_complete_tick_xid is
   'The transaction of that tick: the hint counts only if it has committed.';
 
+create sequence qwf.last_start_wake minvalue 0 start 0;
+comment on sequence qwf.last_start_wake is
+  'When sleepers were last woken because rates of limits allowed starts again, milliseconds since '
+  '1970; only a hint.';
+
+create sequence qwf.next_start_wake minvalue 0 start 0;
+comment on sequence qwf.next_start_wake is
+  'When sleepers are next woken because rates of limits allow starts, milliseconds since 1970; 0: '
+  'no job waits for a rate; only a hint.';
+
 create sequence qwf.next_roll_up minvalue 0 start 0;
 comment on sequence qwf.next_roll_up is
   'When statistics are rolled up next, milliseconds since 1970; only a hint.';

@@ -38,7 +38,7 @@ create table qwf.jobs (
   task text not null,
   project text not null default '',
   claimed_by text,
-  on_failure text not null default 'fail',
+  on_failure text,
   origin text not null default 'api',
   inputs jsonb not null default '{}',
   requires jsonb not null default '{}',
@@ -163,7 +163,7 @@ comment on column qwf.jobs.limit_by is
   'Named limit it counts against while it runs; null: none.';
 comment on column qwf.jobs.on_failure is
   'When it fails for good: fail (its run fails), continue (dependants go on), ask (a person '
-  'decides).';
+  'decides); null: as its queue says then.';
 comment on column qwf.jobs.run_if is
   'all_done: runs once its dependencies have ended, however they ended; null: once they are '
   'satisfied.';

@@ -1,20 +1,27 @@
 -- Deploy qwf:schema/limits
--- Named limits on how many jobs run at once. A slot is a row: a claim locks free slots with SKIP
--- LOCKED. So the slots of uncommitted claims count without counting, and nobody waits.
+-- Named limits on how many jobs run at once, and on how many start in a period. A slot is a row,
+-- and so is a start: a claim locks free ones with SKIP LOCKED. So those of uncommitted claims count
+-- without counting, and nobody waits.
 
 begin;
 
 create table qwf.limits (
   name text primary key check (octet_length(name) between 1 and 500),
   max_running int not null check (max_running between 1 and 10000),
-  created_at timestamptz not null default clock_timestamp()
+  starts int check (starts between 1 and 10000),
+  per interval check (per between '0.01 s' and '366 days'),
+  created_at timestamptz not null default clock_timestamp(),
+  check ((starts is null) = (per is null))
 );
 comment on table qwf.limits is
-  'A named limit on how many jobs run at once; jobs name it with limit_by. queue:NAME is the limit '
-  'of a queue.';
+  'A named limit on how many jobs run at once, and start in a period; jobs name it with limit_by. '
+  'queue:NAME is the limit of a queue.';
 comment on column qwf.limits.name is 'Name that jobs give in limit_by.';
 comment on column qwf.limits.max_running is
   'How many jobs may run at once; 1: strictly in claim order.';
+comment on column qwf.limits.starts is
+  'How many jobs may start within any period of the length per; null: any number.';
+comment on column qwf.limits.per is 'Length of the period in which starts are counted.';
 comment on column qwf.limits.created_at is 'When it was created.';
 
 create table qwf.limit_slots (
@@ -30,5 +37,21 @@ comment on column qwf.limit_slots.limit_name is 'The limit.';
 comment on column qwf.limit_slots.slot is
   'Number from 1; a slot above max_running is left over from a larger limit and not handed out.';
 comment on column qwf.limit_slots.job_id is 'Running job that holds the slot; null: free.';
+
+create table qwf.limit_starts (
+  limit_name text not null,
+  place int not null check (place >= 1),
+  used_at timestamptz not null default '-infinity',
+  primary key (limit_name, place)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+create index limit_starts_used on qwf.limit_starts (limit_name, used_at);
+comment on table qwf.limit_starts is
+  'A start that a limit with a rate allows: it may be used once in a period.';
+comment on column qwf.limit_starts.limit_name is 'The limit.';
+comment on column qwf.limit_starts.place is
+  'Number from 1; a start above limits.starts is left over from a higher rate and not used.';
+comment on column qwf.limit_starts.used_at is
+  'When a job last used it: its claimed_at; -infinity: never. One period later it may be used '
+  'again.';
 
 commit;

@@ -25,6 +25,11 @@ comment on type _qwf.picked is
   'A job about to be handed out: the ctid of its locked row, and its resolved inputs (null: they '
   'hold no reference), or why they cannot be resolved.';
 
+create type _qwf.permit as (limit_name text, slot int, start int);
+comment on type _qwf.permit is
+  'What a job needs from a limit before it is handed out: a locked free slot, and a locked start '
+  '(null: the limit has no rate).';
+
 create type _qwf.band as (priority int, "position" bigint, base bigint, passed bigint);
 comment on type _qwf.band is
   'Where in a priority the first queued job of a queue that fits a worker lay a moment ago; base: '

@@ -12,6 +12,7 @@ create table qwf.queues (
   retention interval check (retention > '0 s' and retention <= '1000 years'),
   placement text not null default 'spread' check (placement in ('spread', 'pack')),
   keep_completed boolean not null default true,
+  on_failure text not null default 'fail' check (on_failure in ('fail', 'ask')),
   created_at timestamptz not null default clock_timestamp()
 );
 insert into qwf.queues (name, placement) values
@@ -34,6 +35,9 @@ comment on column qwf.queues.placement is
 comment on column qwf.queues.keep_completed is
   'False: a standalone job that completed leaves no row and no attempt; its figures stay in '
   'job_stats.';
+comment on column qwf.queues.on_failure is
+  'What happens when a standalone job that does not say it itself fails for good: fail, or ask (a '
+  'person decides).';
 comment on column qwf.queues.created_at is 'When it was created.';
 
 commit;

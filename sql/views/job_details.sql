@@ -71,7 +71,7 @@ comment on column qwf.job_details.limit_by is
   'Named limit it counts against while it runs; null: none.';
 comment on column qwf.job_details.on_failure is
   'When it fails for good: fail (its run fails), continue (dependants go on), ask (a person '
-  'decides).';
+  'decides); null: as its queue says then.';
 comment on column qwf.job_details.run_if is
   'all_done: runs once its dependencies have ended, however they ended; null: once they are '
   'satisfied.';

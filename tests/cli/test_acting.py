@@ -209,6 +209,9 @@ def test_queues_are_created_paused_and_resumed(on_db: Cli, db: Db) -> None:
     assert on_db("queue", "resume", "mail").exit_code == 0
     assert "paused" not in on_db("queues").stdout
     assert on_db("queue", "pause", "nowhere").exit_code == 1
+    assert on_db("queue", "create", "mail", "--on-failure", "ask").exit_code == 0
+    query = "select on_failure from qwf.queues where name = 'mail'"
+    assert db.execute(query).fetchone() == ("ask",)
     assert on_db("queue", "create", "No good").exit_code == 1
 
 
@@ -487,6 +490,21 @@ def test_limits_are_created_listed_and_dropped(on_db: Cli, db: Db) -> None:
     assert (row["name"], row["queued"]) == ("queue:cpu", 3)
     assert on_db("limit", "drop", "queue:cpu").exit_code == 0
     assert on_db("enqueue", "send", "--limit-by", "nowhere").exit_code == 1
+
+
+def test_a_rate_is_set_listed_and_taken_away(on_db: Cli, db: Db) -> None:
+    assert on_db("limit", "create", "smtp").exit_code == 1
+    assert on_db("limit", "create", "smtp", "--starts", "2", "--per", "1h").exit_code == 0
+    for _ in range(3):
+        assert on_db("enqueue", "send", "--limit-by", "smtp").exit_code == 0
+    held = db.execute("select job_id from qwf.claim('default', 'box', 10)").fetchall()
+    assert len(held) == 2
+    (row,) = json.loads(on_db("limits", "--json").stdout)
+    assert (row["starts"], row["started"], row["max_running"], row["queued"]) == (2, 2, 10000, 1)
+    assert "2 in 1 h" in on_db("limits").stdout
+    assert on_db("limit", "create", "smtp", "9", "--starts", "0").exit_code == 0
+    (row,) = json.loads(on_db("limits", "--json").stdout)
+    assert (row["starts"], row["started"], row["max_running"]) == (None, None, 9)
 
 
 def test_waiting_jobs_are_changed_all_or_none(on_db: Cli, db: Db) -> None:

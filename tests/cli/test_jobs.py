@@ -195,6 +195,31 @@ def test_submit_enqueues_an_argument_list(on_db: Cli, db: Db) -> None:
     assert row == ("cpu", "command", {"a": 1, "command": command})
 
 
+@pytest.mark.parametrize(("verb", "name"), [("enqueue", "t"), ("submit", "convert.sh")])
+def test_a_job_takes_the_same_options_from_enqueue_and_submit(
+    on_db: Cli, db: Db, verb: str, name: str
+) -> None:
+    db.execute("select qwf.create_limit('api', 2)")
+    words = ["--queue", "cpu", "--priority", "3", "--key", "k", "--once", "--max-attempts", "4"]
+    words += ["--backoff", "[5, 30]", "--timeout", "2min", "--model", "m", "--vram-mb", "9"]
+    words += ["--light", "--requires", "disk=ssd", "--limit-by", "api", "--on-failure", "ask"]
+    words += ["--expires", "1h", "--project", "shop", "--label", "a=b"]
+    result = on_db(verb, *words, "--", name)
+    assert result.exit_code == 0, result.output
+    row = db.execute(
+        "select queue, priority, key, once, max_attempts, backoff, timeout::text, required_model,"
+        " vram_mb, light, requires, limit_by, on_failure, expires_at is not null, project, labels"
+        " from qwf.jobs"
+    ).fetchone()
+    wanted = ("cpu", 3, "k", True, 4, [5, 30], "00:02:00", "m", 9, True, {"disk": "ssd"}, "api")
+    assert row == (*wanted, "ask", True, "shop", {"a": "b"})
+
+
+def test_submit_says_that_no_live_worker_runs_commands(on_db: Cli, db: Db) -> None:
+    db.execute("""select qwf.register_worker('box-a', 'default', '{"tasks": ["t"]}')""")
+    assert "no live worker of queue default has task 'command'" in on_db("submit", "x").stderr
+
+
 def test_submit_needs_no_dashes_before_the_program(on_db: Cli, db: Db) -> None:
     on_db("submit", "convert.sh", "--queue", "x")
     row = db.execute("select queue, inputs -> 'command' from qwf.jobs").fetchone()

@@ -17,10 +17,13 @@ def test_deploys_shows_verifies_and_reverts(qwf: Cli, empty_dsn: str) -> None:
         return result.exit_code, result.stdout
 
     assert migrate("status")[0] == 1
+    code, said = migrate("deploy", "--dry-run", "--to", "schema/roles")
+    assert (code, said) == (1, "+ schema/qwf\n+ schema/roles\n2 changes to deploy\n")
     code, said = migrate("deploy")
     assert code == 0
     assert "changes deployed" in said
     assert migrate("deploy") == (0, "up to date\n")
+    assert migrate("deploy", "--dry-run") == (0, "up to date\n")
     code, listed = migrate("status", "--json")
     assert code == 0
     assert {change["state"] for change in json.loads(listed)} == {"deployed"}

@@ -59,8 +59,8 @@ BUGS = {
         "",
     ),
     "jobs above a lowered limit do not count": (
-        "_qwf.lock_free_slots",
-        "a.slot > l.max_running",
+        "_qwf.lock_permits",
+        "a.slot > v_limit.max_running",
         "false",
     ),
     "a loaded model is preferred for ever": (

@@ -57,7 +57,8 @@ OPERATIONS = {
     "enqueue_backwards": 'select qwf.enqueue_many(\'[{{"task": "t", "key": "l{n}"}},'
     ' {{"task": "t", "key": "k{n}"}}]\')',
     "enqueue_run": "select qwf.enqueue_run('pair', key => 'k{n}')",
-    "create_limit": "select qwf.create_limit('wide', 1 + mod({n}, 5))",
+    "create_limit": "select qwf.create_limit('wide', 1 + mod({n}, 5),"
+    " starts => 90 + mod({n}, 5), per => '0.01 s')",
     "create_queue": "select qwf.create_queue('cpu', max_running => 20 + mod({n}, 5))",
     "drop_limit": "select qwf.drop_limit('queue:cpu')",
     "pause_queue": "select qwf.pause_queue('cpu')",

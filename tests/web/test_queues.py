@@ -85,6 +85,25 @@ def test_a_limit_shows_who_holds_its_places(visit: Visit, db: Db) -> None:
     assert all(f"job {job}" in page for (job,) in held)
 
 
+def test_the_rate_of_a_limit_is_set_and_shown(visit: Visit, db: Db) -> None:
+    admin = visit("admin")
+    assert admin.do("create_limit", name="smtp", starts="2", per="1 hour").status_code == 200
+    db.execute("select qwf.enqueue('call', limit_by => 'smtp') from generate_series(1, 3)")
+    db.execute("select qwf.claim('default', 'w', 5)")
+    assert "2 of 2 in 1 h" in visit("viewer").text("/queues")
+    assert admin.do("create_limit", name="smtp", max_running="7", starts="").status_code == 200
+    query = "select max_running, starts, per::text from qwf.limits"
+    assert db.execute(query).fetchone() == (7, 2, "01:00:00")
+
+
+def test_what_a_failure_does_is_shown_and_set(visit: Visit, db: Db) -> None:
+    admin = visit("admin")
+    admin.do("create_queue", name="default", on_failure="ask")
+    assert '<option value="ask" selected>' in admin.text("/queues/default")
+    query = "select on_failure from qwf.queues where name = 'default'"
+    assert db.execute(query).fetchone() == ("ask",)
+
+
 def test_the_history_of_a_queue_is_sent_by_the_minute(visit: Visit, db: Db) -> None:
     db.execute(
         "insert into qwf.queue_minutes (queue, minute, queued, running, completed, error)"

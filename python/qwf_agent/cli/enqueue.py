@@ -81,39 +81,68 @@ def schema() -> None:
     click.echo(definition_files.schema(), nl=False)
 
 
-# fmt: off
+def _job_options(command: arguments.F) -> arguments.F:
+    """The options of one job; `_enqueued` takes what they say."""
+    for option in reversed((
+        click.option("--queue", help="Queue of the job. Default: default."),
+        arguments.priority,
+        arguments.delay,
+        arguments.at,
+        arguments.key,
+        arguments.once,
+        click.option("--max-attempts", type=click.IntRange(1, arguments.MOST), metavar="N",
+                     help="Maximum number of attempts. Default: 1, or 4 for transient failures."),
+        arguments.timeout,
+        click.option("--backoff", type=JSON, metavar="JSON",
+                     help='Seconds between attempts: [5,30], or {"base":1,"factor":2,"max":600}.'),
+        click.option("--model", metavar="NAME", help="Model that it needs."),
+        click.option("--vram-mb", type=click.IntRange(0, arguments.MOST), metavar="MIB",
+                     help="GPU memory it needs."),
+        click.option("--light", is_flag=True, default=None,
+                     help="It may run beside a job that has the card."),
+        click.option("--requires", type=arguments.pair, multiple=True, metavar="LABEL=VALUE",
+                     help="Label the worker must have; may be repeated."),
+        click.option("--limit-by", metavar="NAME", help="Limit it counts against: see qwf limits."),
+        click.option("--on-failure", type=click.Choice(["fail", "ask"]),
+                     help="After its last attempt: fail, or ask a person. Default: the queue's."),
+        click.option("--expires", type=arguments.duration, metavar="TIME",
+                     help="Cancel it unless it has started within this time."),
+        arguments.project,
+        arguments.labels,
+    )):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def _enqueued(
+    conn: Connection,
+    task: str,
+    args: dict[str, Any] | None,
+    *,
+    delay: timedelta | None,
+    at: datetime | None,
+    requires: tuple[tuple[str, str], ...],
+    labels: tuple[tuple[str, str], ...],
+    **options: Any,
+) -> int:
+    """Enqueue a job with what `_job_options` took; returns its id."""
+    job: int = connection.call(
+        conn,
+        "enqueue",
+        task=task,
+        args=args,
+        run_at=arguments.run_at(conn, delay, at),
+        requires=dict(requires) or None,
+        labels=dict(labels),
+        **options,
+    )
+    return job
+
+
 @click.command()
 @click.argument("task")
 @arguments.args("Its arguments")
-@click.option("--queue", help="Queue of the job. Default: default.")
-@arguments.priority
-@arguments.delay
-@arguments.at
-@arguments.key
-@arguments.once
-@click.option(
-    "--max-attempts",
-    type=click.IntRange(1, arguments.MOST),
-    metavar="N",
-    help="Maximum number of attempts. Default: 1, or 4 for transient failures.",
-)
-@arguments.timeout
-@click.option("--backoff", type=JSON, metavar="JSON",
-              help='Seconds between attempts: [5,30,120], or {"base":1,"factor":2,"max":600}.')
-@click.option("--model", metavar="NAME", help="Model that it needs.")
-@click.option("--vram-mb", type=click.IntRange(0, arguments.MOST), metavar="MIB",
-              help="GPU memory it needs.")
-@click.option("--light", is_flag=True, default=None,
-              help="It may run beside a job that has the card.")
-@click.option("--requires", type=arguments.pair, multiple=True, metavar="LABEL=VALUE",
-              help="Label the worker must have; may be repeated.")
-@click.option("--limit-by", metavar="NAME", help="Limit it counts against: see qwf limits.")
-@click.option("--on-failure", type=click.Choice(["fail", "ask"]),
-              help="After its last attempt fails: fail (default), or ask a person.")
-@click.option("--expires", type=arguments.duration, metavar="TIME",
-              help="Cancel it unless it has started within this time.")
-@arguments.project
-@arguments.labels
+@_job_options
 @output.json_option
 @connection.database
 def enqueue(
@@ -121,10 +150,6 @@ def enqueue(
     task: str,
     args: str | None,
     settings: tuple[tuple[str, str], ...],
-    delay: timedelta | None,
-    at: datetime | None,
-    requires: tuple[tuple[str, str], ...],
-    labels: tuple[tuple[str, str], ...],
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -135,34 +160,17 @@ def enqueue(
               qwf enqueue send_email --args '{"to": "ada@example.org"}' --in 10min
     Then:     qwf job ID
     """
-    job = connection.call(
-        conn,
-        "enqueue",
-        task=task,
-        args=arguments.with_settings(args, settings),
-        run_at=arguments.run_at(conn, delay, at),
-        requires=dict(requires) or None,
-        labels=dict(labels),
-        **options,
-    )
+    job = _enqueued(conn, task, arguments.with_settings(args, settings), **options)
     output.show_json({"job_id": job}) if as_json else click.echo(job)
     known_names.note_unable(conn, options["queue"], task=task, model=options["model"])
     missing_options.note(conn, job=job)
-# fmt: on
 
 
 @click.command(context_settings={"allow_interspersed_args": False})
 @click.argument("argv", nargs=-1, required=True, type=click.UNPROCESSED, metavar="ARGV...")
-@click.option("--queue", help="Queue of the job. Default: default.")
 @arguments.args("Its standard input")
+@_job_options
 @click.option("--wait", is_flag=True, help="Wait until it ends and print its log.")
-@arguments.priority
-@arguments.delay
-@arguments.at
-@arguments.key
-@arguments.timeout
-@arguments.project
-@arguments.labels
 @output.json_option
 @connection.database
 def submit(
@@ -171,9 +179,6 @@ def submit(
     args: str | None,
     settings: tuple[tuple[str, str], ...],
     wait: bool,
-    delay: timedelta | None,
-    at: datetime | None,
-    labels: tuple[tuple[str, str], ...],
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -186,15 +191,9 @@ def submit(
     \b
     Example:  qwf submit --queue cpu --wait -- convert.sh --size 800 a.jpg
     """
-    job = connection.call(
-        conn,
-        "enqueue",
-        task="command",
-        args={**(arguments.with_settings(args, settings) or {}), "command": list(argv)},
-        run_at=arguments.run_at(conn, delay, at),
-        labels=dict(labels),
-        **options,
-    )
+    whole = {**(arguments.with_settings(args, settings) or {}), "command": list(argv)}
+    job = _enqueued(conn, "command", whole, **options)
+    known_names.note_unable(conn, options["queue"], task="command", model=options["model"])
     if wait:
         raise SystemExit(follow.wait_and_print(conn, job, as_json))
     output.show_json({"job_id": job}) if as_json else click.echo(job)

@@ -48,7 +48,10 @@ where (%(everyone)s or f.state <> 'stopped') and (%(host)s::text is null or f.ho
 order by f.host, f.queue, f.started_at
 """
 LIMITS = """
-select l.name, l.max_running, count(s.job_id) as running, l.created_at,
+select l.name, l.max_running, count(s.job_id) as running, l.starts, l.per, l.created_at,
+  case when l.starts > 0 then (select count(*) from qwf.limit_starts t
+    where t.limit_name = l.name and t.used_at > qwf.now() - l.per and t.place <= l.starts)
+  end as started,
   array_remove(array_agg(s.job_id order by s.job_id), null) as jobs,
   (select count(*) from qwf.jobs j
     where j.status = 'queued' and l.name in (j.limit_by, 'queue:' || j.queue)) as queued
@@ -150,6 +153,11 @@ def queue() -> None:
     "--keep-completed/--drop-completed",
     default=None,
     help="Whether a completed job leaves its row and its attempt.",
+)
+@click.option(
+    "--on-failure",
+    type=click.Choice(["fail", "ask"]),
+    help="Whether its jobs fail, or ask a person, unless they say it themselves.",
 )
 @connection.database
 def create_queue(conn: Connection, name: str, **given: Any) -> None:
@@ -399,39 +407,59 @@ def _wait_for_answer(conn: Connection, request: int, what: str) -> dict[str, Any
 def limits(conn: Connection, as_json: bool) -> None:
     """List the named limits, and the jobs that hold their slots.
 
+    started: how many have started in the last period of a rate.
+
     \b
     Example:  qwf limits
     """
     found = connection.many(conn, LIMITS)
     for row in [] if as_json else found:
         row |= {"max": row["max_running"], "limit": row["name"]}
+        if row["starts"] is not None:
+            row["rate"] = f"{row['starts']} in {draw.spell(row['per'])}"
     empty = "no limits; make one: qwf limit create NAME N, then enqueue with --limit-by NAME"
-    show_list(("limit", "max", "running", "queued", "jobs"), found, as_json, empty)
+    columns = ("limit", "max", "running", "rate", "started", "queued", "jobs")
+    show_list(columns, found, as_json, empty)
 
 
 @click.group(cls=commands.Commands)
 def limit() -> None:
-    """Limit how many jobs run at once in the whole fleet.
+    """Limit how many jobs run at once, or start in a period.
 
     A job names its limit in limit_by. To limit a queue: qwf queue create gpu --max-running 2
 
     \b
     Example:  qwf limit create mail 2
+              qwf limit create smtp --starts 100 --per 1min
               qwf enqueue send_email --limit-by mail
     """
 
 
 @limit.command("create")
 @click.argument("name")
-@click.argument("max_running", type=click.IntRange(1, arguments.MOST), metavar="N")
+@click.argument(
+    "max_running", type=click.IntRange(1, arguments.MOST), metavar="[N]", required=False
+)
+@click.option(
+    "--starts",
+    type=click.IntRange(0, arguments.MOST),
+    metavar="N",
+    help="How many jobs may start in any period. 0: any number.",
+)
+@click.option(
+    "--per",
+    type=arguments.duration,
+    metavar="TIME",
+    help="Length of the period: 1s, 10min. Default: a second.",
+)
 @connection.database
-def create_limit(conn: Connection, name: str, max_running: int) -> None:
-    """Create limit NAME of N jobs at once, or change it.
+def create_limit(conn: Connection, name: str, max_running: int | None, **rate: Any) -> None:
+    """Create limit NAME of N jobs at once, or change what is given.
 
-    Running jobs continue.
+    With --starts, no more of its jobs than that start within any period. Running jobs continue.
     """
-    connection.call(conn, "create_limit", name=name, max_running=max_running)
-    click.echo(f"limit {name}: {max_running} at once")
+    connection.call(conn, "create_limit", name=name, max_running=max_running, **rate)
+    click.echo(f"limit {name} is set up; see qwf limits")
 
 
 @limit.command("drop")

@@ -152,12 +152,21 @@ GROUPS = (
         ),
     ),
     MetricGroup(
-        'select l.name as "limit", l.max_running as max, count(s.job_id) as held from qwf.limits l'
-        " left join qwf.limit_slots s on s.limit_name = l.name group by l.name",
+        'select l.name as "limit", l.max_running as max, count(s.job_id) as held, l.starts,'
+        " case when l.starts > 0 then (select count(*) from qwf.limit_starts t"
+        " where t.limit_name = l.name and t.used_at > qwf.now() - l.per and t.place <= l.starts)"
+        " end as started"
+        " from qwf.limits l left join qwf.limit_slots s on s.limit_name = l.name group by l.name",
         ("limit",),
         (
             ColumnMetric("qwf_limit_max_running", "max", "Jobs of the limit that may run at once."),
             ColumnMetric("qwf_limit_running", "held", "Running jobs of the limit."),
+            ColumnMetric(
+                "qwf_limit_starts", "starts", "Jobs of the limit that may start in its period."
+            ),
+            ColumnMetric(
+                "qwf_limit_started", "started", "Jobs of the limit that started in its last period."
+            ),
         ),
     ),
     MetricGroup(

@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from qwf_agent import config, embedded
 from qwf_agent.cli import commands, connection, draw, errors, output
+
+if TYPE_CHECKING:
+    from qwf_agent.migrate import Status
 
 plan_option = click.option(
     "--plan", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
@@ -109,17 +113,26 @@ verbose_option = click.option(
 @plan_option
 @click.option("--to", metavar="CHANGE", help="Last change to deploy. Default: all of them.")
 @cell_option
+@click.option("--dry-run", is_flag=True, help="Only list what would be deployed.")
 @verbose_option
 def deploy(
-    dsn: str | None, plan: Path | None, to: str | None, cell: str | None, verbose: bool
+    dsn: str | None,
+    plan: Path | None,
+    to: str | None,
+    cell: str | None,
+    dry_run: bool,
+    verbose: bool,
 ) -> None:
     """Deploy all missing changes; it is safe to repeat.
 
     With --cell, all ids of jobs and runs name this database, so that work can be spread over
     several: docs/scale.md. Without it, a database stays the cell that it is.
 
+    With --dry-run it lists them in order and writes nothing: exit 0 if none is missing, else 1.
+
     \b
-    Example:  qwf migrate deploy
+    Example:  qwf migrate deploy --dry-run
+              qwf migrate deploy
               qwf migrate deploy --cell 3/16
     """
     from qwf_agent import migrate
@@ -127,6 +140,8 @@ def deploy(
     if cell is not None and (plan or to):
         raise click.UsageError("--cell needs the whole schema of the engine: no --plan, no --to")
     wanted = None if cell is None else migrate.read_cell(cell)
+    if dry_run:
+        _list_missing(migrate.missing(config.find_dsn(dsn), to=to, plan=plan))
     done = migrate.deploy(config.find_dsn(dsn), to=to, plan=plan, cell=wanted, say=_say(verbose))
     click.echo(f"{len(done)} changes deployed" if done else "up to date")
     if wanted is not None:
@@ -275,6 +290,18 @@ def path() -> None:
     from qwf_agent import migrate
 
     click.echo(migrate.plan_path().parent)
+
+
+def _list_missing(missing: list[Status]) -> NoReturn:
+    """Print what a deploy would do, and exit: 0 if nothing is missing."""
+    from qwf_agent.migrate import UNVERIFIED
+
+    for change in missing:
+        interrupted = change.state == UNVERIFIED
+        click.echo(f"= {change.change}: interrupted earlier, to be verified" if interrupted
+                   else f"+ {change.change}")  # fmt: skip
+    click.echo(f"{len(missing)} changes to deploy" if missing else "up to date")
+    raise SystemExit(1 if missing else 0)
 
 
 def _say(verbose: bool) -> Callable[[str], None]:

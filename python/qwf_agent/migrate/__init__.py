@@ -9,7 +9,7 @@ sqitch deployed is refused here.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,8 @@ from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script, 
 
 __all__ = [
     "OLDEST_SERVER",
+    "PENDING",
+    "UNVERIFIED",
     "Cell",
     "Change",
     "MigrateError",
@@ -33,6 +35,7 @@ __all__ = [
     "adopt",
     "deploy",
     "grants",
+    "missing",
     "plan_path",
     "read_cell",
     "read_plan",
@@ -43,6 +46,8 @@ __all__ = [
 ]
 
 Connection = psycopg.Connection[Any]
+PENDING = "pending"
+UNVERIFIED = "unverified"  # interrupted between its commit and its verify script
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Status:
 
     change: str
     id: str
-    state: str  # deployed, pending, unverified (interrupted), unknown
+    state: str  # deployed, PENDING, UNVERIFIED, unknown
     deployed_at: datetime | None  # UTC
     note: str
 
@@ -93,6 +98,32 @@ def deploy(
             with backend.copy() as copy:
                 database.execute(copy.connection, cell.script(), f"{trust.PIN};")
     return done
+
+
+def missing(
+    dsn: str = "", *, to: str | None = None, plan: Path | str | None = None, **connection: Any
+) -> list[Status]:
+    """What `deploy` would deploy, and what it would verify because it was interrupted, in order.
+
+    Writes nothing and takes no lock, so another process may deploy meanwhile. Raises MigrateError
+    for a database that `deploy` refuses.
+    """
+    chain = read_plan(plan)
+    until = chain.until(to)
+    conninfo = database.conninfo(dsn, connection)
+    with database.errors_as_advice(), database.connect(conninfo) as conn:
+        database.refuse_shared_sessions(conn, conninfo)
+        database.refuse_sqitch(conn, chain)
+        there = trust.trusted(conn, *database.schemas(chain))
+        deployed = database.deployed(conn, chain) if chain.registry in there else {}
+        database.refuse_unknown(chain, deployed)
+        database.refuse_dropped(chain, deployed, there)
+        database.refuse_foreign_schema(conn, chain, set(deployed))
+    return [
+        change
+        for place, change in enumerate(_states(chain, deployed))
+        if change.state == UNVERIFIED or (change.state == PENDING and place < until)
+    ]
 
 
 def adopt(
@@ -148,15 +179,22 @@ def status(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
     chain = read_plan(plan)
     with database.connect(database.conninfo(dsn, connection)) as conn:
         deployed = _deployed(conn, chain)
-    rows = []
-    for c in chain.changes:
-        state = (
-            "pending" if c.id not in deployed else "deployed" if deployed[c.id] else "unverified"
-        )
-        rows.append(Status(c.name, c.id, state, deployed.pop(c.id, None), c.note))
-    return rows + [
-        Status("", change_id, "unknown", when, "") for change_id, when in deployed.items()
+    known = {change.id for change in chain.changes}
+    return _states(chain, deployed) + [
+        Status("", change_id, "unknown", when, "")
+        for change_id, when in deployed.items()
+        if change_id not in known
     ]
+
+
+def _states(chain: Plan, deployed: Mapping[str, datetime | None]) -> list[Status]:
+    """Every change of the plan with its state."""
+    states = []
+    for change in chain.changes:
+        at = deployed.get(change.id)
+        state = "deployed" if at else UNVERIFIED if change.id in deployed else PENDING
+        states.append(Status(change.name, change.id, state, at, change.note))
+    return states
 
 
 def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) -> list[str]:

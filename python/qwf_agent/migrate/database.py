@@ -67,8 +67,8 @@ def deployed(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, datetime |
     return dict(rows)
 
 
-def refuse_unknown(conn: psycopg.Connection[Any], chain: Plan) -> None:
-    unknown = deployed(conn, chain).keys() - {change.id for change in chain.changes}
+def refuse_unknown(chain: Plan, deployed: Collection[str]) -> None:
+    unknown = set(deployed) - {change.id for change in chain.changes}
     if unknown:
         raise MigrateError(
             f"{len(unknown)} deployed changes are not in {chain.path}:"

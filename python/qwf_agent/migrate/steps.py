@@ -152,8 +152,9 @@ def registry(conninfo: str, chain: Plan, say: Say) -> Iterator[Backend]:
             # yoyo's lock is a row that outlives a killed process; as we hold our lock, it is stale.
             backend.break_lock()
             with backend.lock():
-                database.refuse_unknown(conn, chain)
-                database.refuse_dropped(chain, database.deployed(conn, chain), usable)
+                deployed = database.deployed(conn, chain)
+                database.refuse_unknown(chain, deployed)
+                database.refuse_dropped(chain, deployed, usable)
                 yield backend
 
 

@@ -70,11 +70,15 @@ ACTIONS: dict[str, Action] = {
         "the model servers of {queue} on {host} are set",
         BY,
     ),
-    "create_limit": Action({"name": "text", "max_running": "int"}, "limit {name} is {max_running}"),
+    "create_limit": Action(
+        {"name": "text", "max_running": "int", "starts": "int", "per": "interval"},
+        "limit {name} is stored",
+    ),
     "create_queue": Action(
         {
             "name": "text", "lease": "interval", "timeout": "interval", "retention": "interval",
             "max_running": "int", "placement": "text", "keep_completed": "boolean",
+            "on_failure": "text",
         },
         "queue {name} is stored",
     ),

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/claim/_head_waited
 -- Purpose: Returns how long the first job that this worker could take has been queued.
--- Guarantees: Locks nothing. A limited job counts only if there is a slot for it. If the session
+-- Guarantees: Locks nothing. A limited job counts only if there is a permit for it. If the session
 --   keeps a floor (see _keep_floor), the walk starts there.
--- Called by: _pick, _wanted_limit_slots.
+-- Called by: _pick, _wanted_permits.
 
 begin;
 

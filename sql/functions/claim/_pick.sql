@@ -11,7 +11,7 @@ begin;
 
 create function _qwf.pick(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
-  p_slots qwf.limit_slots[])
+  p_permits _qwf.permit[])
 returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -22,8 +22,8 @@ declare
   v_ids bigint[] := '{}';
   v_warm boolean := false;
 begin
-  if p_slots <> '{}' then
-    v_limited := _qwf.pick_limited(p_queue, p_worker, p_now, p_light_only, p_slots);
+  if p_permits <> '{}' then
+    v_limited := _qwf.pick_limited(p_queue, p_worker, p_now, p_light_only, p_permits);
   end if;
   if p_worker.current_model is not null and not p_light_only then
     v_warm := _qwf.head_waited(

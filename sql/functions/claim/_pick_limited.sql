@@ -1,15 +1,15 @@
 -- Deploy qwf:functions/claim/_pick_limited
--- Purpose: Picks jobs for locked slots, in claim order within each limit.
+-- Purpose: Picks jobs for locked permits, in claim order within each limit.
 -- Guarantees: Walks along jobs_claim_limited, or along jobs_claim_limited_light, which holds no
 --   heavy job.
 -- Locks: queued jobs that nobody else has locked.
--- Called by: _pick, _lock_limit_slots.
+-- Called by: _pick, _lock_wanted_permits.
 
 begin;
 
 create function _qwf.pick_limited(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_light_only boolean,
-  p_slots qwf.limit_slots[])
+  p_permits _qwf.permit[])
 returns _qwf.picked[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -19,7 +19,7 @@ declare
   v_jobs _qwf.picked[] := '{}';
 begin
   for v_limit in
-    select s.limit_name as name, count(*) as slots from unnest(p_slots) s group by s.limit_name
+    select p.limit_name as name, count(*) as permits from unnest(p_permits) p group by p.limit_name
   loop
     if p_light_only then
       v_jobs := v_jobs || array(
@@ -28,7 +28,7 @@ begin
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name and j.light
           and _qwf.fits(j, p_worker, p_now)
         order by j.run_next desc, j.priority, j.position
-        limit v_limit.slots
+        limit v_limit.permits
         for no key update skip locked);
     else
       v_jobs := v_jobs || array(
@@ -37,7 +37,7 @@ begin
         where j.queue = p_queue and j.status = 'queued' and j.limit_by = v_limit.name
           and _qwf.fits(j, p_worker, p_now)
         order by j.run_next desc, j.priority, j.position
-        limit v_limit.slots
+        limit v_limit.permits
         for no key update skip locked);
     end if;
   end loop;

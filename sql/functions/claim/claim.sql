@@ -1,15 +1,15 @@
 -- Deploy qwf:functions/claim/claim
 -- Purpose: Hands queued jobs to a worker. This is the only way from queued to running.
 -- Guarantees: A job is handed to one worker only: its row is locked when it is picked, and made
---   running in the same transaction. Limited jobs take their slots first, so that claims of rivals
---   count before they commit. A job whose references cannot be resolved fails with QW004, and the
---   others are still handed out. The jobs come in the order in which they were picked: no join here
---   may change it, and the settings below leave only nested loops. A walk is a scan along one index
---   in claim order that stops at the jobs it takes. Every walk follows its index whatever the
---   statistics say: the settings below hold in all functions that claim calls, and rule out what a
---   cached plan with an unknown LIMIT would choose instead.
--- Locks: free slots, queued jobs and runs that have not started; skips those that somebody else has
---   locked.
+--   running in the same transaction. Limited jobs take their slots and starts first, so that
+--   claims of rivals count before they commit. A job whose references cannot be resolved fails with
+--   QW004, and the others are still handed out. The jobs come in the order in which they were
+--   picked: no join here may change it, and the settings below leave only nested loops. A walk is a
+--   scan along one index in claim order that stops at the jobs it takes. Every walk follows its
+--   index whatever the statistics say: the settings below hold in all functions that claim calls,
+--   and rule out what a cached plan with an unknown LIMIT would choose instead.
+-- Locks: starts and free slots of limits, queued jobs, and runs that have not started; skips those
+--   that somebody else has locked.
 -- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
 --   that it cannot run; on a queue with placement pack, the better worker that it leaves them to.
 -- Raises: QW005 for max_jobs outside 1 to 1000, QW006 for an unknown queue.
@@ -38,8 +38,8 @@ declare
   v_terms _qwf.claim_terms := _qwf.claim_terms(
     claim.queue, claim.worker, claim.max_jobs, claim.lease);
   v_room int := claim.max_jobs;
-  v_queue_slots qwf.limit_slots[] := '{}';
-  v_limit_slots qwf.limit_slots[] := '{}';
+  v_queue_permits _qwf.permit[] := '{}';
+  v_permits _qwf.permit[] := '{}';
   v_secret bytea := uuid_send(gen_random_uuid());
   v_jobs _qwf.picked[];
   v_runs bigint[];
@@ -48,17 +48,17 @@ begin
     return;
   end if;
   if v_terms.max_running is not null then
-    v_queue_slots := _qwf.lock_free_slots('queue:' || claim.queue, v_room);
-    v_room := cardinality(v_queue_slots);
+    v_queue_permits := _qwf.lock_permits('queue:' || claim.queue, v_now, v_room);
+    v_room := cardinality(v_queue_permits);
     if v_room = 0 then
       return;
     end if;
   end if;
   if v_terms.limited then
-    v_limit_slots := _qwf.lock_limit_slots(
+    v_permits := _qwf.lock_wanted_permits(
       claim.queue, v_terms.worker, v_now, v_room, claim.light_only);
   end if;
-  v_jobs := _qwf.pick(claim.queue, v_terms.worker, v_now, v_room, claim.light_only, v_limit_slots);
+  v_jobs := _qwf.pick(claim.queue, v_terms.worker, v_now, v_room, claim.light_only, v_permits);
   v_now := qwf.now();  -- again: a picked job may have been queued since the first reading
   if v_terms.asleep then
     perform _qwf.wake_another(
@@ -87,8 +87,8 @@ begin
   if v_runs <> '{}' then
     perform _qwf.start_runs(v_runs, v_now);
   end if;
-  if v_queue_slots <> '{}' or v_limit_slots <> '{}' then
-    perform _qwf.fill_slots(v_queue_slots || v_limit_slots, array(select id from unnest(v_jobs)));
+  if v_queue_permits <> '{}' or v_permits <> '{}' then
+    perform _qwf.use_permits(v_queue_permits || v_permits, v_jobs, v_now);
   end if;
 end $$;
 comment on function qwf.claim is

@@ -37,7 +37,7 @@ begin
     select array_agg((
       i.ordinality - 1, i.task, coalesce(i.args, '{}'), coalesce(i.queue, 'default'),
       coalesce(i.priority, 100), i.run_at, i.key, i.max_attempts, i.backoff, i.timeout, i.model,
-      i.vram_mb, coalesce(i.requires, '{}'), i.limit_by, coalesce(i.on_failure, 'fail'), i.expires,
+      i.vram_mb, coalesce(i.requires, '{}'), i.limit_by, i.on_failure, i.expires,
       coalesce(i.project, ''), coalesce(i.labels, '{}'), coalesce(i.once, false),
       coalesce(i.light, false))::_qwf.new_job)
     from jsonb_populate_recordset(null::_qwf.new_job, p_jobs) with ordinality i);

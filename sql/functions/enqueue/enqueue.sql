@@ -14,7 +14,7 @@ create function qwf.enqueue(
   run_at timestamptz default null, key text default null, max_attempts int default null,
   backoff jsonb default null, timeout interval default null, model text default null,
   vram_mb int default null, requires jsonb default '{}', limit_by text default null,
-  on_failure text default 'fail', expires interval default null, project text default '',
+  on_failure text default null, expires interval default null, project text default '',
   labels jsonb default '{}', once boolean default false, light boolean default false)
 returns bigint
 language plpgsql security definer
@@ -40,15 +40,16 @@ begin
   end if;
   -- most jobs are like this one; the full check would take longer than the insert
   if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
-      enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by, enqueue.expires) = 0
+      enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
+      enqueue.on_failure, enqueue.expires) = 0
     and enqueue.requires = '{}' and enqueue.labels = '{}' and enqueue.project = ''
-    and enqueue.on_failure = 'fail' and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
+    and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
   ) is not true then
     v_job := (
       null, enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
       enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
-      coalesce(enqueue.on_failure, 'fail'), enqueue.expires, coalesce(enqueue.project, ''),
+      enqueue.on_failure, enqueue.expires, coalesce(enqueue.project, ''),
       coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false),
       coalesce(enqueue.light, false))::_qwf.new_job;
     perform _qwf.check_job(v_job, '', v_max_bytes);
@@ -67,7 +68,7 @@ begin
       case when not v_later then v_now end,
       coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
       enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
-      coalesce(enqueue.requires, '{}'), enqueue.limit_by, coalesce(enqueue.on_failure, 'fail'),
+      coalesce(enqueue.requires, '{}'), enqueue.limit_by, enqueue.on_failure,
       greatest(enqueue.run_at, v_now) + enqueue.expires, coalesce(enqueue.project, ''),
       coalesce(enqueue.labels, '{}'), v_now)
     returning j.id into v_id;

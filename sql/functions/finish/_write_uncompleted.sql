@@ -4,7 +4,8 @@
 -- Guarantees: Each row is updated at the ctid where it was locked. A job avoids its host for a
 --   while only after a loss, a failing accelerator or a full disk. A transient failure waits at
 --   least detail.retry_after_s, at most an hour of it. The reason of a cancel request
---   is read before _forget_cancel_requests deletes the request.
+--   is read before _forget_cancel_requests deletes the request. A standalone job without an
+--   on_failure of its own does what its queue says at this moment.
 -- Locks: the caller has locked the jobs.
 -- Called by: _end_attempts.
 
@@ -48,10 +49,12 @@ begin
       when h.outcome = 'lost' or h.detail ->> 'reason' in ('accelerator', 'disk_full') then (
         select w.host from qwf.workers w where w.id = h.claimed_by) end,
       case when h.outcome = 'tempfail' and _qwf.as_number(h.detail -> 'retry_after_s') > 0
-        then least((h.detail -> 'retry_after_s')::numeric, 3600) end) a (host, retry_after_s)
+        then least((h.detail -> 'retry_after_s')::numeric, 3600) end,
+      coalesce(h.on_failure, (select q.on_failure from qwf.queues q where q.name = h.queue))
+      ) a (host, retry_after_s, on_failure)
     cross join lateral _qwf.transition(
       h.outcome, _qwf.should_stop(h.id, h.run_id, h.run_if, h.parent_id),
-      h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, h.on_failure, p_settings) t
+      h.failures, h.losses, h.max_attempts, h.max_losses, h.backoff, a.on_failure, p_settings) t
     where j.ctid = h.row and h.outcome <> 'completed'
     returning (h.id, h.run_id, h.node_id, h.queue, j.status, h.attempt, h.claimed_by, h.outcome,
       h.detail)::_qwf.ended as job

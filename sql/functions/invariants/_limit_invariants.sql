@@ -43,6 +43,13 @@ as $$
   group by l.name
   having count(s.slot) <> l.max_running
   union all
+  select 'a limit has its starts', format('limit %s', l.name),
+    format('%s of %s starts', count(t.place), l.starts)
+  from qwf.limits l
+  left join qwf.limit_starts t on t.limit_name = l.name and t.place <= l.starts
+  group by l.name
+  having count(t.place) <> l.starts
+  union all
   select 'the limit of a queue agrees with the queue', format('queue %s', q.name),
     format('queue %s, limit %s', q.max_running, l.max_running)
   from qwf.queues q left join qwf.limits l on l.name = 'queue:' || q.name

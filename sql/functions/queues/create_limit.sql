@@ -1,35 +1,62 @@
 -- Deploy qwf:functions/queues/create_limit
--- Purpose: Creates or changes a named limit on how many jobs run at once.
+-- Purpose: Creates or changes a named limit on how many jobs run at once, or start in a period.
 -- Guarantees: Applies to jobs of every queue that name it with limit_by; with max_running 1 the
---   jobs of a queue run strictly in claim order. Lowering it stops no job: nothing more is handed
---   out until fewer run. Waits for no claim.
--- Locks: the limit, then its free slots that nobody has locked.
+--   jobs of a queue run strictly in claim order. While the limit is not changed, at most `starts`
+--   of its jobs start within any period of the length `per`, by the clock of the server. A start is
+--   a claim that was committed, also of a retry and of a job that is released. Called again,
+--   changes only what is given. Lowering it stops no job: nothing more is handed out until fewer
+--   run, or fewer have started. Waits for no claim.
+-- Locks: the limit, then its free slots and starts that nobody has locked.
 -- Notifies: sleepers of the queues where jobs wait for it.
--- Raises: QW005 for an invalid name or number.
+-- Raises: QW005 for an invalid name, number or period, and for a limit of nothing.
 -- Called by: administrators.
 
 begin;
 
-create function qwf.create_limit(name text, max_running int) returns void
+create function qwf.create_limit(
+  name text, max_running int default null, starts int default null, per interval default null)
+returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_per interval;
+  v_limit qwf.limits;
 begin
   if coalesce(create_limit.name !~ '^[^[:space:]]{1,200}$', true)
     or starts_with(create_limit.name, 'queue:')
-    or coalesce(create_limit.max_running not between 1 and 10000, true) then
-    raise exception using errcode = 'QW005', message = 'invalid limit',
-      detail = format('name %L, max_running %s', left(create_limit.name, 200),
-        create_limit.max_running),
-      hint = 'a name has 1 to 200 characters without blanks, max_running is 1 to 10000; '
-        'to limit a queue: select qwf.create_queue(''gpu'', max_running => 2)';
+    or create_limit.max_running not between 1 and 10000
+    or create_limit.starts not between 0 and 10000
+    or not _qwf.is_duration(create_limit.per, '366 days', p_least => '0.01 s')
+    or create_limit.max_running is null and coalesce(create_limit.starts, 0) = 0
+      and not exists (select from qwf.limits l where l.name = create_limit.name) then
+    perform _qwf.raise_invalid_limit(
+      create_limit.name, create_limit.max_running, create_limit.starts, create_limit.per);
   end if;
-  perform _qwf.store_limit(create_limit.name, create_limit.max_running);
+  v_per := extract(epoch from create_limit.per) * interval '1 s';  -- a day may have 23 hours
+  insert into qwf.limits as l (name, max_running, starts, per)
+  values (create_limit.name, coalesce(create_limit.max_running, 10000),
+    nullif(create_limit.starts, 0),
+    case when create_limit.starts > 0 then coalesce(v_per, '1 s') end)
+  on conflict (name) do update set
+    max_running = coalesce(create_limit.max_running, l.max_running),
+    starts = nullif(coalesce(create_limit.starts, l.starts), 0),
+    per = case when coalesce(create_limit.starts, l.starts) > 0
+      then coalesce(v_per, l.per, '1 s') end
+  returning l.* into v_limit;
+  if create_limit.per is not null and v_limit.starts is null then
+    perform _qwf.raise_invalid_limit(
+      create_limit.name, create_limit.max_running, create_limit.starts, create_limit.per);
+  end if;
+  perform _qwf.store_slots(v_limit.name, v_limit.max_running),
+    _qwf.store_starts(v_limit.name, v_limit.starts),
+    _qwf.wake_for_limit(v_limit.name, least(v_limit.max_running, v_limit.starts));
 end $$;
 comment on function qwf.create_limit is
-  'Creates a limit that jobs name with limit_by, or changes how many of them may run at once; '
-  'QW005 for an invalid name or number.';
+  'Creates a limit that jobs name with limit_by, or changes what is given: how many of them may '
+  'run at once (max_running, 10000 if it is new), and how many may start (starts, 0: any number) '
+  'within any period (per, a second if it is new). QW005 for an invalid name, number or period.';
 call _qwf.allow('qwf.create_limit', 'qwf_admin');
 
 commit;

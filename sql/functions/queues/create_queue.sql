@@ -12,7 +12,7 @@ begin;
 create function qwf.create_queue(
   name text, lease interval default null, timeout interval default null,
   retention interval default null, max_running int default null, placement text default null,
-  keep_completed boolean default null)
+  keep_completed boolean default null, on_failure text default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -30,30 +30,38 @@ begin
     or not _qwf.is_duration(create_queue.timeout, '366 days')
     or not _qwf.is_duration(create_queue.retention, '1000 years')
     or create_queue.max_running not between 1 and 10000
-    or create_queue.placement not in ('spread', 'pack') then
+    or create_queue.placement not in ('spread', 'pack')
+    or create_queue.on_failure not in ('fail', 'ask') then
     raise exception using errcode = 'QW005', message = 'value out of range',
-      detail = format('lease %s, timeout %s, retention %s, max_running %s, placement %L',
+      detail = format(
+        'lease %s, timeout %s, retention %s, max_running %s, placement %L, on_failure %L',
         create_queue.lease, create_queue.timeout, create_queue.retention,
-        create_queue.max_running, left(create_queue.placement, 200)),
+        create_queue.max_running, left(create_queue.placement, 200),
+        left(create_queue.on_failure, 200)),
       hint = 'lease is 1 second to 1 day, timeout is positive and at most 366 days, '
         'retention is positive and at most 1000 years, max_running is 1 to 10000, '
-        'placement is spread or pack';
+        'placement is spread or pack, on_failure is fail or ask';
   end if;
   insert into qwf.queues as q (
-    name, lease, timeout, retention, max_running, placement, keep_completed)
+    name, lease, timeout, retention, max_running, placement, keep_completed, on_failure)
   values (create_queue.name, create_queue.lease, create_queue.timeout, create_queue.retention,
     create_queue.max_running, coalesce(create_queue.placement, 'spread'),
-    coalesce(create_queue.keep_completed, true))
+    coalesce(create_queue.keep_completed, true), coalesce(create_queue.on_failure, 'fail'))
   on conflict (name) do update set
     lease = coalesce(excluded.lease, q.lease),
     timeout = coalesce(excluded.timeout, q.timeout),
     retention = coalesce(excluded.retention, q.retention),
     max_running = coalesce(excluded.max_running, q.max_running),
     placement = coalesce(create_queue.placement, q.placement),
-    keep_completed = coalesce(create_queue.keep_completed, q.keep_completed);
+    keep_completed = coalesce(create_queue.keep_completed, q.keep_completed),
+    on_failure = coalesce(create_queue.on_failure, q.on_failure);
   if create_queue.max_running is not null then
     v_limited := exists (select from qwf.limits l where l.name = 'queue:' || create_queue.name);
-    perform _qwf.store_limit('queue:' || create_queue.name, create_queue.max_running);
+    insert into qwf.limits as l (name, max_running)
+    values ('queue:' || create_queue.name, create_queue.max_running)
+    on conflict (name) do update set max_running = excluded.max_running;
+    perform _qwf.store_slots('queue:' || create_queue.name, create_queue.max_running),
+      _qwf.wake_for_limit('queue:' || create_queue.name, create_queue.max_running);
     if not v_limited then
       perform _qwf.give_slots_to_running(create_queue.name);
     end if;
@@ -62,8 +70,9 @@ end $$;
 comment on function qwf.create_queue is
   'Creates a queue, or changes the given settings of an existing one: lease, timeout and '
   'retention of its jobs, how many may run at once, who takes a new job: spread (the first to '
-  'ask) or pack (the best worker that has room), and whether completed jobs are kept '
-  '(keep_completed). QW005 for an invalid name or value.';
+  'ask) or pack (the best worker that has room), whether completed jobs are kept '
+  '(keep_completed), and whether a person is asked about a standalone job that fails for good and '
+  'does not say it itself (on_failure: fail or ask). QW005 for an invalid name or value.';
 call _qwf.allow('qwf.create_queue', 'qwf_admin');
 
 commit;

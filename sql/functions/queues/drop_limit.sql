@@ -2,10 +2,10 @@
 -- Purpose: Removes a limit.
 -- Guarantees: Refused while unfinished jobs name the limit: they would wait for ever; and while a
 --   current pipeline does: its runs would be refused. The limit of a queue (queue:NAME) is removed
---   at once: its jobs are no longer limited. Waits for no claim: a held or locked slot stays, and
---   has no effect until a limit of that name exists again.
--- Locks: the row of the queue, as create_queue does; the limit; its free slots that nobody has
---   locked.
+--   at once: its jobs are no longer limited. Waits for no claim: a held or locked slot or start
+--   stays, and has no effect until a limit of that name exists again.
+-- Locks: the row of the queue, as create_queue does; the limit; its free slots and starts that
+--   nobody has locked.
 -- Notifies: sleepers of the queue that is no longer limited.
 -- Raises: QW001 for an unknown limit, QW002 while unfinished jobs or current pipelines name it.
 -- Called by: administrators.
@@ -57,6 +57,7 @@ begin
   ) free
   where s.limit_name = drop_limit.name and s.slot = free.slot;
   delete from qwf.limits l where l.name = drop_limit.name;
+  perform _qwf.store_starts(drop_limit.name, null);
   if v_queue is not null then
     update qwf.queues q set max_running = null where q.name = v_queue;
     perform _qwf.wake(v_queue, 16);

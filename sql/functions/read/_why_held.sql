@@ -26,6 +26,9 @@ as $$
   union all
   select format('limit %s is full, %s', p_job.limit_by, _qwf.why_full(p_job.limit_by))
   where _qwf.why_full(p_job.limit_by) is not null
+  union all
+  select format('limit %s allows %s', p_job.limit_by, _qwf.why_spent(p_job.limit_by, p_now))
+  where _qwf.why_spent(p_job.limit_by, p_now) is not null
 $$;
 
 commit;

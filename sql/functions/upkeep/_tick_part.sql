@@ -16,6 +16,7 @@ begin
     when 'reclaimed' then _qwf.rest_when_idle(p_part)
     when 'promoted' then qwf.promote_due()
     when 'fired' then qwf.fire_schedules()
+    when 'allowed' then _qwf.redate_starts() + _qwf.wake_for_starts()
     when 'cancelled' then _qwf.settle_cancel_requests()
     when 'expired' then _qwf.expire_jobs() + qwf.expire_inputs()
     when 'overdue' then _qwf.fail_overdue_runs()

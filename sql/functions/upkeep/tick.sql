@@ -1,14 +1,17 @@
 -- Deploy qwf:functions/upkeep/tick
 -- Purpose: Runs the periodic chores: reclaims lapsed leases, queues what is due, fires schedules,
---   expires jobs and inputs, drains leftover events, wakes sleepers whose wake-up was lost, rolls
---   up statistics, writes the minutes of hosts and queues, prunes.
+--   wakes sleepers for jobs that the rate of a limit allows again, expires jobs and inputs, drains
+--   leftover events, wakes sleepers whose wake-up was lost, rolls up statistics, writes the minutes
+--   of hosts and queues, prunes.
 -- Guarantees: Safe to call from anywhere, any number of times at once: a lock that is only
 --   tried lets one caller do the work. If no tick has finished for ten seconds (a caller hangs in a
 --   transaction), the next one goes on without the lock. Every part is bounded, and one that fails
 --   does not stop the others. With max_age a whole fleet does the work of one tick: if everything
---   was done within max_age, a call only queues and fires what has come due since. It knows that
---   from a hint that no open transaction holds back; the hint counts only if its time is in the
---   past and its tick has committed, and is not written if a part may have left some of its work.
+--   was done within max_age, a call only queues, fires and allows what has come due since. It knows
+--   that from a hint that no open transaction holds back; the hint counts only if its time is in
+--   the past and its tick has committed, and is not written if a part may have left some of its
+--   work. When the rate of a limit allows the next start is told only to who has run this tick:
+--   else the whole fleet would tick for each start.
 -- Locks: tick, tried only; then as the parts do.
 -- Raises: QW005 for an age that is negative or more than a year.
 -- Called by: agents about once a second, qwf tick, cron.
@@ -21,8 +24,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_parts text[] := array['reclaimed', 'promoted', 'fired', 'cancelled', 'expired', 'overdue',
-    'drained', 'woken', 'forgotten', 'rolled_up', 'recorded', 'pruned'];
+  v_parts text[] := array['reclaimed', 'promoted', 'fired', 'allowed', 'cancelled', 'expired',
+    'overdue', 'drained', 'woken', 'forgotten', 'rolled_up', 'recorded', 'pruned'];
   v_complete_at timestamptz := _qwf.last_complete_tick(tick.max_age);
   v_fresh boolean := v_complete_at is not null;
   v_now timestamptz := qwf.now();
@@ -36,10 +39,13 @@ declare
 begin
   if v_fresh then
     v_due_s := _qwf.next_due_s(v_complete_at);
-    if v_due_s is distinct from 0 then
+    if v_due_s is distinct from 0 and not (  -- 10 ms: the clock of an agent may be a little early
+      select w.last_value between 1 and extract(epoch from v_now) * 1000 + 10
+      from qwf.next_start_wake w)
+    then
       return jsonb_build_object('ran', false, 'next_due_s', v_due_s);
     end if;
-    v_parts := array['promoted', 'fired'];
+    v_parts := array['promoted', 'fired', 'allowed'];
   end if;
   v_locked := _qwf.try_lock('tick');
   v_ran := v_locked
@@ -67,12 +73,14 @@ begin
   if v_locked then
     perform setval('qwf.last_tick', (extract(epoch from qwf.now()) * 1000)::bigint);
   end if;
-  return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', _qwf.next_due_s(v_now));
+  v_due_s := least(_qwf.next_due_s(v_now), case when v_ran then _qwf.next_start_s() end);
+  return v_done || jsonb_build_object('ran', v_ran, 'next_due_s', v_due_s);
 end $$;
 comment on function qwf.tick is
   'Reclaims, promotes, fires schedules, expires, drains and prunes, each bounded; returns what was '
-  'done, and in how many seconds the next job or schedule is due. If a tick has done everything '
-  'within max_age, it only queues and fires what is due. QW005 for an invalid age.';
+  'done, and in how many seconds the next job, schedule or start under a rate is due. If a tick '
+  'has done everything within max_age, it only queues, fires and allows what is due. QW005 for an '
+  'invalid age.';
 call _qwf.allow('qwf.tick', 'qwf_worker');
 
 commit;

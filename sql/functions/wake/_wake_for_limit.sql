@@ -1,11 +1,11 @@
 -- Deploy qwf:functions/wake/_wake_for_limit
--- Purpose: Wakes sleepers of the queues where jobs wait for slots of a limit.
--- Notifies: as many sleepers of each such queue as there are slots.
--- Called by: _fail_unresolved, _release_slots, _store_limit.
+-- Purpose: Wakes sleepers of the queues where jobs wait for a limit.
+-- Notifies: as many sleepers of each such queue as there are slots or starts.
+-- Called by: _fail_unresolved, _release_slots, _wake_for_starts, create_limit, create_queue.
 
 begin;
 
-create function _qwf.wake_for_limit(p_limit text, p_slots int) returns void
+create function _qwf.wake_for_limit(p_limit text, p_count int) returns void
 language plpgsql
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -13,7 +13,7 @@ set enable_bitmapscan = off
 set jit = off
 as $$
 begin
-  perform _qwf.wake(q.name, p_slots)
+  perform _qwf.wake(q.name, p_count)
   from qwf.queues q
   where coalesce(  -- limit 1: exists may be planned to read all of them
       (select p_limit = 'queue:' || q.name from qwf.jobs j

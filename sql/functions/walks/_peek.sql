@@ -3,7 +3,7 @@
 --   claim order.
 -- Guarantees: Locks nothing. Walks along the index of the jobs asked for, and passes only those
 --   that do not fit.
--- Called by: _wanted_limit_slots, _head_waited.
+-- Called by: _wanted_permits, _head_waited.
 
 begin;
 

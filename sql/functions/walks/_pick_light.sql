@@ -2,7 +2,7 @@
 -- Purpose: Picks light jobs in claim order, for a worker whose GPU is in use.
 -- Guarantees: One walk along jobs_claim_light, which holds no heavy job.
 -- Locks: queued jobs that nobody else has locked.
--- Called by: _pick, _wanted_limit_slots.
+-- Called by: _pick, _wanted_permits.
 
 begin;
 

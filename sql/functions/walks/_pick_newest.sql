@@ -4,7 +4,7 @@
 -- Guarantees: Walks backwards along jobs_claim, one band after another (first run_next, then each
 --   priority). After 32 bands it picks the rest in claim order, so that the cost is bounded.
 -- Locks: queued jobs that nobody else has locked.
--- Called by: _pick, _wanted_limit_slots.
+-- Called by: _pick, _wanted_permits.
 
 begin;
 

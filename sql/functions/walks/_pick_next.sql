@@ -4,7 +4,7 @@
 --   Passes over the jobs that this claim has picked before: skip locked does not skip its own
 --   locks. If the session keeps a floor (see _keep_floor), the walk starts there.
 -- Locks: queued jobs that nobody else has locked.
--- Called by: _pick, _pick_newest, _wanted_limit_slots.
+-- Called by: _pick, _pick_newest, _wanted_permits.
 
 begin;
 

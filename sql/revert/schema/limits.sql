@@ -2,6 +2,7 @@
 
 begin;
 
+drop table qwf.limit_starts;
 drop table qwf.limit_slots;
 drop table qwf.limits;
 

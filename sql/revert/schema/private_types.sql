@@ -2,6 +2,7 @@
 
 begin;
 
+drop type _qwf.given_options;
 drop type _qwf.found;
 drop type _qwf.run_filter;
 drop type _qwf.job_filter;
@@ -17,6 +18,7 @@ drop type _qwf.transition;
 drop type _qwf.report;
 drop type _qwf.floor;
 drop type _qwf.band;
+drop type _qwf.permit;
 drop type _qwf.picked;
 drop type _qwf.claim_terms;
 drop type _qwf.resolution;

@@ -2,6 +2,7 @@
 
 begin;
 
+drop type qwf.missing_option;
 drop type qwf.started;
 drop type qwf.run_verdict;
 drop type qwf.job_verdict;

@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(7);
 
 select throws_ok($$ select qwf.create_queue('q', lease => '0.5 s') $$, 'QW005', null,
   'a lease too short to renew');
@@ -11,6 +11,8 @@ select throws_ok($$ select qwf.create_queue('q', retention => '-1 day') $$, 'QW0
   'a negative retention');
 select throws_ok($$ select qwf.create_queue('q', retention => '1001 years') $$, 'QW005', null,
   'more than 1000 years');
+select throws_ok($$ select qwf.create_queue('q', on_failure => 'continue') $$, 'QW005', null,
+  'on_failure continue, which is for nodes');
 select qwf_test.explains($$ select qwf.create_queue('q', lease => '0.5 s') $$, '%00:00:00.5%',
   'the error names it');
 

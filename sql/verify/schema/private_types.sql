@@ -6,6 +6,7 @@ select null::_qwf.problem;
 select null::_qwf.resolution;
 select null::_qwf.claim_terms;
 select null::_qwf.picked;
+select null::_qwf.permit;
 select null::_qwf.band;
 select null::_qwf.floor;
 select null::_qwf.report;

@@ -11,7 +11,10 @@ from qwf_agent.web.database import Look
 from qwf_agent.web.page import Data, NotFoundError, Page
 
 LIMITS = """
-select l.name, l.max_running, l.created_at, coalesce(s.held, '[]') as held
+select l.name, l.max_running, l.starts, l.per, l.created_at, coalesce(s.held, '[]') as held,
+  (select count(*) from qwf.limit_starts t
+    where t.limit_name = l.name and t.used_at > qwf.now() - l.per and t.place <= l.starts
+  ) as started
 from qwf.limits l
 left join lateral (
   select jsonb_agg(jsonb_build_object('slot', s.slot, 'job', j.id, 'task', j.task,

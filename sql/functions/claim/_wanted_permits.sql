@@ -1,14 +1,15 @@
--- Deploy qwf:functions/claim/_wanted_limit_slots
--- Purpose: Returns how many slots of each limit a claim would use if no rival took any.
+-- Deploy qwf:functions/claim/_wanted_permits
+-- Purpose: Returns how many permits of each limit a claim would use if no rival took any.
 -- Guarantees: Locks the jobs without a limit already: a job that a rival holds must not count ahead
 --   of a limited one behind it, however long the rival holds it. Costs one index probe for each
---   limit that has queued jobs in the queue, however many jobs wait for a full limit.
+--   limit that has queued jobs in the queue, however many jobs wait for a full
+--   limit, or for one whose rate is used up.
 -- Locks: the next queued jobs without a limit that nobody else has locked.
--- Called by: _lock_limit_slots.
+-- Called by: _lock_wanted_permits.
 
 begin;
 
-create function _qwf.wanted_limit_slots(
+create function _qwf.wanted_permits(
   p_queue text, p_worker qwf.workers, p_now timestamptz, p_count int, p_light_only boolean,
   p_at_most jsonb)
 returns table (limit_name text, wanted int)
@@ -33,7 +34,7 @@ begin
     from waiting w
     where w.name is not null
   ), room as (
-    select l.name, least((p_at_most ->> l.name)::int, f.free - a.above)::int as slots
+    select l.name, least((p_at_most ->> l.name)::int, f.free - a.above, r.ready)::int as permits
     from waiting w
     join qwf.limits l on l.name = w.name
     cross join lateral (select count(*) as above from qwf.limit_slots s
@@ -42,13 +43,17 @@ begin
       select from qwf.limit_slots s
       where s.limit_name = l.name and s.slot <= l.max_running and s.job_id is null
       limit p_count + a.above) s) f
+    cross join lateral (select case when l.starts > 0 then count(*) end as ready from (
+      select from qwf.limit_starts t
+      where t.limit_name = l.name and t.used_at <= p_now - l.per and t.place <= l.starts
+      order by t.used_at limit p_count) t) r
   ), candidate as (
     select j.id, j.limit_by, j.run_next, j.priority, j.position, j.required_model as model
     from (
       select l.*
       from room r
-      cross join lateral _qwf.peek(p_queue, r.name, p_worker, p_now, r.slots, p_light_only) l
-      where r.slots > 0
+      cross join lateral _qwf.peek(p_queue, r.name, p_worker, p_now, r.permits, p_light_only) l
+      where r.permits > 0
       union all
       select f.* from qwf.jobs f
       where f.id = any (array(select p.id from unnest(v_unlimited) p))
