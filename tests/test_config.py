@@ -165,7 +165,7 @@ def test_a_group_of_its_owner_alone_may_write(above: Path, monkeypatch: pytest.M
         ("[agents]\nslots = 3", r"unknown key 'agents': did you mean 'agent'\?"),
         (
             "slots = 3",
-            r"unknown key 'slots': use one of dsn, cells, agent, server, web; the .*\[agent\]",
+            r"unknown key 'slots': use one of dsn, read-dsn, cells, agent, .*; the .*\[agent\]",
         ),
         ("agent = 3", "agent is not a table"),
         ("cells = 3", "cells is not a table"),
@@ -314,3 +314,19 @@ def test_home_is_in_the_users_unless_it_is_set(
     monkeypatch.delenv("QWF_HOME")
     monkeypatch.setenv("HOME", "/somewhere")
     assert config.home() == Path("/somewhere/.qwf")
+
+
+def test_commands_that_read_find_a_standby(
+    nothing_set: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in qwf.toml is that of the database beside it, and of no other."""
+    (nothing_set / "qwf.toml").write_text('dsn = "host=main"\nread-dsn = "host=copy"\n')
+    assert (config.find_dsn(), config.find_dsn_to_read()) == ("host=main", "host=copy")
+    monkeypatch.setenv("QWF_DSN", "host=other")
+    assert config.find_dsn_to_read() == "host=other"
+    monkeypatch.setenv("QWF_READ_DSN", "host=others-copy")
+    assert (config.find_dsn(), config.find_dsn_to_read()) == ("host=other", "host=others-copy")
+    assert config.find_dsn_to_read("host=flag") == "host=flag"
+    monkeypatch.setenv("QWF_READ_DSN", "nonsense")
+    with pytest.raises(config.ConfigError, match="QWF_READ_DSN is not a Postgres address"):
+        config.find_dsn_to_read()

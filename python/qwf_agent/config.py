@@ -35,7 +35,8 @@ LOCATION_VARIABLES = {
     "PGDATABASE": "dbname",
 }
 VARIABLES = (
-    *("QWF_DSN", "QWF_CELLS", "QWF_CONFIG", "QWF_HOME", "QWF_DEBUG", "QWF_LINK_SECRET"),
+    *("QWF_DSN", "QWF_READ_DSN", "QWF_CELLS", "QWF_CONFIG", "QWF_HOME", "QWF_DEBUG"),
+    "QWF_LINK_SECRET",
     # the options of the agent
     *("QWF_QUEUE", "QWF_SLOTS", "QWF_APP", "QWF_NODES", "QWF_ALLOW_COMMANDS", "QWF_HOST"),
     *("QWF_GPU", "QWF_VRAM_MB", "QWF_MAX_RSS", "QWF_CGROUP", "QWF_LABEL", "QWF_RANK"),
@@ -46,7 +47,7 @@ VARIABLES = (
     *("QWF_JOB_ID", "QWF_RUN_ID", "QWF_NODE_ID", "QWF_ATTEMPT", "QWF_OUT", "QWF_INPUTS"),
     *("QWF_OUTPUT",),
 )
-KEYS = ("dsn", "cells", "agent", "server", "web")  # of qwf.toml
+KEYS = ("dsn", "read-dsn", "cells", "agent", "server", "web")  # of qwf.toml
 WEB_KEYS = ("people",)  # of [web]
 
 _logger = logging.getLogger(__name__)
@@ -110,6 +111,26 @@ def find_address(flag: str | None = None) -> tuple[str, str]:
     return left_by_up, str(home() / "address")
 
 
+def find_dsn_to_read(flag: str | None = None) -> str:
+    """The database for a command that only reads, as a libpq address: a standby, if one is named.
+
+    The first of: `flag`, QWF_READ_DSN, and the address that `find_dsn` finds; if that is `dsn` in
+    qwf.toml, then `read-dsn` beside it. Raises ConfigError.
+    """
+    if flag is None and os.environ.get("QWF_READ_DSN"):
+        return read_dsn(os.environ["QWF_READ_DSN"], "QWF_READ_DSN")
+    if flag is None and not _is_named_by_variable():
+        configured = load_toml().get("read-dsn")
+        if configured is not None:
+            return read_dsn(str(configured), "read-dsn in qwf.toml")
+    return find_dsn(flag)
+
+
+def _is_named_by_variable() -> bool:
+    """Whether a variable says where the database is, so that no address in qwf.toml counts."""
+    return any(os.environ.get(name) for name in ("QWF_DSN", "DATABASE_URL", *LOCATION_VARIABLES))
+
+
 def find_cells() -> dict[str, str]:
     """The databases that commands go to if there are several: names and addresses.
 
@@ -125,7 +146,7 @@ def find_cells() -> dict[str, str]:
         if len({name for name, _, _ in words}) < len(words):
             raise ConfigError("QWF_CELLS: a name stands twice")
         cells = {name: dsn for name, _, dsn in words}
-    elif any(os.environ.get(name) for name in ("QWF_DSN", "DATABASE_URL", *LOCATION_VARIABLES)):
+    elif _is_named_by_variable():
         return {}
     else:
         cells = load_toml().get("cells", {})

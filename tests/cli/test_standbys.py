@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import signal
-import subprocess
 from collections.abc import Iterator
 
 import psycopg
 import pytest
 from psycopg import sql
-from psycopg.conninfo import make_conninfo
 from psycopg.rows import DictRow, dict_row
 
 from qwf_agent import embedded
 from qwf_agent.cli.doctor import standbys
 from qwf_agent.cli.doctor.findings import Finding
 from support.harness import until
-from support.servers import SETTINGS, Server, own_server, temporary_folder
+from support.servers import Server, own_server
+from support.standby import standby_of
 
 Db = psycopg.Connection[DictRow]
 # This session and those that serve standbys have the settings that the server started with.
@@ -47,29 +43,8 @@ def db(primary: Server) -> Iterator[Db]:
 @pytest.fixture(scope="module")
 def standby(primary: Server) -> Iterator[embedded.Cluster]:
     """A standby with a slot, called `near`."""
-    binaries, folder = embedded.binaries(), temporary_folder()
-    data = folder / "data"
-    address = make_conninfo(primary.dsn("postgres"), application_name="near", dbname="")
-    backup = [binaries / "pg_basebackup", "--dbname", address, "--pgdata", data]
-    words = ["--write-recovery-conf", "--create-slot", "--slot", "near", "--checkpoint", "fast"]
-    subprocess.run([*backup, *words], check=True, capture_output=True)
-    owner = primary._own().data.stat()
-    for path in (data, *data.rglob("*")):
-        os.chown(path, owner.st_uid, owner.st_gid)
-    running = embedded.Cluster(binaries, data)
-    try:
-        running.start(SETTINGS)
-        with psycopg.connect(primary.dsn("postgres"), autocommit=True) as conn:
-            streams = "select from pg_stat_replication where state = 'streaming'"
-            until(lambda: conn.execute(streams).fetchone() is not None, "the standby")
+    with standby_of(primary, "near") as running:
         yield running
-    finally:
-        running.stop(signal.SIGQUIT)
-        shutil.rmtree(folder)
-        with psycopg.connect(primary.dsn("postgres"), autocommit=True) as conn:
-            gone = "select not active from pg_replication_slots where slot_name = 'near'"
-            until(lambda: conn.execute(gone).fetchone() == (True,), "the end of the standby")
-            conn.execute("select pg_drop_replication_slot('near')")
 
 
 def found(db: Db) -> list[Finding]:

@@ -28,12 +28,12 @@ from qwf_agent.cli.top.app import Top
 from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
 from qwf_agent.cli.top.fleet import Fleet
 from support.poison import JSON, fill
+from support.screens import screen, until
 from support.servers import Server
 from support.welcome import OPTIONS, Cli
 
 Db = psycopg.Connection[Any]
 Screen = Callable[[Pilot[None]], Awaitable[None]]
-PATIENCE = 60.0
 SIZES = [(80, 24), (160, 50)]
 
 
@@ -56,7 +56,11 @@ def fleet(dsn: str, db: Db) -> Iterator[Fleet]:
     card = {"id": 0, "use_pct": 97, "vram_used_mb": 1024, "vram_total_mb": 4096}
     sample = {"cpu_percent": 43, "ram_percent": 61, "ram_total_mb": 24000, "gpus": [card]}
     db.execute("select qwf.report_metrics('box-a', %s)", (Jsonb(sample),))
-    with Fleet(lambda: connection.connect(dsn, notices=False)) as found:
+
+    def connect() -> connection.Connection:
+        return connection.connect(dsn, notices=False)
+
+    with Fleet(connect, connect) as found:
         yield found
 
 
@@ -128,14 +132,6 @@ def drive(fleet: Fleet, size: tuple[int, int], script: Screen) -> None:
     asyncio.run(run())
 
 
-async def until(pilot: Pilot[None], condition: Callable[[], Any]) -> None:
-    """Wait, with a deadline, until a thread makes the condition true."""
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        await pilot.pause(0.05)
-
-
 def table(pilot: Pilot[None], name: str) -> DataTable[Any]:
     return pilot.app.query_one(f"#{name}", DataTable)
 
@@ -146,12 +142,6 @@ def shown(pilot: Pilot[None], name: str) -> str:
     return "\n".join(
         " ".join(str(cell) for cell in rows.get_row_at(n)) for n in range(rows.row_count)
     )
-
-
-def screen(pilot: Pilot[None]) -> list[str]:
-    """The lines of the screen as drawn."""
-    strips = pilot.app.screen._compositor.render_strips()
-    return ["".join(segment.text for segment in strip) for strip in strips]
 
 
 @pytest.mark.parametrize("size", SIZES)

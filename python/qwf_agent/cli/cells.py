@@ -12,7 +12,7 @@ import psycopg
 from rich.console import RenderableType
 
 from qwf_agent import config
-from qwf_agent.cli import cell_routing, connection, draw, errors, known_names, output
+from qwf_agent.cli import cell_routing, connection, draw, errors, known_names, output, standby
 from qwf_agent.exit_codes import NO_DATABASE
 
 
@@ -66,7 +66,7 @@ def listed(*, alone: str | None = None) -> Callable[[Callable[..., Any]], Callab
     """
 
     def decorate(command: Callable[..., Listing | None]) -> Callable[..., Any]:
-        @connection.dsn_option
+        @connection.dsn_to_read_option
         @connection.cell_option
         @output.json_option
         @functools.wraps(command)
@@ -77,7 +77,10 @@ def listed(*, alone: str | None = None) -> Callable[[Callable[..., Any]], Callab
             if cells:
                 _show_all(command, cells, options)
                 return
-            with connection.connect_to_cell(dsn, cell, None) as conn:
+            reads = not (alone and options[alone])
+            with connection.connect_to_cell(dsn, cell, None, reads=reads) as conn:
+                if reads:
+                    standby.warn(conn)
                 found = connection.call_command(command, conn, **options)
                 if found is not None and not found.rows:
                     known_names.note_unseen(conn, **found.asked)
@@ -98,6 +101,7 @@ def _show_all(
     for name, conn, _, _ in cell_routing.answering(cells, connection.connect, down):
         with conn:
             try:
+                standby.warn(conn)
                 found = connection.call_command(command, conn, **options)
             except psycopg.OperationalError as error:
                 if not conn.broken:

@@ -15,7 +15,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb, set_json_loads
 
 from qwf_agent import config, migrate
-from qwf_agent.cli import cell_routing, errors, values
+from qwf_agent.cli import cell_routing, errors, standby, values
 from qwf_agent.cli.draw.visible import visible
 from qwf_agent.migrate import trust
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 Connection = psycopg.Connection[DictRow]
-dsn_option = click.option(
-    "--dsn",
-    metavar="URL",
-    help="Database. Default: QWF_DSN, DATABASE_URL, PG*, or the server `qwf up` started.",
+WHERE = "QWF_DSN, DATABASE_URL, PG*, or the server `qwf up` started."
+dsn_option = click.option("--dsn", metavar="URL", help=f"Database. Default: {WHERE}")
+dsn_to_read_option = click.option(
+    "--dsn", metavar="URL", help=f"Database. Default: QWF_READ_DSN (a standby), {WHERE}"
 )
 cell_option = click.option(
     "--cell", metavar="NAME", help="One of the databases of QWF_CELLS. Default: by id or key."
@@ -123,11 +123,32 @@ def connect_unchecked(dsn: str | None, *, notices: bool = True) -> Connection:
 def database(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give the command a connection as its first argument, and the options --dsn and --cell."""
 
-    @dsn_option
+    return dsn_option(_connected(command, lambda options: False))
+
+
+def database_to_read(
+    *, unless: str | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Do what `database` does, for a command that only reads: a standby answers it, if one is
+    named. With the option `unless` it writes, too."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        reads = _connected(command, lambda options: not (unless and options[unless]))
+        return dsn_to_read_option(reads)
+
+    return decorate
+
+
+def _connected(
+    command: Callable[..., Any], reads: Callable[[Mapping[str, Any]], bool]
+) -> Callable[..., Any]:
     @cell_option
     @functools.wraps(command)
     def connected(*args: Any, dsn: str | None, cell: str | None, **options: Any) -> Any:
-        with connect_to_cell(dsn, cell, options.get("key")) as conn:
+        only_reads = reads(options)
+        with connect_to_cell(dsn, cell, options.get("key"), reads=only_reads) as conn:
+            if only_reads:
+                standby.warn(conn)
             return call_command(command, conn, *args, **options)
 
     return connected
@@ -143,18 +164,23 @@ def call_command(command: Callable[..., Any], conn: Connection, *args: Any, **op
         return command(conn, *args, **read)
     except psycopg.errors.LockNotAvailable:
         errors.fail(BLOCKED, BLOCKED_HINT, details=blockers(conn))
+    except psycopg.Error as error:
+        standby.explain(conn, error)
 
 
-def connect_to_cell(dsn: str | None, cell: str | None, key: str | None) -> Connection:
+def connect_to_cell(
+    dsn: str | None, cell: str | None, key: str | None, *, reads: bool = False
+) -> Connection:
     """Connect to the database that the command is for: that of `dsn` or `cell`, else the cell of
-    its ids or of the key of something new, else the only one."""
+    its ids or of the key of something new, else the only one. For a command that only reads, that
+    is a standby, if one is named."""
     if dsn is not None and cell is not None:
         raise click.UsageError("--dsn and --cell exclude each other")
     cells = {} if dsn is not None else config.find_cells()
     if cell is not None:
         return connect(cell_routing.named(cells, cell))
     if not cells:
-        return connect(dsn)
+        return connect(config.find_dsn_to_read(dsn) if reads else dsn)
     ids = cell_routing.ids_of(click.get_current_context())
     return cell_routing.open_for(cells, connect, ids, key)
 

@@ -12,7 +12,7 @@ import click
 import psycopg
 from rich.live import Live
 
-from qwf_agent.cli import arguments, commands, connection, draw, errors, output, server_log
+from qwf_agent.cli import arguments, commands, connection, draw, errors, output, server_log, standby
 from qwf_agent.cli.connection import Connection
 from qwf_agent.exit_codes import INTERRUPTED
 
@@ -30,6 +30,7 @@ where f.run_id = %s
 order by j.node_idx desc nulls last, f.job_id desc, f.file_no
 limit %s
 """
+NO_LIVE_LOG = f"the live log is {standby.ABSENT}: what an attempt prints comes when it has ended"
 COMPARED = 4096  # characters of the printed end, to find it again in the whole log
 
 give_up = click.option(
@@ -90,7 +91,7 @@ def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
     metavar="N",
     help="Which attempt. Default: the newest.",
 )
-@connection.database
+@connection.database_to_read(unless="follow")
 def logs(
     conn: Connection, job: int | None, server: str | None, follow: bool, lines: int | None,
     attempt: int | None,
@@ -252,12 +253,15 @@ def _follow_log(conn: Connection, job: int) -> int:
     """Print the body's output as it comes until the job is over; state to standard error."""
     printed = Printed()
     shown: tuple[Any, ...] = ()
+    live_here = not standby.is_one(conn)
+    if not live_here:
+        click.echo(f"note: {NO_LIVE_LOG}", err=True)
     try:
         while True:
-            live = connection.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
+            live = _live_log(conn, job) if live_here else None
             row = connection.call(conn, "result", job_id=job)
             _print_ended(conn, row, printed)
-            if live["tail"] is not None and live["attempt"] > printed.ended:
+            if live and live["tail"] is not None and live["attempt"] > printed.ended:
                 printed.print_live(live["attempt"], live["end_offset"], live["tail"])
             if (state := _visible_state(row)) != shown:
                 click.echo(draw.visible(_state_line(row)), err=True)
@@ -268,6 +272,10 @@ def _follow_log(conn: Connection, job: int) -> int:
     except KeyboardInterrupt:
         _interrupted("job", job)
     return 0
+
+
+def _live_log(conn: Connection, job: int) -> dict[str, Any]:
+    return connection.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
 
 
 class Printed:

@@ -14,7 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from qwf_agent import config
-from qwf_agent.cli import connection, errors
+from qwf_agent.cli import connection, errors, standby
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw.visible import visible
 
@@ -33,11 +33,13 @@ class ColumnMetric:
 
 @dataclass(frozen=True)
 class MetricGroup:
-    """Metrics that one query returns, with one sample per row."""
+    """Metrics that one query returns, with one sample per row. `on_standby`: whether a standby
+    knows them; what it cannot know are unlogged tables and what vacuum sees."""
 
     query: Any
     labels: tuple[str, ...]
     metrics: tuple[ColumnMetric, ...]
+    on_standby: bool = True
 
 
 def _number(name: str) -> str:
@@ -204,6 +206,7 @@ GROUPS = (
             ColumnMetric("qwf_live_rows", "live", "Rows, by the server's statistics."),
             ColumnMetric("qwf_table_bytes", "bytes", "Size on disk, with indexes."),
         ),
+        on_standby=False,
     ),
     MetricGroup(
         "select coalesce(max(date_part('epoch', clock_timestamp() - xact_start)), 0) as age"
@@ -215,6 +218,7 @@ GROUPS = (
                 "qwf_oldest_snapshot_seconds", "age", "Age of the oldest open transaction."
             ),
         ),
+        on_standby=False,
     ),
     MetricGroup(
         "select distinct on (host) host, cpu_percent / 100 as cpu,"
@@ -228,6 +232,7 @@ GROUPS = (
             ColumnMetric("qwf_host_memory_bytes", "total", "Memory of the box."),
             ColumnMetric("qwf_host_swap_used_bytes", "swap", "Swap in use."),
         ),
+        on_standby=False,
     ),
     MetricGroup(
         f"select h.host, g ->> 'id' as gpu, {_number('use_pct')} / 100 as use,"  # noqa: S608
@@ -242,6 +247,7 @@ GROUPS = (
             ColumnMetric("qwf_gpu_memory_used_bytes", "used", "Memory of the card in use."),
             ColumnMetric("qwf_gpu_memory_bytes", "total", "Memory of the card."),
         ),
+        on_standby=False,
     ),
 )
 
@@ -269,7 +275,14 @@ class FleetCollector(Collector):
         try:
             if self._conn is None or self._conn.closed:
                 self._conn = self._connect()
+            found = standby.find(self._conn)
+            yield GaugeMetricFamily("qwf_standby", "1 if a standby answered.", found is not None)
+            if found is not None:
+                about = "How old the figures may be; +Inf if that is not known."
+                yield GaugeMetricFamily("qwf_standby_behind_seconds", about, found.behind_s)
             for group in GROUPS:
+                if found is not None and not group.on_standby:
+                    continue
                 try:
                     yield from _metrics(group, connection.many(self._conn, group.query))
                 except psycopg.Error as error:
@@ -301,19 +314,20 @@ def _metrics(group: MetricGroup, rows: Sequence[dict[str, Any]]) -> Iterator[Met
     metavar="[ADDRESS]:PORT",
     help="Serve over HTTP until interrupted. ADDRESS defaults to 127.0.0.1; 0.0.0.0: for all.",
 )
-@connection.dsn_option
+@connection.dsn_to_read_option
 def metrics(listen: str | None, dsn: str | None) -> None:
     """Print or serve metrics of the fleet for Prometheus.
 
     One server is enough for the whole fleet: everything is read from the database. It asks for no
-    password, and its figures name hosts, queues and tasks.
+    password, and its figures name hosts, queues and tasks. A standby (QWF_READ_DSN) does not know
+    the load of boxes, the sizes of tables and old transactions: for these, name the primary.
 
     \b
     Example:  qwf metrics | grep qwf_queue
               qwf metrics --listen :9187          (for this box only)
               qwf metrics --listen 0.0.0.0:9187   (for every box that can connect)
     """
-    address = config.find_dsn(dsn)
+    address = config.find_dsn_to_read(dsn)
 
     def connect() -> Connection:
         conn = connection.connect(address)

@@ -107,7 +107,7 @@ def runs(
 @click.command()
 @click.argument("run", type=arguments.ID)
 @output.json_option
-@connection.database
+@connection.database_to_read()
 def show(conn: Connection, run: int, as_json: bool) -> None:
     """Show the steps and nodes of a RUN.
 
@@ -174,7 +174,7 @@ def jobs(
     help="Print the whole error and log of this attempt.",
 )
 @output.json_option
-@connection.database
+@connection.database_to_read()
 def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
     """Show a JOB: its history, errors, log and files.
 
@@ -205,7 +205,7 @@ def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
 @click.command()
 @click.argument("job", type=arguments.ID)
 @output.json_option
-@connection.database
+@connection.database_to_read()
 def why(conn: Connection, job: int, as_json: bool) -> None:
     """Explain why a JOB is not running.
 

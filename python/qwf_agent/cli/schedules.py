@@ -29,7 +29,7 @@ COLUMNS = ("name", "what", "when", "state", "next", "last", "error")
 
 @click.command()
 @output.json_option
-@connection.database
+@connection.database_to_read()
 def schedules(conn: Connection, as_json: bool) -> None:
     """List the schedules, next due first.
 

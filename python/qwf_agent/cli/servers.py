@@ -30,7 +30,7 @@ from qwf.worker_controls c where c.host_label = %s and c.queue = %s
 @click.option("--host", metavar="HOST", help="Only those on this box.")
 @click.option("--queue", metavar="QUEUE", help="Only those of this queue.")
 @output.json_option
-@connection.database
+@connection.database_to_read()
 def servers(conn: Connection, host: str | None, queue: str | None, as_json: bool) -> None:
     """List the model servers: what each serves, and what it does.
 

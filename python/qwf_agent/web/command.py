@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qwf_agent import config
-from qwf_agent.cli import connection, links
+from qwf_agent.cli import connection, links, standby
 
 if TYPE_CHECKING:
     from qwf_agent.web.access import Access
@@ -81,7 +81,9 @@ def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: An
     except ModuleNotFoundError as error:
         raise config.ConfigError(f"{NEEDED} ({error.name} is missing)") from None
     where = config.find_dsn(dsn)
-    connection.connect(where).close()
+    with connection.connect(where) as conn:
+        if standby.is_one(conn):
+            raise config.ConfigError(f"{standby.NO_WRITES}: {standby.USE_THE_PRIMARY}")
     token = secrets.token_urlsafe(32)
     who = _access(where, token, host, options)
     hosts = (*access.LOCAL_HOSTS, host, f"[{host}]", *options["names"])

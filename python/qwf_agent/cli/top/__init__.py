@@ -11,7 +11,7 @@ from qwf_agent.cli import connection, errors
 
 
 @click.command()
-@connection.dsn_option
+@connection.dsn_to_read_option
 @click.option(
     "--every", type=click.FloatRange(0.2, 60), default=1.0, show_default=True, metavar="SECONDS",
     help="Time between updates.",
@@ -20,17 +20,20 @@ def top(dsn: str | None, every: float) -> None:
     """Watch queues, boxes, jobs, failures and questions live.
 
     The keys for the selected row are shown at the bottom: cancel, retry, answer, switch workers on
-    and off.
+    and off. With QWF_READ_DSN, it reads from that standby, and the keys act on the primary.
 
     \b
     Example:  qwf top
     """
-    address = config.find_dsn(dsn)
+    address = config.find_dsn_to_read(dsn)
     if not (sys.stdout.isatty() and sys.stdin.isatty()):
         errors.fail("qwf top needs a terminal", "for programs: qwf queues --json, qwf metrics")
     from qwf_agent.cli.top.app import Top
     from qwf_agent.cli.top.fleet import Fleet
 
-    with Fleet(lambda: connection.connect(address, notices=False)) as fleet:
+    with Fleet(
+        lambda: connection.connect(address, notices=False),
+        lambda: connection.connect(dsn, notices=False),
+    ) as fleet:
         fleet.look()  # without a database or schema, fail as every command does
         Top(fleet, every).run()

@@ -17,7 +17,7 @@ from textual.containers import Container
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher, DataTable, Footer, Static, Tab, Tabs
 
-from qwf_agent.cli import draw
+from qwf_agent.cli import draw, standby
 from qwf_agent.cli.top import panels
 from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
 from qwf_agent.cli.top.fleet import Fleet, Rows, Snapshot, reason
@@ -148,11 +148,15 @@ class Top(App[None]):
         seen = self._seen
         lines = 3 if self.size.height < LOW else 10
         head = panels.headline(seen.queues, seen.questions, seen.failed, self._trouble)
+        if seen.standby is not None and not self._trouble:
+            head.append(seen.standby.warning or "standby", "magenta")
+            head.append("   ")
         if self._frozen:
             head.append("frozen", "reverse")
         self.query_one("#headline", Static).update(head)
         self.query_one("#queues", Static).update(panels.queues(seen.queues, lines))
-        boxes = panels.hosts(seen.hosts, seen.workers, seen.servers, lines + 2)
+        unknown = "no metrics" if seen.standby is None else f"load: {standby.ABSENT}"
+        boxes = panels.hosts(seen.hosts, seen.workers, seen.servers, lines + 2, unknown)
         self.query_one("#hosts", Static).update(draw.Visible(boxes))
         for name, rows in (
             ("running", seen.running),

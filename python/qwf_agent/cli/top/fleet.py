@@ -1,4 +1,4 @@
-"""Reads and changes for `qwf top`, over one connection, one at a time."""
+"""Reads and changes for `qwf top`, each over a connection of its own, one at a time."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import psycopg
 
-from qwf_agent.cli import answer, arguments, connection
+from qwf_agent.cli import answer, arguments, connection, standby
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw import visible
+from qwf_agent.cli.standby import Standby
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -61,8 +62,9 @@ QUESTIONS = "select * from qwf.find_inputs()"
 
 @dataclass
 class Snapshot:
-    """The fleet at one moment."""
+    """The fleet at one moment, read from a primary or a standby."""
 
+    standby: Standby | None = None
     queues: Rows = field(default_factory=list)
     workers: Rows = field(default_factory=list)
     hosts: Rows = field(default_factory=list)
@@ -73,15 +75,18 @@ class Snapshot:
 
 
 class Fleet:
-    """The fleet, over one connection that is opened again when it is lost.
+    """The fleet, over a connection to read and, from the first change on, one to change. Both are
+    opened again when they are lost.
 
-    Its methods block, and one at a time uses the connection. They raise psycopg.Error, and
+    Its methods block, and one at a time uses a connection. They raise psycopg.Error, and
     ClickException for what cannot be done.
     """
 
-    def __init__(self, connect: Callable[[], Connection]) -> None:
-        self._connect = connect
-        self._conn: Connection | None = None
+    def __init__(
+        self, connect_to_read: Callable[[], Connection], connect: Callable[[], Connection]
+    ) -> None:
+        self._read_from = _Link(connect_to_read)
+        self._change_over = _Link(connect)
         self._one_at_a_time = threading.Lock()
 
     def __enter__(self) -> Fleet:
@@ -93,17 +98,19 @@ class Fleet:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
-        if self._conn is not None:
-            self._conn.close()
+        self._read_from.close()
+        self._change_over.close()
 
     def look(self) -> Snapshot:
-        """Read a snapshot."""
+        """Read a snapshot. A standby has no load of boxes."""
         with self._one_at_a_time:
-            conn = self._connection()
+            conn = self._read_from.connection()
+            found = standby.find(conn)
             return Snapshot(
+                standby=found,
                 queues=_read(conn, QUEUES),
                 workers=_read(conn, WORKERS),
-                hosts=_read(conn, HOSTS),
+                hosts=_read(conn, HOSTS) if found is None else [],
                 servers=_read(conn, SERVERS),
                 running=_read(conn, RUNNING),
                 failed=_read(conn, FAILED),
@@ -113,7 +120,7 @@ class Fleet:
     def job(self, job: int) -> tuple[dict[str, Any], Rows, Rows]:
         """A job, its attempts and its events."""
         with self._one_at_a_time:
-            conn = self._connection()
+            conn = self._read_from.connection()
             found = _read(conn, "select * from qwf.job_details where id = %s", (job,))
             if not found:
                 raise click.ClickException(f"job {job} is not there any more")
@@ -146,30 +153,44 @@ class Fleet:
     def answer(self, question: dict[str, Any], text: str) -> None:
         """Answer a question with what a person typed."""
         value = answer.parse_answer([question], text)
-        with self._one_at_a_time:
-            conn = self._connection()
-            with _naming_blockers(conn):
-                answer.answer_question(conn, question, value)
+        with self._one_at_a_time, self._changing() as conn:
+            answer.answer_question(conn, question, value)
 
     def _call(self, function: str, **arguments: Any) -> None:
-        with self._one_at_a_time:
-            conn = self._connection()
-            with _naming_blockers(conn):
-                connection.call(conn, function, **arguments)
+        with self._one_at_a_time, self._changing() as conn:
+            connection.call(conn, function, **arguments)
 
-    def _connection(self) -> Connection:
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[Connection]:
+        """The connection to change; what Postgres refuses is said in words for people."""
+        conn = self._change_over.connection()
+        try:
+            yield conn
+        except psycopg.errors.LockNotAvailable:
+            lines = [connection.BLOCKED, *connection.blockers(conn)]
+            raise click.ClickException("\n".join(lines)) from None
+        except psycopg.Error as error:
+            if not standby.refused(conn, error):
+                raise
+            lines = [standby.NO_WRITES, standby.USE_THE_PRIMARY]
+            raise click.ClickException("\n".join(lines)) from None
+
+
+class _Link:
+    """A connection that is opened when it is first used, and again when it is lost."""
+
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self._connect = connect
+        self._conn: Connection | None = None
+
+    def connection(self) -> Connection:
         if self._conn is None or self._conn.closed or self._conn.broken:
             self._conn = self._connect()
         return self._conn
 
-
-@contextlib.contextmanager
-def _naming_blockers(conn: Connection) -> Iterator[None]:
-    try:
-        yield
-    except psycopg.errors.LockNotAvailable:
-        lines = [connection.BLOCKED, *connection.blockers(conn)]
-        raise click.ClickException("\n".join(lines)) from None
+    def close(self) -> None:
+        if self._conn is not None:
+            self._conn.close()
 
 
 def _read(conn: Connection, query: LiteralString, params: tuple[Any, ...] = ()) -> Rows:
