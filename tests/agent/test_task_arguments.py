@@ -181,6 +181,7 @@ def right(conn: psycopg.Connection, other: psycopg.AsyncConnection) -> None:
 def producer(conn: psycopg.Connection, other: psycopg.AsyncConnection) -> None:
     numbers: list[int] = jobs.enqueue_many(conn, (send_email.job(to=to) for to in "ab"))
     job = jobs.wait(conn, numbers[0], timeout=timedelta(minutes=1), on_change=print)
+    job = jobs.wait(conn, numbers[0], timeout="1 min")
     if job.check().state == "completed":
         job.output["sent_to"]
     jobs.answer(conn, numbers[0], "retry", by="Ada")
@@ -219,7 +220,7 @@ WRONG = [
     "jobs.enqueue_many(other, [send_email.job('a')])",
     "jobs.enqueue_many_async(conn, [send_email.job('a')])",
     "jobs.wait(conn, '7')",
-    "jobs.wait(conn, 7, timeout=5)",
+    "jobs.wait(conn, 7, timeout=[5])",
     "jobs.wait(other, 7)",
     "jobs.wait_async(conn, 7)",
     "jobs.status(conn, 7).stat",
