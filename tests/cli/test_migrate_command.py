@@ -35,13 +35,18 @@ def test_deploys_shows_verifies_and_reverts(qwf: Cli, empty_dsn: str) -> None:
 
 def test_a_deploy_says_which_cell_the_database_is(qwf: Cli, dsn: str) -> None:
     deploy = ("migrate", "deploy", "--dsn", dsn)
+    announced = qwf(*deploy, "--cell", "3/16", "--dry-run")
+    assert (announced.exit_code, announced.stdout) == (1, "+ cell 3/16\n1 change to deploy\n")
     done = qwf(*deploy, "--cell", "3/16")
     assert (done.exit_code, done.stdout) == (0, "up to date\nthis is cell 3 of 16\n")
     assert qwf("enqueue", "t", "--dsn", dsn).exit_code == 0
-    refused = qwf(*deploy, "--cell", "4/16")
-    assert refused.exit_code == 1
-    assert "given out ids" in refused.stderr
-    assert "leave out --cell to keep it" in refused.stderr
+    assert qwf(*deploy, "--cell", "3/16", "--dry-run").stdout == "up to date\n"
+    for dry in ([], ["--dry-run"]):
+        refused = qwf(*deploy, "--cell", "4/16", *dry)
+        assert refused.exit_code == 1
+        assert "given out ids" in refused.stderr
+        assert "it is cell 3 of 16, not 4 of 16" in refused.stderr
+        assert "leave out --cell to keep it" in refused.stderr
     assert "numbered from 0" in qwf(*deploy, "--cell", "16/16").stderr
     for more in (("--to", "schema/jobs"), ("--plan", __file__)):
         assert qwf(*deploy, "--cell", "3/16", *more).exit_code == 2

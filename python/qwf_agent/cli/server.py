@@ -141,7 +141,7 @@ def deploy(
         raise click.UsageError("--cell needs the whole schema of the engine: no --plan, no --to")
     wanted = None if cell is None else migrate.read_cell(cell)
     if dry_run:
-        _list_missing(migrate.missing(config.find_dsn(dsn), to=to, plan=plan))
+        _list_missing(migrate.missing(config.find_dsn(dsn), to=to, plan=plan, cell=wanted))
     done = migrate.deploy(config.find_dsn(dsn), to=to, plan=plan, cell=wanted, say=_say(verbose))
     click.echo(f"{len(done)} changes deployed" if done else "up to date")
     if wanted is not None:
@@ -300,7 +300,8 @@ def _list_missing(missing: list[Status]) -> NoReturn:
         interrupted = change.state == UNVERIFIED
         click.echo(f"= {change.change}: interrupted earlier, to be verified" if interrupted
                    else f"+ {change.change}")  # fmt: skip
-    click.echo(f"{len(missing)} changes to deploy" if missing else "up to date")
+    number = "1 change" if len(missing) == 1 else f"{len(missing)} changes"
+    click.echo(f"{number} to deploy" if missing else "up to date")
     raise SystemExit(1 if missing else 0)
 
 

@@ -101,9 +101,15 @@ def deploy(
 
 
 def missing(
-    dsn: str = "", *, to: str | None = None, plan: Path | str | None = None, **connection: Any
+    dsn: str = "",
+    *,
+    to: str | None = None,
+    plan: Path | str | None = None,
+    cell: Cell | None = None,
+    **connection: Any,
 ) -> list[Status]:
-    """What `deploy` would deploy, and what it would verify because it was interrupted, in order.
+    """What `deploy` would deploy, and what it would verify because it was interrupted, in order; at
+    last the `cell`, if the database would become another one.
 
     Writes nothing and takes no lock, so another process may deploy meanwhile. Raises MigrateError
     for a database that `deploy` refuses.
@@ -119,11 +125,14 @@ def missing(
         database.refuse_unknown(chain, deployed)
         database.refuse_dropped(chain, deployed, there)
         database.refuse_foreign_schema(conn, chain, set(deployed))
-    return [
-        change
-        for place, change in enumerate(_states(chain, deployed))
-        if change.state == UNVERIFIED or (change.state == PENDING and place < until)
-    ]
+        found = [
+            change
+            for place, change in enumerate(_states(chain, deployed))
+            if change.state == UNVERIFIED or (change.state == PENDING and place < until)
+        ]
+        if cell is not None and (found or cell.is_new(conn)):
+            found.append(Status(f"cell {cell}", "", PENDING, None, ""))
+    return found
 
 
 def adopt(

@@ -5,11 +5,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
 
 from qwf_agent.migrate.plan import MigrateError, Script
 
 MOST_CELLS = 1024  # as in qwf.cell_for
 _SEQUENCES = ("qwf.runs_id_seq", "qwf.jobs_id_seq", "qwf.model_requests_id_seq")
+_GIVEN_OUT = """exists (
+      select from unnest('{qwf.runs_id_seq,qwf.jobs_id_seq,qwf.model_requests_id_seq}'::regclass[])
+        s (id)
+      where pg_sequence_last_value(s.id) is not null)"""
+_CELL = sql.SQL("select cell, cells, {} from qwf.cell()").format(sql.SQL(_GIVEN_OUT))
+_REFUSED = "this database has given out ids, which name its cell and can never change"
+_HINT = "leave out --cell to keep it; for cell {number}/{cells}, deploy to a new database"
 # Looks twice: first without a lock, so that a database at work is refused at once; then with locks
 # that every insert waits for before it takes an id.
 _TEXT = """-- The cell of this database: cell {number} of {cells}
@@ -25,16 +36,13 @@ begin
     if v_locked = 1 then
       lock table qwf.runs, qwf.jobs, qwf.model_requests in share row exclusive mode;
     end if;
-    if exists (
-      select from unnest('{{{sequences}}}'::regclass[]) s (id)
-      where pg_sequence_last_value(s.id) is not null
-    ) then
+    if {given_out} then
       raise exception using errcode = 'QW002',
-        message = 'this database has given out ids, which name its cell and can never change',
+        message = '{refused}',
         detail = (
           select format('it is cell %s of %s, not {number} of {cells}', c.cell, c.cells)
           from qwf.cell() c),
-        hint = 'leave out --cell to keep it; for cell {number}/{cells}, deploy to a new database';
+        hint = '{hint}';
     end if;
   end loop;
 {alter}
@@ -64,9 +72,27 @@ class Cell:
             for name in _SEQUENCES
         )
         text = _TEXT.format(
-            number=self.number, cells=self.cells, sequences=",".join(_SEQUENCES), alter=alter
-        )
+            number=self.number, cells=self.cells, given_out=_GIVEN_OUT, alter=alter,
+            refused=_REFUSED, hint=self._hint(),
+        )  # fmt: skip
         return Script(Path(f"cell {self}"), text)
+
+    def is_new(self, conn: psycopg.Connection[Any]) -> bool:
+        """Whether the script would change the cell of a database that has the schema. Raises
+        MigrateError if it would refuse. Writes nothing."""
+        found = conn.execute(_CELL).fetchone()
+        number, cells, given_out = found or (0, 1, False)
+        if (number, cells) == (self.number, self.cells):
+            return False
+        if given_out:
+            raise MigrateError(
+                f"cell {self}: {_REFUSED}; it is cell {number} of {cells}, not {self.number} of"
+                f" {self.cells}; {self._hint()}"
+            )
+        return True
+
+    def _hint(self) -> str:
+        return _HINT.format(number=self.number, cells=self.cells)
 
 
 def read_cell(text: str) -> Cell:
