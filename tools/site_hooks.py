@@ -20,6 +20,7 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "bench/results/peers.png": "pictures/peers.png",
 }
+DECISIONS = "adr"
 SANDBOX = ROOT / "build" / "sandbox"
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 # The search runs in a worker, which browsers refuse to start from a disk without this. The theme
@@ -37,6 +38,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
             files.append(File.generated(config, uri, content=_relinked(text, name, config)))
         else:
             files.append(File.generated(config, uri, abs_src_path=str(ROOT / name)))
+    files.append(File.generated(config, f"{DECISIONS}/index.md", content=_decisions()))
     more = {f"sandbox/{f.relative_to(SANDBOX)}": f for f in SANDBOX.rglob("*") if f.is_file()}
     if SHIM.is_file():
         more[SHIM_URI] = SHIM
@@ -62,6 +64,14 @@ def on_post_template(output: str, *, template_name: str, **_: Any) -> str:
     return output.replace(SHIM_URL, f"/{SHIM_URI}")
 
 
+def _decisions() -> str:
+    """A page that lists the decisions, for the links to their folder."""
+    found = sorted((ROOT / "docs" / DECISIONS).glob("*.md"))
+    titles = (file.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ") for file in found)
+    lines = (f"- [{title}]({file.name})" for title, file in zip(titles, found, strict=True))
+    return "\n".join(["# Decisions", "", *lines, ""])
+
+
 def _relinked(markdown: str, document: str, config: MkDocsConfig) -> str:
     """The text of a document, with its links as they are in the site: to another page, or to a file
     in the repository."""
@@ -75,6 +85,7 @@ def _relinked(markdown: str, document: str, config: MkDocsConfig) -> str:
         file = os.path.normpath(Path(document).parent / path)
         if file in OUTSIDE or file.startswith("docs/"):
             there = OUTSIDE.get(file, file.removeprefix("docs/"))
+            there += "/index.md" if there == DECISIONS else ""
             return f"{found[1]}{os.path.relpath(there, Path(page).parent)}{mark}{anchor}{found[3]}"
         return f"{found[1]}{repository}/{file}{mark}{anchor}{found[3]}"
 

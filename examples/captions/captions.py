@@ -57,11 +57,11 @@ def describe(photo: Path, llm: ServedModel = FROM_AGENT) -> dict[str, Any]:
 
 @app.task()
 def write_page(
-    captions: list[dict[str, str]], best: dict[str, str] | str, out: Path = FROM_AGENT
+    captions: list[dict[str, str]], best: dict[str, str], out: Path = FROM_AGENT
 ) -> dict[str, str]:
     """Write a page with all photographs and their captions, the chosen one first. An answer is the
     option or its id."""
-    chosen = best if isinstance(best, str) else best["id"]
+    chosen = best["id"]
     ordered = sorted(captions, key=lambda one: one["id"] != chosen)
     parts = [figure(one, chosen=one["id"] == chosen) for one in ordered]
     page = out / "captions.html"

@@ -46,7 +46,7 @@ def describe_photos(folder: Reference) -> dict[str, Value]:
     inputs={
         "type": "object",
         "required": ["captions", "best"],
-        "properties": {"captions": {"type": "array"}, "best": {"type": ["object", "string"]}},
+        "properties": {"captions": {"type": "array"}, "best": {"type": "object"}},
     },
 )
 def write_captions(captions: Reference, best: Reference) -> dict[str, Value]:

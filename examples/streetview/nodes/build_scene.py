@@ -11,14 +11,14 @@ from streetview import pictures, relief
 def run(
     out: Path,
     image: Path,
-    pick: dict | str,
+    pick: dict,
     candidates: list[dict],
     status_callback: Callable[[float, str], None],
     depth: Path | None = None,
     detail: int = 200,
 ) -> dict:
     """Write scene.npz (heights and colours, longer side `detail` points), crop.png, cutout.png."""
-    box = next(c["box"] for c in candidates if pick in (c, c["id"]))
+    box = next(c["box"] for c in candidates if c["id"] == pick["id"])
     part = pictures.crop(pictures.read(image), box, margin=0.15)
     grid = part.copy()
     grid.thumbnail((detail, detail), Image.Resampling.LANCZOS)

@@ -538,7 +538,11 @@ class Agent:
                 code = MISCONFIGURED
                 trouble = f"no qwf schema, run qwf migrate deploy: {call.failure}"
             elif not call.failure.lost:
-                raise StartAborted(MISCONFIGURED, str(call.failure))
+                needed = "; this login needs the role qwf_worker"
+                raise StartAborted(
+                    MISCONFIGURED,
+                    f"{call.failure}{needed if call.failure.sqlstate == '42501' else ''}",
+                )
             elif self.durable.trouble is not None:
                 code, trouble = NO_DATABASE, f"no database: {self.durable.trouble}"
             self.wait_to_start(trouble)

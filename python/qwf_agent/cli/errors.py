@@ -78,7 +78,8 @@ def _database_error(error: psycopg.Error) -> int:
     if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
         _print_error(
             f"no database: {_first(error)}",
-            hint="is it running? `qwf up` starts your own; --dsn or QWF_DSN names another",
+            hint="--dsn or QWF_DSN names the database" if "FATAL: " in str(error) else
+            "is it running? `qwf up` starts your own; --dsn or QWF_DSN names another",
         )
         return NO_DATABASE
     hint = error.diag.message_hint or (ROLES if error.sqlstate == NOT_ALLOWED else None)

@@ -154,7 +154,8 @@ def errors_as_advice() -> Iterator[None]:
     except psycopg.Error as error:
         if isinstance(error.__context__, MigrateError):  # cleaning up failed too
             raise error.__context__ from None
-        raise MigrateError(f"{str(error).strip()}; fix that, then deploy again") from error
+        advice = "fix that" if error.sqlstate != "42501" else "connect as the owner of the schema"
+        raise MigrateError(f"{str(error).strip()}; {advice}, then deploy again") from error
 
 
 def conninfo(dsn: str, connection: dict[str, Any]) -> str:

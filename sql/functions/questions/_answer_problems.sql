@@ -12,20 +12,17 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_widget text := case jsonb_typeof(p_spec -> 'options')
-    when 'array' then 'choose_one' else p_spec ->> 'widget' end;
+  v_offered jsonb := _qwf.offered(p_spec);
+  v_widget text := case when v_offered is null then p_spec ->> 'widget' else 'choose_one' end;
   v_type text := jsonb_typeof(p_value);
   v_schema jsonb := coalesce(p_spec -> 'schema', '{}');
   v_choices jsonb;
 begin
   case v_widget
-    when 'choose_one', 'turnout', 'on_failure' then
+    when 'choose_one' then
       select coalesce(jsonb_agg(c.choice), '[null]')
       into v_choices
-      from jsonb_array_elements(case
-        when jsonb_typeof(p_spec -> 'options') = 'array' then p_spec -> 'options'
-        when jsonb_typeof(p_spec -> 'source') = 'array' then p_spec -> 'source'
-        else '[]' end) o
+      from jsonb_array_elements(v_offered) o
       cross join lateral (values (o.value), (o.value -> 'value'), (o.value -> 'id')) c (choice)
       where c.choice is not null;
       if (p_spec -> 'multiple') = 'true' then

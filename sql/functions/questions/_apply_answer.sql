@@ -1,5 +1,6 @@
 -- Deploy qwf:functions/questions/_apply_answer
--- Purpose: Applies a valid answer: an input completes with it; a failed job is retried with fresh
+-- Purpose: Applies a valid answer: an input completes with it, or with the option that it names; a
+--   failed job is retried with fresh
 --   budgets, skipped, or failed for good.
 -- Locks: expects the run of the job locked by the caller, or the job if it has no run.
 -- Notifies: sleepers of the queues that got work.
@@ -20,16 +21,17 @@ declare
     when p_value = '"retry"' then 'retried'
     when p_value = '"skip"' then 'passed'
     else 'aborted' end;
+  v_value jsonb := _qwf.chosen(p_job.input_spec, p_value);
   v_answer bigint;
 begin
   insert into qwf.input_answers (job_id, run_id, node_id, value, answered_by, answered_at)
-  values (p_job.id, p_job.run_id, p_job.node_id, p_value, p_by, v_now)
+  values (p_job.id, p_job.run_id, p_job.node_id, v_value, p_by, v_now)
   returning id into v_answer;
   update qwf.jobs j set
     status = case v_kind when 'answered' then 'completed' when 'retried' then 'queued'
       when 'passed' then 'skipped' else 'failed' end::qwf.job_status,
     output = case when v_kind = 'answered'
-      then jsonb_build_object(coalesce(j.input_spec ->> 'target', 'value'), p_value) end,
+      then jsonb_build_object(coalesce(j.input_spec ->> 'target', 'value'), v_value) end,
     finished_at = case when v_kind <> 'retried' then v_now end, expires_at = null,
     retries = j.retries + (v_kind = 'retried')::int,
     failures = case when v_kind = 'retried' then 0 else j.failures end,

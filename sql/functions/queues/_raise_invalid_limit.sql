@@ -13,8 +13,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception using errcode = 'QW005', message = 'invalid limit',
-    detail = format('name %L, max_running %s, starts %s, per %s', left(p_name, 200),
-      p_max_running, p_starts, p_per),
+    detail = concat_ws(', ', format('name %L', left(p_name, 200)), 'max_running ' || p_max_running,
+      'starts ' || p_starts, 'per ' || p_per),
     hint = 'a name has 1 to 200 characters without blanks; give max_running (1 to 10000), or '
       'starts (1 to 10000; 0: any number) with per (0.01 s to 366 days), or both; '
       'to limit a queue: select qwf.create_queue(''gpu'', max_running => 2)';

@@ -156,7 +156,7 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
             f"worker {row['worker']} has been silent for {duration(row['silent'])}"
             + (f" and holds {jobs(row['running'])}" if row["running"] else ""),
             f"look at box {row['host']}: systemctl status 'qwf-agent@*'; if it is gone for good, "
-            "it is forgotten after a day",
+            f"it is forgotten after a day, or now: qwf worker forget {row['worker']}",
         )
         for row in many(
             conn,
