@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,11 +15,14 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
+from qwf_agent import migrate
 from support.servers import ROOT
 
 EXAMPLES = ROOT / "examples" / "own_migrations"
 PG = {"host": "PGHOST", "port": "PGPORT", "user": "PGUSER", "dbname": "PGDATABASE"}
 PATIENCE_S = 300
+OLDER = migrate.read_plan().changes[-20].name  # the last of a pretended older version
+SCHEMAS = "select to_regnamespace('qwf'), to_regnamespace('_qwf')"
 
 Run = Callable[..., str]
 
@@ -27,7 +31,7 @@ Run = Callable[..., str]
 def run(empty_dsn: str, tmp_path: Path) -> Run:
     """Runs a program of Python in a copy of the examples, on an empty database."""
     folder = tmp_path / "own_migrations"
-    shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns("__pycache__", "qwf.sql"))
+    shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns("__pycache__"))
     given: dict[str, Any] = conninfo_to_dict(empty_dsn)
     query = f"host={given['host']}&port={given['port']}&user={given['user']}"
     environment = {
@@ -52,43 +56,61 @@ def qwf(run: Run, *words: str) -> str:
     return run("-c", "from qwf_agent.cli import main; main()", *words)
 
 
-def write_schema(run: Run, tmp_path: Path, tool: str) -> None:
-    text = qwf(run, "migrate", "sql", "--no-transaction")
-    (tmp_path / "own_migrations" / tool / "qwf.sql").write_text(text, encoding="utf-8")
-
-
-def is_qwf_at_home(run: Run) -> None:
-    """The schema is adopted, as shipped, and no upgrade is due."""
-    qwf(run, "migrate", "adopt")
+def is_whole(run: Run) -> None:
+    """The schema is registered and as shipped, and no upgrade is due."""
     qwf(run, "migrate", "verify")
     assert "up to date" in qwf(run, "migrate", "deploy")
 
 
-def test_alembic_deploys_the_schema_and_the_tables_of_the_application(
-    run: Run, tmp_path: Path, empty_dsn: str
+def alembic(run: Run, folder: str, *words: str) -> None:
+    run("-m", "alembic", "-c", f"{folder}/alembic.ini", *words)
+
+
+@pytest.mark.parametrize("folder", ["alembic", "alembic_asyncpg"])
+def test_alembic_deploys_upgrades_and_reverts_the_schema(
+    run: Run, folder: str, empty_dsn: str
 ) -> None:
-    write_schema(run, tmp_path, "alembic")
-    run("-m", "alembic", "-c", "alembic/alembic.ini", "upgrade", "head")
-    is_qwf_at_home(run)
-    run("-m", "alembic", "-c", "alembic/alembic.ini", "downgrade", "0001")
+    alembic(run, folder, "upgrade", "0001")
+    with psycopg.connect(empty_dsn) as conn:
+        assert conn.execute("select qwf.enqueue('receipt')").fetchone() == (1,)
+    migrate.revert(empty_dsn, to=OLDER)  # as an older version of qwf left it
+    alembic(run, folder, "upgrade", "head")
+    is_whole(run)
+    alembic(run, folder, "downgrade", "0001")
     with psycopg.connect(empty_dsn) as conn:
         assert conn.execute("select to_regclass('orders')").fetchone() == (None,)
-        assert conn.execute("select qwf.enqueue('receipt')").fetchone() == (1,)
+        assert conn.execute("select qwf.enqueue('receipt')").fetchone() == (2,)
+    alembic(run, folder, "downgrade", "base")
+    with psycopg.connect(empty_dsn) as conn:
+        assert conn.execute(SCHEMAS).fetchone() == (None, None)
 
 
-def test_django_deploys_the_schema_and_enqueues_in_its_transactions(
+def test_django_deploys_upgrades_and_reverts_the_schema(
     run: Run, tmp_path: Path, empty_dsn: str
 ) -> None:
-    write_schema(run, tmp_path, "django")
     folder = tmp_path / "own_migrations" / "django"
+    run("manage.py", "migrate", "shop", "0001", folder=folder)
+    migrate.revert(empty_dsn, to=OLDER)  # as an older version of qwf left it
     run("manage.py", "migrate", folder=folder)
     run("manage.py", "makemigrations", "--check", folder=folder)
-    is_qwf_at_home(run)
+    is_whole(run)
     script = "from shop.tasks import take_order; print(take_order('ada@example.org'))"
     assert run("manage.py", "shell", folder=folder, text=script).split()[-1] == "1"
     with psycopg.connect(empty_dsn) as conn:
         row = conn.execute("select task, inputs, (select count(*) from shop_order) from qwf.jobs")
         assert row.fetchall() == [("receipt", {"order": 1}, 1)]
+    run("manage.py", "migrate", "shop", "zero", folder=folder)
+    with psycopg.connect(empty_dsn) as conn:
+        assert conn.execute(SCHEMAS).fetchone() == (None, None)
+
+
+def test_the_tests_of_a_django_project_work_as_the_page_says(run: Run, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    tests = re.search(r"^```python\n(# shop/tests\.py\n.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert tests
+    folder = tmp_path / "own_migrations" / "django"
+    (folder / "shop" / "tests.py").write_text(tests[1], encoding="utf-8")
+    run("manage.py", "test", "--verbosity", "2", folder=folder)
 
 
 def test_a_plan_of_ones_own_is_deployed_verified_and_reverted_beside_that_of_qwf(

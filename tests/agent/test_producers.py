@@ -144,6 +144,9 @@ async def run_live(call: Call, commit: Commit, worker: Worker, run: int) -> None
     assert (states[0], states[-1]) == (("queued", 0.0), ("awaiting_input", 0.5))
     hello, ok = (await call(runs.status, run)).nodes.values()
     assert (ok.state, ok.depends_on) == ("awaiting_input", ("greet/hello",))
+    asked = ok.question
+    assert (hello.question, asked.widget, asked.prompt) == (None, "confirm", "Send it?")
+    assert (asked.options, asked.expires_at, asked.spec["target"]) == (None, None, "yes")
     assert (await call(jobs.status, hello.job_id)).output == {"text": "hello"}
     await commit()
     assert await call(runs.answer, run, "ok", True, by=TEXT) > 0

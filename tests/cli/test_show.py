@@ -265,8 +265,9 @@ def test_lengths_of_time_are_spelled_exactly(length: timedelta, text: str) -> No
 
 def test_a_question_shows_the_command_with_its_first_option() -> None:
     option = {"id": "bee.png", "label": "a bee\x1b[2J", "picture": "/p/bee.png"}
-    text = drawn(draw.run(status([node("choose", "awaiting_input", option=option)])), 120)
+    asked = status([node("choose", "awaiting_input", question={"options": [option, "no"]})])
+    text = drawn(draw.run(asked), 120)
     assert "qwf answer 12 choose '#1'  #1 is a bee" in text
     assert "\x1b" not in text
-    asked = status([node("choose", "awaiting_input", option="yes")])
+    asked = status([node("choose", "awaiting_input", question={"options": ["yes"]})])
     assert draw.changes(None, asked)[0].endswith("qwf answer 12 choose '#1'  #1 is yes")

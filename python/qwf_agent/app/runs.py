@@ -22,15 +22,15 @@ from qwf_agent.app.options import (
     json_of,
     texts,
 )
-from qwf_agent.app.statuses import NodeStatus, RunStatus, read_run
+from qwf_agent.app.statuses import NodeStatus, Question, RunStatus, read_run
 from qwf_agent.app.waiting import Timeout, until_ended
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = [
-    "NodeStatus", "RunStatus", "answer", "answer_async", "cancel", "cancel_async", "enqueue",
-    "enqueue_async", "status", "status_async", "wait", "wait_async",
+    "NodeStatus", "Question", "RunStatus", "answer", "answer_async", "cancel", "cancel_async",
+    "enqueue", "enqueue_async", "status", "status_async", "wait", "wait_async",
 ]  # fmt: skip
 
 OnChange = Callable[[RunStatus], object]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -76,9 +77,23 @@ class JobStatus(Status):
 
 
 @dataclass(frozen=True)
+class Question:
+    """A question that waits for a person. `options` is what may be chosen, None if the widget has
+    none; `since` names the question in `jobs.answer(..., asked=)`; `expires_at` is None if it waits
+    for ever. `spec` has all keys of the step, resolved."""
+
+    widget: str
+    prompt: str | None
+    options: tuple[Any, ...] | None = field(hash=False)
+    since: datetime
+    expires_at: datetime | None
+    spec: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True)
 class NodeStatus:
     """A node of a run at one moment, as in JobStatus. Its output is that of `jobs.status()`, by its
-    `job_id`."""
+    `job_id`. `question` is None unless its state is `awaiting_input`."""
 
     job_id: int
     state: JobState
@@ -90,6 +105,7 @@ class NodeStatus:
     message: str | None
     error: str | None
     depends_on: tuple[str, ...]
+    question: Question | None
 
 
 @dataclass(frozen=True)
@@ -134,6 +150,16 @@ def _read_node(told: Mapping[str, Any]) -> NodeStatus:
         told["job_id"], told["status"], told["queue"], told["task"], told["attempt"],
         told["worker"], told["progress"], told["message"], told["error"],
         tuple(told["depends_on"]),
+        _read_question(told["question"]) if "question" in told else None,
+    )  # fmt: skip
+
+
+def _read_question(told: Mapping[str, Any]) -> Question:
+    options, expires_at = told["options"], told["expires_at"]
+    return Question(
+        told["widget"], told["prompt"], None if options is None else tuple(options),
+        datetime.fromisoformat(told["since"]),
+        None if expires_at is None else datetime.fromisoformat(expires_at), told,
     )  # fmt: skip
 
 

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qwf_agent.testing.clock import Clock
+    from qwf_agent.testing.emptying import empty
     from qwf_agent.testing.fake_model import FakeModel
-    from qwf_agent.testing.run import Idle, Left, Ran, run_until_idle
+    from qwf_agent.testing.run import Idle, Left, Ran, RunUntilIdle, run_until_idle
 
-__all__ = ["Clock", "FakeModel", "Idle", "Left", "Ran", "run_until_idle"]
-MODULES = {"Clock": "clock", "FakeModel": "fake_model"}  # the others are in `run`
+__all__ = [
+    "Clock", "FakeModel", "Idle", "Left", "Ran", "RunUntilIdle", "empty", "run_until_idle",
+]  # fmt: skip
+MODULES = {"Clock": "clock", "FakeModel": "fake_model", "empty": "emptying"}  # others: in `run`
 
 
 def __getattr__(name: str) -> object:

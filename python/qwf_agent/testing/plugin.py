@@ -7,7 +7,7 @@ import functools
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import pytest
 if TYPE_CHECKING:
     import psycopg
 
-    from qwf_agent.testing import Clock, Idle
+    from qwf_agent.testing import Clock, RunUntilIdle
 
 FOLDER = "_qwf_folder"  # of the server of this run of pytest: an attribute of its config
 KEY = "qwf_folder"  # what pytest-xdist hands to its processes
@@ -111,7 +111,7 @@ def qwf_clock(qwf_dsn: str) -> Clock:
 
 
 @pytest.fixture
-def run_until_idle(qwf_dsn: str, tmp_path: Path) -> Callable[..., Idle]:
+def run_until_idle(qwf_dsn: str, tmp_path: Path) -> RunUntilIdle:
     """Runs the jobs of the test's own database in this process: see
     `qwf_agent.testing.run_until_idle`. Bodies write below `tmp_path / "out"`."""
     from qwf_agent import testing

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import psycopg
 from psycopg.rows import DictRow, dict_row
@@ -105,6 +105,21 @@ def run_until_idle(
         rows = conn.execute(UNFINISHED).fetchall()
     left = [Left(r["id"], r["task"], r["node_id"], r["status"], r["why"]) for r in rows]
     return Idle(ran, left)
+
+
+class RunUntilIdle(Protocol):
+    """The type of the fixture `run_until_idle`: the function without the address."""
+
+    def __call__(
+        self,
+        app: App | str | None = None,
+        *,
+        nodes: str | None = None,
+        models: Mapping[str, Any] | None = None,
+        labels: Mapping[str, str] | None = None,
+        out_root: Path | None = None,
+        most: int = MOST,
+    ) -> Idle: ...
 
 
 class _Worker:

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/read/run_status
 -- Purpose: Returns a run and all its nodes as one document.
 -- Guarantees: One snapshot, so that the run and its nodes agree. Elements are counted for maps
---   only, and a question has the first of its options. Reads each node and edge once, whatever the
---   statistics say.
+--   only. A node that waits for a person has its question. Reads each node and edge
+--   once, whatever the statistics say.
 -- Raises: QW001 if there is no such run.
 -- Called by: producers, qwf show, dashboards.
 
@@ -48,11 +48,8 @@ begin
         select coalesce(jsonb_object_agg(e.status, e.count), '{}')
         from (
           select c.status, count(*) from qwf.jobs c where c.parent_id = j.id group by c.status
-        ) e)) end || case when j.status <> 'awaiting_input' then '{}' else jsonb_strip_nulls(
-          jsonb_build_object('option',
-            coalesce(j.input_spec -> 'options', case
-              when j.input_spec ->> 'widget' in ('choose_one', 'turnout')
-                then j.input_spec -> 'source' end) -> 0)) end
+        ) e)) end || case when j.status <> 'awaiting_input' then '{}'
+          else jsonb_build_object('question', _qwf.question(j)) end
       order by j.node_idx) as nodes
     from qwf.jobs j
     where j.run_id = r.id and j.node_idx >= 0  -- not the elements of maps
@@ -64,8 +61,8 @@ begin
   return v_status;
 end $$;
 comment on function qwf.run_status is
-  'The run, and its nodes in topological order with states, durations (seconds), errors and '
-  'dependencies; QW001: no such run.';
+  'The run, and its nodes in topological order with states, durations (seconds), errors, '
+  'dependencies and open questions; QW001: no such run.';
 call _qwf.allow('qwf.run_status', 'qwf_producer', 'qwf_viewer');
 
 commit;

@@ -1,14 +1,14 @@
-"""The schema of qwf 0.1.0."""
+"""The schema of qwf."""
 
-from pathlib import Path
-
-from alembic import op
+import qwf_schema
 
 revision = "0001"
 down_revision = None
-SCHEMA = Path(__file__).parents[1] / "qwf.sql"
 
 
 def upgrade() -> None:
-    # With the driver's own cursor and no parameters: the text has percent signs.
-    op.get_bind().connection.cursor().execute(SCHEMA.read_text())
+    qwf_schema.deploy()
+
+
+def downgrade() -> None:
+    qwf_schema.revert()

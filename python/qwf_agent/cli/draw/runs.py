@@ -193,9 +193,10 @@ def _answers(status: Row) -> list[Text]:
 
 def _answer(status: Row, node: Row) -> Text:
     command = f"qwf answer {status['run']['id']} {node['node_id']}"
-    if "option" not in node:
+    options = node.get("question", {}).get("options")
+    if not options:
         return Text(f"{command} VALUE", "magenta")
-    option = node["option"]
+    option = options[0]
     label = option.get("label", option) if isinstance(option, dict) else option
     first = cut(visible(brief(label)), LONGEST_OPTION)
     return Text.assemble((f"{command} '#1'", "magenta"), (f"  #1 is {first}", "bright_black"))

@@ -1,14 +1,11 @@
-"""The schema of qwf 0.1.0."""
-
-from pathlib import Path
+"""The schema of qwf."""
 
 from django.db import migrations
 
-SCHEMA = Path(__file__).parents[2] / "qwf.sql"
+from shop import qwf_schema
 
 
 class Migration(migrations.Migration):
     initial = True
     dependencies = []
-    # A list, because Django splits a single text into statements.
-    operations = [migrations.RunSQL([SCHEMA.read_text()])]
+    operations = [qwf_schema.FIRST]
