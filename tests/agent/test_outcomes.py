@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,19 @@ def test_a_body_that_returns_completes(
     assert attempt["outcome"] == "completed"
     assert attempt["max_rss_bytes"] > 1_000_000
     assert attempt["cpu_seconds"] >= 0
+
+
+def test_files_is_no_key_of_the_output_of_a_node(shared: Database) -> None:
+    alone = shared.ended(shared.enqueue("returning", {"what": "files"}))
+    assert alone["output"] == {"files": ["a.txt"]}
+    node = {"id": "returning", "queue": "cpu", "inputs": {"what": "files"}}
+    step = {"id": "s", "kind": "pipeline", "pipeline": "listing"}
+    shared.one("select qwf.register_pipeline(%s)", json.dumps({"name": "listing", "nodes": [node]}))
+    shared.one("select qwf.register_workflow(%s)", json.dumps({"name": "listing", "steps": [step]}))
+    run = shared.one("select qwf.enqueue_run('listing')")
+    job = shared.ended(shared.one("select id from qwf.jobs where run_id = %s", run))
+    assert job["status"] == "failed"
+    assert "the output has a key 'files'" in job["last_error"]
 
 
 @pytest.mark.parametrize(

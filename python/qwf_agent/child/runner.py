@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from qwf_agent.child.body import Body, ImportFailed, encode_output
+from qwf_agent.child.body import BadOutput, Body, ImportFailed, encode_output
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.command import COMMAND, run_command
 from qwf_agent.child.job_context import JobContext
@@ -21,6 +21,7 @@ from qwf_agent.llm.client import ServedModel
 from qwf_agent.llm.task import LLM, llm
 
 ASK_MODEL = Body(llm)
+RESERVED = "files"  # what references to a node mean by it
 
 
 class Runner:
@@ -56,6 +57,11 @@ class Runner:
         before_body()
         scoreboard.start(work.ticket)
         result = self._run_within(context, run)
+        if work.run_id is not None and isinstance(result, dict) and RESERVED in result:
+            raise BadOutput(
+                f"the output has a key {RESERVED!r}, but in a workflow <node>.{RESERVED} are the files"
+                " that the node wrote: give it another name"
+            )
         output = encode_output(result, self._setup.limits.value_bytes)
         return Outcome("completed", output, detail=_detail_of(context.folder, context.model))
 

@@ -194,6 +194,7 @@ def returning(what: str) -> Any:
         "10 MB": {"x": "y" * 10_000_000},
         "path": {"x": Path("/a/b")},
         "deep": deep,
+        "files": {"files": ["a.txt"]},
     }[what]
 
 
