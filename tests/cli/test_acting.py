@@ -471,6 +471,19 @@ def test_a_failed_job_that_asks_is_answered(on_db: Cli, db: Db) -> None:
     assert on_db("answer", "--job", jobs[0]).exit_code == 2
 
 
+def test_a_question_without_options_is_answered_with_null(on_db: Cli, db: Db) -> None:
+    db.execute(
+        """select qwf.register_workflow('{"name": "ask", "steps": [{"id": "pick", "kind": "input",
+          "widget": "choose_one", "options": {"$from": "found"}}]}'),
+        qwf.enqueue_run('ask', '{"found": []}')"""
+    )
+    asked = on_db("inputs").stdout
+    assert "there is nothing to choose from" in asked
+    assert "qwf answer 1 pick null" in asked
+    assert "qwf answer 1 pick null" in on_db("show", "1").stdout
+    assert on_db("answer", "1", "pick", "null").exit_code == 0
+
+
 def test_limits_are_created_listed_and_dropped(on_db: Cli, db: Db) -> None:
     assert "no limits" in on_db("limits").stdout
     assert on_db("limit", "create", "mail", "2").exit_code == 0

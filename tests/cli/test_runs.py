@@ -98,7 +98,7 @@ def test_options_of_run_reach_the_database(
 
 @pytest.mark.parametrize(
     ("value", "chosen"),
-    [("#2", OPTIONS[1]), ("2", "2"), (json.dumps(OPTIONS[0]), OPTIONS[0])],
+    [("#2", OPTIONS[1]), ("2", OPTIONS[1]), (json.dumps(OPTIONS[0]), OPTIONS[0])],
 )
 def test_answer_takes_a_number_an_id_or_json(
     applied: Cli, work: Work, value: str, chosen: Any

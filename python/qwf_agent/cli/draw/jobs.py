@@ -148,7 +148,13 @@ def question(row: Row) -> RenderableType:
     lines += [_indented(path, "blue") for path in shown(row["spec"])]
     offered = options(row["spec"])
     lines += [_indented(f"#{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
-    value = "'#1'" if offered else "true" if row["widget"] == "confirm" else "VALUE"
+    nothing = not offered and chooses(row["spec"])
+    if nothing:
+        lines.append(_indented("there is nothing to choose from", "bright_black"))
+    value = (
+        "'#1'" if offered else "null" if nothing
+        else "true" if row["widget"] == "confirm" else "VALUE"
+    )  # fmt: skip
     subject = f"{row['run_id']} {node}" if node else f"--job {row['job_id']}"
     lines.append(_indented(f"qwf answer {subject} {value}", "cyan"))
     return Group(*lines)
@@ -160,6 +166,11 @@ def options(spec: Row) -> list[tuple[Any, str]]:
     if given is None and spec.get("widget") in CHOOSE:  # else the source is only to look at
         given = spec.get("source")
     return [(value, _option(value)) for value in given] if isinstance(given, list) else []
+
+
+def chooses(spec: Row) -> bool:
+    """Whether the answer has to be one of a list, which may be empty: then it is null."""
+    return isinstance(spec.get("options"), list) or spec.get("widget") in CHOOSE
 
 
 def shown(spec: Row) -> list[str]:

@@ -195,7 +195,8 @@ def _answer(status: Row, node: Row) -> Text:
     command = f"qwf answer {status['run']['id']} {node['node_id']}"
     options = node.get("question", {}).get("options")
     if not options:
-        return Text(f"{command} VALUE", "magenta")
+        value = "VALUE" if options is None else "null"
+        return Text(f"{command} {value}", "magenta")
     option = options[0]
     label = option.get("label", option) if isinstance(option, dict) else option
     first = cut(visible(brief(label)), LONGEST_OPTION)
