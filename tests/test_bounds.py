@@ -139,7 +139,7 @@ CALLS: dict[str, dict[str, str]] = {
     "suspect_stall": {"job_id": RUNNING, "token": TOKEN, "readings": "'{}'"},
     "suspend_worker": {"worker": WORKER, "reason": "'it is broken'"},
     "take_model_requests": {"worker": WORKER},
-    "unread_context": {"run_id": ASKING, "context": "'{}'"},
+    "context_notes": {"run_id": ASKING, "context": "'{}'"},
     "update_worker": {"worker": WORKER, "info": "'{}'"},
     "wake": {"worker": WORKER},
     "wake_channel": {"worker": WORKER},

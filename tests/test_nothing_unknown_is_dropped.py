@@ -72,7 +72,7 @@ CALLED = {
 JOB = [
     "task", "args", "queue", "priority", "run_at", "key", "max_attempts", "backoff", "timeout",
     "model", "vram_mb", "requires", "limit_by", "on_failure", "expires", "project", "labels",
-    "once",
+    "once", "max_losses",
 ]  # fmt: skip
 
 

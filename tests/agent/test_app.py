@@ -70,6 +70,27 @@ def test_an_agent_announces_the_options_of_its_tasks(
     until(lambda: base.one(query) == {"t": {"max_attempts": "60"}}, "its new code")
 
 
+def test_a_task_declared_for_a_queue_that_is_not_served_is_named_at_the_start(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    code = "from qwf_agent import App\napp = App()\n"
+    code += "".join(
+        f"app.task('{task}', queue='{queue}')(lambda: 0)\n"
+        for task, queue in [("b", "reports"), ("a", "reports"), ("c", "default"), ("d", "pdf")]
+    )
+    (tmp_path / "mine.py").write_text(code)
+    base.conn.execute("select qwf.create_queue('reports'), qwf.create_queue('pdf')")
+    path = {"PYTHONPATH": f"{PACKAGE}{os.pathsep}{tmp_path}"}
+    words = ["--app", "mine", "--queue", "default"]
+    some = start(*words, "--queue", "pdf", **path)
+    assert (
+        "this agent runs no job of a, b, declared for queue reports: add --queue reports, "
+        "or serve it with another agent"
+    ) in some.said()
+    every = start(*words, "--queue", "pdf", "--queue", "reports", **path)
+    assert "this agent runs no job of" not in every.said()
+
+
 def test_too_many_options_are_not_announced(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:

@@ -215,9 +215,9 @@ def test_an_asynchronous_connection(
 
 EVERY_OPTION: Options = {
     "queue": "cpu", "priority": -5, "run_at": datetime(2040, 1, 1, tzinfo=timezone.utc),
-    "key": TEXT, "project": "p", "max_attempts": 3, "backoff": [1, 2], "timeout": 0.5,
-    "labels": {"text": TEXT}, "once": True, "model": "m", "light": True, "vram_mb": 7,
-    "requires": {"host": "b"}, "limit_by": "api", "on_failure": "ask",
+    "key": TEXT, "project": "p", "max_attempts": 3, "max_losses": 2, "backoff": [1, 2],
+    "timeout": 0.5, "labels": {"text": TEXT}, "once": True, "model": "m",
+    "light": True, "vram_mb": 7, "requires": {"host": "b"}, "limit_by": "api", "on_failure": "ask",
     "expires": timedelta(days=1, seconds=1),
 }  # fmt: skip
 
@@ -369,6 +369,26 @@ def test_a_misspelt_key_of_a_context_is_logged_once(
     caplog.clear()
     runs.enqueue(base.conn, "ask", {"photo": {"title": "c"}})
     runs.enqueue(base.conn, "ask")
+    assert not caplog.records
+
+
+def test_a_missing_key_that_an_answer_may_make_needed_is_logged_once(
+    base: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    ask = {"id": "ok", "kind": "input", "widget": "confirm", "prompt": "?", "target": "yes"}
+    asked = {**ask, "id": "q", "prompt": {"$from": "title"}, "depends_on": ["ok"]}
+    skipped = {**asked, "skip_if": {"$from": "ok.yes", "$ne": True}}
+    base.conn.execute(
+        "select qwf.register_workflow(%s)", (Jsonb({"name": "ask", "steps": [ask, skipped]}),)
+    )
+    runs._looked_at.clear()
+    for _ in range(2):
+        runs.enqueue(base.conn, "ask")
+    assert [record.getMessage() for record in caplog.records] == [
+        "the context of the workflow ask has no 'title': q needs it unless q is skipped"
+    ]
+    caplog.clear()
+    runs.enqueue(base.conn, "ask", {"title": "b"})
     assert not caplog.records
 
 

@@ -117,7 +117,9 @@ def test_a_refused_folder_gives_no_notes_about_what_was_rolled_back(
     assert "note:" not in result.stderr
 
 
-DECLARED = '{"tasks": ["think"], "task_options": {"think": {"max_attempts": "5"}}}'
+DECLARED = (
+    '{"tasks": ["think"], "task_options": {"think": {"max_attempts": "5", "max_losses": "1"}}}'
+)
 
 
 def test_notes_a_node_without_an_option_that_its_task_declares(
@@ -128,8 +130,10 @@ def test_notes_a_node_without_an_option_that_its_task_declares(
     assert result.exit_code == 0
     assert "note: node welcome greet/think: task 'think' declares max_attempts 5" in result.stderr
     assert "give retry: {max_attempts: 5} in the node" in result.stderr
+    assert "give retry: {max_losses: 1} in the node" in result.stderr
     text = (folder / "greet.json").read_text()
-    given = text.replace('"id": "think"', '"id": "think", "retry": {"max_attempts": 2}')
+    retry = '"retry": {"max_attempts": 2, "max_losses": 2}'
+    given = text.replace('"id": "think"', f'"id": "think", {retry}')
     (folder / "greet.json").write_text(given)
     result = on_db("apply", folder)
     assert result.exit_code == 0

@@ -55,6 +55,7 @@ def test_a_job_shows_its_whole_history(
         *("last 20 of 30 lines", "line 30", "line 11"),
     ):
         assert part in shown, shown
+    assert "signal 9.0" not in shown
     assert "line 10\n" not in shown
     (second,) = [line for line in shown.splitlines() if "attempt 2" in line]
     assert second.endswith("  first failure")
@@ -201,18 +202,20 @@ def test_a_job_takes_the_same_options_from_enqueue_and_submit(
 ) -> None:
     db.execute("select qwf.create_limit('api', 2)")
     words = ["--queue", "cpu", "--priority", "3", "--key", "k", "--once", "--max-attempts", "4"]
+    words += ["--max-losses", "2"]
     words += ["--backoff", "[5, 30]", "--timeout", "2min", "--model", "m", "--vram-mb", "9"]
     words += ["--light", "--requires", "disk=ssd", "--limit-by", "api", "--on-failure", "ask"]
     words += ["--expires", "1h", "--project", "shop", "--label", "a=b"]
     result = on_db(verb, *words, "--", name)
     assert result.exit_code == 0, result.output
     row = db.execute(
-        "select queue, priority, key, once, max_attempts, backoff, timeout::text, required_model,"
-        " vram_mb, light, requires, limit_by, on_failure, expires_at is not null, project, labels"
+        "select queue, priority, key, once, max_attempts, max_losses, backoff, timeout::text,"
+        " required_model, vram_mb, light, requires, limit_by, on_failure, expires_at is not null,"
+        " project, labels"
         " from qwf.jobs"
     ).fetchone()
-    wanted = ("cpu", 3, "k", True, 4, [5, 30], "00:02:00", "m", 9, True, {"disk": "ssd"}, "api")
-    assert row == (*wanted, "ask", True, "shop", {"a": "b"})
+    wanted = ("cpu", 3, "k", True, 4, 2, [5, 30], "00:02:00", "m", 9, True, {"disk": "ssd"})
+    assert row == (*wanted, "api", "ask", True, "shop", {"a": "b"})
 
 
 def test_submit_says_that_no_live_worker_runs_commands(on_db: Cli, db: Db) -> None:

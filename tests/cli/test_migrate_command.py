@@ -88,6 +88,17 @@ def test_a_schema_that_psql_deployed_is_adopted(qwf: Cli, empty_dsn: str) -> Non
     assert qwf("migrate", "verify", "--dsn", empty_dsn).exit_code == 0
 
 
+def test_status_of_a_schema_that_something_else_deployed_says_what_to_do(
+    qwf: Cli, empty_dsn: str
+) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as conn:
+        conn.execute("create schema qwf")
+    result = qwf("migrate", "status", "--dsn", empty_dsn)
+    assert result.exit_code == 1
+    assert "qwf migrate adopt if psql" in result.stderr
+    assert "pending" not in result.stdout
+
+
 def test_a_log_gets_no_line_for_each_change(qwf: Cli, empty_dsn: str) -> None:
     assert "functions/claim/claim" not in qwf("migrate", "deploy", "--dsn", empty_dsn).output
     said = qwf("migrate", "revert", "--yes", "--verbose", "--dsn", empty_dsn)

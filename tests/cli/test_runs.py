@@ -57,6 +57,16 @@ def test_the_files_of_a_run_are_named(
     ]  # fmt: skip
 
 
+ASKED_MAIL = """
+select qwf.register_pipeline('{"name": "mail", "nodes": [{"id": "send", "node": "send",
+    "inputs": {"to": {"$from": "pipeline.to"}}}]}'),
+  qwf.register_workflow('{"name": "mailed", "steps": [
+    {"id": "ok", "kind": "input", "widget": "confirm", "prompt": "?", "target": "yes"},
+    {"id": "mail", "kind": "pipeline", "pipeline": "mail", "depends_on": ["ok"],
+      "inputs": {"to": {"$from": "to"}}, "skip_if": {"$from": "ok.yes", "$ne": true}}]}')
+"""
+
+
 def test_settings_go_into_the_context(applied: Cli, db: psycopg.Connection[Any]) -> None:
     words = ["--context", '{"a": 1, "who": {"age": 2}}', "--set", "who.name=Ada", "--set", "b=[1]"]
     applied("run", "welcome", *words)
@@ -81,6 +91,17 @@ def test_a_misspelt_key_of_the_context_is_noted(on_db: Cli, db: psycopg.Connecti
         assert result.stdout.strip().isdigit()
         found = [line for line in result.stderr.splitlines() if "does not read" in line]
         assert [f"did you mean '{meant}'?" in line for line in found] == [True] * bool(meant), given
+
+
+def test_a_missing_key_that_an_answer_may_make_needed_is_noted(
+    on_db: Cli, db: psycopg.Connection[Any]
+) -> None:
+    db.execute(ASKED_MAIL)
+    result = on_db("run", "mailed")
+    assert result.exit_code == 0, result.output
+    note = "note: the context has no 'to': mail needs it unless mail is skipped"
+    assert note in result.stderr.splitlines()
+    assert "has no 'to'" not in on_db("run", "mailed", "--set", "to=ada").stderr
 
 
 def test_options_of_run_reach_the_database(

@@ -103,6 +103,19 @@ def test_the_reason_of_an_event_may_be_anything(reason: Any) -> None:
     assert "lost  by w" in drawn(draw.timeline(job, [], [event]), 120)
 
 
+def test_an_attempt_stands_after_the_events_that_ended_it() -> None:
+    start = datetime.now(timezone.utc)
+    asked, ended = start + timedelta(seconds=1), start + timedelta(seconds=2)
+    attempt = {
+        "attempt": 1, "outcome": "cancelled", "queued_at": start, "started_at": start,
+        "finished_at": ended,
+    }  # fmt: skip
+    event = {"at": asked, "type": "cancel_requested", "actor": "ada", "detail": {}}
+    job = {"created_at": start, "origin": "x", "status": "cancelled", "finished_at": ended}
+    shown = drawn(draw.timeline(job, [attempt], [event]), 120)
+    assert shown.index("enqueued") < shown.index("cancel requested") < shown.index("attempt 1")
+
+
 def test_markup_in_data_is_plain_text() -> None:
     odd = status([node("a/b", "failed", error="[bold]x[/bold] [/nothing]")])
     assert "[bold]x[/bold] [/nothing]" in drawn(draw.run(odd), 160)

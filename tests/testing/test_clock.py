@@ -33,6 +33,19 @@ def test_every_session_sees_the_time_of_the_test(qwf_db: Db, qwf_dsn: str) -> No
     assert clock.now.isoformat() == "2040-02-28T11:00:00+00:00"
 
 
+@pytest.mark.parametrize("hour", ["1 hour", "1:00", 3600, 3600.0, timedelta(hours=1)])
+def test_time_passes_by_every_kind_of_duration(qwf_clock: Clock, hour: Any) -> None:
+    before = qwf_clock.now
+    qwf_clock.advance(hour)
+    assert qwf_clock.now - before == timedelta(hours=1)
+
+
+@pytest.mark.parametrize("by", ["soon", None, True])
+def test_what_is_no_duration_is_refused_in_words(qwf_clock: Clock, by: Any) -> None:
+    with pytest.raises(TypeError, match="the time to advance by has to be a number of seconds"):
+        qwf_clock.advance(by)
+
+
 def test_a_time_without_a_zone_is_refused(qwf_clock: Clock) -> None:
     with pytest.raises(ValueError, match="without a time zone"):
         qwf_clock.set(datetime(2040, 1, 1))

@@ -56,6 +56,14 @@ async def outlive_lease(job: Job) -> dict[str, int]:
 
 
 @app.task()
+def halfway(status_callback: Callable[..., None], fails: bool) -> None:
+    status_callback(0.1, "begun")
+    status_callback(0.5, "half done")
+    if fails:
+        raise PermanentError("the rest is missing")
+
+
+@app.task()
 def leave() -> None:
     sys.exit(0)
 
@@ -358,3 +366,12 @@ def test_an_open_transaction_of_the_test_is_not_seen(qwf_dsn: str, run_until_idl
         greet.enqueue(conn, who="Ada")
         assert run_until_idle(app) == Idle([], [])
     assert len(run_until_idle(app).ran) == 1
+
+
+def test_the_last_progress_report_of_each_job_arrives(run_until_idle: Run, qwf_db: Db) -> None:
+    halfway.enqueue(qwf_db, fails=True)
+    fail.enqueue(qwf_db)
+    halfway.enqueue(qwf_db, fails=False)
+    run_until_idle(app)
+    rows = qwf_db.execute("select progress, progress_message from qwf.job_details order by id")
+    assert rows.fetchall() == [(0.5, "half done"), (None, None), (0.5, "half done")]

@@ -90,6 +90,24 @@ def to_announce(task_options: dict[str, dict[str, str]]) -> dict[str, dict[str, 
     return task_options if len(json.dumps(task_options)) <= MOST_OPTIONS else {}
 
 
+def warn_of_unserved(task_options: dict[str, dict[str, str]], queues: tuple[str, ...]) -> None:
+    """Log the tasks whose jobs go to a queue that this agent does not serve."""
+    unserved: dict[str, list[str]] = {}
+    for task, options in task_options.items():
+        if (queue := options.get("queue")) is not None and queue not in queues:
+            unserved.setdefault(queue, []).append(task)
+    if unserved:
+        log.warning(
+            "this agent runs no job of %s: add %s, or serve %s with another agent",
+            "; ".join(
+                f"{', '.join(sorted(tasks))}, declared for queue {queue}"
+                for queue, tasks in sorted(unserved.items())
+            ),
+            " ".join(f"--queue {queue}" for queue in sorted(unserved)),
+            "it" if len(unserved) == 1 else "them",
+        )
+
+
 def registrations(
     options: Options, abilities: Abilities, served: Served | None = None
 ) -> dict[str, str]:

@@ -12,7 +12,7 @@ from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.slot import ChildDeath, JobAnswer, Slot
 from qwf_agent.agent.watchdogs import Trip
-from qwf_agent.child.outcome import Outcome, of_exit_status, render
+from qwf_agent.child.outcome import Outcome, how_it_ended, of_exit_status, render
 from qwf_agent.system.cgroup import OomKills, own_group
 
 log = logging.getLogger("qwf_agent")
@@ -85,7 +85,8 @@ class Endings:
             self._listener(claim, outcome.outcome, detail.get("reason"), death.seconds, b"")
             self.report(claim, outcome._replace(detail=detail), death.log)
         elif not death.expected:
-            log.warning("a child died while it ran no job: %s\n%s", outcome.error, death.log)
+            how = how_it_ended(death.exit.status, oom)
+            log.warning("a child died while it ran no job: %s\n%s", how, death.log)
 
     def trip(self, slot: Slot, claim: Claim, trip: Trip) -> None:
         """Kill a job on which a watchdog has tripped, and report what was measured."""

@@ -17,7 +17,12 @@ from typing import Any
 
 from qwf_agent import __version__, db
 from qwf_agent.agent import watchdogs
-from qwf_agent.agent.abilities import Abilities, registrations, to_announce
+from qwf_agent.agent.abilities import (
+    Abilities,
+    registrations,
+    to_announce,
+    warn_of_unserved,
+)
 from qwf_agent.agent.batch_size import BatchSize
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import Answers
@@ -510,6 +515,7 @@ class Agent:
             self.workers.append(self.register(queue, give_up_at))
         self.add_slots()
         self.systemd.ready(f"serving {', '.join(self.options.queues)}")
+        warn_of_unserved(self.abilities.task_options, self.options.queues)
         log.info("serving %s with %s", ", ".join(self.options.queues), self.slots.describe())
 
     def add_slots(self) -> None:

@@ -44,6 +44,7 @@ class Options(TypedDict, total=False):
     key: str | None
     project: str | None
     max_attempts: int | None
+    max_losses: int | None
     backoff: list[float] | dict[str, float] | None
     timeout: float | str | timedelta | None
     labels: dict[str, Any] | None
@@ -165,8 +166,8 @@ BACKOFF = Kind("a list of seconds or a dict such as {'base': 1, 'factor': 2}", _
 
 KINDS: dict[str, Kind] = {
     "queue": NAME, "priority": NUMBER, "run_at": MOMENT, "key": NAME, "project": TEXT,
-    "max_attempts": NUMBER, "backoff": BACKOFF, "timeout": DURATION, "labels": DICT,
-    "once": FLAG, "model": NAME, "light": FLAG, "vram_mb": NUMBER, "requires": DICT,
+    "max_attempts": NUMBER, "max_losses": NUMBER, "backoff": BACKOFF, "timeout": DURATION,
+    "labels": DICT, "once": FLAG, "model": NAME, "light": FLAG, "vram_mb": NUMBER, "requires": DICT,
     "limit_by": NAME, "on_failure": NAME, "expires": DURATION,
 }  # fmt: skip
 

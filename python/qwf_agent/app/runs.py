@@ -36,7 +36,7 @@ __all__ = [
 OnChange = Callable[[RunStatus], object]
 
 log = logging.getLogger("qwf_agent")
-# The workflows and keys of contexts that have been looked at for misspelt keys.
+# The workflows and keys of contexts that have been looked at for misspelt and missing keys.
 MOST_SHAPES, MOST_KEYS = 1000, 1000
 _looked_at: set[tuple[str, frozenset[str]]] = set()
 
@@ -49,7 +49,8 @@ def enqueue(
     that holds the key. Raises TypeError or ValueError for arguments it cannot have.
 
     Logs a key of the context that the workflow does not read and that looks like one that is
-    missing; it looks once for each workflow and set of keys.
+    missing, and a missing one that something needs unless it is skipped; it looks once for each
+    workflow and set of keys.
     """
     return drive(conn, _enqueue(_call(workflow, context, options), workflow, context or {}))
 
@@ -126,15 +127,21 @@ def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str
 def _enqueue(call: Call, workflow: str, context: Mapping[str, Any]) -> Steps[int]:
     run_id = yield from number(call)
     shape = workflow, frozenset(islice(_paths(context), MOST_KEYS))
-    if context and shape not in _looked_at:
+    if shape not in _looked_at:
         if len(_looked_at) >= MOST_SHAPES:
             _looked_at.clear()
         _looked_at.add(shape)
         given = {"run_id": id_of("run", run_id), "context": call.arguments["context"]}
-        for path, meant in (yield from document(Call("unread_context", given))).items():
+        notes = yield from document(Call("context_notes", given))
+        for path, meant in notes["unread"].items():
             log.warning(
                 "the workflow %s does not read %r of the context: did you mean %r?",
                 workflow, path, meant,
+            )  # fmt: skip
+        for path, reader in notes["needed"].items():
+            log.warning(
+                "the context of the workflow %s has no %r: %s needs it unless %s is skipped",
+                workflow, path, reader, reader,
             )  # fmt: skip
     return run_id
 

@@ -58,8 +58,9 @@ class NotCompleted(Exception):
 
 @dataclass(frozen=True)
 class JobStatus(Status):
-    """A job at one moment. `progress` is from 0 to 1, None if its body has reported none; `output`
-    is empty until the job has completed; `error` is of the last attempt that failed."""
+    """A job at one moment. `progress` is from 0 to 1: 1 when it has completed, else None if its
+    body has reported none. `output` is empty until the job has completed; `error` is of the last
+    attempt that failed."""
 
     id: int
     state: JobState

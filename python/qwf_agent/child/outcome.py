@@ -140,13 +140,21 @@ def of_exit_status(status: int, out_of_memory: bool) -> Outcome:
     if not status & 0x7F:
         code = status >> 8
         outcome = "tempfail" if code == TEMPFAIL_CODE else "error"
-        message = f"the process exited with code {code} before the body returned"
+        message = f"{how_it_ended(status, out_of_memory)} before the body returned"
         return Outcome(outcome, error=message, detail={"exit_code": code})
     number = status & 0x7F
     reason = "oom" if out_of_memory and number == signal.SIGKILL else "crashed"
-    cause = "out of memory: " if reason == "oom" else ""
-    message = f"{cause}the process was killed by {signal_name(number)} while the body ran"
+    message = f"{how_it_ended(status, out_of_memory)} while the body ran"
     return Outcome("lost", error=message, detail={"reason": reason, "signal": number})
+
+
+def how_it_ended(status: int, out_of_memory: bool) -> str:
+    """How a process ended, in words; `status` as os.wait returns it."""
+    number = status & 0x7F
+    if not number:
+        return f"the process exited with code {status >> 8}"
+    cause = "out of memory: " if out_of_memory and number == signal.SIGKILL else ""
+    return f"{cause}the process was killed by {signal_name(number)}"
 
 
 def describe(error: BaseException) -> str:

@@ -59,8 +59,8 @@ class Runner:
         result = self._run_within(context, run)
         if work.run_id is not None and isinstance(result, dict) and RESERVED in result:
             raise BadOutput(
-                f"the output has a key {RESERVED!r}, but in a workflow <node>.{RESERVED} are the files"
-                " that the node wrote: give it another name"
+                f"the output has a key {RESERVED!r}, but in a workflow <node>.{RESERVED} are the"
+                " files that the node wrote: give it another name"
             )
         output = encode_output(result, self._setup.limits.value_bytes)
         return Outcome("completed", output, detail=_detail_of(context.folder, context.model))

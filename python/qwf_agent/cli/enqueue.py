@@ -92,6 +92,8 @@ def _job_options(command: arguments.F) -> arguments.F:
         arguments.once,
         click.option("--max-attempts", type=click.IntRange(1, arguments.MOST), metavar="N",
                      help="Maximum number of attempts. Default: 1, or 4 for transient failures."),
+        click.option("--max-losses", type=click.IntRange(1, arguments.MOST), metavar="N",
+                     help="Maximum number of losses: timeouts, kills, crashes. Default: 3."),
         arguments.timeout,
         click.option("--backoff", type=JSON, metavar="JSON",
                      help='Seconds between attempts: [5,30], or {"base":1,"factor":2,"max":600}.'),
@@ -254,7 +256,7 @@ def run(
     elif not watch:
         click.echo(run_id)
         output.console(stderr=True).print(Text(f"next: qwf show {run_id}", "bright_black"))
-    known_names.note_unread(conn, run_id, context or {})
+    known_names.note_context(conn, run_id, context or {})
     known_names.note_unable_nodes(conn, run_id)
     if watch:
         raise SystemExit(follow.watch(conn, run_id, as_json))

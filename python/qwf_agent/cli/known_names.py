@@ -147,12 +147,15 @@ def _note_unable(
                 _note(f"no live worker of queue {queue} has {kind} {name!r}{which}{meant}")
 
 
-def note_unread(conn: Connection, run: int, context: dict[str, Any]) -> None:
+def note_context(conn: Connection, run: int, context: dict[str, Any]) -> None:
     """Say on standard error what the workflow of the run does not read of the context, if it looks
-    like something that it reads and that is missing. Other keys may be there on purpose."""
-    found = connection.call(conn, "unread_context", run_id=run, context=context) if context else {}
-    for path, meant in found.items():
+    like something that it reads and that is missing; other keys may be there on purpose. And what
+    is missing that it needs unless something is skipped."""
+    notes = connection.call(conn, "context_notes", run_id=run, context=context)
+    for path, meant in notes["unread"].items():
         _note(f"the workflow does not read {path!r} of the context: did you mean {meant!r}?")
+    for path, reader in notes["needed"].items():
+        _note(f"the context has no {path!r}: {reader} needs it unless {reader} is skipped")
 
 
 def _names(conn: Connection, query: LiteralString) -> list[str]:

@@ -14,9 +14,10 @@ from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw.visible import visible
 
 FOUND = "select * from qwf.find_missing_options(%s, %s, %s)"
-WHOLE_NUMBERS = ("max_attempts", "vram_mb", "priority")
+WHOLE_NUMBERS = ("max_attempts", "max_losses", "vram_mb", "priority")
 OBJECTS = ("backoff", "labels", "requires")
 OF_SCHEDULES = ("queue", "priority", "project")
+OF_RETRIES = ("max_attempts", "max_losses", "backoff")
 OF_JOBS_ALONE = ("labels", "expires")  # neither a schedule nor a node has them
 
 
@@ -82,7 +83,7 @@ def _in_sql(option: str, declared: str) -> str:
 def _in_a_node(option: str, declared: str) -> str:
     plain = option in (*WHOLE_NUMBERS, *OBJECTS) or option == "light"
     text = f"{option}: {declared if plain else json.dumps(declared, ensure_ascii=False)}"
-    return f"retry: {{{text}}}" if option in ("max_attempts", "backoff") else text
+    return f"retry: {{{text}}}" if option in OF_RETRIES else text
 
 
 def _quoted(text: str) -> str:

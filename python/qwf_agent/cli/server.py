@@ -153,14 +153,17 @@ def deploy(
 @plan_option
 @output.json_option
 def status(dsn: str | None, plan: Path | None, as_json: bool) -> None:
-    """List the changes, and which are deployed. Exit 1 if some are not.
+    """List the changes, and which are deployed. Exit 1 if some are not, or if something else has
+    deployed them.
 
     \b
     Example:  qwf migrate status
     """
     from qwf_agent import migrate
 
-    changes = migrate.status(config.find_dsn(dsn), plan=plan)
+    dsn = config.find_dsn(dsn)
+    migrate.check_origin(dsn, plan=plan)
+    changes = migrate.status(dsn, plan=plan)
     rows = [
         {"change": c.change or c.id, "state": c.state, "deployed_at": c.deployed_at, "note": c.note}
         for c in changes

@@ -33,6 +33,7 @@ __all__ = [
     "Script",
     "Status",
     "adopt",
+    "check_origin",
     "deploy",
     "grants",
     "missing",
@@ -194,6 +195,13 @@ def status(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
         for change_id, when in deployed.items()
         if change_id not in known
     ]
+
+
+def check_origin(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) -> None:
+    """Raise MigrateError if something else than qwf migrate made the schema."""
+    chain = read_plan(plan)
+    with database.connect(database.conninfo(dsn, connection)) as conn:
+        database.refuse_foreign_schema(conn, chain, set(_deployed(conn, chain)))
 
 
 def _states(chain: Plan, deployed: Mapping[str, datetime | None]) -> list[Status]:

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from qwf_agent.app.options import SqlValue, seconds_of
 from qwf_agent.testing.databases import is_for_tests
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -64,11 +65,13 @@ class Clock:
         with self._held() as conn:
             _write(conn, to)
 
-    def advance(self, by: timedelta) -> None:
-        """Let this much time pass at once. What is due then runs with the next
-        `run_until_idle`."""
+    def advance(self, by: float | str | timedelta) -> None:
+        """Let this much time pass at once: seconds, a timedelta, or a text such as "1 hour". What
+        is due then runs with the next `run_until_idle`. Raises TypeError for anything else."""
+        length = seconds_of("the time to advance by", by)
+        text = length.text if isinstance(length, SqlValue) else f"{length:f} seconds"
         with self._held() as conn:
-            _write(conn, _read(conn) + by)
+            _write(conn, _read(conn, text))
 
     def advance_until_due(self) -> None:
         """Let time pass until the next scheduled job, retry or schedule is due. Raises LookupError
@@ -89,9 +92,10 @@ class Clock:
             yield conn
 
 
-def _read(conn: Connection) -> datetime:
+def _read(conn: Connection, after: str = "0") -> datetime:
+    """The time of the engine, so long after now."""
     now: datetime
-    ((now,),) = conn.execute("select qwf.now()").fetchall()
+    ((now,),) = conn.execute("select qwf.now() + %s::interval", [after]).fetchall()
     return now.astimezone(timezone.utc)
 
 

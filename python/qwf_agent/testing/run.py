@@ -155,10 +155,10 @@ class _Worker:
         loaded = Models({**tasks.models(), **loaders}, 0.0, lambda _: None)
         stack.callback(loaded.unload)
         self._setup = _setup(folder, self._limits())
-        scoreboard, cancel = Scoreboard(), CancelEvent()
-        stack.callback(scoreboard.close)
+        self._scoreboard, cancel = Scoreboard(), CancelEvent()
+        stack.callback(self._scoreboard.close)
         stack.callback(cancel.close)
-        self._runner = Runner(self._setup, tasks, loaded, scoreboard, cancel, lambda: None)
+        self._runner = Runner(self._setup, tasks, loaded, self._scoreboard, cancel, lambda: None)
         known = {
             "tasks": sorted({*tasks.names(), *([LLM] if self._servers else [])}),
             "models": sorted({*tasks.models(), *models}) or None,
@@ -239,6 +239,7 @@ class _Worker:
             self._servers.get(job["required_model"]),
         )  # fmt: skip
         error: BaseException | None = None
+        reported = self._scoreboard.progress_version(work.ticket)
         try:
             with contextlib.ExitStack() as after:
                 outcome = self._runner.run(work, lambda: after.enter_context(_put_back()))
@@ -247,10 +248,20 @@ class _Worker:
             if outcome.outcome != "completed":  # it may have called sys.exit()
                 error = raised
                 print(f"job {work.job_id} {work.task}: {describe(raised)}", file=sys.stderr)
+        if self._scoreboard.progress_version(work.ticket) != reported:
+            self._send_progress(job)
         return Ran(
             work.job_id, work.task, work.node_id, work.attempt, outcome.outcome,
             json.loads(outcome.output), error, self._finish(job, outcome),
         )  # fmt: skip
+
+    def _send_progress(self, job: DictRow) -> None:
+        """Send the last report of a body that has ended, as an agent may not have done before."""
+        record = self._scoreboard.progress()
+        if record is not None:
+            message = record.message.replace("\0", "") or None
+            given = (job["job_id"], job["token"], record.fraction, message)
+            self._conn.execute("select qwf.progress(%s, %s, %s::real, %s)", given)
 
     def _finish(self, job: DictRow, outcome: Outcome) -> str:
         text = report(job["job_id"], str(job["token"]), render(outcome), {"host": HOST})

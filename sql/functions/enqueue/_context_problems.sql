@@ -23,7 +23,7 @@ declare
 begin
   for v_check in
     select c from qwf.graphs g cross join lateral jsonb_array_elements(g.context_checks) c
-    where g.id = p_graph
+    where g.id = p_graph and not c ? 'later'
   loop
     v_error := null;
     if v_check ? 'value' then

@@ -27,15 +27,15 @@ begin
     ), inserted as (
       insert into qwf.jobs as j (
         id, task, inputs, queue, priority, status, run_at, position, queued_at, key, once,
-        max_attempts, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
-        on_failure, expires_at, project, labels, created_at)
+        max_attempts, max_losses, backoff, timeout, required_model, light, vram_mb, requires,
+        limit_by, on_failure, expires_at, project, labels, created_at)
       overriding system value
       select
         i.job_id, i.task, i.args, i.queue, i.priority,
         case when i.later then 'scheduled' else 'queued' end::qwf.job_status, i.run_at,
         case when not i.later then i.new_position end,
-        case when not i.later then v_now end, i.key, i.once, i.max_attempts, i.backoff, i.timeout,
-        i.model, i.light, i.vram_mb, i.requires, i.limit_by, i.on_failure,
+        case when not i.later then v_now end, i.key, i.once, i.max_attempts, i.max_losses,
+        i.backoff, i.timeout, i.model, i.light, i.vram_mb, i.requires, i.limit_by, i.on_failure,
         greatest(i.run_at, v_now) + i.expires, i.project, i.labels, v_now
       from item i
       where v_ids[i.ordinality] is null

@@ -18,14 +18,14 @@ begin
   loop
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, key, once, max_attempts,
-      backoff, timeout, required_model, light, vram_mb, requires, limit_by, on_failure,
-      expires_at, project, labels, created_at)
+      max_losses, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
+      on_failure, expires_at, project, labels, created_at)
     values (
       p_job.task, p_job.args, p_job.queue, p_job.priority,
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status, p_job.run_at,
       case when not v_later then _qwf.next_position() end, case when not v_later then p_now end,
-      p_job.key, p_job.once, p_job.max_attempts, p_job.backoff, p_job.timeout, p_job.model,
-      p_job.light, p_job.vram_mb, p_job.requires, p_job.limit_by, p_job.on_failure,
+      p_job.key, p_job.once, p_job.max_attempts, p_job.max_losses, p_job.backoff, p_job.timeout,
+      p_job.model, p_job.light, p_job.vram_mb, p_job.requires, p_job.limit_by, p_job.on_failure,
       greatest(p_job.run_at, p_now) + p_job.expires, p_job.project, p_job.labels, p_now)
     on conflict (project, task, key)
       where key is not null

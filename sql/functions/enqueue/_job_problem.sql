@@ -21,6 +21,7 @@ return case
   when octet_length(p_job.key) > 500 then 'key: at most 500 bytes; use a digest of a longer one'
   when octet_length(p_job.project) > 500 then 'project: at most 500 bytes'
   when p_job.max_attempts < 1 then 'max_attempts: at least 1'
+  when p_job.max_losses < 1 then 'max_losses: at least 1; 1 stands for no second try'
   when length(p_job.model) not between 1 and 200 then 'model: 1 to 200 characters'
   when not _qwf.is_duration(p_job.timeout, '366 days') then 'timeout: positive, at most a year'
   when p_job.vram_mb < 0 then 'vram_mb: not negative'

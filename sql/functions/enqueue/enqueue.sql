@@ -15,7 +15,8 @@ create function qwf.enqueue(
   backoff jsonb default null, timeout interval default null, model text default null,
   vram_mb int default null, requires jsonb default '{}', limit_by text default null,
   on_failure text default null, expires interval default null, project text default '',
-  labels jsonb default '{}', once boolean default false, light boolean default false)
+  labels jsonb default '{}', once boolean default false, light boolean default false,
+  max_losses int default null)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -41,7 +42,7 @@ begin
   -- most jobs are like this one; the full check would take longer than the insert
   if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
       enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
-      enqueue.on_failure, enqueue.expires) = 0
+      enqueue.on_failure, enqueue.expires, enqueue.max_losses) = 0
     and enqueue.requires = '{}' and enqueue.labels = '{}' and enqueue.project = ''
     and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
   ) is not true then
@@ -51,7 +52,7 @@ begin
       enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, coalesce(enqueue.project, ''),
       coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false),
-      coalesce(enqueue.light, false))::_qwf.new_job;
+      coalesce(enqueue.light, false), enqueue.max_losses)::_qwf.new_job;
     perform _qwf.check_job(v_job, '', v_max_bytes);
   end if;
   if enqueue.key is not null then
@@ -59,15 +60,15 @@ begin
   else  -- without a key, one insert is enough
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
-      backoff, timeout, required_model, light, vram_mb, requires, limit_by, on_failure,
-      expires_at, project, labels, created_at)
+      max_losses, backoff, timeout, required_model, light, vram_mb, requires, limit_by,
+      on_failure, expires_at, project, labels, created_at)
     values (
       enqueue.task, enqueue.args, enqueue.queue, coalesce(enqueue.priority, 100),
       case when v_later then 'scheduled' else 'queued' end::qwf.job_status, enqueue.run_at,
       case when not v_later then _qwf.next_position() end,
       case when not v_later then v_now end,
-      coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.backoff, enqueue.timeout,
-      enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
+      coalesce(enqueue.once, false), enqueue.max_attempts, enqueue.max_losses, enqueue.backoff,
+      enqueue.timeout, enqueue.model, coalesce(enqueue.light, false), enqueue.vram_mb,
       coalesce(enqueue.requires, '{}'), enqueue.limit_by, enqueue.on_failure,
       greatest(enqueue.run_at, v_now) + enqueue.expires, coalesce(enqueue.project, ''),
       coalesce(enqueue.labels, '{}'), v_now)

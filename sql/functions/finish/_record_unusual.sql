@@ -35,7 +35,7 @@ begin
     jsonb_strip_nulls(jsonb_build_object(
       'attempt', e.attempt, 'worker', case when t.type = 'reclaimed' then e.worker end,
       'reason', left(e.detail ->> 'reason', 1000),
-      'signal', _qwf.as_number(e.detail -> 'signal', 255), 'now', e.status,
+      'signal', _qwf.as_number(e.detail -> 'signal', 255)::int, 'now', e.status,
       'readings', case when _qwf.json_problem(e.detail -> 'readings', 4095) is null
         then e.detail -> 'readings' end))
   from unnest(p_ended) e

@@ -3,7 +3,7 @@
 --   read without a fallback, with the place of the reference.
 -- Guarantees: Each path is returned once, with its first reader. A reference with a $default, or
 --   inside a $coalesce or a $default, needs nothing. What is read only if a skip_if is not true
---   has that skip_if as "unless"; it is left out if the skip_if reads anything but the context.
+--   has that skip_if as "unless", and "later" if the skip_if reads anything but the context.
 -- Called by: _compile_step.
 
 begin;
@@ -36,12 +36,14 @@ begin
         select _qwf.segments(e.expression -> '$from') as segments offset 0) s
       cross join lateral (select case when m.key <> 'skip_if' then r.skip_if end as skip_if) guard
       where not e.optional and not e.expression ? '$default' and not r.names ? s.segments[1]
-        and not exists (
-          select from _qwf.absolute_paths(guard.skip_if) p where p -> 0 <> '"$context"')
       order by s.segments, guard.skip_if, e.path
     )
     select coalesce(
-      jsonb_agg(jsonb_build_object('path', n.path, 'needs', n.segments, 'unless', n.skip_if)
+      jsonb_agg(
+        jsonb_build_object('path', n.path, 'needs', n.segments, 'unless', n.skip_if)
+          || case when exists (
+            select from _qwf.absolute_paths(n.skip_if) p where p -> 0 <> '"$context"')
+          then '{"later": true}' else '{}' end::jsonb
         order by n.path), '[]')
     from need n);
 end $$;

@@ -15,7 +15,8 @@ set enable_bitmapscan = off
 set jit = off
 as $$
   select j.node_idx, jsonb_strip_nulls(jsonb_build_object(
-    'job_id', j.id, 'status', j.status, 'attempt', j.attempt, 'progress', j.progress,
+    'job_id', j.id, 'status', j.status, 'attempt', j.attempt,
+    'progress', case when j.status = 'completed' then 1 else j.progress end,
     'message', left(j.progress_message, 200),
     'error', left(case when starts_with(j.last_error, 'Traceback')
       then (regexp_match(right(j.last_error, 400), e'([^\n]+)[[:space:]]*$'))[1]

@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/read/_unread_keys
 -- Purpose: Returns the keys of an object that nobody reads and that look like missing ones.
 -- Guarantees: Looks at the first 1,000 keys of each object. None if the whole object is read.
--- Called by: unread_context.
+-- Called by: context_notes.
 
 begin;
 

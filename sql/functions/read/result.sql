@@ -15,8 +15,8 @@ declare
 begin
   select jsonb_build_object(
       'job_id', j.id, 'state', j.status, 'attempt', j.attempt, 'worker', j.claimed_by,
-      'progress', j.progress, 'message', j.progress_message, 'output', j.output,
-      'error', j.last_error)
+      'progress', case when j.status = 'completed' then 1 else j.progress end,
+      'message', j.progress_message, 'output', j.output, 'error', j.last_error)
     into v_result
   from qwf.jobs j
   where j.id = result.job_id;
@@ -26,8 +26,8 @@ begin
   return v_result;
 end $$;
 comment on function qwf.result is
-  'State, attempt, worker, progress (0 to 1) with its message, output and error of a job; QW001: '
-  'no such job.';
+  'State, attempt, worker, progress (0 to 1; 1 when completed) with its message, output and error '
+  'of a job; QW001: no such job.';
 call _qwf.allow('qwf.result', 'qwf_producer', 'qwf_viewer');
 
 commit;

@@ -38,7 +38,8 @@ begin
     select jsonb_agg(jsonb_build_object(
       'job_id', j.id, 'node_id', j.node_id, 'step_id', split_part(j.node_id, '/', 1),
       'status', j.status,
-      'queue', j.queue, 'task', j.task, 'attempt', j.attempt, 'progress', j.progress,
+      'queue', j.queue, 'task', j.task, 'attempt', j.attempt,
+      'progress', case when j.status = 'completed' then 1 else j.progress end,
       'message', j.progress_message, 'error', j.last_error, 'worker', j.claimed_by,
       'started_at', j.claimed_at, 'finished_at', j.finished_at,
       'seconds', extract(epoch from

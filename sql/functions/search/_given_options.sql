@@ -20,8 +20,9 @@ begin
   return query
   select 'job', j.id::text, j.task, j.queue, jsonb_strip_nulls(jsonb_build_object(
       'queue', nullif(j.queue, 'default'), 'priority', nullif(j.priority, 100),
-      'project', nullif(j.project, ''), 'max_attempts', j.max_attempts, 'backoff', j.backoff,
-      'timeout', j.timeout, 'labels', nullif(j.labels, '{}'), 'model', j.required_model,
+      'project', nullif(j.project, ''), 'max_attempts', j.max_attempts,
+      'max_losses', j.max_losses, 'backoff', j.backoff, 'timeout', j.timeout,
+      'labels', nullif(j.labels, '{}'), 'model', j.required_model,
       'light', nullif(j.light, false), 'vram_mb', j.vram_mb, 'requires', nullif(j.requires, '{}'),
       'limit_by', j.limit_by, 'on_failure', nullif(j.on_failure, 'fail'),
       'expires', j.expires_at)), null::text[]
@@ -40,11 +41,13 @@ begin
   return query
   select 'node', w.name || ' ' || n.node_id, n.task, n.queue,
     jsonb_strip_nulls(jsonb_build_object(
-      'queue', nullif(n.queue, 'cpu'), 'max_attempts', n.max_attempts, 'backoff', n.backoff,
-      'timeout', n.timeout, 'model', n.required_model, 'light', nullif(n.light, false),
+      'queue', nullif(n.queue, 'cpu'), 'max_attempts', n.max_attempts,
+      'max_losses', n.max_losses, 'backoff', n.backoff, 'timeout', n.timeout,
+      'model', n.required_model, 'light', nullif(n.light, false),
       'vram_mb', n.vram_mb, 'requires', nullif(n.requires, '{}'), 'limit_by', n.limit_by,
       'on_failure', nullif(n.on_failure, 'fail'))),
-    '{queue,max_attempts,backoff,timeout,model,light,vram_mb,requires,limit_by,on_failure}'::text[]
+    ('{queue,max_attempts,max_losses,backoff,timeout,model,light,vram_mb,requires,limit_by,'
+      'on_failure}')::text[]
   from qwf.workflows w
   join qwf.graphs g on g.workflow_id = w.id and g.pipeline_ids = array(
     select p.id from qwf.pipelines p where p.name = any (w.pipeline_names) and p.current

@@ -58,7 +58,8 @@ begin
     case j.attempt when 0 then 0 when j.attempt then (
       select count(*)::int from qwf.job_attempts a
       where a.job_id = j.id and a.outcome = 'released') end,
-    j.claimed_by, w.host, j.progress, j.progress_message,
+    j.claimed_by, w.host,
+    case when j.status = 'completed' then 1 else j.progress end, j.progress_message,
     round(extract(epoch from coalesce(j.finished_at, case when j.status = 'running' then v_now end)
       - j.claimed_at), 3)::double precision,
     j.key, j.run_at, j.created_at, j.queued_at, j.claimed_at, j.finished_at,

@@ -1,8 +1,10 @@
 begin;
-select plan(11);
+select plan(12);
 
 select throws_ok($$ select qwf.enqueue('mail', max_attempts => 0) $$, 'QW005', 'invalid job',
   'no try');
+select throws_ok($$ select qwf.enqueue('mail', max_losses => 0) $$, 'QW005', 'invalid job',
+  'lost before it starts');
 select throws_ok($$ select qwf.enqueue('mail', timeout => '0 s') $$, 'QW005', 'invalid job',
   'no time');
 select throws_ok($$ select qwf.enqueue('mail', timeout => '3000000 years') $$, 'QW005',

@@ -4,9 +4,10 @@ select plan(2);
 
 select qwf.create_limit('llm', 1);
 create temp table item as select jsonb '[{"task": "mail", "args": {"to": "Ada"}, "queue": "cpu",
-  "priority": 7, "run_at": "2099-01-01T00:00Z", "key": "k", "max_attempts": 2, "backoff": [3],
-  "timeout": "4 s", "model": "m", "vram_mb": 5, "requires": {"a": "1"}, "limit_by": "llm",
-  "on_failure": "ask", "expires": "6 h", "project": "p", "labels": {"b": 2}}]' as jobs;
+  "priority": 7, "run_at": "2099-01-01T00:00Z", "key": "k", "max_attempts": 2, "max_losses": 4,
+  "backoff": [3], "timeout": "4 s", "model": "m", "vram_mb": 5, "requires": {"a": "1"},
+  "limit_by": "llm", "on_failure": "ask", "expires": "6 h", "project": "p",
+  "labels": {"b": 2}}]' as jobs;
 create function pg_temp.made(p_id bigint) returns jsonb language sql as $$
   select to_jsonb(j) - '{id,created_at,status,finished_at}'::text[]
   from qwf.jobs j where j.id = p_id $$;

@@ -86,12 +86,15 @@ def headline(job: Row) -> Text:
 
 
 def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> RenderableType:
-    """The history of a job, oldest first: enqueued, attempts, unusual events, end."""
+    """The history of a job, oldest first: enqueued, attempts, unusual events, end.
+
+    An attempt stands where it ended, after the events that ended it.
+    """
     lines: list[tuple[datetime, RenderableType]] = [
         (job["created_at"], Text(f"enqueued ({job['origin']})"))
     ]
     lines += [
-        (row["started_at"] or row["finished_at"], _attempt_line(row, gist=True)) for row in attempts
+        (row["finished_at"] or row["started_at"], _attempt_line(row, gist=True)) for row in attempts
     ]
     lines += [(row["at"], _event_line(row)) for row in events]
     if job["status"] == "running":
