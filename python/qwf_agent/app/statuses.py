@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +19,7 @@ RunState = Literal["queued", "running", "awaiting_input", "completed", "failed",
 ENDED = ("completed", "failed", "cancelled", "skipped")
 
 
-class Status:
+class Status(ABC):
     """What the statuses of jobs and runs have in common."""
 
     id: int
@@ -26,9 +27,9 @@ class Status:
     error: str | None
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """The job or run, in words."""
-        raise NotImplementedError
 
     @property
     def ended(self) -> bool:

@@ -4,7 +4,7 @@
 -- Guarantees: At most max_running slots are held, by running jobs and by claims that have not
 --   committed: a slot is a row, and rivals skip a locked one. After a limit was lowered, each job
 --   that runs above it leaves one free slot unused. A start is a row, too, which is used once in a
---   period: so no more jobs than there are rows start within any period, whoever claims.
+--   period: so no more jobs than there are rows start within any period, over all workers.
 -- Locks: starts and free slots of the limit that nobody else has locked.
 -- Called by: claim, _lock_wanted_permits.
 

@@ -144,7 +144,7 @@ def ref(
     a list of names and positions. `default` is taken if the path leads nowhere, `filter` selects
     elements of a list, `eq` and `ne` compare: see docs/references.md.
 
-    Raises TypeError for another keyword, and for a path that is none.
+    Raises TypeError for another keyword, and for a value that is no path.
     """
     check_keys("ref()", keys, ReferenceKeys.__annotations__)
     start = path if isinstance(path, Reference) else Reference(_names(path))
