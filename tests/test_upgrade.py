@@ -67,8 +67,8 @@ def next_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
     release.rework(CLAIM, "\nbegin\n", "\nbegin\n  -- of the next release\n")
     release.rework(
         ENQUEUE,
-        "light boolean default false)",
-        "light boolean default false, note text default '')",
+        "max_losses int default null)",
+        "max_losses int default null, note text default '')",
     )
     # another signature is another function, and no name may stand for two
     sql = release.folder / "sql"
