@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -52,6 +52,19 @@ def test_every_document_is_a_page_that_the_menu_leads_to(site: Path) -> None:
         address = page.with_suffix(".html").as_posix()
         assert (site / address).is_file()
         assert f'href="{address}"' in first, f"{page} is not in the menu"
+
+
+def test_every_link_between_pages_leads_to_a_file(site: Path) -> None:
+    dead = []
+    for page in site.rglob("*.html"):
+        for address in re.findall(r'<a\b[^>]*\bhref="([^"]+)"', page.read_text(encoding="utf-8")):
+            there = urlsplit(address)
+            target = page.parent / unquote(there.path)
+            if there.scheme or there.netloc or not there.path or there.path.startswith("/"):
+                continue
+            if "sandbox/" not in there.path and not target.is_file():  # the sandbox is built apart
+                dead.append(f"{page.relative_to(site)}: {address}")
+    assert dead == []
 
 
 def test_a_page_fetches_nothing_from_another_server(site: Path) -> None:
