@@ -113,7 +113,7 @@ def test_agents_and_applications_work_with_logins_of_their_own(
 
 
 def test_the_order_from_psql_works(base: Database) -> None:
-    (order,) = re.findall(r"`(insert into qwf\.worker_controls [^`]+)`", TEXT)
+    (order,) = re.findall(r"`(select qwf\.worker_control\([^`]+)`", TEXT)
     base.conn.execute(order)  # type: ignore[arg-type]
     assert base.one("select qwf.desired_state('box-b', 'gpu')") == "off"
 

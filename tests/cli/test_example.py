@@ -74,7 +74,9 @@ def test_finds_the_face_of_the_astronaut_and_makes_a_relief_of_it(
     assert all(Path(c["picture"]).parent == out("annotate") for c in shown["candidates"])
     assert all(Path(c["picture"]).is_file() for c in shown["candidates"])
     for again in range(2):  # idempotent on its folder
-        scene = build_scene.run(out("scene"), image, "1", shown["candidates"], silent)
+        scene = build_scene.run(
+            out("scene"), image, shown["candidates"][0], shown["candidates"], silent
+        )
         files = [Path(scene[key]) for key in ("primary_file", "crop_file", "cutout_file")]
         made = export_glb.run(out("export"), *files, silent)
         assert len(list(out("export").iterdir())) == len(made["made"]), again

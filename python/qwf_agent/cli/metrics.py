@@ -277,9 +277,9 @@ class FleetCollector(Collector):
                 self._conn = self._connect()
             found = standby.find(self._conn)
             yield GaugeMetricFamily("qwf_standby", "1 if a standby answered.", found is not None)
-            if found is not None:
-                about = "How old the figures may be; +Inf if that is not known."
-                yield GaugeMetricFamily("qwf_standby_behind_seconds", about, found.behind_s)
+            about = "How old the figures may be; 0 on a primary, +Inf if that is not known."
+            behind = 0 if found is None else found.behind_s
+            yield GaugeMetricFamily("qwf_standby_behind_seconds", about, behind)
             for group in GROUPS:
                 if found is not None and not group.on_standby:
                     continue
