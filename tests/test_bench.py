@@ -35,7 +35,7 @@ TINY = {
     "recovery": "--lease 1",
     "memory": "--jobs 100 --steps 1",
     "pack": "--seconds 1 --busy 2 --jobs 20",
-    "plain": "--jobs 100 --batch 10",
+    "plain": "--jobs 4000 --batch 10",  # CPU time is read in hundredths of a second
     "serve": "--width 128 --tokens 4 --requests 3 --short 4",
     "horizon": "--seconds 1 --rate 50 --producers 1 --consumers 1 --rows 1000",
     "web": "--queued 100 --finished 100 --failed 10 --calls 1 --tabs 4 --seconds 1",
