@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from qwf_agent.exit_codes import SWITCHED_OFF
-from support.harness import Database, run_agent
+from support.harness import Database, StartAgent, run_agent
 
 NODES = [
     {"id": "first", "node": "add", "inputs": {"a": 1}},
@@ -54,6 +54,18 @@ def test_it_stops_at_once_where_nothing_waits(base: Database, dsn: str, tmp_path
     code, log = run_agent(tmp_path, "--app", "bodies", QWF_DSN=dsn, QWF_UNTIL_EMPTY="1")
     assert code == 0, log
     assert base.one("select count(*) from qwf.workers where stopped_at is not null") == 1
+
+
+def test_it_does_not_end_before_it_knows_whether_it_is_switched_on(
+    base: Database, dsn: str, tmp_path: Path, start: StartAgent
+) -> None:
+    start("--app", "bodies", "--queue", "gpu", "--gpu", "none")  # its ticks leave nothing due
+    for _ in range(8):
+        job = base.enqueue("noop", queue="cpu")
+        options = ("--app", "bodies", "--queue", "cpu", "--until-empty")
+        code, log = run_agent(tmp_path, *options, QWF_DSN=dsn)
+        assert code == 0, log
+        assert base.job(job)["status"] == "completed"
 
 
 def test_it_says_that_a_queue_which_is_switched_off_may_not_be_empty(

@@ -78,6 +78,11 @@ class Control:
         return self.policy is None
 
     @property
+    def known(self) -> bool:
+        """Whether the database has answered: before that, `on` says only that it may not claim."""
+        return self.policy != UNKNOWN
+
+    @property
     def frees_memory(self) -> bool:
         """Whether the worker is off with a policy that ends its children."""
         return self.policy not in (None, "pause")

@@ -380,7 +380,7 @@ class Agent:
             done = json.loads(call.value() or "{}")
             due_s = done.get("next_due_s")
             self.others_tick = done.get("ran") is False
-            if call.failure is None and not done.get("errors") and due_s != 0:
+            if call.value() and done.get("ran") and not done.get("errors") and due_s != 0:
                 self.note_tick()
             if self.others_tick:  # check again later that they still do
                 self.tick_at = self.now + spread(CHECK_TICKS * self.workers[0].settings.tick)
@@ -390,9 +390,13 @@ class Agent:
             wanted_s = worker.sleeper.take_tick_in_s()
             if wanted_s is not None and self.others_tick:
                 self.tick_at = self.now + wanted_s  # a sleeping worker checks it with its heartbeat
+        own = self.options.until_empty and not self.ticked  # what others ticked may be too old
+        if own:
+            self.tick_at = min(self.tick_at, self.tick_began_at + self.workers[0].settings.tick)
         if self.ticking is None and self.now >= self.tick_at and self.durable.up:
             self.tick_at = self.now + spread(self.workers[0].settings.tick)
-            age = STALE_AGE if self.others_tick else TICK_AGE  # cheapest if one agent runs them all
+            # cheapest if one agent runs them all
+            age = 0.0 if own else STALE_AGE if self.others_tick else TICK_AGE
             self.ticking = self.durable.send(db.tick(age * self.workers[0].settings.tick))
             self.tick_began_at = self.now
 
@@ -623,7 +627,7 @@ class Agent:
         waiting = [w for w in self.workers if w.control.on and w.empty_claims < 2]
         for worker in waiting if self.ticked else ():
             worker.claim_soon()
-        if waiting or not self.ticked:
+        if waiting or not self.ticked or not all(w.control.known for w in self.workers):
             return False
         if off := [worker.queue for worker in self.workers if not worker.control.on]:
             log.warning("queue %s is switched off for this box: it may have jobs", ", ".join(off))
