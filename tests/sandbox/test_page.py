@@ -4,6 +4,7 @@ it.
 
 from __future__ import annotations
 
+import contextlib
 import html
 import os
 import random
@@ -14,6 +15,7 @@ from typing import Any
 
 import psycopg
 from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as Late
 
 from support.browser import Pages
 from support.servers import ROOT
@@ -127,7 +129,8 @@ def wake_all(page: Page) -> None:
     """Wake the zombie, and workers that were frozen without a job."""
     press(page, *SLOW)
     while page.locator(FROZEN).count():
-        page.click(f"{FROZEN} .zombie")
+        with contextlib.suppress(Late):  # it has just woken up
+            page.click(f"{FROZEN} .zombie", timeout=1_000)
 
 
 def ask_at_a_full_limit(page: Page) -> None:
