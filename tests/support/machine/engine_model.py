@@ -502,9 +502,9 @@ class Model:
         return next((job for job in self.jobs.values() if job.token == token), None)
 
     def _stopped(self, job: Job) -> bool:
-        return job.wanted_dead or self._doomed(job)
+        return job.wanted_dead or self._is_obsolete(job)
 
-    def _doomed(self, job: Job) -> bool:
+    def _is_obsolete(self, job: Job) -> bool:
         """Its run or map is over."""
         if job.run is None:
             return False
@@ -842,7 +842,7 @@ class Model:
         stopped, left = [], False
         for job_id in run.nodes.values():
             job = self.jobs[job_id]
-            if job.status in WAITING and self._doomed(job):
+            if job.status in WAITING and self._is_obsolete(job):
                 if job_id in self.locked_jobs:
                     left = True
                 else:
@@ -867,7 +867,7 @@ class Model:
         job = self.jobs.get(job_id)
         if job is None:
             return NOT_FOUND
-        if job.status != "awaiting_input" or self._doomed(job):
+        if job.status != "awaiting_input" or self._is_obsolete(job):
             return WRONG_STATE
         if job.node.question is None and value not in DECISIONS:
             return INVALID
