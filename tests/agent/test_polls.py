@@ -223,7 +223,7 @@ def test_the_heartbeat_of_a_sleeper_replaces_a_check_of_ticks(
     )
     agent = SimpleNamespace(
         workers=[worker], durable=link, ticking=None, tick_at=link.now, now=link.now,
-        others_tick=others_tick,
+        others_tick=others_tick, options=SimpleNamespace(until_empty=False),
     )  # fmt: skip
     Agent.tick(cast("Any", agent))
     assert [call.query.params for call in link.calls] == ([(max_age,)] if max_age else [])
