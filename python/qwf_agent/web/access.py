@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 COOKIE = "qwf_session"
+KEPT_TOKEN = "qwf_token"  # noqa: S105 - the name of a cookie, for the token of several cells
 SESSION_S = 12 * 3600
 RIGHTS_S = 60  # how long known rights are used to draw buttons; each call is checked by Postgres
 MOST_SESSIONS = 1000
@@ -146,14 +147,7 @@ class Access(ABC):
         """Begin a session, and send the browser on with its cookie."""
         secret = self.sessions.open(person, said)
         response = RedirectResponse(to, status_code=303, headers={"Cache-Control": "no-store"})
-        response.set_cookie(
-            COOKIE,
-            secret,
-            httponly=True,
-            samesite="lax",  # strict: a link from a chat would ask people to sign in
-            secure=request.url.scheme == "https",
-            path=request.scope.get("root_path") or "/",
-        )
+        _set_cookie(request, response, COOKIE, secret)
         return response
 
 
@@ -170,18 +164,52 @@ class TokenAccess(Access):
         if session is not None:
             await session.renew(lambda: person_of(self._dsn, self._read_only))
             return session
-        given = request.query_params.get("token", "")
-        if request.method == "GET" and hmac.compare_digest(given.encode(), self._token.encode()):
-            here = request.url.remove_query_params("token")
-            to = here.path + ("?" + here.query if here.query else "")
-            return self.admit(request, await person_of(self._dsn, self._read_only), to)
-        return PlainTextResponse(
-            "This page needs the link that `qwf web` printed: it ends in ?token=…\n", 401
-        )
+        if request.method == "GET" and has_token(request, self._token):
+            person = await person_of(self._dsn, self._read_only)
+            return self.admit(request, person, _without_token(request))
+        return needs_token()
 
     async def bearer(self, actor: str) -> Person:
         """The login of the page."""
         return replace(await person_of(self._dsn, self._read_only), actor=actor)
+
+
+def has_token(request: Request, token: str) -> bool:
+    """Whether a request has the token, in its address or kept by the browser."""
+    given = request.query_params.get("token") or request.cookies.get(KEPT_TOKEN, "")
+    return hmac.compare_digest(given.encode(), token.encode())
+
+
+def needs_token() -> Response:
+    """The answer for somebody without the token."""
+    return PlainTextResponse(
+        "This page needs the link that `qwf web` printed: it ends in ?token=…\n", 401
+    )
+
+
+def keep_token(request: Request) -> Response:
+    """Send the browser to the same address without the token, which it keeps in a cookie."""
+    response = RedirectResponse(
+        _without_token(request), status_code=303, headers={"Cache-Control": "no-store"}
+    )
+    _set_cookie(request, response, KEPT_TOKEN, request.query_params["token"])
+    return response
+
+
+def _without_token(request: Request) -> str:
+    here = request.url.remove_query_params("token")
+    return here.path + ("?" + here.query if here.query else "")
+
+
+def _set_cookie(request: Request, response: Response, name: str, value: str) -> None:
+    response.set_cookie(
+        name,
+        value,
+        httponly=True,
+        samesite="lax",  # strict: a link from a chat would ask people to sign in
+        secure=request.url.scheme == "https",
+        path=request.scope.get("root_path") or "/",
+    )
 
 
 async def person_of(dsn: str, read_only: bool = False) -> Person:

@@ -64,12 +64,13 @@ def create_app(
 def build(
     dsn: str, who: Access, hosts: Sequence[str], trust_proxy: bool = False,
     listen_dsn: str | None = None, files: Sequence[Root] = (), link_secret: bytes | None = None,
-    sandbox: Path | None = None,
-) -> ASGIApp:  # fmt: skip
+    sandbox: Path | None = None, cell: str | None = None,
+) -> Guard:  # fmt: skip
     """The page for people whom `who` knows, at `hosts`: the names browsers may reach it by.
 
     With `trust_proxy`, X-Forwarded-Prefix and X-Forwarded-Proto say how browsers reach it. Without
     a `link_secret` there are no signed links. `sandbox` is the folder of a built sandbox, or None.
+    `cell` is the name of the database if it is one of several.
     """
     data = database.Database(dsn)
     snapshot = Snapshot(data, listen_dsn)
@@ -82,7 +83,7 @@ def build(
         *listed_file.routes(site),
         Route("/do/{action}", site.person(site.do), methods=["POST"]),
         Route("/stream", site.person(site.stream)),
-        Route("/healthz", _alive),
+        Route("/healthz", alive),
         Route("/readyz", site.ready),
         Mount("/static", StaticFiles(directory=STATIC), name="static"),
         *([Mount("/sandbox", Sandbox(directory=sandbox, html=True))] if sandbox else []),
@@ -90,18 +91,18 @@ def build(
     ]
 
     @contextlib.asynccontextmanager
-    async def alive(app: Starlette) -> AsyncIterator[None]:
+    async def living(app: Starlette) -> AsyncIterator[None]:
         """Ends what runs beside the requests: a task that is cancelled with the loop may hang."""
         yield
         await snapshot.close()
         await data.close()
 
-    handlers: dict[Any, Any] = {404: _absent, Exception: _failed}
-    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=alive)
+    handlers: dict[Any, Any] = {404: absent, Exception: _failed}
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=living)
     app.state.listener = snapshot.listener
     app.state.health = Health(data, snapshot.tell)
     app.state.files, app.state.makes_links = files, link_secret is not None
-    app.state.sandbox = sandbox is not None
+    app.state.sandbox, app.state.cell = sandbox is not None, cell
     return Guard(app, hosts, trust_proxy)
 
 
@@ -118,14 +119,14 @@ class Sandbox(StaticFiles):
 class Guard:
     """Refuses what no person sends, and puts the headers on every answer."""
 
-    def __init__(self, app: ASGIApp, hosts: Sequence[str], trust_proxy: bool) -> None:
-        self._app, self._trust_proxy = app, trust_proxy
+    def __init__(self, app: Starlette, hosts: Sequence[str], trust_proxy: bool) -> None:
+        self.app, self._trust_proxy = app, trust_proxy
         self._hosts = tuple(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
 
         async def with_headers(message: Message) -> None:
@@ -142,7 +143,7 @@ class Guard:
             why, status = refused
             await PlainTextResponse(why + "\n", status)(scope, receive, with_headers)
             return
-        await self._app(scope, _bounded(receive), with_headers)
+        await self.app(scope, _bounded(receive), with_headers)
 
 
 def _bounded(receive: Receive) -> Receive:
@@ -174,7 +175,7 @@ def _as_browsers_see_it(scope: Scope) -> Scope:
     return seen
 
 
-async def _absent(request: Request, error: Exception) -> Response:
+async def absent(request: Request, error: Exception) -> Response:
     """The answer for an address that no page has."""
     return HTMLResponse(render.failure(request, "absent"), 404)
 
@@ -184,5 +185,6 @@ async def _failed(request: Request, error: Exception) -> Response:
     return HTMLResponse(render.failure(request, "wrong"), 500)
 
 
-async def _alive(request: Request) -> Response:
+async def alive(request: Request) -> Response:
+    """The answer that says that this process lives."""
     return PlainTextResponse("ok\n")

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qwf_agent import config
-from qwf_agent.cli import connection, links, standby
+from qwf_agent.cli import cell_routing, connection, links, standby
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from qwf_agent.web.access import Access
+    from qwf_agent.web.app import Guard
     from qwf_agent.web.files import Root
 
 NEEDED = "qwf web needs more packages: pip install 'qwf-agent[web]'"
@@ -61,13 +64,17 @@ CLEAR_TEXT = (
 )
 @click.option("--insecure-http", is_flag=True, help="Sign in without TLS on a network.")
 @connection.dsn_option
-def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: Any) -> None:
+@click.option("--cell", metavar="NAME", help="One of the databases of QWF_CELLS. Default: all.")
+def web(
+    host: str, port: int, open_browser: bool, dsn: str | None, cell: str | None, **options: Any
+) -> None:  # fmt: skip
     """See and steer the fleet, answer its questions, in a browser.
 
     Prints the link to the page. By default only this machine reaches it, and anybody with the link
     may do what the login of --dsn may do. Other machines reach it with --host, and then people
     sign in (--sign-in), or a proxy says who they are (--trust-header, with a table [web.people] in
-    qwf.toml: ada = "admin", "*" = "viewer").
+    qwf.toml: ada = "admin", "*" = "viewer"). If QWF_CELLS names several databases, the first page
+    shows all of them.
 
     \b
     Example:  qwf web --open
@@ -77,29 +84,23 @@ def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: An
     try:
         import uvicorn
 
-        from qwf_agent.web import access, app
+        from qwf_agent.web import access
     except ModuleNotFoundError as error:
         raise config.ConfigError(f"{NEEDED} ({error.name} is missing)") from None
-    where = config.find_dsn(dsn)
-    with connection.connect(where) as conn:
-        if standby.is_one(conn):
-            raise config.ConfigError(f"{standby.NO_WRITES}: {standby.USE_THE_PRIMARY}")
     token = secrets.token_urlsafe(32)
-    who = _access(where, token, host, options)
     hosts = (*access.LOCAL_HOSTS, host, f"[{host}]", *options["names"])
-    listen = options["listen_dsn"]
-    listen_dsn = None if listen is None else config.read_dsn(listen, "--listen-dsn")
-    roots = [_root(folder) for folder in options["folders"]]
-    page = app.build(
-        where, who, hosts, options["trust_proxy"], listen_dsn, roots, _link_secret(),
-        _sandbox(options["sandbox"]),
+    options["link_secret"] = _link_secret()
+    cells = _cells(dsn, cell)
+    page = (
+        _page_of_cells(cells, token, host, hosts, options) if cells else
+        _page(_checked(dsn, cell), token, host, hosts, options)
     )  # fmt: skip
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     listening = _listen(uvicorn, host, port)
     scheme = "https" if options["tls_cert"] else "http"
     shown = f"[{host}]" if ":" in host else host
     link = f"{scheme}://{shown}:{listening.getsockname()[1]}/"
-    if isinstance(who, access.TokenAccess):
+    if not (options["sign_in"] or options["trust_header"]):
         link += f"?token={token}"
     click.echo(link)
     if open_browser:
@@ -112,6 +113,65 @@ def web(host: str, port: int, open_browser: bool, dsn: str | None, **options: An
     gc.collect()
     gc.freeze()  # else a full collection looks at all that was imported, and a page waits 30 ms
     uvicorn.Server(settings).run(sockets=[listening])
+
+
+def _cells(dsn: str | None, cell: str | None) -> dict[str, str]:
+    """The databases of a page of several cells: names and addresses. Raises ConfigError."""
+    if dsn is not None or cell is not None:
+        return {}
+    cells, down = config.find_cells(), list[str]()
+    for name, conn, _, _ in cell_routing.answering(cells, connection.connect, down):
+        with conn:
+            _check_writes(conn, f"cell {name}: ")
+    for line in down:
+        click.echo(f"missing: cell {line}; its pages appear when it answers", err=True)
+    return cells
+
+
+def _checked(dsn: str | None, cell: str | None) -> str:
+    """The address of the only database, which answers. Raises ConfigError."""
+    if dsn is not None and cell is not None:
+        raise click.UsageError("--dsn and --cell exclude each other")
+    where = config.find_dsn(dsn) if cell is None else cell_routing.named(config.find_cells(), cell)
+    with connection.connect(where) as conn:
+        _check_writes(conn, "")
+    return where
+
+
+def _check_writes(conn: connection.Connection, name: str) -> None:
+    if standby.is_one(conn):
+        raise config.ConfigError(f"{name}{standby.NO_WRITES}: {standby.USE_THE_PRIMARY}")
+
+
+def _page(
+    dsn: str, token: str, host: str, hosts: Sequence[str], options: dict[str, Any],
+    cell: str | None = None,
+) -> Guard:  # fmt: skip
+    """The pages of one database. Raises ConfigError."""
+    from qwf_agent.web import app
+
+    who = _access(dsn, token, host, options)
+    listen = options["listen_dsn"]
+    listen_dsn = None if listen is None else config.read_dsn(listen, "--listen-dsn")
+    roots = [_root(folder) for folder in options["folders"]]
+    return app.build(
+        dsn, who, hosts, options["trust_proxy"], listen_dsn, roots, options["link_secret"],
+        _sandbox(options["sandbox"]), cell,
+    )  # fmt: skip
+
+
+def _page_of_cells(
+    cells: Mapping[str, str], token: str, host: str, hosts: Sequence[str], options: dict[str, Any]
+) -> Guard:
+    """The pages of all cells, and one that leads to them. Raises ConfigError."""
+    from qwf_agent.web import all_cells
+
+    if options["listen_dsn"]:
+        raise click.UsageError("--listen-dsn is for one database: name it by --dsn or --cell")
+    inner = {**options, "trust_proxy": False}  # the outer one has believed it already
+    pages = {name: _page(dsn, token, host, hosts, inner, name) for name, dsn in cells.items()}
+    by_token = not (options["sign_in"] or options["trust_header"])
+    return all_cells.join(pages, hosts, options["trust_proxy"], token if by_token else None)
 
 
 def _root(text: str) -> Root:

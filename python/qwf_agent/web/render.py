@@ -67,6 +67,8 @@ def page(
         theme=_choice(request.cookies.get("qwf_theme"), THEMES),
         clock=partial(clock, zone=zone_named(request.cookies.get("qwf_zone"))),
         menu=MENU,
+        cell=request.app.state.cell,
+        all_cells=all_cells(request),
     )
 
 
@@ -111,6 +113,11 @@ def url(request: Request, path: str, **query: Any) -> str:
     given = {name: value for name, value in query.items() if value not in (None, "")}
     root = str(request.scope.get("root_path", "")).rstrip("/")
     return root + path + ("?" + urlencode(given, doseq=True) if given else "")
+
+
+def all_cells(request: Request) -> str:
+    """The address of the page of all cells, as seen from a page of one of them."""
+    return url(request, "/").removesuffix(f"/cell/{request.app.state.cell}/") + "/"
 
 
 def address(request: Request) -> str:

@@ -47,6 +47,7 @@ PAGES: tuple[Page, ...] = (
     *search.PAGES,
 )
 DATA: tuple[Data, ...] = (
+    *overview.DATA,
     *run.DATA,
     *run_map.DATA,
     *host.DATA,

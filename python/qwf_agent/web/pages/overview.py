@@ -12,7 +12,7 @@ from qwf_agent.cli.top import fleet as fleet_of_top
 from qwf_agent.web import render, snapshot
 from qwf_agent.web.boxes import boxes, dots, trend
 from qwf_agent.web.database import Look, Rows
-from qwf_agent.web.page import Page
+from qwf_agent.web.page import Data, Page
 from qwf_agent.web.pages import doctor, fleet
 
 TREND_MIN = 30
@@ -29,6 +29,7 @@ FAILURES = "select * from qwf.failure_groups(max_rows => 200) limit 6"
 EMPTY = """
 select not exists (select from qwf.jobs) and not exists (select from qwf.runs) as empty
 """
+CELL = "select c.cell, c.cells from qwf.cell() c"
 HOLDING = ("unserved", "paused")  # states of queues that hold their jobs up
 DOWN = ("broken", "gone")  # states of model servers that somebody should look at
 MOST = 8  # rows of a list
@@ -73,6 +74,22 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "database_s": max((s.took_s for s in look.statements), default=0.0),
         "empty": idle and await look.value(EMPTY),
         "dots": dots,
+    }
+
+
+async def glance(request: Request, look: Look) -> dict[str, Any]:
+    """The figures of one cell, for the page that shows several."""
+    queues, workers = await look.rows(snapshot.QUEUES), await look.rows(snapshot.WORKERS)
+    (place,), (badges,) = await look.rows(CELL), await look.rows(snapshot.BADGES)
+    facts, alive = await fleet.engine(look), [w for w in workers if w["state"] != "dead"]
+    return {
+        **place,
+        **badges,
+        **_sums(queues),
+        "boxes": len({worker["host"] for worker in alive}),
+        "dead": len(workers) - len(alive),
+        "held": [q["queue"] for q in queues if q["queued"] and words.queue_state(q) in HOLDING],
+        "tick_s": min(facts["age"].total_seconds(), 1e9),
     }
 
 
@@ -121,3 +138,4 @@ PAGES = (
         every_s=5,
     ),
 )
+DATA = (Data("/glance", glance),)
