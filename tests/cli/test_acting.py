@@ -354,7 +354,7 @@ def test_workers_are_switched(on_db: Cli, db: Db) -> None:
     assert db.execute("select qwf.desired_state('box-a', 'gpu')").fetchone() == ("on",)
 
 
-def test_switching_an_unknown_box_prints_a_note(on_db: Cli) -> None:
+def test_switching_an_unknown_box_prints_a_note(on_db: Cli, db: Db) -> None:
     off = ("worker", "off", "--host", "box-z")
     assert "has been seen" in on_db(*off, "--queue", "cpu").stderr
     assert on_db(*off, "--queue", "nowhere").exit_code == 1
@@ -362,6 +362,9 @@ def test_switching_an_unknown_box_prints_a_note(on_db: Cli) -> None:
     assert "--queue QUEUE" in on_db(*off).stderr
     assert on_db(*off, "--all", "--queue", "cpu").exit_code == 2
     assert on_db(*off, "--queue", "cpu", "--until", "2001-01-01").exit_code == 1
+    db.execute("select qwf.register_worker('box-a', 'cpu')")
+    assert "did you mean box-a?" in on_db(*off, "--queue", "cpu").stderr
+    assert on_db("worker", "off", "--host", "box-a", "--queue", "cpu").stderr == ""
 
 
 def test_the_queue_may_be_left_out_if_a_box_serves_only_one(on_db: Cli, db: Db) -> None:

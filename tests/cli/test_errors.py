@@ -40,6 +40,8 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
         (["run", "w", "--set", "novalue"], 2, "key=value"),
         (["run", "w", "--context", '{"a": 1}', "--set", "a.b=2"], 2, "not an object"),
         (["run", "w", "--in", "soon"], 2, "not a duration"),
+        (["queue", "create", "mail", "--retention", "7"], 2, "'7' has no unit"),
+        (["settings", "retention", "7"], 1, "30 days"),
         (["run", "w", "--in", "1h", "--at", "2030-01-01 00:00"], 2, "not both"),
         (["run", "w", "--at", "tomorrow"], 2, "--at"),
         (["enqueue", "t", "--queue", "nowhere"], 1, "nowhere"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 
+from qwf_agent import migrate as migrations
 from support.welcome import Cli
 
 
@@ -51,6 +52,20 @@ def test_a_deploy_says_which_cell_the_database_is(qwf: Cli, dsn: str) -> None:
     for more in (("--to", "schema/jobs"), ("--plan", __file__)):
         assert qwf(*deploy, "--cell", "3/16", *more).exit_code == 2
     assert "cell 3 of 16" in qwf("migrate", "sql", "--cell", "3/16").stdout
+
+
+def test_a_deploy_to_another_cell_is_refused_before_it_changes_anything(qwf: Cli, dsn: str) -> None:
+    deploy = ("migrate", "deploy", "--dsn", dsn)
+    *_, before, last = (change.change for change in migrations.status(dsn))
+    assert qwf("enqueue", "t", "--dsn", dsn).exit_code == 0
+    assert qwf("migrate", "revert", "--to", before, "--yes", "--dsn", dsn).exit_code == 0
+    kept = qwf(*deploy, "--cell", "0/1", "--dry-run")
+    assert (kept.exit_code, kept.stdout) == (1, f"+ {last}\n1 change to deploy\n")
+    for dry in (["--dry-run"], []):
+        refused = qwf(*deploy, "--cell", "1/2", *dry)
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        assert "given out ids" in refused.stderr
+    assert [s.change for s in migrations.missing(dsn)] == [last]
 
 
 def test_revert_asks_first(qwf: Cli, dsn: str) -> None:

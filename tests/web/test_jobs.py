@@ -129,9 +129,13 @@ def test_a_list_says_how_far_it_looked(visit: Visit, db: Db) -> None:
     )
     visitor = visit("viewer")
     page = visitor.text("/jobs?task=needle")
-    assert "Searched back to job 2." in page
-    (link,) = re.findall(r'href="([^"]*before=2[^"]*)">Look further', page)
-    assert listed(visitor.text(html.unescape(link))) == [needle]
+    assert "Searched back to job " in page
+    for _ in range(20):  # once, unless the machine is so busy that a search ends early
+        (link,) = re.findall(r'href="([^"]*before=[^"]*)">Look further', page)
+        page = visitor.text(html.unescape(link))
+        if listed(page):
+            break
+    assert listed(page) == [needle]
 
 
 def test_an_empty_list_says_how_to_fill_it(visit: Visit) -> None:

@@ -44,9 +44,12 @@ class UnreadLength(connection.Unread):
     option: str
     what: str = "is not a duration"
     example: str = "write 90s, 10min, 2 hours or 1 day"
+    needs_unit: bool = False
 
     def read(self, conn: Connection) -> Length:
         """The length of time, of zero or more."""
+        if self.needs_unit and re.fullmatch(r"\s*[-+]?[0-9.]+\s*", self.text):
+            self._refuse(f"has no unit: {self.example}")
         query = "select %(text)s::interval as length, %(text)s::interval < '0' as negative"
         try:
             (row,) = connection.many(conn, query, {"text": self.text})
@@ -64,15 +67,20 @@ class UnreadLength(connection.Unread):
 
 
 class Duration(click.ParamType[Any]):
-    """A length of time: whatever Postgres takes for an interval; a number alone is in seconds."""
+    """A length of time: whatever Postgres takes for an interval; a number alone is in seconds,
+    or refused where it is probably meant as days."""
 
     name = "duration"
 
+    def __init__(self, needs_unit: bool = False) -> None:
+        self._needs_unit = needs_unit
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: Any) -> Any:
         """The text, to be read once there is a connection."""
-        return (
-            UnreadLength(value, param.opts[0] if param else "") if isinstance(value, str) else value
-        )
+        if not isinstance(value, str):
+            return value
+        option = param.opts[0] if param else ""
+        return UnreadLength(value, option, needs_unit=self._needs_unit)
 
 
 class Moment(click.ParamType[Any]):
@@ -98,7 +106,7 @@ class Moment(click.ParamType[Any]):
         )
 
 
-duration, moment = Duration(), Moment()
+duration, long_duration, moment = Duration(), Duration(needs_unit=True), Moment()
 
 
 def ago(conn: Connection, when: timedelta | datetime | None) -> datetime | None:

@@ -136,7 +136,10 @@ def queue() -> None:
 )
 @arguments.timeout
 @click.option(
-    "--retention", type=arguments.duration, metavar="TIME", help="How long ended jobs are kept."
+    "--retention",
+    type=arguments.long_duration,
+    metavar="TIME",
+    help="How long ended jobs are kept.",
 )
 @click.option(
     "--max-running",
@@ -495,15 +498,6 @@ def _switch(
             )  # fmt: skip
     for name in queues:
         click.echo(f"{box} {name}: {outcome}")
-        if not connection.many(
-            conn, "select 1 from qwf.workers where host = %s and queue = %s limit 1", (box, name)
-        ):
-            meant = known_names.nearest(conn, "host", box)
-            click.echo(
-                f"note: no worker of {box} on {name} has been seen yet"
-                + (f": did you mean {meant}?" if meant else ""),
-                err=True,
-            )
 
 
 def host_and_queues(

@@ -91,6 +91,8 @@ def deploy(
         finish_interrupted(backend, steps, say)
         applied = set(backend.get_applied_migration_hashes())
         database.refuse_foreign_schema(backend.connection, chain, applied)
+        if cell is not None:
+            cell.is_new(backend.connection)  # refused before anything is deployed
         for step in backend.to_apply(MigrationList(steps[: chain.until(to)])):
             say(f"+ {step.change.name}")
             backend.apply_one(step, mark=False)
@@ -131,7 +133,7 @@ def missing(
             for place, change in enumerate(_states(chain, deployed))
             if change.state == UNVERIFIED or (change.state == PENDING and place < until)
         ]
-        if cell is not None and (found or cell.is_new(conn)):
+        if cell is not None and cell.is_new(conn):
             found.append(Status(f"cell {cell}", "", PENDING, None, ""))
     return found
 

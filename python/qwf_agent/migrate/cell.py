@@ -19,6 +19,7 @@ _GIVEN_OUT = """exists (
         s (id)
       where pg_sequence_last_value(s.id) is not null)"""
 _CELL = sql.SQL("select cell, cells, {} from qwf.cell()").format(sql.SQL(_GIVEN_OUT))
+_HAS_CELL = "select where to_regprocedure('qwf.cell()') is not null"
 _REFUSED = "this database has given out ids, which name its cell and can never change"
 _HINT = "leave out --cell to keep it; for cell {number}/{cells}, deploy to a new database"
 # Looks twice: first without a lock, so that a database at work is refused at once; then with locks
@@ -78,8 +79,10 @@ class Cell:
         return Script(Path(f"cell {self}"), text)
 
     def is_new(self, conn: psycopg.Connection[Any]) -> bool:
-        """Whether the script would change the cell of a database that has the schema. Raises
-        MigrateError if it would refuse. Writes nothing."""
+        """Whether the script would change the cell of a database. Raises MigrateError if it would
+        refuse. Writes nothing."""
+        if conn.execute(_HAS_CELL).fetchone() is None:
+            return True  # the schema, or an older one without cells, is still to come
         found = conn.execute(_CELL).fetchone()
         number, cells, given_out = found or (0, 1, False)
         if (number, cells) == (self.number, self.cells):

@@ -9,7 +9,7 @@
 begin;
 
 create function qwf.cell_for(key text, cells int) returns int
-language plpgsql immutable strict parallel safe
+language plpgsql immutable strict parallel safe security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column

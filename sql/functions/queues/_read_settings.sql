@@ -1,6 +1,7 @@
 -- Deploy qwf:functions/queues/_read_settings
 -- Purpose: Returns changes of settings with the default in place of each null.
--- Raises: QW005 for what is no object, an unknown setting, or an invalid backoff.
+-- Raises: QW005 for what is no object, an unknown setting, an invalid backoff, or a number alone as
+--   the time that something is kept: whoever writes 7 means days, and Postgres reads seconds.
 -- Called by: change_settings.
 
 begin;
@@ -33,6 +34,12 @@ begin
         detail = format('%s %s', v_name, _qwf.excerpt(v_value)),
         hint = 'a backoff is a list of seconds such as [1, 5, 30], '
           'or {"base": 1, "factor": 2, "max": 600}';
+    end if;
+    if v_name in ('retention', 'metrics_keep', 'minutes_keep')
+      and v_value #>> '{}' ~ '^\s*[-+]?[0-9.]+\s*$' then
+      raise exception using errcode = 'QW005', message = 'invalid setting',
+        detail = format('%s %s', v_name, _qwf.excerpt(v_value)),
+        hint = 'write the unit of the time, as in 12 hours or 30 days';
     end if;
     v_changes := v_changes || jsonb_build_object(v_name, coalesce(v_value, (
       select o.default_value from qwf.setting_overview o where o.name = v_name)));

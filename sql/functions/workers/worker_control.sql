@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/workers/worker_control
 -- Purpose: Switches the workers of a host on one queue on or off.
--- Guarantees: Holds across restarts, and for hosts that have not registered yet. The triggers tell
---   the agents and write the event, also for a plain INSERT or UPDATE of worker_controls.
+-- Guarantees: Holds across restarts, and for hosts that have not registered yet: those give a
+--   notice, because the name may be misspelt. The triggers tell the agents and write the event, also
+--   for a plain INSERT or UPDATE of worker_controls.
 -- Locks: the row of host and queue.
 -- Notifies: worker_control, with host:queue.
 -- Raises: QW005 for an invalid state, policy or host, or a time that has passed; the trigger raises
@@ -41,6 +42,16 @@ begin
   on conflict (host_label, queue) do update set
     desired_state = excluded.desired_state, stop_policy = excluded.stop_policy,
     requested_by = excluded.requested_by, reason = excluded.reason, until = excluded.until;
+  if not exists (
+    select from qwf.workers w
+    where w.host = worker_control.host and w.queue = worker_control.queue) then
+    raise notice using
+      message = format('no worker of %I on %I has been seen yet', worker_control.host,
+        worker_control.queue),
+      hint = coalesce(_qwf.did_you_mean(worker_control.host, array(
+        select distinct w.host from qwf.workers w)) || ' ', '')
+        || 'this holds for the next one that starts there';
+  end if;
 end $$;
 comment on function qwf.worker_control is
   'Switches the workers of a host on a queue on or off. policy: hard (kill the bodies and hand '

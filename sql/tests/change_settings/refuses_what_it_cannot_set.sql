@@ -1,5 +1,5 @@
 begin;
-select plan(15);
+select plan(18);
 
 create function pg_temp.hint() returns text language plpgsql as $$
 declare
@@ -40,6 +40,11 @@ select qwf_test.explains($$ select qwf.change_settings('{"lease": "5 days"}') $$
   '%; required: lease >= ''00:00:01'' AND lease <= ''1 day''', 'the range');
 select throws_ok($$ select qwf.change_settings('{"poll": "1 week", "lease": "1 min"}') $$, 'QW005',
   'setting out of range');
+
+select throws_ok(
+  format('select qwf.change_settings(%L)', jsonb_build_object('retention', r.value)), 'QW005',
+  'invalid setting', 'who keeps jobs for 7 means days')
+from unnest(array['"7"', '7', '" 0.5 "']::jsonb[]) r (value);
 
 select * from finish();
 rollback;

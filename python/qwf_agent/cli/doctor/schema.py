@@ -12,7 +12,7 @@ from qwf_agent.cli.doctor.findings import Finding, duration, first_few, note, pr
 from qwf_agent.versions import compatible_part
 
 ROLES = ("qwf_admin", "qwf_producer", "qwf_worker", "qwf_viewer")
-GRANTS_AGAIN = "as the owner of the schema: qwf migrate grants | psql"
+GRANTS_AGAIN = "as the owner of this database: qwf migrate grants | psql ADDRESS"
 
 
 def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
