@@ -36,7 +36,7 @@ begin
           'or {"base": 1, "factor": 2, "max": 600}';
     end if;
     if v_name in ('retention', 'metrics_keep', 'minutes_keep')
-      and v_value #>> '{}' ~ '^\s*[-+]?[0-9.]+\s*$' then
+      and v_value #>> '{}' ~ '^ *[-+]?[0-9.]+ *$' then
       raise exception using errcode = 'QW005', message = 'invalid setting',
         detail = format('%s %s', v_name, _qwf.excerpt(v_value)),
         hint = 'write the unit of the time, as in 12 hours or 30 days';

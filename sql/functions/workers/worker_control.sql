@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/workers/worker_control
 -- Purpose: Switches the workers of a host on one queue on or off.
 -- Guarantees: Holds across restarts, and for hosts that have not registered yet: those give a
---   notice, because the name may be misspelt. The triggers tell the agents and write the event, also
---   for a plain INSERT or UPDATE of worker_controls.
+--   notice, because the name may be misspelt. The triggers tell the agents and write the event,
+--   also for a plain INSERT or UPDATE of worker_controls.
 -- Locks: the row of host and queue.
 -- Notifies: worker_control, with host:queue.
 -- Raises: QW005 for an invalid state, policy or host, or a time that has passed; the trigger raises
