@@ -160,6 +160,14 @@ def find_cells() -> dict[str, str]:
     return {name: read_dsn(dsn, f"cell {name}") for name, dsn in cells.items()}
 
 
+def short_name(dsn: str) -> str:
+    """How to call a database in a log: its host, port and name, as far as the address has them."""
+    parts = conninfo_to_dict(dsn)
+    host = str(parts.get("host") or parts.get("hostaddr") or parts.get("service") or "")
+    port = f":{parts['port']}" if parts.get("port") else ""
+    return f"{host}{port}/{parts.get('dbname') or ''}"
+
+
 def warn_of_misspelt() -> None:
     """Warn of variables that look like one of ours. Others may belong to other programs."""
     for name in sorted(set(os.environ) - set(VARIABLES)):

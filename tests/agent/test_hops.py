@@ -16,6 +16,7 @@ from qwf_agent.agent.claim import CHILD_COLUMNS, Claim
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.link import Call, Failure
 from qwf_agent.agent.reporter import RETRY_S, Reporter
+from qwf_agent.agent.worker import Worker
 from qwf_agent.child.outcome import Outcome, render
 from support.harness import Database, StartAgent, until
 
@@ -57,8 +58,9 @@ def reporter(link: OneCall) -> Reporter:
 def add(reporter: Reporter, job: int, run: int | None = 1, queue: str = "cpu") -> Claim:
     fields = dict.fromkeys(CHILD_COLUMNS) | {"job_id": job, "run_id": run}
     claim = Claim(
-        job, f"t{job}", "t", queue, 1, None, cast("Any", tuple(fields.values())), 1, 1, False
-    )
+        job, f"t{job}", "t", queue, 1, None, cast("Any", tuple(fields.values())), 1, 1, False,
+        cast("Worker", None),
+    )  # fmt: skip
     reporter.add(claim, render(Outcome("completed")))
     return claim
 

@@ -3,6 +3,7 @@ answers every call at once; only `stay_asleep` and `worker_orders` get a row."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -15,11 +16,11 @@ import pytest
 
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.link import Call, Links, Notification
-from qwf_agent.agent.loop import Agent
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.pool import NO_ROOM, Room
 from qwf_agent.agent.settings import Settings
 from qwf_agent.agent.sleeper import Registration
+from qwf_agent.agent.ticker import Ticker
 from qwf_agent.agent.worker import Worker
 from qwf_agent.db import Query
 
@@ -81,11 +82,11 @@ def idle_for(
         worker.verdicts(link.now)
         for _ in "asks", "takes the answer":
             worker.control.step(link.now)
-        worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, None)
+        worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, False)
         assert worker.claimed(link.now) == []
         if worker.sleeper.take_echo_request() and notified:
             worker.notified(Notification("mine", "echo"))
-        link.now = max(link.now + 0.001, worker.next_at(1))
+        link.now = max(link.now + 0.001, worker.next_at())
 
 
 @pytest.fixture
@@ -99,9 +100,11 @@ def worker(link: EmptyLink) -> Worker:
     values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | times
     values["pack_patience"] = None
     links = Links(*[cast("Any", link)] * 3)
-    options = Options(dsn="", queues=("cpu",), host="box", out_root=Path())
+    options = Options(addresses=(), queues=("cpu",), host="box", out_root=Path())
     registration = Registration("w", "mine", "box", "cpu")
-    worker = Worker(registration, Settings(**values), links, options, "{}", link.now)
+    worker = Worker(
+        registration, Settings(**values), links, cast("Any", None), options, "{}", link.now
+    )
     worker.reader = cast(
         "Any", SimpleNamespace(next_at=lambda: float("inf"), notified=lambda _: None)
     )
@@ -156,7 +159,7 @@ def test_one_call_renews_heartbeat_and_sleep(
 def test_it_stays_marked_as_asleep_while_it_holds_jobs(
     link: EmptyLink, worker: Worker, notified: bool
 ) -> None:
-    held = cast("Claim", SimpleNamespace(queue="cpu", token="t"))
+    held = cast("Claim", SimpleNamespace(worker=worker, token="t"))
     idle_for(200, link, worker, notified, [held])
     said, beats = link.times("sleep"), link.times("heartbeat")
     assert link.times("stay_asleep") == []
@@ -218,16 +221,17 @@ def test_it_passes_on_when_a_tick_is_due(link: EmptyLink, worker: Worker) -> Non
 def test_the_heartbeat_of_a_sleeper_replaces_a_check_of_ticks(
     link: EmptyLink, others_tick: bool, wanted_s: float | None, max_age: str | None
 ) -> None:
-    worker = SimpleNamespace(
-        settings=SimpleNamespace(tick=1.0), sleeper=SimpleNamespace(take_tick_in_s=lambda: wanted_s)
-    )
-    agent = SimpleNamespace(
-        workers=[worker], durable=link, ticking=None, tick_at=link.now, now=link.now,
-        others_tick=others_tick, options=SimpleNamespace(until_empty=False),
-    )  # fmt: skip
-    Agent.tick(cast("Any", agent))
+    wanted = iter([None, None, wanted_s])
+    sleeper = SimpleNamespace(take_tick_in_s=lambda: next(wanted))
+    worker = cast("Worker", SimpleNamespace(settings=SimpleNamespace(tick=1.0), sleeper=sleeper))
+    ticker = Ticker(cast("Any", link), until_empty=False)
+    ticker.step([worker], link.now)
+    answer(link.calls.pop(), {"tick": json.dumps({"ran": not others_tick})})
+    ticker.step([worker], link.now)
+    link.now += 6 * worker.settings.tick
+    ticker.step([worker], link.now)
     assert [call.query.params for call in link.calls] == ([(max_age,)] if max_age else [])
-    assert agent.tick_at > link.now
+    assert ticker.next_at() > link.now
 
 
 def test_it_tests_notifications_again_on_a_new_connection(link: EmptyLink, worker: Worker) -> None:
@@ -241,7 +245,7 @@ def test_it_tests_notifications_again_on_a_new_connection(link: EmptyLink, worke
 
 def test_work_makes_it_poll_often_again(link: EmptyLink, worker: Worker) -> None:
     idle_for(100, link, worker, notified=True)
-    worker.claim_if_due(NO_ROOM, NO_ROOM, link.now, True, None)
+    worker.claim_if_due(NO_ROOM, NO_ROOM, link.now, True, False)
     assert link.times("wake") == [link.now]
     begun = link.now
     idle_for(3, link, worker, notified=True)
@@ -256,7 +260,7 @@ def test_a_wake_up_during_an_empty_claim_makes_it_claim_again(
     idle_for(100, link, worker, notified=True)
     worker.claim_soon()
     link.answers = False
-    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, None)
+    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, False)
     worker.notified(Notification("mine", "cpu"))
     for call in link.calls:
         call.done = True
@@ -271,9 +275,9 @@ def test_it_has_its_jobs_before_it_reports_that_it_is_awake(
 ) -> None:
     idle_for(100, link, worker, notified=True)
     worker.claim_soon()
-    worker.claim_if_due(Room(2, 2), NO_ROOM, link.now, True, None)
+    worker.claim_if_due(Room(2, 2), NO_ROOM, link.now, True, False)
     answer(link.calls[-1], JOB)
     assert [claim.job_id for claim in worker.claimed(link.now)] == [7]
     assert link.times("wake") == []
-    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, None)
+    worker.claim_if_due(Room(1, 1), NO_ROOM, link.now, True, False)
     assert link.times("wake") == [link.now]

@@ -9,7 +9,6 @@ import signal
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -119,12 +118,11 @@ def test_an_agent_exits_even_if_its_sampler_cannot_be_killed(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(telemetry, "EXIT_S", 0.05)
     selector = selectors.DefaultSelector()
-    measuring = telemetry.Telemetry(selector, "box", "dsn")
+    measuring = telemetry.Telemetry(selector)
     others = set(psutil.Process().children())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(telemetry.sampler, "serve", lambda *_: signal.pause())
-        link = SimpleNamespace(up=False)
-        measuring.step(time.monotonic(), True, 5.0, link)  # type: ignore[arg-type]
+        measuring.step(time.monotonic(), True, 5.0, [])
         (pid,) = set(psutil.Process().children()) - others
         patch.setattr(telemetry.os, "kill", lambda *_: None)
         measuring.close()

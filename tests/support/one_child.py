@@ -9,10 +9,11 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.slot import Slot
+from qwf_agent.agent.worker import Worker
 from qwf_agent.child.setup import Limits, Setup
 from qwf_agent.system.guardian import Guardian
 from support.harness import until
@@ -42,7 +43,8 @@ class OneChild:
         """Give the child a job. `server` describes the server of its model."""
         model = server and server["model"]
         work = (1, None, None, task, "llm", 1, "", None, None, model, json.dumps(inputs))
-        claim = Claim(1, "", task, "llm", 1, model, work, 60.0, 60.0, False)
+        worker = cast("Worker", None)  # the slot does not ask it
+        claim = Claim(1, "", task, "llm", 1, model, work, 60.0, 60.0, False, worker)
         claim.server = server and json.dumps(server)
         self.slot.assign(claim, 0.0)
         self.slot.flush()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from qwf_agent.agent.link import Call
+from qwf_agent.agent.link import Call, Links
 from qwf_agent.agent.settings import Settings
 from qwf_agent.child.messages import JobFields
 from qwf_agent.child.outcome import Outcome
@@ -38,6 +39,24 @@ class WatchdogState:
     gpu_peak_bytes: int = 0
 
 
+class Claimant(ABC):
+    """Who has claimed a job: the worker on one queue of one cell. What is to be said about the job
+    goes over its links."""
+
+    settings: Settings
+    links: Links
+
+    @abstractmethod
+    def report(
+        self, claim: Claim, rendered: bytes, log_tail: str, failed: FailedAttempt | None
+    ) -> None:
+        """Report how the job ended; `rendered` comes from `outcome.render`."""
+
+    @abstractmethod
+    def note_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
+        """Note how a job ended and how long its body ran."""
+
+
 @dataclass(eq=False)
 class Claim:
     """A claimed job. Times are on the monotonic clock, in seconds. The watchdog state is created on
@@ -57,6 +76,7 @@ class Claim:
     timeout: float
     stall_timeout: float
     heavy: bool  # the job needs a card to itself
+    worker: Claimant
     server: str | None = field(default=None, init=False)  # messages.Work has it
     model_loaded: bool = field(default=False, init=False)  # the child has reported it
     ticket: int = field(default=0, init=False)
@@ -95,10 +115,19 @@ class Claim:
         return self._watchdog_state.gpu_peak_bytes if self._watchdog_state is not None else 0
 
 
-def from_call(call: Call, settings: Settings, lanes: bool) -> list[Claim]:
-    """The claims that a call of qwf.claim() returned; `settings` has the defaults for its timeouts.
-    With `lanes`, every job that is not light needs a card to itself."""
-    claims = []
+class FailedAttempt(NamedTuple):
+    """An attempt whose end the database has stored; `report` has its error."""
+
+    claim: Claim
+    outcome: str
+    reason: str | None
+    report: bytes
+
+
+def from_call(call: Call, worker: Claimant, lanes: bool) -> list[Claim]:
+    """The claims that a call of qwf.claim() returned to the worker; its settings have the defaults
+    for their timeouts. With `lanes`, every job that is not light needs a card to itself."""
+    claims, settings = [], worker.settings
     for record in call.pick(*CHILD_COLUMNS, *AGENT_COLUMNS):
         for_child = record[: len(CHILD_COLUMNS)]
         token, timeout, stall_timeout, light = record[len(CHILD_COLUMNS) :]
@@ -115,6 +144,7 @@ def from_call(call: Call, settings: Settings, lanes: bool) -> list[Claim]:
                 timeout.total_seconds() if timeout else settings.timeout,
                 stall_timeout.total_seconds() if stall_timeout else settings.stall_timeout,
                 lanes and not light,
+                worker,
             )
         )
     return claims

@@ -4,6 +4,7 @@ how its model servers should serve."""
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 
 from qwf_agent import db
 from qwf_agent.agent.link import Call, Link, Notification
@@ -17,30 +18,35 @@ OFF_ASK_S = 1.0  # how often to ask while off, if the worker may not be notified
 NEXT_ANSWER = 1.5  # heartbeats: by then the next answer to a sleeping worker has arrived
 NO_SUCH = "QW001"
 UNKNOWN = "unknown"
+POLICIES = (None, "pause", UNKNOWN, "drain", "hard")  # the gentlest first
+
+
+def shared_policy(controls: Iterable[Control]) -> str | None:
+    """The policy for what the workers of several cells share: it is on if one of them is, and while
+    it is off, it is treated as gently as one of them wants."""
+    return min((control.policy for control in controls), key=POLICIES.index)
 
 
 class Answers:
     """Answers to orders to load or unload models. One that was lost with the connection is sent
     again: a pull may end while the database is away. Only the first that arrives counts."""
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._sent: list[Call] = []
+    def __init__(self) -> None:
+        self._sent: list[tuple[Link, Call]] = []
 
     def send(self, order: ModelOrder, error: str | None) -> None:
         """Report that an order was carried out, or why it failed."""
         query = db.answer_model_request(order.request_id, order.taken_by, error)
-        self._sent.append(self._link.send(query))
+        self._sent.append((order.link, order.link.send(query)))
 
     def step(self) -> None:
         """Send again what was lost."""
-        failed = [call for call in self._sent if call.failure is not None]
-        lost = [call for call in failed if call.failure and not call.failure.by_data]
-        self._sent = [call for call in self._sent if not call.done or call in lost]
-        if self._link.up:
-            for call in lost:
-                self._sent.remove(call)
-                self._sent.append(self._link.send(call.query))
+        sent, self._sent = self._sent, []
+        for link, call in sent:
+            if call.failure is not None and not call.failure.by_data and link.up:
+                self._sent.append((link, link.send(call.query)))
+            elif not call.done or (call.failure is not None and not call.failure.by_data):
+                self._sent.append((link, call))
 
     def idle(self) -> bool:
         """Whether all have arrived."""
@@ -55,7 +61,9 @@ class Control:
     or None if it is on. Before the first answer the worker is off.
     """
 
-    def __init__(self, worker_id: str, host: str, queue: str, every_s: float, link: Link) -> None:
+    def __init__(
+        self, worker_id: str, host: str, queue: str, every_s: float, link: Link, cell: str = ""
+    ) -> None:
         self.policy: str | None = UNKNOWN
         self.every_s = every_s  # seconds between two calls if notifications arrive
         self.notifications_arrive = False
@@ -63,6 +71,7 @@ class Control:
         self.unregistered = False  # the database has no such worker any more
         self._worker_id = worker_id
         self._payload = f"{host}:{queue}"
+        self._name = f"{self._payload} of {cell}" if cell else self._payload  # for the log
         self._link = link
         self._asking: Call | None = None
         self._taking: Call | None = None
@@ -154,9 +163,9 @@ class Control:
             why = f": {row['reason']}" if row["reason"] else ""
             until = f" until {row['until']}" if row["until"] else ""
             by = row["requested_by"]
-            log.info("%s is off (%s), by %s%s%s", self._payload, self.policy, by, until, why)
+            log.info("%s is off (%s), by %s%s%s", self._name, self.policy, by, until, why)
         elif before != UNKNOWN:
-            log.info("%s is on again", self._payload)
+            log.info("%s is on again", self._name)
         return True
 
     def _take_requests(self) -> None:
@@ -167,5 +176,6 @@ class Control:
         if call.failure is not None:
             self.unregistered = call.failure.sqlstate == NO_SUCH
         self._orders += [
-            ModelOrder(row["id"], row["taken_by"], row["action"], row["model"]) for row in call.rows
+            ModelOrder(row["id"], row["taken_by"], row["action"], row["model"], self._link)
+            for row in call.rows
         ]

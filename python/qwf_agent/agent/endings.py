@@ -1,4 +1,5 @@
-"""Ends the jobs that an agent holds: decides the outcome of each and hands it to the reporter."""
+"""Ends the jobs that an agent holds: decides the outcome of each and hands it to the reporter of
+its cell."""
 
 from __future__ import annotations
 
@@ -6,10 +7,9 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 
-from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.failure_log import FAILED, FailedAttempt
+from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt
+from qwf_agent.agent.failure_log import FAILED
 from qwf_agent.agent.pool import Pool
-from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.slot import ChildDeath, JobAnswer, Slot
 from qwf_agent.agent.watchdogs import Trip
 from qwf_agent.child.outcome import Outcome, how_it_ended, of_exit_status, render
@@ -35,9 +35,8 @@ class Endings:
     another worker has the job by now.
     """
 
-    def __init__(self, slots: Pool, reporter: Reporter, host: str, listener: Listener) -> None:
+    def __init__(self, slots: Pool, host: str, listener: Listener) -> None:
         self._slots = slots
-        self._reporter = reporter
         self._host = host
         self._listener = listener
         self._oom = OomKills(own_group())
@@ -61,7 +60,7 @@ class Endings:
             failed = None
             if answer.outcome in FAILED:
                 failed = FailedAttempt(claim, answer.outcome, answer.reason, answer.rendered)
-            self._reporter.add(claim, answer.rendered, answer.log, failed)
+            claim.worker.report(claim, answer.rendered, answer.log, failed)
 
     def _conclude_lost_server(self, answer: JobAnswer) -> None:
         """Report a job whose body failed because its model server had ended: its HTTP client may
@@ -130,7 +129,7 @@ class Endings:
             log.debug("job %d %s: %s%s", claim.job_id, claim.task, name, why)
             rendered = render(outcome._replace(detail={**outcome.detail, "host": self._host}))
             failed = FailedAttempt(claim, name, reason, rendered) if name in FAILED else None
-            self._reporter.add(claim, rendered, log_tail, failed)
+            claim.worker.report(claim, rendered, log_tail, failed)
 
     def release(self, claims: Iterable[Claim], outcome: Outcome = RELEASED) -> None:
         """Release jobs of the backlog for any worker. No attempt is counted."""
@@ -138,14 +137,14 @@ class Endings:
             self._slots.backlog.remove(claim)
             self.report(claim, outcome)
 
-    def park(self, queue: str, kill: bool) -> None:
-        """Release the jobs of the queue that have not started; with `kill`, running ones too."""
+    def park(self, worker: Claimant, kill: bool) -> None:
+        """Release the jobs of the worker that have not started; with `kill`, running ones too."""
         for slot in self._slots:
-            if any(claim.queue == queue for claim in slot.claims):
+            if any(claim.worker is worker for claim in slot.claims):
                 self._slots.take_back(slot)
-            if kill and slot.claims and slot.claims[0].queue == queue:
+            if kill and slot.claims and slot.claims[0].worker is worker:
                 self.end(slot, slot.claims[0], SWITCHED_OFF)
-        waiting = [claim for claim in self._slots.backlog if claim.queue == queue]
+        waiting = [claim for claim in self._slots.backlog if claim.worker is worker]
         self.release(waiting, SWITCHED_OFF)
 
     def kill_all(self) -> None:

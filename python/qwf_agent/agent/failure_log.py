@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import logging
 from collections import Counter
-from typing import NamedTuple
 
 from qwf_agent import db
-from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.claim import FailedAttempt
 from qwf_agent.agent.link import Call, Link, Row
 from qwf_agent.agent.log_format import fields
 
@@ -18,15 +17,6 @@ FAILED = ("error", "fatal", "tempfail", "lost")
 MAX_LINES, INTERVAL_S = 50, 10.0  # lines in an interval; the failures beyond are counted
 MAX_ERROR = 300  # characters of an error
 MAX_KINDS = 5  # kinds of failures that a summary names
-
-
-class FailedAttempt(NamedTuple):
-    """An attempt whose end the database has stored; `report` has its error."""
-
-    claim: Claim
-    outcome: str
-    reason: str | None
-    report: bytes
 
 
 class FailureLog:

@@ -202,7 +202,8 @@ class Link:
     def listen(self, channel: str) -> Call:
         """LISTEN on the channel, now and after every reconnect. Notifications go to
         `notifications`."""
-        self._channels.append(channel)
+        if channel not in self._channels:
+            self._channels.append(channel)
         return self.send(Query(f'listen "{channel}"'))
 
     def step(self, now: float) -> None:
@@ -394,9 +395,9 @@ class Link:
 
 
 class Links(NamedTuple):
-    """The connections of an agent: `soft` for calls that commit without waiting for the disk,
-    `durable` for the others, `listener` for LISTEN. The listener is the soft link, unless
-    --listen-dsn names another address."""
+    """The connections of an agent to one database: `soft` for calls that commit without waiting
+    for the disk, `durable` for the others, `listener` for LISTEN. The listener is the soft link,
+    unless --listen-dsn names another address."""
 
     soft: Link
     durable: Link

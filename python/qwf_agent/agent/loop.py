@@ -11,11 +11,9 @@ import json
 import logging
 import selectors
 import time
-from collections import deque
-from collections.abc import Iterator
 from typing import Any
 
-from qwf_agent import __version__, db
+from qwf_agent import db
 from qwf_agent.agent import watchdogs
 from qwf_agent.agent.abilities import (
     Abilities,
@@ -24,33 +22,26 @@ from qwf_agent.agent.abilities import (
     warn_of_unserved,
 )
 from qwf_agent.agent.batch_size import BatchSize
+from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import Answers
 from qwf_agent.agent.endings import Endings
-from qwf_agent.agent.failure_log import FailureLog
-from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.lanes import configure, count, make_slots
-from qwf_agent.agent.link import Call, Link, Links
-from qwf_agent.agent.log_sender import LogSender
+from qwf_agent.agent.opening import StartAborted
 from qwf_agent.agent.options import Options
-from qwf_agent.agent.outage_log import OutageLog
 from qwf_agent.agent.pool import NO_ROOM, Pool, Room
 from qwf_agent.agent.progress_sender import ProgressSender
-from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.serving import Serving
-from qwf_agent.agent.settings import Settings, read_settings
 from qwf_agent.agent.signals import Signals
-from qwf_agent.agent.sleeper import CHECK_TICKS, STALE_AGE, Registration
 from qwf_agent.agent.slot import STUCK_S, Announcement, Slot
 from qwf_agent.agent.systemd import Systemd
 from qwf_agent.agent.telemetry import Telemetry
 from qwf_agent.agent.watchdogs import Observation
 from qwf_agent.agent.worker import Worker
 from qwf_agent.child.outcome import Outcome
-from qwf_agent.exit_codes import BROKEN, MISCONFIGURED, NO_DATABASE, SWITCHED_OFF
+from qwf_agent.exit_codes import BROKEN, SWITCHED_OFF
 from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.guardian import Guardian
-from qwf_agent.versions import compatible_part
 
 log = logging.getLogger("qwf_agent")
 
@@ -61,20 +52,11 @@ IDLE_WAIT_S = 1.0
 # reported now, and if not because a report is under way.
 GATHER_S, GATHER_BUSY_S = 0.001, 0.004
 WATCH_S = 0.05  # shortest time between two checks of all children
-TICK_AGE = 0.7  # ticks, as their interval varies by a quarter: a lone agent then runs every tick
 # Longest wait for reports after the last body has ended or was killed, and the shortest for the end
 # of the registrations.
 REPORT_GRACE_S, LEAVE_S = 10.0, 1.0
-SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
+SLOW_CLAIM_S = 1.0  # from then on other cells may have the room that a claim has asked for
 DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
-
-
-class StartAborted(Exception):
-    """The agent cannot start, or was asked to stop: the exit code, and a message for people."""
-
-    def __init__(self, code: int, message: str = "") -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class Agent:
@@ -87,52 +69,34 @@ class Agent:
     def __init__(
         self, options: Options, abilities: Abilities, groups: ControlGroups | None
     ) -> None:
-        name = f"qwf agent {options.host} {','.join(options.queues)}"
         self.options = options
         self.abilities = abilities
         self.selector = selectors.DefaultSelector()
         self.urgent = selectors.DefaultSelector()  # also handled while it gathers answers
         self.selector.register(self.urgent, selectors.EVENT_READ, self.take_urgent)
         self.signals = Signals(self.urgent)
-        own = options.listen_dsn is None  # else a pooler may give the sessions to others
-        self.soft = Link(options.dsn, name, self.urgent, SOFT_DEADLINE_S, own)
-        self.listener = self.soft  # behind a transaction pooler: a session of its own
-        if options.listen_dsn is not None:
-            self.listener = Link(options.listen_dsn, name, self.urgent, SOFT_DEADLINE_S)
-        self.durable = Link(options.dsn, name, self.urgent, DURABLE_DEADLINE_S, own)
-        self.outages = OutageLog()
-        self.failures = FailureLog(self.soft)
-        self.reporter = Reporter(self.durable, self.failures)
-        self.progress = ProgressSender(self.soft)
-        self.answers = Answers(self.soft)
-        self.logs = LogSender(self.soft)
-        self.workers: deque[Worker] = deque()
+        self.cells = Cells(options, self.urgent, lambda: self.infos)
+        self.progress = ProgressSender()
+        self.answers = Answers()
+        # Of all cells; those that have not claimed for longest come first.
+        self.workers: list[Worker] = []
         self.slots = Pool([], BatchSize(options.batch))
-        self.endings = Endings(self.slots, self.reporter, options.host, self.job_ended)
+        self.endings = Endings(self.slots, options.host, self.job_ended)
         self.systemd = Systemd()
-        self.telemetry = Telemetry(self.selector, options.host, options.dsn)
+        self.telemetry = Telemetry(self.selector)
         self.groups = groups
         self.guardian = Guardian(groups)
         self.serving = Serving(
             options, abilities, self.slots, self.endings, self.selector, self.guardian, groups
         )
         self.infos = registrations(options, abilities, self.serving.served())
-        self.reregistering: dict[Worker, Iterator[None]] = {}
-        self.ticking: Call | None = None
-        self.tick_at = 0.0
-        self.others_tick = False  # as far as this agent knows
-        # For --until-empty: when it last had work, whether a tick has begun and ended since, and
-        # the exit code once it is empty.
-        self.busy_at = self.tick_began_at = 0.0
-        self.ticked = False
-        self.code = STOPPED
+        self.code = STOPPED  # the exit code of an agent with --until-empty
         self.last_trouble = ""
         self.draining = False
-        self.parked = True  # switched off and without children, until the database answers
+        self.parked = True  # switched off and without children, until a database answers
         self.kill_at = self.give_up_at = float("inf")
         self.now = time.monotonic()
         self.watched_at = 0.0
-        self.had_room = NO_ROOM  # when it last claimed
         # By whether jobs are heavy: when one of them could last have started soon.
         self.startable_at = {True: self.now, False: self.now}
 
@@ -164,6 +128,7 @@ class Agent:
         gc.freeze()
         while not self.finished():
             self.wait()
+            self.open_cells()
             self.handle_signals()
             self.reap()
             self.watch()
@@ -180,14 +145,8 @@ class Agent:
 
     def wait(self, until: float | None = None) -> None:
         """Wait for an answer, a wake-up or a signal, or until something is due."""
-        unanswered = self.soft.unanswered
-        self.soft.step(self.now)
-        if self.soft.unanswered > unanswered:
-            # If one connection is cut, the other one probably is too.
-            self.durable.expect_answer_within(SOFT_DEADLINE_S)
-        if self.listener is not self.soft:
-            self.listener.step(self.now)
-        self.durable.step(self.now)
+        for cell in self.cells:
+            cell.step_links(self.now)
         gather_s = self.gather_s()
         if gather_s and self.take_urgent(gather_s):
             until = self.now  # do not wait
@@ -197,18 +156,17 @@ class Agent:
         for key, _ in self.selector.select(max(0.0, until - time.monotonic())):
             key.data()
         self.now = time.monotonic()
-        while self.listener.notifications:
-            notification = self.listener.notifications.popleft()
-            for worker in self.workers:
-                worker.notified(notification)
+        for cell in self.cells:
+            cell.take_notifications()
 
     def gather_s(self) -> float:
         """How long to gather answers of children, because a turn of the loop can cost more than a
         short job. Only while reports are under way or all children have work."""
-        claiming = all(worker.asked.total for worker in self.workers)
-        if self.reporter.busy() and claiming and not self.slots.backlog:
+        claiming = all(one.asked.total for one in self.workers if one.links.soft.up)
+        reporting = any(cell.reporter.busy() for cell in self.cells)
+        if reporting and claiming and not self.slots.backlog:
             return GATHER_BUSY_S
-        longest_s = GATHER_BUSY_S if self.reporter.busy() else GATHER_S
+        longest_s = GATHER_BUSY_S if reporting else GATHER_S
         return min(longest_s, self.slots.work_s() / 2)
 
     def take_urgent(self, longest_s: float = 0.0) -> bool:
@@ -220,6 +178,14 @@ class Agent:
             if not all(only_parts):
                 return True
         return False
+
+    def open_cells(self) -> None:
+        """Take in the cells that were not there when the agent began."""
+        if self.draining:
+            return
+        for cell in self.cells.open_more(self.now):
+            self.workers += cell.workers
+            self.configure_slots()
 
     def handle_signals(self) -> None:
         """The first SIGTERM drains, and so does --until-empty; a second one or the end of the grace
@@ -260,8 +226,9 @@ class Agent:
         if self.now < self.watched_at + WATCH_S:
             return
         self.watched_at = self.now
-        every_s = self.workers[0].settings.metrics
-        self.telemetry.step(self.now, self.needs_samples(), every_s, self.soft)
+        reports = [cell.host_report for cell in self.cells.open]
+        every_s = self.cells.settings.metrics
+        self.telemetry.step(self.now, self.needs_samples(), every_s, reports)
         for slot in self.slots:
             slot.check_messages(self.now)
             seconds = slot.running_for(self.now)
@@ -280,45 +247,46 @@ class Agent:
             elif claim.watchdog_state.suspected_stall is not None:
                 readings = json.dumps(claim.watchdog_state.suspected_stall)
                 claim.watchdog_state.suspected_stall = None
-                self.soft.send(db.suspect_stall(claim.job_id, claim.token, readings))
+                link = claim.worker.links.soft
+                link.send(db.suspect_stall(claim.job_id, claim.token, readings))
         self.release_stranded()
 
     def heartbeat(self) -> None:
         """Renew every lease, send progress and logs, and apply the verdicts of the database."""
         for worker in self.workers:
             if worker.beat_due(self.now):
-                held = [*self.slots.claims(), *self.reporter.claims()]
+                held = [*self.slots.claims(), *worker.reporter.claims()]
                 worker.beat(held, json.dumps(self.stats()), self.now)
             for token, verdict in worker.verdicts(self.now).items():
                 claim = self.slots.find(token) if verdict != "ok" else None
                 self.endings.apply_verdict(claim, verdict, self.now + worker.settings.cancel_grace)
-        self.logs.step(self.workers, self.slots, self.now)
+        for cell in self.cells:
+            cell.send_logs(self.slots, self.now)
         for claim, verdict in self.progress.step(self.slots, self.now):
-            grace = self.settings_of(claim).cancel_grace
+            grace = claim.worker.settings.cancel_grace
             self.endings.apply_verdict(claim, verdict, self.now + grace)
 
     def collect_claims(self) -> None:
         """Put the jobs that claims have returned into the backlog. After a claim that found few
         nodes, fewer than it asked for, the next one waits for their reports if they will come
         soon."""
-        opened = self.reporter.take_answer(self.now)
+        for cell in self.cells:
+            cell.take_answer_to_reports(self.now)
         for worker in self.workers:
-            if worker.queue in opened:
-                worker.claim_soon()
             claims = worker.claimed(self.now)
             self.slots.backlog.extend(claims)
             if claims and not worker.found_all and self.slots.ends_node_soon(claims):
                 worker.sleeper.wait_for_report(self.now)
             if worker.sleeper.take_echo_request():
-                self.durable.send(db.echo(worker.id))
+                worker.links.durable.send(db.echo(worker.id))
 
     def control(self) -> None:
         """Follow the orders of operators and changed settings: switch workers on and off, load and
         unload models."""
         for worker in self.workers:
             if worker.take_settings(self.now):
-                log.info("the settings of %s have changed", worker.queue)
-                configure(self.slots, self.options, worker.settings, self.guardian.mark)
+                log.info("the settings of %s have changed", worker.name)
+                self.configure_slots()
             worker.update_registration(self.infos[worker.queue])
             if worker.control.step(self.now):
                 self.switch(worker)
@@ -328,8 +296,9 @@ class Agent:
                 elif not self.serving.take_order(order, self.now):
                     self.slots.order(order)
             if not worker.control.on:
-                self.endings.park(worker.queue, kill=worker.control.policy == "hard")
-            self.reregister(worker)
+                self.endings.park(worker, kill=worker.control.policy == "hard")
+        for cell in self.cells:
+            cell.reregister(self.infos, self.draining)
         for order, error in self.slots.take_orders_done() + self.serving.take_orders_done():
             self.answers.send(order, error)
         self.answers.step()
@@ -340,8 +309,8 @@ class Agent:
     def serve_models(self) -> None:
         """Start and stop model servers as the jobs in the backlog need them, and register what they
         can serve."""
-        sample = self.telemetry.sample
-        if self.serving.step(self.now, self.workers, self.draining, self.soft, sample):
+        workers = [worker for cell in self.cells for worker in cell.workers]
+        if self.serving.step(self.now, workers, self.draining, self.telemetry.sample):
             self.infos = registrations(self.options, self.abilities, self.serving.served())
             self.add_slots()
 
@@ -353,52 +322,29 @@ class Agent:
             self.slots.hand_out()
 
     def claim(self) -> None:
-        """Claim while there is room. Workers take turns, so that one busy queue cannot starve the
-        others. While all children have work, claims go beside the reports, not with them."""
-        room = self.had_room = self.room()
-        reporter = None if self.slots.work_s() else self.reporter
+        """Claim while there is room. Who has claimed is last in the next turn, so that no busy
+        queue or cell can starve another. While all children have work, claims go beside the
+        reports, not with them."""
+        room, with_reports = self.room(), not self.slots.work_s()
+        claimed = []
         for worker in self.workers:
-            others = [other.asked for other in self.workers if other is not worker]
-            asked = Room(sum(a.total for a in others), sum(a.heavy for a in others))
-            alone = not self.slots.has_any_of(worker.queue)
-            worker.claim_if_due(room, asked, self.now, alone, reporter)
-        self.workers.rotate()
+            asked = self.asked_by_others(worker)
+            own = NO_ROOM if worker.reporter.is_behind() else room
+            alone = not self.slots.has_any_of(worker)
+            if worker.claim_if_due(own, asked, self.now, alone, with_reports):
+                claimed.append(worker)
+        if claimed and len(self.workers) > 1:
+            self.workers = [one for one in self.workers if one not in claimed] + claimed
 
     def report(self) -> None:
         """Report the jobs that have ended, handle the answers, and log what has failed."""
-        self.reporter.step(self.now)
-        self.failures.step(self.now)
-        self.outages.step((self.soft, self.durable, self.listener), self.now)
+        for cell in self.cells.open:
+            cell.report(self.now)
 
     def tick(self) -> None:
-        """Run the engine's periodic chores, about once a second and when the next job is due,
-        unless another agent just did."""
-        if self.ticking is not None and self.ticking.done:
-            call, self.ticking = self.ticking, None
-            if call.failure is not None and not call.failure.lost:
-                log.warning("tick failed: %s", call.failure)
-            done = json.loads(call.value() or "{}")
-            due_s = done.get("next_due_s")
-            self.others_tick = done.get("ran") is False
-            if call.value() and done.get("ran") and not done.get("errors") and due_s != 0:
-                self.note_tick()
-            if self.others_tick:  # check again later that they still do
-                self.tick_at = self.now + spread(CHECK_TICKS * self.workers[0].settings.tick)
-            if due_s:
-                self.tick_at = min(self.tick_at, self.now + max(0.01, float(due_s)))
-        for worker in self.workers:
-            wanted_s = worker.sleeper.take_tick_in_s()
-            if wanted_s is not None and self.others_tick:
-                self.tick_at = self.now + wanted_s  # a sleeping worker checks it with its heartbeat
-        own = self.options.until_empty and not self.ticked  # what others ticked may be too old
-        if own:
-            self.tick_at = min(self.tick_at, self.tick_began_at + self.workers[0].settings.tick)
-        if self.ticking is None and self.now >= self.tick_at and self.durable.up:
-            self.tick_at = self.now + spread(self.workers[0].settings.tick)
-            # cheapest if one agent runs them all
-            age = 0.0 if own else STALE_AGE if self.others_tick else TICK_AGE
-            self.ticking = self.durable.send(db.tick(age * self.workers[0].settings.tick))
-            self.tick_began_at = self.now
+        """Run the periodic chores of each database, unless another agent does."""
+        for cell in self.cells.open:
+            cell.ticker.step(cell.workers, self.now)
 
     # What the steps need.
 
@@ -408,18 +354,32 @@ class Agent:
 
     def room(self) -> Room:
         """How many jobs to claim now."""
-        if self.draining or self.reporter.is_behind():
+        if self.draining:
             return NO_ROOM
         return self.slots.room(self.now, any(worker.found_all for worker in self.workers))
+
+    def asked_by_others(self, worker: Worker) -> Room:
+        """How much room the claims under way of other workers ask for. One of another cell that is
+        slow to answer asks for none: its database may be gone."""
+        others = [
+            other.asked
+            for other in self.workers
+            if other.asked.total
+            and other is not worker
+            and (other.links is worker.links or self.now < other.claimed_at + SLOW_CLAIM_S)
+        ]
+        return Room(sum(asked.total for asked in others), sum(asked.heavy for asked in others))
+
+    def configure_slots(self) -> None:
+        """Apply the settings that the slots share; children that they affect are replaced."""
+        configure(self.slots, self.options, self.cells.settings, self.guardian.mark)
 
     def job_ended(
         self, claim: Claim, outcome: str, reason: str | None, seconds: float, rendered: bytes
     ) -> None:
         """Tell the circuit breaker of the worker and the model servers how a job ended."""
         self.serving.job_ended(claim, reason, seconds, rendered)
-        for worker in self.workers:
-            if worker.queue == claim.queue:
-                worker.circuit_breaker.record(claim, outcome, reason, seconds)
+        claim.worker.note_ended(claim, outcome, reason, seconds)
 
     def needs_samples(self) -> bool:
         """Whether a body has run long enough to be measured, or a model server needs to know what
@@ -432,7 +392,7 @@ class Agent:
         use, used = sample.cards.get(-1 if slot.card is None else slot.card, (0.0, 0))
         return Observation(
             claim,
-            self.settings_of(claim),
+            claim.worker.settings,
             self.now,
             seconds,
             slot.is_loading(),
@@ -444,11 +404,6 @@ class Agent:
             used,
             self.options.max_rss,
         )
-
-    def settings_of(self, claim: Claim) -> Settings:
-        """The settings of the queue that the job came from."""
-        mine = (worker.settings for worker in self.workers if worker.queue == claim.queue)
-        return next(mine, self.workers[0].settings)
 
     def release_stranded(self) -> None:
         """Release the jobs that no child can start soon."""
@@ -465,12 +420,19 @@ class Agent:
         memory, unless the policy is pause."""
         if worker.control.on:
             worker.claim_soon()
-        alone = all(other.control.frees_memory for other in self.workers)
-        for slot in self.slots if worker.control.frees_memory else ():
-            if (alone or (worker.lanes and slot.heavy)) and worker.control.policy == "drain":
+        off = {other for other in self.workers if other.control.frees_memory}
+        alone = len(off) == len(self.workers)
+        # Whether the queue is off in all cells.
+        lanes = worker.lanes and not any(
+            other.queue == worker.queue and other not in off for other in self.workers
+        )
+        for slot in self.slots if worker in off else ():
+            if not (alone or (lanes and slot.heavy)):
+                continue
+            if worker.control.policy == "drain":
                 slot.retire()
-            elif alone or (worker.lanes and slot.heavy and not slot.runs_other(worker.queue)):
-                self.endings.park(worker.queue, kill=True)
+            elif not slot.runs_other(worker):
+                self.endings.park(worker, kill=True)
                 slot.discard()
 
     def update_abilities(self, slot: Slot, found: Announcement | None) -> None:
@@ -491,32 +453,17 @@ class Agent:
         log.info("the code of the tasks has changed: now %s", ", ".join(found.tasks) or "no tasks")
         self.infos = registrations(self.options, self.abilities, self.serving.served())
 
-    def reregister(self, worker: Worker) -> None:
-        """Register the worker again if the database has lost its row."""
-        if worker in self.reregistering:
-            if next(self.reregistering[worker], "done") == "done":
-                del self.reregistering[worker]
-        elif worker.control.unregistered and not self.draining and self.durable.up:
-            log.warning("worker %s is no longer registered: registering it again", worker.id)
-            self.reregistering[worker] = worker.reregister(
-                self.options.host, self.infos[worker.queue]
-            )
-
     # Starting.
 
     def start(self) -> None:
         """Wait for a database with a compatible schema, register, and make the slots. Raises
         StartAborted."""
         give_up_at = self.now + self.options.wait
-        version = self.ask(db.version(), give_up_at)
-        if compatible_part(version) != compatible_part(__version__):
-            raise StartAborted(
-                MISCONFIGURED,
-                f"the database has schema version {version}, this agent needs {__version__}",
-            )
-        self.listener.listen(db.WORKER_CONTROL)
-        for queue in self.options.queues:
-            self.workers.append(self.register(queue, give_up_at))
+        while not self.cells.may_begin(self.now, give_up_at):
+            self.wait_to_start(self.cells.trouble())
+            self.workers += [
+                worker for cell in self.cells.open_more(self.now) for worker in cell.workers
+            ]
         self.add_slots()
         self.systemd.ready(f"serving {', '.join(self.options.queues)}")
         warn_of_unserved(self.abilities.task_options, self.options.queues)
@@ -530,33 +477,9 @@ class Agent:
             total += self.serving.more_requests()
         if have < total:
             self.slots.slots += make_slots(
-                self.options, self.abilities.cards, self.workers[0].settings, self.selector,
+                self.options, self.abilities.cards, self.cells.settings, self.selector,
                 self.guardian, self.groups, have, total,
             )  # fmt: skip
-
-    def ask(self, query: db.Query, give_up_at: float) -> str:
-        """The value of a query that the start needs; waits for the database and the schema. Raises
-        StartAborted."""
-        code, trouble = NO_DATABASE, ""
-        while self.now < give_up_at:
-            call = self.durable.send(query)
-            while not call.done:
-                self.wait_to_start()
-            if call.failure is None:
-                return str(call.value())
-            if call.failure.sqlstate in db.NO_SCHEMA:
-                code = MISCONFIGURED
-                trouble = f"no qwf schema, run qwf migrate deploy: {call.failure}"
-            elif not call.failure.lost:
-                needed = "; this login needs the role qwf_worker"
-                raise StartAborted(
-                    MISCONFIGURED,
-                    f"{call.failure}{needed if call.failure.sqlstate == '42501' else ''}",
-                )
-            elif self.durable.trouble is not None:
-                code, trouble = NO_DATABASE, f"no database: {self.durable.trouble}"
-            self.wait_to_start(trouble)
-        raise StartAborted(code, trouble or "no database")
 
     def wait_to_start(self, trouble: str = "") -> None:
         """Wait a moment; log once what it waits for. Raises StartAborted when asked to stop."""
@@ -566,17 +489,6 @@ class Agent:
         self.wait(self.now + BUSY_WAIT_S)
         if self.signals.stops:
             raise StartAborted(STOPPED)
-
-    def register(self, queue: str, give_up_at: float) -> Worker:
-        """Register this process as a worker on the queue. Raises StartAborted."""
-        settings = read_settings(self.ask(db.agent_settings(queue), give_up_at), self.options)
-        host = self.options.host
-        worker_id = self.ask(db.register_worker(host, queue, self.infos[queue]), give_up_at)
-        channel = self.ask(db.wake_channel(worker_id), give_up_at)
-        self.listener.listen(channel)
-        registration = Registration(worker_id, channel, host, queue)
-        links = Links(self.soft, self.durable, self.listener)
-        return Worker(registration, settings, links, self.options, self.infos[queue], self.now)
 
     def spawn(self, slot: Slot) -> None:
         """Fork a child for the slot if it needs one."""
@@ -588,17 +500,14 @@ class Agent:
     def next_at(self) -> float:
         """When the loop has something to do, unless something happens first."""
         times = [
-            self.soft.next_at(),
-            self.listener.next_at(),
-            self.durable.next_at(),
+            self.cells.next_at(),
             self.watched_at + BUSY_WAIT_S if self.slots.busy() else self.now + IDLE_WAIT_S,
+            self.systemd.next_at(),
+            self.serving.next_at(),
         ]
-        times += [self.systemd.next_at(), self.logs.next_at(), self.failures.next_at()]
         measure_at = self.telemetry.next_at(self.needs_samples())
         times.append(max(measure_at, self.watched_at + WATCH_S))
-        times.append(self.serving.next_at())
-        times += [worker.next_at(self.had_room.total) for worker in self.workers]
-        return min(times + ([self.tick_at] if self.durable.up and self.ticking is None else []))
+        return min(times)
 
     # Stopping.
 
@@ -607,7 +516,7 @@ class Agent:
         self.draining = True
         self.systemd.stopping()
         grace = self.options.grace
-        self.kill_at = self.now + (self.workers[0].settings.stop_grace if grace is None else grace)
+        self.kill_at = self.now + (self.cells.settings.stop_grace if grace is None else grace)
         for slot in self.slots:
             self.slots.take_back(slot)
         running = sum(1 for slot in self.slots if slot.claims)
@@ -617,29 +526,28 @@ class Agent:
                  "at once")  # fmt: skip
 
     def is_empty(self) -> bool:
-        """Whether an agent with --until-empty has nothing left to run. A tick has come after the
-        last report, and then two claims from each queue: the second one began after the tick. A
-        queue that is switched off for this box may have more, which the exit code says."""
+        """Whether an agent with --until-empty has nothing left to run. In each cell a tick has come
+        after the last report to any, and then two claims from each queue: the second one began
+        after the tick. A queue that is switched off for this box may have more, which the exit code
+        says."""
         if not self.options.until_empty:
             return False
-        if self.slots.claims() or not self.reporter.has_drained():
-            self.busy_at, self.ticked = self.now, False
+        if self.slots.claims() or not all(cell.reporter.has_drained() for cell in self.cells):
+            for cell in self.cells:
+                cell.ticker.note_work(self.now)
+        ticked = all(cell.ticker.ticked for cell in self.cells)
         waiting = [w for w in self.workers if w.control.on and w.empty_claims < 2]
-        for worker in waiting if self.ticked else ():
+        for worker in waiting if ticked else ():
             worker.claim_soon()
-        if waiting or not self.ticked or not all(w.control.known for w in self.workers):
+        known = all(cell.is_up for cell in self.cells) and all(
+            worker.control.known for worker in self.workers
+        )
+        if waiting or not ticked or not known:
             return False
-        if off := [worker.queue for worker in self.workers if not worker.control.on]:
+        if off := [worker.name for worker in self.workers if not worker.control.on]:
             log.warning("queue %s is switched off for this box: it may have jobs", ", ".join(off))
             self.code = SWITCHED_OFF
         return True
-
-    def note_tick(self) -> None:
-        """Note a tick that has left nothing due, if it has begun since this agent had work."""
-        if not self.ticked and self.tick_began_at > self.busy_at:
-            self.ticked = True
-            for worker in self.workers:
-                worker.empty_claims = 0
 
     def finished(self) -> bool:
         """Whether the loop ends: it was asked to stop, nothing runs, and all reports are sent or
@@ -649,7 +557,8 @@ class Agent:
         if self.slots.claims() or any(worker.asked.total for worker in self.workers):
             return False
         self.give_up_at = min(self.give_up_at, self.now + REPORT_GRACE_S)
-        return self.reporter.idle() and self.serving.is_down() and self.answers.idle()
+        reported = all(cell.reporter.idle() for cell in self.cells)
+        return reported and self.serving.is_down() and self.answers.idle()
 
     def stop(self) -> None:
         """End the children and the registrations."""
@@ -657,13 +566,10 @@ class Agent:
         give_up_at = max(now + LEAVE_S, min(self.give_up_at, now + REPORT_GRACE_S))
         for slot in self.slots:
             slot.kill()
-        self.failures.close()
-        self.soft.close()
-        self.listener.close()
-        for worker in self.workers:
-            call = self.durable.send(db.deregister_worker(worker.id))
-            while not call.done and time.monotonic() < give_up_at:
-                self.wait(self.now + BUSY_WAIT_S)
+        calls = [call for cell in self.cells for call in cell.leave()]
+        while not all(call.done for call in calls) and time.monotonic() < give_up_at:
+            self.wait(self.now + BUSY_WAIT_S)
+        for call in calls:
             if call.failure is not None or not call.done:
                 log.warning("cannot deregister: %s", call.failure or "no answer")
         self.serving.close()

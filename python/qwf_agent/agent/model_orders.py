@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from qwf_agent import db
-from qwf_agent.agent.link import Link
 from qwf_agent.agent.slot import MODEL_ORDER_S, ModelOrder
 from qwf_agent.servers.fleet import Fleet
 from qwf_agent.servers.ollama import ModelCall
@@ -91,7 +90,7 @@ class ModelOrders:
         for one in self._called:
             yield one.model, one.server, float("inf")
 
-    def step(self, now: float, on: bool, link: Link) -> None:
+    def step(self, now: float, on: bool) -> None:
         """Answer the orders that have ended, and report how far the others are. Unless the worker
         is `on`, all end."""
         asked, self._asked = self._asked, []
@@ -99,7 +98,7 @@ class ModelOrders:
             self._step_asked(one, now, on)
         called, self._called = self._called, []
         for call in called:
-            self._step_called(call, now, on, link)
+            self._step_called(call, now, on)
 
     def _load(self, order: ModelOrder, server: Server, now: float) -> None:
         model, ollama = str(order.model), server.config.kind == "ollama"
@@ -184,7 +183,7 @@ class ModelOrders:
         else:
             self._asked.append(asked)
 
-    def _step_called(self, one: Called, now: float, on: bool, link: Link) -> None:
+    def _step_called(self, one: Called, now: float, on: bool) -> None:
         call, order = one.call, one.order
         try:
             call.step(now)
@@ -201,5 +200,7 @@ class ModelOrders:
             return
         if order is not None and call.progress != one.reported and now >= one.report_at:
             one.reported, one.report_at = call.progress, now + PROGRESS_S
-            link.send(db.report_model_progress(order.request_id, order.taken_by, call.progress))
+            order.link.send(
+                db.report_model_progress(order.request_id, order.taken_by, call.progress)
+            )
         self._called.append(one)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from qwf_agent.servers.config import ServerConfig
 
@@ -11,12 +12,21 @@ SERVED_QUEUE = "llm"  # an agent of this queue runs the model servers of its box
 NO_CARD = frozenset({"cpu", "default", SERVED_QUEUE})
 
 
+class Address(NamedTuple):
+    """Where a database is, and where to LISTEN if that leads through a transaction pooler. `cell`
+    is how the log calls it, empty if the agent serves no other."""
+
+    cell: str
+    dsn: str
+    listen_dsn: str | None = None
+
+
 @dataclass(frozen=True)
 class Options:
     """The options from the command line, the environment and qwf.toml. Times in seconds, memory in
     bytes, `vram_mb` in MiB."""
 
-    dsn: str
+    addresses: tuple[Address, ...]
     queues: tuple[str, ...]
     host: str
     out_root: Path
@@ -40,7 +50,6 @@ class Options:
     vram_mb: int | None = None
     max_rss: int | None = None
     cgroup: Path | None = None
-    listen_dsn: str | None = None
     until_empty: bool = False
     servers: tuple[ServerConfig, ...] = ()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from qwf_agent.agent.batch_size import BATCH_S, BatchSize
-from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.claim import Claim, Claimant
 from qwf_agent.agent.slot import ModelOrder, Slot
 
 MEASURE_AFTER_S = 1.0
@@ -82,10 +82,10 @@ class Pool:
         kinds = f", one for {' and '.join(cards)}" if cards else ", one lane without a card" * lanes
         return f"{len(self.slots)} slot{'s' * (len(self.slots) > 1)}{kinds}"
 
-    def has_any_of(self, queue: str) -> bool:
-        """Whether the backlog or a slot has a job of this queue."""
-        return any(claim.queue == queue for claim in self.backlog) or any(
-            claim.queue == queue for slot in self.slots for claim in slot.claims
+    def has_any_of(self, worker: Claimant) -> bool:
+        """Whether the backlog or a slot has a job of this worker."""
+        return any(claim.worker is worker for claim in self.backlog) or any(
+            claim.worker is worker for slot in self.slots for claim in slot.claims
         )
 
     def busy(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from qwf_agent import db
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.link import Call, Link
+from qwf_agent.agent.link import Call
 from qwf_agent.agent.slot import Slot
 
 EVERY_S = 0.5
@@ -15,14 +15,13 @@ EVERY_S = 0.5
 class ProgressSender:
     """Sends new progress reports; each answer is a verdict on the job."""
 
-    def __init__(self, link: Link) -> None:
-        self._link = link
+    def __init__(self) -> None:
         self._sent: list[tuple[Claim, Call]] = []
         self._next_at = 0.0
 
     def step(self, slots: Iterable[Slot], now: float) -> list[tuple[Claim, str]]:
         """Send new reports if it is time; returns the verdicts (ok, lost, cancel) that arrived."""
-        if now >= self._next_at and self._link.up:
+        if now >= self._next_at:
             self._next_at = now + EVERY_S
             for slot in slots:
                 self._send(slot)
@@ -31,8 +30,9 @@ class ProgressSender:
         return [(claim, call.value()) for claim, call in answered if call.failure is None]
 
     def _send(self, slot: Slot) -> None:
-        record = slot.progress()
-        if record is not None:
+        link = slot.claims[0].worker.links.soft if slot.claims else None
+        record = slot.progress() if link is not None and link.up else None
+        if link is not None and record is not None:
             claim, message = slot.claims[0], record.message.replace("\0", "") or None
             query = db.progress(claim.job_id, claim.token, record.fraction, message)
-            self._sent.append((claim, self._link.send(query)))
+            self._sent.append((claim, link.send(query)))

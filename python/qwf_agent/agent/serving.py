@@ -15,8 +15,8 @@ from qwf_agent import db
 from qwf_agent.agent.abilities import Abilities, Served
 from qwf_agent.agent.card_models import CardModels
 from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.control import shared_policy
 from qwf_agent.agent.endings import SERVER_LOST, Endings
-from qwf_agent.agent.link import Link
 from qwf_agent.agent.model_orders import ModelOrders
 from qwf_agent.agent.options import SERVED_QUEUE, Options
 from qwf_agent.agent.pool import Pool
@@ -74,7 +74,7 @@ class Serving:
         self.abilities = abilities
         self._pool = pool
         self._endings = endings
-        self._orders_applied = Orders()
+        self._orders_applied: dict[Worker, Orders] = {}  # of the worker of each cell
         self._given: dict[Claim, Given] = {}
         self._tokens = {server.config.name: TokenCount() for server in self.fleet.servers}
         self._waits_since: dict[Claim, float] = {}
@@ -93,30 +93,35 @@ class Serving:
         if self.fleet.uses_cards():
             pool.may_load = self._on_cards.may_load
 
-    def step(
-        self, now: float, workers: Iterable[Worker], draining: bool, link: Link, sample: Sample
-    ) -> bool:
-        """Let the servers do what is due; returns whether what can be had has changed."""
+    def step(self, now: float, workers: Iterable[Worker], draining: bool, sample: Sample) -> bool:
+        """Let the servers do what is due; returns whether what can be had has changed. The settings
+        are those of the first of the `workers`, which are in the order of their cells."""
         if not self._names:
             return False
-        worker = next(one for one in workers if one.queue == SERVED_QUEUE)
-        if worker.control.servers != self._orders_applied:
-            self._orders_applied = worker.control.servers
-            self.fleet.apply(self._orders_applied)
-        settings = worker.settings
-        policy = "hard" if self._killed else "drain" if draining else worker.control.policy
+        serving = [worker for worker in workers if worker.queue == SERVED_QUEUE]
+        self._apply_orders(serving)
+        settings, policy = serving[0].settings, shared_policy(one.control for one in serving)
+        policy = "hard" if self._killed else "drain" if draining else policy
         self._patience_s = settings.affinity_max_wait + ROOM_S
         wish = Wish(policy, settings.affinity_max_wait, settings.model_load_grace)
         self._step_fleet(now, wish, sample)
         self._end_lost(now)
         self._release_withdrawn()
         filled = self._hold_enough(now)
-        self._orders.step(now, policy in (None, "pause"), link)
-        self._report_broken(worker, link)
+        self._orders.step(now, policy in (None, "pause"))
+        self._report_broken(serving)
         changed = self.fleet.take_changes() or filled
-        if changed:
+        for worker in serving if changed else ():
             worker.beat_soon()
         return changed
+
+    def _apply_orders(self, workers: Iterable[Worker]) -> None:
+        """Apply what operators have set for the servers. Of several cells the last change counts,
+        whatever it is."""
+        for worker in workers:
+            if worker.control.servers != self._orders_applied.get(worker, Orders()):
+                self._orders_applied[worker] = worker.control.servers
+                self.fleet.apply(worker.control.servers)
 
     def admit(self, claim: Claim) -> bool:
         """Whether the job may be handed to a child now; then it counts as in flight."""
@@ -339,11 +344,13 @@ class Serving:
         since = server.no_room_since
         return since is not None and now >= since + self._patience_s
 
-    def _report_broken(self, worker: Worker, link: Link) -> None:
-        """Record it in the database when a server breaks."""
+    def _report_broken(self, workers: Iterable[Worker]) -> None:
+        """Record it in every database when a server breaks."""
         broken = {server.config.name: server for server in self.fleet.own if server.broken}
         for name in broken.keys() - self._broken:
-            link.send(db.report_broken_server(worker.id, name, broken[name].error or ""))
+            error = broken[name].error or ""
+            for worker in workers:
+                worker.links.soft.send(db.report_broken_server(worker.id, name, error))
         self._broken = set(broken)
 
 

@@ -22,12 +22,19 @@ ECHO_AGAIN_S = 30.0
 
 
 class Registration(NamedTuple):
-    """A worker as the database knows it, and the channel that wakes it."""
+    """A worker as the database knows it, and the channel that wakes it. `cell` is how the log calls
+    the database, empty if the agent serves no other."""
 
     id: str
     channel: str
     host: str
     queue: str
+    cell: str = ""
+
+    @property
+    def name(self) -> str:
+        """How the log calls the worker."""
+        return f"{self.queue} of {self.cell}" if self.cell else self.queue
 
 
 class Sleeper:

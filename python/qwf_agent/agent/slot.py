@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from qwf_agent.agent.child_process import ChildExit, ChildProcess
-from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.claim import Claim, Claimant
+from qwf_agent.agent.link import Link
 from qwf_agent.child.code_files import CodeFiles
 from qwf_agent.child.main import FIRST_ORDER_TICKET, TICKET
 from qwf_agent.child.messages import (
@@ -74,12 +75,13 @@ class ChildDeath(NamedTuple):
 
 class ModelOrder(NamedTuple):
     """An order to load or unload a model, with the id of the request and the worker that took it:
-    the answer to the database needs both."""
+    the answer to the database needs both, and goes over `link`."""
 
     request_id: int
     taken_by: str
     action: str
     model: str | None
+    link: Link
 
 
 @dataclass
@@ -191,9 +193,9 @@ class Slot:
         """Whether a waiting job could start here soon."""
         return self.ready and not self.has_orders() and self.running_for(now) <= STUCK_S
 
-    def runs_other(self, queue: str) -> bool:
-        """Whether the child runs a job of another queue."""
-        return bool(self.claims) and self.claims[0].queue != queue
+    def runs_other(self, worker: Claimant) -> bool:
+        """Whether the child runs a job of another worker."""
+        return bool(self.claims) and self.claims[0].worker is not worker
 
     def has_orders(self) -> bool:
         """Whether the child has to load or unload a model before it gets another job."""

@@ -12,6 +12,7 @@ import signal
 import tempfile
 import time
 import zlib
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,57 +53,87 @@ class Sample(NamedTuple):
         return self.processes[pid][1] if pid in self.processes else None
 
 
+class HostReport:
+    """Whether this agent reports to one database how busy the host is: on each host one agent does,
+    the one that holds the lock."""
+
+    def __init__(self, host: str, dsn: str, link: Link) -> None:
+        self._host = host
+        self._link = link
+        self._path = _lock_path(host, dsn)
+        self._lock = -1
+        self._lock_at = 0.0
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether this agent reports."""
+        return self._lock >= 0
+
+    def step(self, now: float, every_s: float) -> None:
+        """Try to get the lock, if it is time."""
+        if self._lock < 0 and now >= self._lock_at:
+            self._lock_at = now + every_s
+            self._lock = _try_lock(self._path)
+
+    def send(self, sample: dict[str, Any]) -> None:
+        """Send a sample, if this agent reports."""
+        if self._lock >= 0 and self._link.up:
+            self._link.send(db.report_metrics(self._host, json.dumps(sample)))
+
+    def close(self) -> None:
+        """Let another agent report this host."""
+        if self._lock >= 0:
+            self._path.unlink(missing_ok=True)
+            os.close(self._lock)
+            self._lock = -1
+
+
 class Telemetry:
-    """Forks the sampler when something has to be measured. On each host one agent reports how busy
-    the host is: the one that holds the lock.
+    """Forks the sampler when something has to be measured: bodies, or the host for the databases
+    that this agent reports it to.
 
     Invariant: at most one request for processes waits for its answer. After ANSWER_S an empty
     sample replaces the answer, so that a hung sampler delays no watchdog.
     """
 
-    def __init__(self, selector: selectors.BaseSelector, host: str, dsn: str) -> None:
+    def __init__(self, selector: selectors.BaseSelector) -> None:
         self.sample = Sample(0.0)
         self._selector = selector
-        self._host = host
-        self._lock_path = _lock_path(host, dsn)
-        self._lock = -1
+        self._reports = False  # whether this agent reports the host
         self._pid = self._requests = self._answers = -1
         self._buffer = b""
         self._host_samples: list[dict[str, Any]] = []
         self._asked_at = float("-inf")
         self._unanswered_since: float | None = None
-        self._next_at = self._host_at = self._fork_at = self._lock_at = 0.0
+        self._next_at = self._host_at = self._fork_at = 0.0
 
-    def step(self, now: float, busy: bool, every_s: float, link: Link) -> None:
+    def step(self, now: float, busy: bool, every_s: float, reports: Collection[HostReport]) -> None:
         """Measure what is due: processes while bodies run, and the host if this agent reports
         it."""
         self._reap(now)
-        if self._lock < 0 and now >= self._lock_at:
-            self._lock_at = now + every_s
-            self._lock = _try_lock(self._lock_path)
-        if self._pid < 0 and now >= self._fork_at and (busy or self._lock >= 0):
+        for report in reports:
+            report.step(now, every_s)
+        self._reports = any(report.is_ours for report in reports)
+        if self._pid < 0 and now >= self._fork_at and (busy or self._reports):
             self._fork(now)
         if busy and now >= self._next_at:
             self._next_at = now + EVERY_S
             self._ask_processes(now)
-        if self._lock >= 0 and now >= self._host_at:
+        if now >= self._host_at:  # also when to try again to get a lock
             self._host_at = now + every_s
-            self._ask(sampler.HOST)
-        for sample in self._host_samples if link.up else ():
-            link.send(db.report_metrics(self._host, json.dumps(sample)))
+            if self._reports:
+                self._ask(sampler.HOST)
+        for sample in self._host_samples:
+            for report in reports:
+                report.send(sample)
         self._host_samples = []
 
     def next_at(self, busy: bool) -> float:
         """When it has something to do."""
-        host_at = self._host_at if self._lock >= 0 else self._lock_at
-        return min(host_at, self._next_at) if busy else host_at
+        return min(self._host_at, self._next_at) if busy else self._host_at
 
     def close(self) -> None:
-        """End the sampler, and let another agent report this host."""
-        if self._lock >= 0:
-            self._lock_path.unlink(missing_ok=True)
-            os.close(self._lock)
-            self._lock = -1
+        """End the sampler."""
         if self._pid >= 0:
             self._close_pipes()
             give_up_at = time.monotonic() + EXIT_S

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from qwf_agent import db
 from qwf_agent.agent.circuit_breaker import CircuitBreaker
-from qwf_agent.agent.claim import Claim, from_call
+from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt, from_call
 from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.link import Call, Links, Notification
@@ -25,9 +25,10 @@ CHANGING = ("tasks", "task_options", "models", "servers")  # what update_worker(
 TROUBLE_S = 1.0  # pause after a call that failed
 
 
-class Worker:
-    """The claims and heartbeats of one queue, over the soft link; its sleeper decides when to
-    claim. A claim goes with reports about nodes of the queue instead, unless many jobs wait.
+class Worker(Claimant):
+    """The claims and heartbeats of one queue of one cell, over the soft link; its sleeper decides
+    when to claim. A claim goes with reports about nodes of the queue instead, unless many jobs
+    wait.
 
     Invariant: at most one claim is under way, and at most one of these two calls: a heartbeat, or
     the sleeper's `stay_asleep`, which replaces it while the worker sleeps without jobs.
@@ -38,20 +39,21 @@ class Worker:
         registration: Registration,
         settings: Settings,
         links: Links,
+        reporter: Reporter,
         options: Options,
         info: str,
         now: float,
     ) -> None:
-        self.queue = registration.queue
-        self.settings = settings
+        self.queue, self.name = registration.queue, registration.name
+        self.settings, self.links, self.reporter = settings, links, reporter
         self.lanes = self.queue in options.gpu_queues  # jobs need a card unless they are light
-        self.reader = SettingsReader(self.queue, options, links.soft, now)
+        self.reader = SettingsReader(self.queue, self.name, options, links.soft, now)
         self.asked = NO_ROOM  # jobs that the claim under way asks for
+        self.claimed_at = 0.0  # when it has asked
         self.found_all = False  # the last claim found all it asked for: there may be more
         self.empty_claims = 0  # how many in a row have found nothing
         self._info: str | None = info  # as last registered
         self._updating: Call | None = None
-        self._links = links
         self._link = links.soft
         self._lease = options.lease
         self._durable_claims = options.durable_claims
@@ -60,17 +62,20 @@ class Worker:
         self._beating: Call | None = None
         self._log_wanted = False
         self._light_only = False
+        self._has_room = False  # as of the last turn of the loop
         self._beat_at = 0.0
         self._become(registration)
 
     def _become(self, registration: Registration) -> None:
         """Use this registration; its orders are not known yet."""
         self.id, self.channel = registration.id, registration.channel
+        self._registration = registration
         self.control = Control(
-            self.id, registration.host, self.queue, self.settings.heartbeat, self._link
-        )
+            self.id, registration.host, self.queue, self.settings.heartbeat, self._link,
+            registration.cell,
+        )  # fmt: skip
         self.circuit_breaker = CircuitBreaker(self.id, self.control, self._link)
-        self.sleeper = Sleeper(registration, self.settings, self.control, self._links)
+        self.sleeper = Sleeper(registration, self.settings, self.control, self.links)
 
     def take_settings(self, now: float) -> bool:
         """Apply the settings of the queue; returns whether they have changed."""
@@ -92,29 +97,30 @@ class Worker:
             if call.failure is not None and call.failure.lost:
                 self._info = None  # the database may not have it
             elif call.failure is not None:
-                log.warning("what %s offers now is not registered: %s", self.queue, call.failure)
-        if self._updating is None and info != self._info and self._links.durable.up:
+                log.warning("what %s offers now is not registered: %s", self.name, call.failure)
+        if self._updating is None and info != self._info and self.links.durable.up:
             self._info = info
             known = json.loads(info)
             changing = {name: known[name] for name in CHANGING if name in known}
             query = db.update_worker(self.id, json.dumps(changing))
-            self._updating = self._links.durable.send(query)
+            self._updating = self.links.durable.send(query)
 
     def claim_if_due(
-        self, room: Room, asked: Room, now: float, alone: bool, reporter: Reporter | None
-    ) -> None:
+        self, room: Room, asked: Room, now: float, alone: bool, with_reports: bool
+    ) -> bool:
         """Claim the part of the agent's `room` that other workers have not `asked` for, if it is
         time. Without room, or after a claim that found work, let wake-ups go to others; but on a
         packed queue the best worker gets them while it has room. A worker on trial claims only if
-        it is `alone`: the agent holds no other job of the queue. With a `reporter`, the claim may
-        go with its reports."""
+        it is `alone`: the agent holds no other job of it. `with_reports`, the claim may go with
+        reports. Returns whether it has claimed."""
         self.sleeper.test_notifications(now)
+        self._has_room = False
         may_claim = room.total > 0 and self.control.on
         packed = self.settings.pack_patience is not None
         if not may_claim or (self.sleeper.found and not packed):
             self.sleeper.wake()
         if not may_claim:
-            return
+            return False
         if self._claiming is None:
             self.sleeper.claim_within_poll(now)
         left = Room(room.total - asked.total, room.heavy - asked.heavy)
@@ -125,20 +131,22 @@ class Worker:
         share = min(1000, left.total, left.heavy if self.lanes and not light_only else 1000)
         if self.circuit_breaker.on_trial:
             share = min(share, 1 if alone else 0)
+        self._has_room = share > 0
         if share <= 0 or self._claiming is not None or not self._link.up:
-            return
+            return False
         # While more jobs wait than a large claim takes, it is faster beside the reports.
         few = share <= FEW or not self.found_all
-        taker = reporter if few and reporter and reporter.takes_claim(self.queue, now) else None
-        if taker is not None or now >= self.sleeper.claim_at:
-            self.asked = Room(share, share if self.lanes and not light_only else 0)
-            self.sleeper.claim_at = float("inf")
-            wanted = db.Wanted(self.queue, self.id, share, self._lease, light_only)
-            self._with_reports = taker is not None
-            if taker is None:
-                self._claiming = self._link.send(db.claim(wanted, self._durable_claims))
-            else:
-                self._claiming = taker.send_with_claim(wanted)
+        self._with_reports = few and with_reports and self.reporter.takes_claim(self.queue, now)
+        if not self._with_reports and now < self.sleeper.claim_at:
+            return False
+        self.asked = Room(share, share if self.lanes and not light_only else 0)
+        self.claimed_at, self.sleeper.claim_at = now, float("inf")
+        wanted = db.Wanted(self.queue, self.id, share, self._lease, light_only)
+        if self._with_reports:
+            self._claiming = self.reporter.send_with_claim(wanted)
+        else:
+            self._claiming = self._link.send(db.claim(wanted, self._durable_claims))
+        return True
 
     def claimed(self, now: float) -> list[Claim]:
         """The jobs that a claim has returned, once."""
@@ -152,12 +160,12 @@ class Worker:
             refused = self._with_reports and not call.failure.lost  # the reporter has logged it
             self.sleeper.claim_at = now if refused else now + spread(TROUBLE_S)
             if call.failure.unreadable:  # to go on would be to claim jobs only to lose them
-                raise RuntimeError(f"a claim from {self.queue} failed: {call.failure}")
+                raise RuntimeError(f"a claim from {self.name} failed: {call.failure}")
             if not call.failure.lost and not refused:
-                log.warning("claiming from %s failed: %s", self.queue, call.failure)
+                log.warning("claiming from %s failed: %s", self.name, call.failure)
             return []
         self.sleeper.plan(bool(call.records), now)
-        return from_call(call, self.settings, self.lanes)
+        return from_call(call, self, self.lanes)
 
     def notified(self, notification: Notification) -> None:
         """Act on a notification: the queue has work, a job was cancelled, a log is followed, an
@@ -194,9 +202,9 @@ class Worker:
         self._beat_at = 0.0
 
     def beat(self, claims: Iterable[Claim], stats: str, now: float) -> None:
-        """Renew the leases of the claims from this queue, and report `stats`. Calls that are due
+        """Renew the leases of the claims of this worker, and report `stats`. Calls that are due
         soon are made with it, because a server process that is awake executes them much faster."""
-        tokens = [claim.token for claim in claims if claim.queue == self.queue]
+        tokens = [claim.token for claim in claims if claim.worker is self]
         if self.sleeper.asleep and not tokens:
             self.sleeper.renew(stats, now)
             self._beat_at = self.sleeper.renew_at
@@ -219,17 +227,28 @@ class Worker:
         if call.failure:
             self._beat_at = now + min(TROUBLE_S, self.settings.beat_s)
             if not call.failure.lost:
-                log.warning("a heartbeat of %s failed: %s", self.queue, call.failure)
+                log.warning("a heartbeat of %s failed: %s", self.name, call.failure)
             return {}
         return {row["token"]: row["verdict"] for row in call.rows}
 
-    def reregister(self, host: str, info: str) -> Iterator[None]:
+    def report(
+        self, claim: Claim, rendered: bytes, log_tail: str, failed: FailedAttempt | None
+    ) -> None:
+        """Hand the report to the reporter."""
+        self.reporter.add(claim, rendered, log_tail, failed)
+
+    def note_ended(self, claim: Claim, outcome: str, reason: str | None, seconds: float) -> None:
+        """Tell the circuit breaker."""
+        self.circuit_breaker.record(claim, outcome, reason, seconds)
+
+    def reregister(self, info: str) -> Iterator[None]:
         """Register again, under a new id. The caller runs one step in each turn of the loop."""
         self._info, self._updating = info, None
-        registering = self._links.durable.send(db.register_worker(host, self.queue, info))
+        host = self._registration.host
+        registering = self.links.durable.send(db.register_worker(host, self.queue, info))
         while not registering.done:
             yield
-        naming = self._links.durable.send(db.wake_channel(registering.value() or ""))
+        naming = self.links.durable.send(db.wake_channel(registering.value() or ""))
         while not naming.done:
             yield
         failure = registering.failure or naming.failure
@@ -237,21 +256,18 @@ class Worker:
             log.warning("worker %s cannot be registered again: %s", self.id, failure)
         else:
             policy, servers = self.control.policy, self.control.servers
-            self._become(Registration(registering.value(), naming.value(), host, self.queue))
-            self._links.listener.listen(self.channel)
+            self._become(
+                self._registration._replace(id=registering.value(), channel=naming.value())
+            )
+            self.links.listener.listen(self.channel)
             # Until the database answers:
             self.control.policy, self.control.servers = policy, servers
 
-    def next_at(self, room: int) -> float:
+    def next_at(self) -> float:
         """When there is something to do, unless something happens first."""
         beating = self._beating is not None or self.sleeper.is_renewing
         beat = float("inf") if beating else self._beat_at
-        may_claim = (
-            self._claiming is None
-            and room > 0
-            and self.control.on
-            and not self.circuit_breaker.on_trial
-        )
+        may_claim = self._claiming is None and self._has_room and self.control.on
         claim = self.sleeper.claim_at if may_claim else float("inf")
         renew = self.sleeper.renew_at if self.sleeper.asleep and not beating else float("inf")
         times = (beat, claim, renew, self.control.next_at(), self.reader.next_at())

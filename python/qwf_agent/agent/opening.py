@@ -1,0 +1,137 @@
+"""Opens a database for an agent: checks its schema and which cell it is, and registers on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+
+from qwf_agent import __version__, db
+from qwf_agent.agent.link import Call, Links
+from qwf_agent.agent.options import Options
+from qwf_agent.agent.reporter import Reporter
+from qwf_agent.agent.settings import read_settings
+from qwf_agent.agent.sleeper import Registration
+from qwf_agent.agent.worker import Worker
+from qwf_agent.exit_codes import MISCONFIGURED, NO_DATABASE
+from qwf_agent.versions import compatible_part
+
+ASK_AGAIN_S = 0.2
+REFUSED_S = 60.0  # until it is tried again
+
+
+class StartAborted(Exception):
+    """The agent cannot start, or was asked to stop: the exit code, and a message for people."""
+
+    def __init__(self, code: int, message: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class NotServed(Exception):
+    """The database answers, but this agent must not serve it. `is_conflict`: because of another
+    one that it serves."""
+
+    def __init__(self, message: str, is_conflict: bool = False) -> None:
+        super().__init__(message)
+        self.is_conflict = is_conflict
+
+
+class Opening:
+    """Asks a database one question after the other, without waiting. After a refusal it begins
+    again a minute later.
+
+    Invariant: it registers nothing before the schema was found compatible and, if the agent serves
+    several, `accept` has let its number and the number of cells pass.
+    """
+
+    def __init__(
+        self, cell: str, links: Links, reporter: Reporter, options: Options,
+        infos: Callable[[], dict[str, str]], accept: Callable[[int, int], None],
+    ) -> None:  # fmt: skip
+        self.workers: list[Worker] = []  # all of them, once it is done
+        self.trouble, self.code = "", NO_DATABASE  # what it waits for
+        self.refusal = ""  # why it is not served, as of the last answer; set by the caller
+        self._cell = cell
+        self._links = links
+        self._reporter = reporter
+        self._options = options
+        self._infos = infos
+        self._accept = accept
+        self._steps = self._open()
+        self._asking: Call | None = None
+        self._at = 0.0
+
+    def step(self, now: float) -> bool:
+        """Go on; returns whether it is done. Raises NotServed."""
+        if self.workers:
+            return True
+        if now < self._at:
+            return False
+        try:
+            next(self._steps, None)
+        except NotServed:
+            self._at, self._steps = now + REFUSED_S, self._open()
+            raise
+        return bool(self.workers)
+
+    def next_at(self) -> float:
+        """When it goes on, unless an answer comes first."""
+        waits = self.workers or not self._links.durable.up
+        waits = waits or (self._asking is not None and not self._asking.done)
+        return float("inf") if waits else self._at
+
+    def _open(self) -> Iterator[None]:
+        version = (yield from self._ask(db.version())).value()
+        if compatible_part(version) != compatible_part(__version__):
+            raise NotServed(
+                f"the database has schema version {version}, this agent needs {__version__}"
+            )
+        if self._cell:
+            row = (yield from self._ask(db.cell())).rows[0]
+            self._accept(row["cell"], row["cells"])
+        self._links.listener.listen(db.WORKER_CONTROL)
+        workers = []
+        for queue in self._options.queues:
+            workers.append((yield from self._register(queue)))
+        self.workers = workers
+
+    def _register(self, queue: str) -> Generator[None, None, Worker]:
+        """Register this process as a worker on the queue."""
+        given = yield from self._ask(db.agent_settings(queue))
+        settings = read_settings(given.value(), self._options)
+        host, info = self._options.host, self._infos()[queue]
+        worker_id = (yield from self._ask(db.register_worker(host, queue, info))).value()
+        channel = (yield from self._ask(db.wake_channel(worker_id))).value()
+        self._links.listener.listen(channel)
+        return Worker(
+            Registration(worker_id, channel, host, queue, self._cell), settings, self._links,
+            self._reporter, self._options, info, time.monotonic(),
+        )  # fmt: skip
+
+    def _ask(self, query: db.Query) -> Generator[None, None, Call]:
+        """The answer to a query; waits for the database and the schema. Raises NotServed."""
+        while True:
+            yield from self._connect()
+            call = self._asking = self._links.durable.send(query)
+            while not call.done:
+                yield
+            if call.failure is None:
+                return call
+            if call.failure.sqlstate in db.NO_SCHEMA:
+                self.code = MISCONFIGURED
+                self.trouble = f"no qwf schema, run qwf migrate deploy: {call.failure}"
+                self._at = time.monotonic() + ASK_AGAIN_S
+                yield
+            elif not call.failure.lost:
+                needed = "; this login needs the role qwf_worker"
+                raise NotServed(
+                    f"{call.failure}{needed if call.failure.sqlstate == '42501' else ''}"
+                )
+
+    def _connect(self) -> Iterator[None]:
+        """Wait for the connection."""
+        while not self._links.durable.up:
+            if self._links.durable.trouble is not None:
+                self.code = NO_DATABASE
+                self.trouble = f"no database: {self._links.durable.trouble}"
+            yield
