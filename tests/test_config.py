@@ -209,14 +209,32 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("key", [key for key, option in OPTIONS.items() if option.multiple])
-@pytest.mark.parametrize("value", ['"disk=fast"', "3", "[3]", "{disk = 'fast'}"])
+ADDRESSES = {"dsn", "listen-dsn"}
+REPEATABLE = sorted(key for key, option in OPTIONS.items() if option.multiple)
+NOT_LISTS = [(key, value) for key in REPEATABLE for value in ("3", "[3]", "{disk = 'fast'}")]
+NOT_LISTS += [(key, '"disk=fast"') for key in REPEATABLE if key not in ADDRESSES]
+
+
+@pytest.mark.parametrize(("key", "value"), NOT_LISTS)
 def test_what_can_be_repeated_has_to_be_a_list_of_texts(
     nothing_set: Path, key: str, value: str
 ) -> None:
     (nothing_set / "qwf.toml").write_text(f"[agent]\n{key} = {value}\n")
     with pytest.raises(Misconfigured, match=f"{key} has to be a list of texts, not "):
         agent_command.make_context("agent", [])
+
+
+def test_one_address_of_an_agent_needs_no_list(
+    nothing_set: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable names one, too, though the address has spaces."""
+    lines = ['dsn = "host=a dbname=b"', 'listen-dsn = ["host=c", "host=d dbname=e"]']
+    (nothing_set / "qwf.toml").write_text("\n".join(["[agent]", *lines]))
+    params = agent_command.make_context("agent", []).params
+    assert params["dsns"] == ("host=a dbname=b",)
+    assert params["listen_dsns"] == ("host=c", "host=d dbname=e")
+    monkeypatch.setenv("QWF_LISTEN_DSN", "host=f dbname=g")
+    assert agent_command.make_context("agent", []).params["listen_dsns"] == ("host=f dbname=g",)
 
 
 @pytest.mark.parametrize("key", ["grace", "lease", "poll", "wait"])

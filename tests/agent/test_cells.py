@@ -162,7 +162,7 @@ def test_each_cell_has_the_box_as_its_own(pair: Pair) -> None:
 def test_while_one_server_is_gone_the_other_cell_goes_on_and_later_all_does(
     pair: Pair, tmp_path: Path
 ) -> None:
-    agent = pair.agent("--slots", "3", "--lease", "60")
+    agent = pair.agent("--slots", "3", "--lease", "20", "--durable-claims")
     file = tmp_path / "pid"
     long = pair.south.enqueue("telling", {"file": str(file), "seconds": 1})
     body = pid_in(file)

@@ -93,6 +93,11 @@ class Cells:
             log.info("serving %s of %s, too", self._queues, cell.name)
         return opened
 
+    def open_no_more(self) -> None:
+        """Open no other: the agent stops."""
+        for cell in self._cells:
+            cell.opening.stop()
+
     def next_at(self) -> float:
         """When there is something to do, unless something happens first."""
         return min(cell.next_at() for cell in self._cells)

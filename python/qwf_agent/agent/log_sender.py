@@ -44,7 +44,7 @@ class LogSender:
 
     def next_at(self) -> float:
         """When there may be something to send."""
-        return self._next_at if self._sent else float("inf")
+        return self._next_at if self._sent and self._link.up else float("inf")
 
     def _send(self, job_id: int, slot: Slot) -> None:
         printed, tail = slot.printed(TAIL_BYTES)

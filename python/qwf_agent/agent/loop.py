@@ -181,8 +181,6 @@ class Agent:
 
     def open_cells(self) -> None:
         """Take in the cells that were not there when the agent began."""
-        if self.draining:
-            return
         for cell in self.cells.open_more(self.now):
             self.workers += cell.workers
             self.configure_slots()
@@ -514,6 +512,7 @@ class Agent:
     def drain(self) -> None:
         """Stop claiming, release the jobs that have not started, let the others finish."""
         self.draining = True
+        self.cells.open_no_more()
         self.systemd.stopping()
         grace = self.options.grace
         self.kill_at = self.now + (self.cells.settings.stop_grace if grace is None else grace)

@@ -74,6 +74,10 @@ class Opening:
             raise
         return bool(self.workers)
 
+    def stop(self) -> None:
+        """Do not go on: the agent stops."""
+        self._at = float("inf")
+
     def next_at(self) -> float:
         """When it goes on, unless an answer comes first."""
         waits = self.workers or not self._links.durable.up
