@@ -14,6 +14,9 @@ create table qwf.attempt_counts (
   runs real[] not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
         vacuum_truncate = off);
+-- It has no key, which every finish would have to maintain. Without this, the first roll-up would
+-- fail once the table is in a publication.
+alter table qwf.attempt_counts replica identity full;
 comment on table qwf.attempt_counts is
   'Attempts that ended and are not added to hourly_counts and queue_minutes yet.';
 comment on column qwf.attempt_counts.minute is 'Full minute (UTC) in which they ended.';
