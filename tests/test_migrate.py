@@ -16,6 +16,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from qwf_agent import migrate
+from qwf_agent.migrate import database
 from qwf_agent.migrate.database import LOCK
 from support.servers import ROOT, Server
 from support.sqitch import dump, needs_sqitch, sqitch
@@ -416,6 +417,20 @@ def test_two_concurrent_deploys_share_the_work(empty_dsn: str) -> None:
         printed += out.split()
     assert sorted(printed) == sorted(change.name for change in migrate.read_plan().changes)
     assert migrate.verify(empty_dsn)
+
+
+def test_a_script_gives_up_if_a_table_stays_locked_and_leaves_nothing(
+    dsn: str, db: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "PATIENCE_S", 0.0)
+    with db.transaction():
+        db.execute("select count(*) from qwf.jobs")
+        with pytest.raises(migrate.MigrateError, match="tables locked for ten minutes"):
+            migrate.revert(dsn, to="views/queue_depth")
+    assert db.execute("select count(*) from pg_trigger where tgrelid = 'qwf.jobs'::regclass"
+                      ).fetchone() == (1,)  # fmt: skip
+    migrate.deploy(dsn)
+    assert migrate.verify(dsn)
 
 
 def test_a_deploy_waits_for_a_running_one_and_says_so(empty_dsn: str, chain: Chain) -> None:

@@ -1,23 +1,28 @@
 """A rehearsal of the first upgrade: a pretend release, three changes reworked, and back again.
 
 The scripts are reworked by stock sqitch, as CONTRIBUTING says. One database is upgraded by `qwf
-migrate` while an agent of the release before works, another by sqitch; both end up the same.
+migrate` while an agent of the release before works, another by sqitch; both end up the same. A
+third gets a column too, under load and a long query, and then its agents are replaced one by one.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from qwf_agent import __version__, migrate
-from support.harness import Database, StartAgent, agents, until
+from support.harness import DEADLINE_S, PACKAGE, USER, Database, StartAgent, agents, until
 from support.servers import ROOT, Server
 from support.sqitch import IDENTITY, dump, needs_sqitch, sqitch
 from support.tools import tool
@@ -91,6 +96,40 @@ def start(upgraded_dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
         yield started
 
 
+NOTE = "schema/note"
+NOTED = {
+    "": "alter table qwf.jobs add column note text;",
+    "verify": "select note from qwf.jobs where false;",
+    "revert": "alter table qwf.jobs drop column note;",
+}
+
+
+@pytest.fixture
+def wider_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
+    """The release, a new column of the busiest table, and a claim that hands it out."""
+    for name, value in IDENTITY.items():
+        monkeypatch.setenv(name, value)
+    sqitch(release.folder, "add", NOTE, "-n", "A column")
+    for folder, statement in NOTED.items():
+        text = f"-- {NOTE}\n\nbegin;\n{statement}\ncommit;\n"
+        (release.folder / "sql" / folder / f"{NOTE}.sql").write_text(text)
+    release.rework(VERSION, __version__, NEWER)
+    release.rework(CLAIM, "j.labels, j.light;", "j.labels, j.light, j.note;")
+    claim = release.folder / "sql" / f"{CLAIM}.sql"
+    # in one transaction: no claim may see the new type with the old body
+    alter = "begin;\n\nalter type qwf.claimed_job add attribute note text;\n"
+    claim.write_text(claim.read_text().replace("begin;\n", alter, 1))
+    return release
+
+
+def newer_package(folder: Path) -> Path:
+    """A copy of the package, as the next release has it."""
+    shutil.copytree(PACKAGE / "qwf_agent", folder / "qwf_agent")
+    file = folder / "qwf_agent" / "__init__.py"
+    file.write_text(file.read_text().replace(f'"{__version__}"', f'"{NEWER}"'))
+    return folder
+
+
 class Producer(threading.Thread):
     """Enqueues jobs one after another until it is told to stop."""
 
@@ -99,13 +138,34 @@ class Producer(threading.Thread):
         self.dsn = dsn
         self.jobs: list[int] = []
         self.done = threading.Event()
+        self.error: BaseException | None = None
 
     def run(self) -> None:
-        with psycopg.connect(self.dsn, autocommit=True) as conn:
-            while not self.done.wait(0.01):
-                row = conn.execute("select qwf.enqueue('add', '{\"a\": 1, \"b\": 2}')").fetchone()
-                assert row
-                self.jobs.append(row[0])
+        try:
+            with psycopg.connect(self.dsn, autocommit=True) as conn:
+                while not self.done.wait(0.01):
+                    self.jobs.append(self.enqueue(conn))
+        except psycopg.Error as error:
+            self.error = error
+
+    def enqueue(self, conn: psycopg.Connection[Any]) -> int:
+        row = conn.execute("select qwf.enqueue('add', '{\"a\": 1, \"b\": 2}')").fetchone()
+        assert row
+        return int(row[0])
+
+
+class Marking(Producer):
+    """Enqueues jobs whose bodies write into a file of their own how often they ran."""
+
+    def __init__(self, dsn: str, folder: Path) -> None:
+        super().__init__(dsn)
+        self.folder = folder
+
+    def enqueue(self, conn: psycopg.Connection[Any]) -> int:
+        args = json.dumps({"folder": str(self.folder), "name": f"{self.name} {len(self.jobs)}"})
+        row = conn.execute("select qwf.enqueue('mark', %s)", [args]).fetchone()
+        assert row
+        return int(row[0])
 
 
 def more_jobs_end(base: Database) -> None:
@@ -153,12 +213,66 @@ def test_an_upgrade_under_a_working_agent_and_back_again(
         ),
         "the last jobs",
     )
+    assert producer.error is None
     assert len(producer.jobs) > 80
     ended = "select array_agg(distinct (status::text, attempt)::text) from qwf.jobs"
     assert base.one(ended) == ["(completed,1)"]
     assert base.invariants() == []
     assert agent.stop() == 0
     assert "restart" not in agent.said()
+
+
+def test_boxes_are_upgraded_one_by_one_under_load(
+    upgraded_dsn: str, wider_release: Release, start: StartAgent, tmp_path: Path
+) -> None:
+    """Database first, then the agents; somebody reads the busiest table for long meanwhile."""
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    newer = newer_package(tmp_path / "newer")
+    paths = os.pathsep.join(map(str, (newer, USER)))
+    options = ("--app", "bodies", "--queue", "default", "--slots", "2")
+    boxes = {host: start(*options, "--host", host) for host in ("attic", "cellar", "desk")}
+    base = Database(upgraded_dsn)
+    producers = [Marking(upgraded_dsn, marks) for _ in range(2)]
+    for producer in producers:
+        producer.start()
+    try:
+        more_jobs_end(base)
+        with ThreadPoolExecutor(1) as pool, psycopg.connect(upgraded_dsn) as reader:
+            reader.execute("select count(*) from qwf.jobs")  # its lock stays until it commits
+            said: list[str] = []
+            deploying = pool.submit(
+                migrate.deploy, upgraded_dsn, plan=wider_release.plan, say=said.append
+            )
+            until(lambda: any("long transaction" in line for line in said), "the deploy to wait")
+            more_jobs_end(base)
+            assert not deploying.done()
+            reader.commit()
+            assert deploying.result(DEADLINE_S) == [NOTE, VERSION, CLAIM]
+        more_jobs_end(base)
+        boxes["late"] = start(*options, "--host", "late")  # its box has the old release still
+        for host in list(boxes):
+            assert boxes[host].stop() == 0
+            more_jobs_end(base)
+            start(*options, "--host", host, PYTHONPATH=paths)
+        versions = "select array_agg(distinct version) from qwf.workers where stopped_at is null"
+        assert base.one(versions) == [NEWER]
+        more_jobs_end(base)
+    finally:
+        for producer in producers:
+            producer.done.set()
+        for producer in producers:
+            producer.join()
+    assert [producer.error for producer in producers] == [None, None]
+    waiting = "select count(*) = 0 from qwf.jobs where finished_at is null"
+    until(lambda: base.one(waiting), "the last jobs")
+    made = sum(len(producer.jobs) for producer in producers)
+    ended = "select array_agg(distinct (status::text, attempt)::text), count(*) from qwf.jobs"
+    assert base.conn.execute(ended).fetchone() == {"array_agg": ["(completed,1)"], "count": made}
+    assert [file.read_text() for file in marks.iterdir()] == ["x"] * made
+    assert base.invariants() == []
+    for box in boxes.values():
+        assert " ERROR " not in box.said(), box.said()
 
 
 def test_sqitch_upgrades_and_reverts_to_the_same_schemas(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from typing import Any
@@ -16,6 +17,11 @@ from qwf_agent.migrate.plan import PROJECT, MigrateError, Plan, Script
 
 LOCK = 75474063  # sqitch's own advisory lock, so that the two tools also exclude each other
 LOCK_TIMEOUT = "10min"
+# Less than deadlock_timeout (1 s): so the server never ends a caller's transaction for a deadlock.
+SCRIPT_LOCK_TIMEOUT = "500ms"
+PATIENCE_S = 600.0
+PAUSE_S = 0.5
+TAKEN = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 OLDEST_SERVER = 15
 
 Say = Callable[[str], None]
@@ -140,6 +146,39 @@ def execute(conn: psycopg.Connection[Any], script: Script, mark: str = "") -> No
         line = f":{text.count(chr(10), 0, position - 1) + 1}" if position > 0 else ""
         message = error.diag.message_primary or str(error).strip()
         raise MigrateError(f"{script.path}{line}: {message}" + hint(error.diag)) from error
+
+
+def execute_between_callers(
+    conn: psycopg.Connection[Any], script: Script, mark: str, say: Say
+) -> None:
+    """Send a script of one transaction as `execute` does, and again while its locks are taken.
+
+    Whoever wants a table queues behind a script that waits for it, also behind a long query: so
+    it never waits long, and lets them pass between two tries. Raises MigrateError after ten
+    minutes.
+    """
+    give_up_at = time.monotonic() + PATIENCE_S
+    told = False
+    conn.execute(sql.SQL("set lock_timeout = {}").format(sql.Literal(SCRIPT_LOCK_TIMEOUT)))
+    try:
+        while True:
+            try:
+                return execute(conn, script, mark)
+            except MigrateError as error:
+                if not isinstance(error.__cause__, TAKEN):
+                    raise
+                if time.monotonic() > give_up_at:
+                    raise MigrateError(
+                        f"{script.path}: other transactions have kept its tables locked for ten"
+                        " minutes: end the oldest (pg_stat_activity), then deploy again"
+                    ) from error
+            if not told:
+                say("  waiting for a long transaction that uses the same table")
+                told = True
+            time.sleep(PAUSE_S)
+    finally:
+        if not conn.closed:
+            conn.execute("reset lock_timeout")
 
 
 def hint(diag: psycopg.errors.Diagnostic) -> str:

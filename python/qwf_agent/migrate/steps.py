@@ -26,7 +26,7 @@ from yoyo.migrations import Migration
 
 from qwf_agent.migrate import database, trust
 from qwf_agent.migrate.database import Say
-from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan
+from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script
 
 _MARK = "insert into {table} (migration_hash, migration_id) values ({hash}, {id});"
 _CONFIRM = (
@@ -73,9 +73,9 @@ class Step(Migration):  # type: ignore[misc]
         conn.add_notice_handler(self._print_notice)
         self._set_path(conn)
         if direction == "rollback":
-            database.execute(conn, self.change.revert, self.sql(_UNMARK, conn))
+            self._send(conn, self.change.revert, _UNMARK)
             return
-        database.execute(conn, self.change.deploy, self.sql(_MARK, conn))
+        self._send(conn, self.change.deploy, _MARK)
         if self.verify:
             self._check(conn)
         conn.execute(self.sql(_CONFIRM, conn))
@@ -85,6 +85,14 @@ class Step(Migration):  # type: ignore[misc]
         self._set_path(conn)
         self._check(conn)
         conn.execute(self.sql(_CONFIRM, conn))
+
+    def _send(self, conn: psycopg.Connection[Any], script: Script, mark: str) -> None:
+        """Send a script with its mark; those of the engine are one transaction each, so they can be
+        sent again."""
+        if self.chain.project == PROJECT:
+            database.execute_between_callers(conn, script, self.sql(mark, conn), self.say)
+        else:
+            database.execute(conn, script, self.sql(mark, conn))
 
     def _set_path(self, conn: psycopg.Connection[Any]) -> None:
         """Fix the search path for the engine, whose scripts name every schema; else the default."""
