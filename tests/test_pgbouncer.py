@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -143,16 +143,48 @@ def test_a_soft_commit_stays_with_its_transaction(
             assert conn.execute("show statement_timeout").fetchone() == ("0",)
 
 
-@pytest.mark.parametrize("pool", ["own", "shared"])
-def test_an_agent_survives_a_restart_of_pgbouncer(
-    bouncer: Bouncer, base: Database, start: StartAgent, pool: str
-) -> None:
-    agent: Agent = start(*TASKS, "--poll", "0.2", QWF_DSN=getattr(bouncer, pool))
-    enqueue_through(bouncer.shared, 5)
-    until(lambda: outcome(base) == {"completed": 5}, "the first jobs")
+def pause_and_resume(bouncer: Bouncer) -> None:
+    """A producer waits meanwhile, and gets no error."""
+    bouncer.pause()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(enqueue_through, bouncer.shared, 1)
+        with pytest.raises(concurrent.futures.TimeoutError):
+            waiting.result(0.5)
+        bouncer.resume()
+        waiting.result(60)
+
+
+def reload(bouncer: Bouncer) -> None:
+    bouncer.reload()
+    enqueue_through(bouncer.shared, 1)
+
+
+def restart(bouncer: Bouncer) -> None:
     bouncer.restart()
-    enqueue_through(bouncer.shared, 5)
-    until(lambda: outcome(base) == {"completed": 10}, "the other jobs")
+    enqueue_through(bouncer.shared, 1)
+
+
+def restart_gently(bouncer: Bouncer) -> None:
+    bouncer.restart_gently()
+    enqueue_through(bouncer.shared, 1)
+
+
+@pytest.mark.parametrize("pool", ["own", "shared"])
+@pytest.mark.parametrize("upset", [restart, restart_gently, reload, pause_and_resume])
+def test_an_agent_survives_what_happens_to_pgbouncer(
+    bouncer: Bouncer, base: Database, start: StartAgent, tmp_path: Path, pool: str,
+    upset: Callable[[Bouncer], None],
+) -> None:  # fmt: skip
+    """Also a body that runs meanwhile: its report is not lost."""
+    agent: Agent = start(*TASKS, "--slots", "2", "--poll", "0.2", QWF_DSN=getattr(bouncer, pool))
+    go_on = tmp_path / "go on"
+    running = base.enqueue("counting", {"steps": 1, "file": str(go_on)})
+    base.running(running)
+    upset(bouncer)
+    until(lambda: outcome(base) == {"completed": 1, "running": 1}, "the job enqueued meanwhile")
+    go_on.touch()
+    until(lambda: outcome(base) == {"completed": 2}, "the body that ran meanwhile")
+    assert base.one("select max(attempt) from qwf.jobs") == 1
     assert agent.stop() == 0
     assert base.invariants() == []
 

@@ -117,6 +117,7 @@ class Day:
             self._deck = [
                 *(self.switch, self.kill_child, self.kill_agent, self.upgrade),
                 *(self.restart, self.restart_pooler, self.cut_off, self.kill_server),
+                *(self.restart_pooler_gently, self.reload_pooler, self.pause_pooler),
                 *([self.switch, self.switch, self.kill_child] if self.events else []),
             ]
             self.dice.shuffle(self._deck)
@@ -189,6 +190,20 @@ class Day:
     def restart_pooler(self) -> str:
         self.pooler.restart()
         return "PgBouncer killed"
+
+    def restart_pooler_gently(self) -> str:
+        self.pooler.restart_gently()
+        return "PgBouncer restarted"
+
+    def reload_pooler(self) -> str:
+        self.pooler.reload()
+        return "PgBouncer reloaded"
+
+    def pause_pooler(self) -> str:
+        self.pooler.pause()
+        time.sleep(self.dice.uniform(0.1, 1.0))
+        self.pooler.resume()
+        return "PgBouncer paused"
 
     def cut_off(self) -> str:
         if not self.cut and self.places[OLDEST].namespace is not None:

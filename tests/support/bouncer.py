@@ -63,6 +63,39 @@ class Bouncer:
         self.process = _start(self.folder, self.user)
         _wait(self.own)
 
+    def restart_gently(self, patience_s: float = 2.0) -> None:
+        """As `systemctl restart`: it may wait for its clients, is killed if they stay, and starts
+        again."""
+        self.process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(patience_s)
+        self.restart()
+
+    def reload(self) -> None:
+        """Give it other sizes of its pools, and let it read them."""
+        ini = self.folder / "ini"
+        more, fewer = f"default_pool_size = {POOL}", f"default_pool_size = {POOL - 1}"
+        text = ini.read_text()
+        ini.write_text(text.replace(more, fewer) if more in text else text.replace(fewer, more))
+        self._signal(signal.SIGHUP)
+
+    def pause(self) -> None:
+        """Let it hand out no more connections to the server, until `resume`."""
+        self._signal(signal.SIGUSR1)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGUSR2)
+
+    def _signal(self, number: signal.Signals) -> None:
+        """Send a signal, and wait until its log says that it has come."""
+        log, text = self.folder / "log", f"got {number.name}"
+        before = log.read_text().count(text)
+        self.process.send_signal(number)
+        deadline = time.monotonic() + 60
+        while log.read_text().count(text) == before:
+            assert time.monotonic() < deadline, f"PgBouncer ignores {number.name}"
+            time.sleep(0.01)
+
     def stop(self) -> None:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
