@@ -12,10 +12,12 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_index regclass := case p_part
-    when 'reclaimed' then 'qwf.jobs_running' else 'qwf.jobs_claim' end;
+  v_indexes regclass[] := case p_part
+    when 'reclaimed' then '{qwf.jobs_running}'
+    when 'woken' then '{qwf.jobs_claim}'
+    when 'pruned' then '{qwf.jobs_pkey, qwf.runs_finished, qwf.job_events_run}' end;
   v_began timestamptz := qwf.now();
-  v_walked bigint := _qwf.index_entries_walked(v_index);
+  v_walked bigint := (select sum(_qwf.index_entries_walked(i)) from unnest(v_indexes) i);
   v_rests jsonb := _qwf.read_hints('qwf.rests');
   v_until timestamptz := v_rests ->> p_part;
   v_count int;
@@ -24,9 +26,13 @@ begin
     return 0;
   end if;
   v_count := case p_part
-    when 'reclaimed' then (select count(*) from qwf.reclaim()) else _qwf.wake_overlooked() end;
+    when 'reclaimed' then (select count(*) from qwf.reclaim())
+    when 'woken' then _qwf.wake_overlooked()
+    when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p) end;
   v_until := null;
-  if v_count = 0 and _qwf.index_entries_walked(v_index) - v_walked > 10000 then
+  if v_count = 0 and 10000 < (
+    select sum(_qwf.index_entries_walked(i)) - v_walked from unnest(v_indexes) i)
+  then
     v_until := qwf.now() + least(20 * (qwf.now() - v_began), '10 s');
   end if;
   if v_until is not null or v_rests ? p_part then

@@ -25,7 +25,7 @@ begin
     when 'forgotten' then _qwf.forget_sleepers()
     when 'rolled_up' then _qwf.roll_up_statistics()
     when 'recorded' then _qwf.record_minutes()
-    when 'pruned' then (select sum(p.value::int) from jsonb_each(qwf.prune()) p)
+    when 'pruned' then _qwf.rest_when_idle(p_part)
   end;
 end $$;
 
