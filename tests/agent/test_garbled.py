@@ -28,7 +28,7 @@ class Fleet:
 
     def survives(self, data: bytes) -> None:
         """The body that sends this is lost, and nothing else is."""
-        job = self.base.enqueue("writing_to_its_agent", {"data": data.hex()}, once=True)
+        job = self.base.enqueue("writing_to_its_agent", {"data": data.hex()})
         attempt = self.base.attempted(job)
         assert (attempt["outcome"], attempt["reason"]) == ("lost", "garbled")
         assert attempt["error"].startswith("the process sent nonsense while the body ran: ")

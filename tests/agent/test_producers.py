@@ -346,6 +346,21 @@ def test_a_timeout_is_a_duration(base: Database, timeout: Any) -> None:
         jobs.wait(base.conn, 1, timeout=timeout)
 
 
+@pytest.mark.parametrize("timeout", [-1, -0.5, "-1 s", timedelta(seconds=-1)])
+def test_a_timeout_is_not_negative(base: Database, timeout: Any) -> None:
+    job_id = noop.enqueue(base.conn)
+    with pytest.raises(ValueError, match=r"^timeout must not be negative, it is -.*0 looks once$"):
+        jobs.wait(base.conn, job_id, timeout=timeout)
+
+
+def test_a_timeout_says_that_nobody_serves_the_queue(base: Database, workflow: str) -> None:
+    nobody = "is queued after .* s: no live worker serves queue {}: start one with qwf agent"
+    with pytest.raises(TimeoutError, match=nobody.format("default")):
+        jobs.wait(base.conn, noop.enqueue(base.conn), timeout=0)
+    with pytest.raises(TimeoutError, match=nobody.format("cpu")):
+        runs.wait(base.conn, runs.enqueue(base.conn, workflow, {"who": "Ada"}), timeout=0)
+
+
 @pytest.mark.parametrize("timeout", [0, 0.01, "10 ms", timedelta(milliseconds=10)])
 def test_a_timeout_is_given_as_every_duration(base: Database, timeout: Any) -> None:
     with pytest.raises(TimeoutError, match="is queued after"):

@@ -91,6 +91,16 @@ ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
         (["enqueue", "t", "--timeout", "3000000 years"], 1, "timeout: positive, at most a year"),
         (["schedule", "add", "s", "--task", "t", "--set", "novalue"], 2, "key=value"),
         (["enqueue", "t", "--set", "a=1", "--set", "a.b=2"], 2, "not an object"),
+        (["enqueue", "t", "--once"], 1, "once: needs a key"),
+        (["run", "w", "--once"], 1, "once: needs a key"),
+        (["run", "w", "--key", ""], 1, "qwf run greet --set who=Ada"),
+        (["enqueue", "t", "--queue", "nowhere"], 1, "qwf queue create name"),
+        (["enqueue", "t", "--limit-by", "mail"], 1, "qwf limit create mail 2"),
+        (["limit", "create", "a b", "2"], 1, "qwf queue create gpu --max-running 2"),
+        (["limit", "drop", "zzzzzz"], 1, "qwf limits"),
+        (["show", "999"], 1, "lists runs: qwf runs"),
+        (["why", "999"], 1, "lists jobs: qwf jobs"),
+        (["schedule", "drop", "zzzzzz"], 1, "list them: qwf schedules"),
     ],
 )
 def test_bad_input_is_explained(on_db: Cli, words: list[str], code: int, says: str) -> None:
@@ -98,6 +108,7 @@ def test_bad_input_is_explained(on_db: Cli, words: list[str], code: int, says: s
     assert result.exit_code == code, result.output
     assert says in result.stderr
     assert "Traceback" not in result.output
+    assert not re.search(r"select (\* from )?qwf\.", result.output), "here is a command for it"
 
 
 READS = [
@@ -315,7 +326,7 @@ def test_errors_wrap_between_words(dsn: str) -> None:
     assert max(map(len, said)) <= 60
     assert said[0] == "error: no such run"
     assert said[-2].startswith("      ")
-    assert said[-2].endswith(" qwf.run_overview")
+    assert said[-2].endswith(" lists runs: qwf runs")
 
 
 def test_the_version_is_a_command_and_an_option(qwf: Cli) -> None:

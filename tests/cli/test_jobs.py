@@ -57,11 +57,11 @@ def test_a_job_shows_its_whole_history(
         assert part in shown, shown
     assert "signal 9.0" not in shown
     assert "line 10\n" not in shown
-    (second,) = [line for line in shown.splitlines() if "attempt 2" in line]
+    (second,) = [line for line in shown.splitlines() if "attempt 2  error" in line]
     assert second.endswith("  first failure")
     (third,) = [line for line in shown.splitlines() if "attempt 3" in line and "took" in line][:1]
     assert third.endswith("  ValueError: no such address")
-    assert f"qwf job {failed} --attempt 1" in shown
+    assert f"qwf job {failed} --attempt 2" in shown
     assert shown.index("attempt 1  lost") < shown.index("attempt 2  error")
     assert shown.index("attempt 2  error") < shown.index("attempt 3  error")
 
@@ -93,6 +93,17 @@ def test_a_job_as_json_has_attempts_events_and_files(on_db: Cli, db: Db) -> None
     assert shown["events"] == []
     assert "a.png" in (said := on_db("job", job).stdout)
     assert "2.0 KiB" in said
+
+
+def test_a_short_error_is_printed_once(on_db: Cli, db: Db, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    error = "timeout: the body ran longer than 2 s and was killed"
+    job = on_db("enqueue", "a", "--max-attempts", "1").stdout.strip()
+    finish_next(db, "error", error, reason="timeout", log_tail="so far\n")
+    said = on_db("job", job).stdout
+    assert (said.count(error), said.count("so far"), "whole error" in said) == (1, 1, False)
+    assert "timeout  timeout" not in said
+    assert on_db("job", job, "--attempt", "1").stdout.count(error) == 2, "if somebody asks for it"
 
 
 @pytest.mark.parametrize(

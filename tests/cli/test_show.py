@@ -208,6 +208,25 @@ def test_a_confirmation_of_a_list_is_answered_true_or_false() -> None:
     assert "#1" not in text
 
 
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ({"widget": "text"}, "VALUE"),
+        ({"widget": "choose_one", "source": ["a"]}, "'#1'"),
+        ({"widget": "choose_one", "source": []}, "null"),
+        (
+            {"widget": "choose_one", "options": ["it's", "b"], "multiple": True},
+            """'["it'"'"'s"]'""",
+        ),
+        ({"widget": "turnout", "source": [{"id": 7, "x": 1}], "multiple": True}, "'[7]'"),
+        ({"widget": "turnout", "source": [{"x": 1}], "multiple": True}, "VALUE"),
+        ({"widget": "turnout", "source": ["x" * 99], "multiple": True}, "VALUE"),
+    ],
+)
+def test_the_command_to_copy_has_an_answer_that_fits(spec: dict[str, Any], value: str) -> None:
+    assert draw.typed(spec) == value
+
+
 def test_a_question_shows_its_files_as_paths() -> None:
     spec = {
         "show": ["/out/a.png", {"rel_path": "s/b.png", "host": "box"}, None, 7, "e\x1b[2Jvil.png"],

@@ -108,6 +108,17 @@ def test_a_choice_is_answered_without_scripts(visit: Visit, db: Db) -> None:
     assert f'<form class="card" method="post" action="/inputs/{job}"' not in page.text
 
 
+def test_the_command_for_a_terminal_has_a_real_answer(visit: Visit, db: Db) -> None:
+    operator = visit("operator")
+    failed = asking.fail(db)
+    first = "&#39;#1&#39;</code> <span>(#1 is "
+    assert f"qwf answer --job {failed} {first}" in operator.text(f"/inputs/{failed}")
+    job = asking.ask(db, options=[{"id": "a", "label": "the attic"}, "cellar"])
+    assert f"qwf answer 1 ask {first}the attic)" in operator.text(f"/inputs/{job}")
+    asks = asking.ask(db, "b", widget="confirm")
+    assert "qwf answer 2 ask true</code></p>" in operator.text(f"/inputs/{asks}")
+
+
 @pytest.mark.parametrize(
     ("spec", "entered", "value"),
     [

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from qwf_agent.app.calls import Steps, document, value
 from qwf_agent.app.connections import Call, Expression
-from qwf_agent.app.options import SqlValue, seconds_of
+from qwf_agent.app.options import SqlValue, id_of, seconds_of
 from qwf_agent.app.statuses import JobStatus, RunStatus
 
 Timeout = float | str | timedelta | None
@@ -41,14 +41,16 @@ def until_ended(
     """The status with which it has ended. `on_change` gets the first status and each that differs
     from the one before.
 
-    Raises TimeoutError, TypeError for a timeout that is no duration, and RuntimeError if the
-    transaction of the connection keeps the end from being seen.
+    Raises TimeoutError, TypeError for a timeout that is no duration, ValueError for a negative one,
+    and RuntimeError if the transaction of the connection keeps the end from being seen.
     """
     limit = None if timeout is None else seconds_of("timeout", timeout)
     if inspect.iscoroutinefunction(on_change):
         raise TypeError("on_change has to be an ordinary function: nobody awaits what it returns")
     began = time.monotonic()
     timeout_s = (yield from _read(limit)) if isinstance(limit, SqlValue) else limit
+    if timeout_s is not None and timeout_s < 0:
+        raise ValueError(f"timeout must not be negative, it is {timeout_s:g} s; 0 looks once")
     seen: S | None = None
     transaction = yield from _unwritten_transaction()
     while True:
@@ -66,7 +68,8 @@ def until_ended(
         waited_s = time.monotonic() - began
         left_s = None if timeout_s is None else timeout_s - waited_s
         if left_s is not None and left_s <= 0:
-            raise TimeoutError(f"{status.name} is {status.state} after {waited_s:.1f} s")
+            why = yield from _why_queued(status)
+            raise TimeoutError(f"{status.name} is {status.state} after {waited_s:.1f} s{why}")
         yield _pause_s(waited_s, looked_s, left_s)
 
 
@@ -74,6 +77,18 @@ def _read(duration: SqlValue) -> Steps[float]:
     """The seconds of a duration that was given as a text."""
     seconds = Expression("extract(epoch from {duration})", {"duration": duration})
     return float((yield from value(seconds)))
+
+
+def _why_queued(status: JobStatus | RunStatus) -> Steps[str]:
+    """Why no worker has started the job, or the first node of the run, that is queued."""
+    if isinstance(status, JobStatus):
+        queued = [status.id] if status.state == "queued" else []
+    else:
+        queued = [node.job_id for node in status.nodes.values() if node.state == "queued"]
+    if not queued:
+        return ""
+    reasons = yield Call("why_not", {"job_id": id_of("job", queued[0])})
+    return f": {'; '.join(reasons)}"
 
 
 def _pause_s(waited_s: float, looked_s: float, left_s: float | None) -> float:

@@ -15,7 +15,7 @@ from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb, set_json_loads
 
 from qwf_agent import config, migrate
-from qwf_agent.cli import cell_routing, errors, standby, values
+from qwf_agent.cli import cell_routing, errors, hints, standby, values
 from qwf_agent.cli.draw.visible import visible
 from qwf_agent.migrate import trust
 
@@ -256,4 +256,5 @@ def _notice(notice: psycopg.errors.Diagnostic) -> None:
 
 def _said(notice: psycopg.errors.Diagnostic) -> str:
     note = f"note: {visible(notice.message_primary or '')}"
-    return note + (f"\nhint: {visible(notice.message_hint)}" if notice.message_hint else "")
+    hint = hints.of(notice)
+    return note + (f"\nhint: {visible(hint)}" if hint else "")

@@ -15,7 +15,7 @@ from psycopg import sql
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from qwf_agent.cli import yaml_files
+from qwf_agent.cli import hints, yaml_files
 
 KINDS = {"nodes": "pipeline", "steps": "workflow"}
 SUFFIXES = {".json", ".yaml", ".yml"}
@@ -45,8 +45,8 @@ class FileProblems:
 
     def lines(self) -> list[str]:
         """The problems with the name of the file, then the hints."""
-        hints = [f"  hint: {hint}" for hint in dict.fromkeys(self.hints)]
-        return [f"{self.path}: {problem}" for problem in self.problems] + hints
+        advice = [f"  hint: {hint}" for hint in dict.fromkeys(self.hints)]
+        return [f"{self.path}: {problem}" for problem in self.problems] + advice
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,8 @@ def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -
                     error.diag.message_primary or str(error),
                     *(error.diag.message_detail or "").splitlines(),
                 ]
-                hints = (error.diag.message_hint or "").splitlines()
-                problems.append(FileProblems(one.path, lines[1:] or lines, hints))
+                advice = (hints.of(error.diag) or "").splitlines()
+                problems.append(FileProblems(one.path, lines[1:] or lines, advice))
         if problems:
             raise psycopg.Rollback(whole)
     if problems:

@@ -14,7 +14,7 @@ from typing import IO, NoReturn
 import click
 import psycopg
 
-from qwf_agent.cli import connection, errors, output
+from qwf_agent.cli import connection, errors, hints, output
 from qwf_agent.cli.connection import Connection
 from qwf_agent.exit_codes import INTERRUPTED, NO_DATABASE
 
@@ -130,7 +130,7 @@ def enqueue(conn: Connection, portion: Portion, done: int) -> None:
             click.echo(f"note: {going_on(done)}", err=True)
             raise
         problem = ": ".join(filter(None, (error.diag.message_primary, detail[named.end() :])))
-        refuse(portion.numbers[int(named[1])], problem, error.diag.message_hint, done)
+        refuse(portion.numbers[int(named[1])], problem, hints.of(error.diag), done)
 
 
 def lost(error: psycopg.Error) -> bool:

@@ -12,6 +12,7 @@ import click
 import psycopg
 
 from qwf_agent import config, embedded
+from qwf_agent.cli import hints
 from qwf_agent.cli.draw.visible import visible
 from qwf_agent.db import NO_SCHEMA
 from qwf_agent.exit_codes import FAILED, INTERRUPTED, MISCONFIGURED, NO_DATABASE
@@ -78,11 +79,12 @@ def _database_error(error: psycopg.Error) -> int:
     if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
         _print_error(
             f"no database: {_first(error)}",
-            hint="--dsn or QWF_DSN names the database" if "FATAL: " in str(error) else
-            "is it running? `qwf up` starts your own; --dsn or QWF_DSN names another",
+            hint="--dsn or QWF_DSN names the database"
+            if "FATAL: " in str(error)
+            else "is it running? `qwf up` starts your own; --dsn or QWF_DSN names another",
         )
         return NO_DATABASE
-    hint = error.diag.message_hint or (ROLES if error.sqlstate == NOT_ALLOWED else None)
+    hint = hints.of(error.diag) or (ROLES if error.sqlstate == NOT_ALLOWED else None)
     _print_error(_first(error), (error.diag.message_detail or "").splitlines(), hint)
     return FAILED
 

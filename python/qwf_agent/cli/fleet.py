@@ -59,6 +59,7 @@ from qwf.limits l left join qwf.limit_slots s on s.limit_name = l.name
 group by l.name
 order by l.name
 """
+MOST_PLACES = 10_000  # what a limit has if it was created with a rate alone
 # Open while a worker may still take the request, or the worker that took it is alive.
 REQUEST = """
 select r.answered_at, r.error, r.progress, r.answered_at is null and case
@@ -417,7 +418,8 @@ def limits(conn: Connection, as_json: bool) -> None:
     """
     found = connection.many(conn, LIMITS)
     for row in [] if as_json else found:
-        row |= {"max": row["max_running"], "limit": row["name"]}
+        only_a_rate = row["starts"] is not None and row["max_running"] == MOST_PLACES
+        row |= {"max": None if only_a_rate else row["max_running"], "limit": row["name"]}
         if row["starts"] is not None:
             row["rate"] = f"{row['starts']} in {draw.spell(row['per'])}"
     empty = "no limits; make one: qwf limit create NAME N, then enqueue with --limit-by NAME"

@@ -334,11 +334,17 @@ def _show_job(
     shown = [row for row in attempts if row["attempt"] == number] if number else attempts[-1:]
     if number and not shown:
         errors.fail(f"job {one['id']} has no finished attempt {number}")
-    earlier = [row["attempt"] for row in attempts if row["error"] and row not in shown]
+    earlier = [
+        row["attempt"]
+        for row in attempts
+        if row["error"] and row not in shown and (row["log_tail"] or not drawing.is_told(row))
+    ]
     if earlier:
         hint = f"the whole error and the log: qwf job {one['id']} --attempt {earlier[0]}"
         output.show(Text(hint, "bright_black"))
     for row in shown:
+        if not number and drawing.is_told(row):
+            row = {**row, "error": None}
         if row["error"] or row["log_tail"]:
             output.show(drawing.attempt(row, log_lines=None if number else LOG_LINES))
     if past["files"]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from qwf_agent.cli import draw
 from qwf_agent.cli.draw.words import cut
 from qwf_agent.web import exact_json, files, forms
 from qwf_agent.web.database import Look, sequence
@@ -117,6 +118,17 @@ class Question:
     def draft(self) -> str:
         """The name of what somebody has typed and not sent."""
         return draft_of(self.job["job_id"], self.asked.isoformat())
+
+    @property
+    def typed(self) -> str:
+        """An answer as a person types it for `qwf answer`."""
+        return draw.typed(self.spec)
+
+    @property
+    def first(self) -> str:
+        """What the first option is called, if that is the answer that is typed."""
+        options = self.form.options if self.form is not None else ()
+        return options[0].label if options and self.typed == draw.FIRST else ""
 
     @property
     def default(self) -> str | None:

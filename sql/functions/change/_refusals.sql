@@ -25,7 +25,7 @@ begin
         else format('job %s is %s', u.id, j.status) end,
       case when j.id is null
           then 'ended jobs are deleted after their retention; '
-            'list jobs: select * from qwf.recent_jobs'
+            'who has the role qwf_viewer lists jobs: select * from qwf.recent_jobs'
         when p_verb = 'change' then 'only queued and scheduled jobs can be changed'
         when j.run_id is null then 'enqueue it again to run it a second time'
         else format('to run its run again from there: select qwf.retry_run(%s, %L)',

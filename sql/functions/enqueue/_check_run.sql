@@ -7,8 +7,8 @@
 begin;
 
 create function _qwf.check_run(
-  p_context jsonb, p_run_at timestamptz, p_key text, p_out_dir text, p_project text,
-  p_labels jsonb)
+  p_context jsonb, p_run_at timestamptz, p_key text, p_once boolean, p_out_dir text,
+  p_project text, p_labels jsonb)
 returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -20,6 +20,8 @@ declare
     when jsonb_typeof(p_labels) <> 'object' then 'labels: a JSON object'
     when not _qwf.is_readable_time(p_run_at) then 'run_at: within the years 1 to 9999, or infinity'
     when p_key = '' then 'key: not empty; leave it out, or give null, for a run without a key'
+    when p_once and p_key is null
+      then 'once: needs a key, because it keeps the key taken after the run has ended'
     when octet_length(p_key) > 500 then 'key: at most 500 bytes; use a digest of a longer one'
     when octet_length(p_project) > 500 then 'project: at most 500 bytes'
     when octet_length(p_out_dir) > 4096 then 'out_dir: at most 4096 bytes'

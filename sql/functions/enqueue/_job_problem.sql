@@ -18,6 +18,8 @@ return case
     then 'requires: ' || _qwf.requires_problem(p_job.requires)
   when jsonb_typeof(p_job.labels) <> 'object' then 'labels: a JSON object'
   when p_job.key = '' then 'key: not empty; leave it out, or give null, for a job without a key'
+  when p_job.once and p_job.key is null
+    then 'once: needs a key, because it keeps the key taken after the job has ended'
   when octet_length(p_job.key) > 500 then 'key: at most 500 bytes; use a digest of a longer one'
   when octet_length(p_job.project) > 500 then 'project: at most 500 bytes'
   when p_job.max_attempts < 1 then 'max_attempts: at least 1'

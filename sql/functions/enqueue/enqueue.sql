@@ -42,7 +42,8 @@ begin
   -- most jobs are like this one; the full check would take longer than the insert
   if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
       enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
-      enqueue.on_failure, enqueue.expires, enqueue.max_losses) = 0
+      enqueue.on_failure, enqueue.expires, enqueue.max_losses,
+      nullif(enqueue.once, false)) = 0
     and enqueue.requires = '{}' and enqueue.labels = '{}' and enqueue.project = ''
     and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
   ) is not true then

@@ -29,7 +29,7 @@ declare
 begin
   perform _qwf.check_text('workflow', enqueue_run.workflow);
   perform _qwf.check_run(enqueue_run.context, enqueue_run.run_at, enqueue_run.key,
-    enqueue_run.out_dir, enqueue_run.project, enqueue_run.labels);
+    enqueue_run.once, enqueue_run.out_dir, enqueue_run.project, enqueue_run.labels);
   v_graph := _qwf.graph_for(enqueue_run.workflow);
   perform _qwf.check_limits(v_graph);
   perform _qwf.raise_problems('QW005', 'the context does not fit the workflow',

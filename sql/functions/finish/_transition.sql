@@ -27,7 +27,8 @@ as $$
     n.wait,
     p_outcome in ('lost', 'released'),
     case when n.exhausted and p_outcome = 'lost'
-      then format('lost %s times, given up: ', n.losses) else '' end
+      then format(case n.losses when 1 then 'lost once' else 'lost %s times' end
+        || ', given up: ', n.losses) else '' end
   from (
     select
       c.failures, c.losses,

@@ -17,6 +17,7 @@ declare
   v_type text := jsonb_typeof(p_value);
   v_schema jsonb := coalesce(p_spec -> 'schema', '{}');
   v_choices jsonb;
+  v_hint text;
 begin
   case v_widget
     when 'choose_one' then
@@ -25,19 +26,20 @@ begin
       from jsonb_array_elements(v_offered) o
       cross join lateral (values (o.value), (o.value -> 'value'), (o.value -> 'id')) c (choice)
       where c.choice is not null;
+      v_hint := case when v_offered = '[]'
+        then 'there is nothing to choose from: answer '
+          || case when (p_spec -> 'multiple') = 'true' then '[]' else 'null' end
+        else left('options: ' || v_choices::text, 500) end;
       if (p_spec -> 'multiple') = 'true' then
         v_schema := v_schema || jsonb_build_object('type', 'array');
         return query
         select
-          format('value[%s]', e.n - 1), 'is not one of the options',
-          left('options: ' || v_choices::text, 500)
+          format('value[%s]', e.n - 1), 'is not one of the options', v_hint
         from jsonb_array_elements(case when v_type = 'array' then p_value else '[]' end)
           with ordinality e (value, n)
         where e.value not in (select c.value from jsonb_array_elements(v_choices) c);
       elsif p_value not in (select c.value from jsonb_array_elements(v_choices) c) then
-        return next (
-          'value', 'is not one of the options',
-          left('options: ' || v_choices::text, 500))::_qwf.problem;
+        return next ('value', 'is not one of the options', v_hint)::_qwf.problem;
       end if;
     when 'confirm' then
       v_schema := v_schema || '{"type": "boolean"}';

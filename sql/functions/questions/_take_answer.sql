@@ -28,7 +28,9 @@ begin
       end,
       detail = format('%s is %s', case when p_job.run_id is null then 'job ' || p_job.id
         else format('node %s of run %s', p_job.node_id, p_job.run_id) end, p_job.status),
-      hint = 'list open questions: select run_id, node_id, job_id, prompt from qwf.pending_inputs';
+      hint = case when p_job.run_id is null
+        then format('see what became of it: select qwf.result(%s)', p_job.id)
+        else format('see what the run waits for: select qwf.run_status(%s)', p_job.run_id) end;
   end if;
   perform _qwf.check_text('by', p_by),
     _qwf.check_json('value', v_value, (select s.max_value_bytes from qwf.settings s));

@@ -42,7 +42,7 @@ begin
     raise exception using errcode = 'QW002', message = 'the job asks again',
       detail = format('job %s asked at %s, and again at %s',
         v_job.id, answer_job.asked, coalesce(v_job.queued_at, v_job.created_at)),
-      hint = 'read the new question: select * from qwf.pending_inputs';
+      hint = format('read the new question: select * from qwf.why_not(%s)', v_job.id);
   end if;
   return _qwf.take_answer(v_job, answer_job.value, answer_job.by);
 end $$;

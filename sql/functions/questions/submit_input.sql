@@ -37,7 +37,7 @@ begin
           select n.node_id
           from qwf.runs r join qwf.graph_nodes n on n.graph_id = r.graph_id
           where r.id = submit_input.run_id and (n.queue is null or n.on_failure = 'ask'))),
-        'list open questions: select run_id, node_id, prompt from qwf.pending_inputs');
+        format('see what the run waits for: select qwf.run_status(%s)', submit_input.run_id));
   end if;
   return _qwf.take_answer(v_job, submit_input.value, submit_input.by);
 end $$;

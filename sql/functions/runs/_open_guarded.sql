@@ -41,7 +41,9 @@ begin
       v_skip := _qwf.resolve(coalesce(v_node.skip_if, 'false'), v_scope);
       if v_skip.error is null and not _qwf.is_true(v_skip.value) then
         v_asked := _qwf.resolve(coalesce(v_node.input_spec, v_node.map, 'null'), v_scope);
-        if v_node.map is not null and v_asked.error is null then
+        if v_node.input_spec is not null and v_asked.error is null then
+          v_asked.value := _qwf.without_null_options(v_node.input_spec, v_asked.value);
+        elsif v_node.map is not null and v_asked.error is null then
           v_map := _qwf.expand_map(v_node.id, v_asked.value, v_scope);
         end if;
       end if;

@@ -13,7 +13,8 @@ begin
   raise exception using errcode = 'QW001', message = 'no such job',
     detail = format('job %s', p_job_id),
     hint = 'ended jobs are deleted after their retention, and completed ones at once on a queue '
-      'with keep_completed false; list jobs: select * from qwf.recent_jobs';
+      'with keep_completed false; who has the role '
+      'qwf_viewer lists jobs: select * from qwf.recent_jobs';
 end $$;
 
 commit;

@@ -13,7 +13,7 @@ begin
   raise exception using errcode = 'QW001', message = 'no such run',
     detail = format('run %s', p_run_id),
     hint = 'ended runs are deleted after their retention; '
-      'list runs: select * from qwf.run_overview';
+      'who has the role qwf_viewer lists runs: select * from qwf.run_overview';
 end $$;
 
 commit;

@@ -180,6 +180,23 @@ end $$;
 comment on function qwf_test.explains(text, text, text) is
   'Test: the statement fails with such a DETAIL (like), with a HINT and a message in house style.';
 
+create function qwf_test.hints(p_sql text, p_hint text, p_description text) returns text
+language plpgsql
+as $$
+declare
+  v_hint text;
+begin
+  begin
+    execute p_sql;
+  exception
+    when others then
+      get stacked diagnostics v_hint = pg_exception_hint;
+  end;
+  return alike(v_hint, p_hint, p_description);
+end $$;
+comment on function qwf_test.hints(text, text, text) is
+  'Test: the statement fails with such a HINT (like).';
+
 create function qwf_test.as_role(p_role name, p_sql text) returns void
 language plpgsql
 as $$

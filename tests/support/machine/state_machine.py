@@ -352,6 +352,7 @@ class Machine(RuleBasedStateMachine):
     ) -> None:
         with self.step() as main:
             key = None if self.opened else key  # else it might wait for the open transaction
+            once = once and key is not None
             enqueue_run(main, workflow, skip, priority, key, once, wait)
 
     @precondition(lambda self: len(self.model.jobs) < MAX_JOBS)
@@ -385,6 +386,7 @@ class Machine(RuleBasedStateMachine):
         with self.step() as main:
             model, vram, requires = needs
             key = None if self.opened else key  # else it might wait for the open transaction
+            once = once and key is not None
             run_at = None if wait is None else main.model.now + wait
             node = Node(
                 task,

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from qwf_agent.cli.draw.jobs import attempt, headline, options, question, shown, timeline
+from qwf_agent.cli.draw.jobs import (
+    FIRST,
+    attempt,
+    headline,
+    is_told,
+    options,
+    question,
+    shown,
+    timeline,
+    typed,
+)
 from qwf_agent.cli.draw.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.cli.draw.runs import board, changes, files, run
 from qwf_agent.cli.draw.visible import Visible, visible, visible_values
@@ -28,6 +38,7 @@ from qwf_agent.cli.draw.words import (
 )
 
 __all__ = [
+    "FIRST",
     "LOOKS",
     "NUMBERS",
     "OVER",
@@ -47,6 +58,7 @@ __all__ = [
     "fit",
     "gist",
     "headline",
+    "is_told",
     "moment",
     "options",
     "question",
@@ -62,6 +74,7 @@ __all__ = [
     "state",
     "timeline",
     "tries",
+    "typed",
     "visible",
     "visible_values",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -63,6 +64,10 @@ class Parts:
         sizes = [part.cell_len for part in self.parts]
         most = sum(sizes) + len(GAP) * (len(sizes) - 1)
         return Measurement(max(sizes), most).with_maximum(options.max_width)
+
+
+FIRST = "'#1'"  # names the first option for `qwf answer`
+LONGEST_ANSWER = 60
 CHOOSE = ("choose_one", "turnout", "on_failure")  # widgets whose source has their options
 
 
@@ -112,6 +117,13 @@ def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> Render
     return table
 
 
+def is_told(row: Row) -> bool:
+    """Whether the line of an attempt in the timeline has its whole error."""
+    error = (row.get("error") or "").strip()
+    whole = len(error) <= LONGEST_GIST and words.gist(error) == error
+    return whole and OUTCOMES.get(row["outcome"]) == "failed"
+
+
 def attempt(row: Row, *, log_lines: int | None = None) -> RenderableType:
     """One finished attempt: how it ended, what it used, its error and the end of its log.
 
@@ -151,16 +163,25 @@ def question(row: Row) -> RenderableType:
     lines += [_indented(path, "blue") for path in shown(row["spec"])]
     offered = options(row["spec"])
     lines += [_indented(f"#{number} {text}") for number, (_, text) in enumerate(offered, start=1)]
-    nothing = not offered and chooses(row["spec"])
-    if nothing:
+    if not offered and chooses(row["spec"]):
         lines.append(_indented("there is nothing to choose from", "bright_black"))
-    value = (
-        "'#1'" if offered else "null" if nothing
-        else "true" if row["widget"] == "confirm" else "VALUE"
-    )  # fmt: skip
     subject = f"{row['run_id']} {node}" if node else f"--job {row['job_id']}"
-    lines.append(_indented(f"qwf answer {subject} {value}", "cyan"))
+    lines.append(_indented(f"qwf answer {subject} {typed(row['spec'])}", "cyan"))
     return Group(*lines)
+
+
+def typed(spec: Row) -> str:
+    """An answer as a person types it for `qwf answer`: the first option, if there is one."""
+    offered = options(spec)
+    if not offered:
+        return "null" if chooses(spec) else "true" if spec.get("widget") == "confirm" else "VALUE"
+    if spec.get("multiple") is not True:
+        return FIRST
+    value = offered[0][0]
+    named = value.get("id", value.get("value", value)) if isinstance(value, dict) else value
+    answer = shlex.quote(brief([named]))
+    short = isinstance(named, str | int) and len(answer) <= LONGEST_ANSWER
+    return answer if short else "VALUE"
 
 
 def options(spec: Row) -> list[tuple[Any, str]]:
@@ -229,6 +250,8 @@ def _attempt_line(row: Row, *, gist: bool = False) -> Parts:
     ended = Text(outcome, LOOKS[OUTCOMES.get(outcome, "queued")][1])
     error = words.gist(row.get("error") or "")[:LONGEST_GIST] if gist else ""
     said = [Text(error, "red")] if error and OUTCOMES.get(outcome) == "failed" else []
+    if said and parts[0] and error.startswith(f"{parts[0]}: "):
+        parts[0] = None  # the error begins with it
     return Parts([number, ended, *(Text(part) for part in parts if part), *said])
 
 

@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from qwf_agent.cli.draw.jobs import FIRST, options, typed
 from qwf_agent.cli.draw.visible import visible
 from qwf_agent.cli.draw.words import LOOKS, OVER, Row, bar, brief, cut, duration, gist, state
 
@@ -193,14 +194,14 @@ def _answers(status: Row) -> list[Text]:
 
 def _answer(status: Row, node: Row) -> Text:
     command = f"qwf answer {status['run']['id']} {node['node_id']}"
-    options = node.get("question", {}).get("options")
-    if not options:
-        value = "VALUE" if options is None else "null"
+    question = node.get("question", {})
+    value = typed(question)
+    if value != FIRST:
         return Text(f"{command} {value}", "magenta")
-    option = options[0]
+    option, _ = options(question)[0]
     label = option.get("label", option) if isinstance(option, dict) else option
     first = cut(visible(brief(label)), LONGEST_OPTION)
-    return Text.assemble((f"{command} '#1'", "magenta"), (f"  #1 is {first}", "bright_black"))
+    return Text.assemble((f"{command} {value}", "magenta"), (f"  #1 is {first}", "bright_black"))
 
 
 def _waits(node: Row) -> list[str]:

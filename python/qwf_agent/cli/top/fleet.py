@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import psycopg
 
-from qwf_agent.cli import answer, arguments, connection, standby
+from qwf_agent.cli import answer, arguments, connection, hints, standby
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw import visible
 from qwf_agent.cli.standby import Standby
@@ -205,5 +205,5 @@ def reason(error: BaseException) -> str:
     """An error in one or two lines, with the database's hint if there is one."""
     if not isinstance(error, psycopg.Error):
         return visible(str(error)) or type(error).__name__
-    lines = [error.diag.message_primary or str(error).strip(), error.diag.message_hint]
+    lines = [error.diag.message_primary or str(error).strip(), hints.of(error.diag)]
     return visible("\n".join(line for line in lines if line))
