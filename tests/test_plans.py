@@ -185,6 +185,22 @@ def test_views_read_little_more_than_they_show(full: psycopg.Connection[Any]) ->
     assert {name: rows for name, rows in found.items() if rows > 300} == {}
 
 
+def test_missing_options_are_looked_for_among_the_newest_jobs(
+    full: psycopg.Connection[Any],
+) -> None:
+    full.execute(
+        "select qwf.register_worker('box', 'default', jsonb_build_object('tasks', '{t}'::text[],"
+        " 'task_options', '{\"t\": {\"priority\": \"7\"}}'::jsonb))"
+    )
+    find = "select count(*) from qwf.find_missing_options({})"
+    assert full.execute(find.format("")).fetchone() == (1000 - 3 * CHAINS,)
+    assert worst(full, 8, lambda: rows_read(full, find.format(""))) < 1_000 + 100
+    (newest,) = full.execute("select max(id) from qwf.jobs where task = 't'").fetchall()[0]
+    named = (f"job_id => {newest}", "schedule => 's'", "workflow => 'chain'")
+    read = {one: worst(full, 8, lambda n=one: rows_read(full, find.format(n))) for one in named}
+    assert {one: rows for one, rows in read.items() if rows > 60} == {}
+
+
 def test_a_drawing_reads_the_nodes_of_its_run_once(full: psycopg.Connection[Any]) -> None:
     """A run of 1,000 nodes, and a map of 10,000 elements, while they run and when they ended."""
     nodes = [{"id": f"n{i}", "depends_on": [f"n{i - 1}"] if i else []} for i in range(1000)]

@@ -518,7 +518,8 @@ def test_a_rate_is_set_listed_and_taken_away(on_db: Cli, db: Db) -> None:
     (row,) = json.loads(on_db("limits", "--json").stdout)
     assert (row["starts"], row["started"], row["max_running"], row["queued"]) == (2, 2, 10000, 1)
     assert "2 in 1 h" in (listed := on_db("limits").stdout)
-    assert "max" not in listed and "10000" not in listed
+    assert "max" not in listed
+    assert "10000" not in listed
     assert on_db("limit", "create", "smtp", "9", "--starts", "0").exit_code == 0
     (row,) = json.loads(on_db("limits", "--json").stdout)
     assert (row["starts"], row["started"], row["max_running"]) == (None, None, 9)

@@ -125,6 +125,19 @@ def test_a_standby_takes_no_writes(qwf: Cli, pair: Pair, job: int, words: str) -
     assert "target_session_attrs=read-write" in result.stderr
 
 
+@pytest.mark.parametrize("words", ["deploy", "revert --yes", "adopt", "verify"])
+def test_a_standby_is_not_migrated(qwf: Cli, pair: Pair, words: str) -> None:
+    result = qwf("migrate", *words.split(), "--dsn", pair.standby)
+    assert result.exit_code == 1, result.output
+    assert result.stderr.startswith("error: this server is a standby: use the address of the prim")
+
+
+def test_what_is_deployed_is_read_from_a_standby(qwf: Cli, pair: Pair) -> None:
+    for words in ("deploy --dry-run", "status"):
+        result = qwf("migrate", *words.split(), "--dsn", pair.standby)
+        assert result.exit_code == 0, result.output
+
+
 @pytest.mark.parametrize(
     ("statement", "sqlstate"),
     [

@@ -224,6 +224,7 @@ def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
     """
     chain = read_plan(plan)
     with database.connect(database.conninfo(dsn, connection)) as conn:
+        database.refuse_standby(conn)
         deployed = _deployed(conn, chain)
         if not deployed:
             raise MigrateError(

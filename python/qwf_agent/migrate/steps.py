@@ -148,6 +148,7 @@ def registry(conninfo: str, chain: Plan, say: Say) -> Iterator[Backend]:
     """yoyo's backend on the registry of a plan; holds the lock on the database."""
     with database.errors_as_advice(), database.connect(conninfo) as conn:
         database.refuse_shared_sessions(conn, conninfo)
+        database.refuse_standby(conn)
         database.take_lock(conn, say)
         database.refuse_sqitch(conn, chain)
         conn.execute(

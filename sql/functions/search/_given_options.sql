@@ -4,7 +4,8 @@
 -- Guarantees: Of one job, one schedule or one workflow; or of all enabled schedules, all current
 --   workflows and the standalone jobs that have not ended among the newest 1,000 jobs. Jobs of a
 --   schedule and of a run are left out: theirs come from the schedule and the node. A node without
---   a queue has queue cpu, so it counts as not given.
+--   a queue has queue cpu, so it counts as not given. The plan is pinned: however many jobs wait
+--   and however old the statistics are, it reads the newest 1,000.
 -- Called by: find_missing_options.
 
 begin;
@@ -13,6 +14,9 @@ create function _qwf.given_options(p_job bigint, p_schedule text, p_workflow tex
 returns setof _qwf.given_options
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
+set jit = off
 as $$
 declare
   v_all boolean := num_nonnulls(p_job, p_schedule, p_workflow) = 0;
