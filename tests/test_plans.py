@@ -190,7 +190,7 @@ def test_missing_options_are_looked_for_among_the_newest_jobs(
 ) -> None:
     full.execute(
         "select qwf.register_worker('box', 'default', jsonb_build_object('tasks', '{t}'::text[],"
-        " 'task_options', '{\"t\": {\"priority\": \"7\"}}'::jsonb))"
+        ' \'task_options\', \'{"t": {"priority": "7"}}\'::jsonb))'
     )
     find = "select count(*) from qwf.find_missing_options({})"
     assert full.execute(find.format("")).fetchone() == (1000 - 3 * CHAINS,)

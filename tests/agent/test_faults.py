@@ -205,7 +205,9 @@ def test_a_child_that_dies_between_jobs_costs_no_attempt(base: Database, start: 
     ids = [base.enqueue("noop") for _ in range(20)]
     assert {base.ended(job_id)["status"] for job_id in ids} == {"completed"}
     assert {len(base.attempts(job_id)) for job_id in ids} == {1}
-    said = [line for line in agent.said().splitlines() if "a child died while it ran no job" in line]
+    said = [
+        line for line in agent.said().splitlines() if "a child died while it ran no job" in line
+    ]
     assert len(said) == 2
     assert all("killed by SIGKILL" in line for line in said), said
 

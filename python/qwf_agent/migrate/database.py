@@ -46,12 +46,12 @@ def refuse_shared_sessions(conn: psycopg.Connection[Any], conninfo: str) -> None
 
 
 def refuse_standby(conn: psycopg.Connection[Any]) -> None:
-    """Raise MigrateError on a standby: it takes no changes, and has no unlogged tables to verify."""
+    """Raise MigrateError on a standby: it takes no changes, and has no unlogged tables to check."""
     row = conn.execute("select pg_is_in_recovery()").fetchone()
     if row and row[0]:
         raise MigrateError(
-            "this server is a standby: use the address of the primary, or one that names all servers"
-            " and has target_session_attrs=read-write"
+            "this server is a standby: use the address of the primary, or one that names all"
+            " servers and has target_session_attrs=read-write"
         )
 
 
