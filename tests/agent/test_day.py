@@ -23,6 +23,7 @@ from support.harness import Agent, Database, StartAgent, until
 from support.llama import COMMAND, SERVE, tiny_model
 from support.network import Box, boxes
 from support.outcomes import ask, completed_runs, invariants, outcomes_per_node
+from support.processes import with_variable
 
 DAY_S = float(os.environ.get("QWF_DAY_S", "20"))
 BOXES = {
@@ -224,12 +225,7 @@ class Day:
 
     def processes(self) -> dict[int, str]:
         """The processes of this day that run, and their commands."""
-        found = {}
-        for folder in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if f"{MARK}={self.mark}\0".encode() in (folder / "environ").read_bytes():
-                    found[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")
-        return found
+        return with_variable(MARK, self.mark)
 
 
 def rss_mb(agent: Agent) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from support.disks import small_disk
 from support.harness import PACKAGE, USER, Agent, Database, StartAgent, alive, until
 from support.proxy import proxy_to
 
@@ -139,13 +139,10 @@ def test_an_idle_dead_connection_is_noticed(
 @pytest.fixture
 def tiny(tmp_path: Path) -> Iterator[Path]:
     """A file system of 64 KiB."""
-    place = tmp_path / "tiny"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)]
-    if subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("only root may mount a small file system to fill")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
+    with small_disk(tmp_path / "tiny", "64k") as place:
+        if place is None:
+            pytest.skip("only root may mount a small file system to fill")
+        yield place
 
 
 def test_a_full_disk_is_a_failure_of_the_host(

@@ -109,9 +109,9 @@ def temporary_folder() -> Path:
 
 
 @contextlib.contextmanager
-def own_server(binaries: Path) -> Iterator[Server]:
-    """A server in a temporary folder, deleted afterwards."""
-    folder = temporary_folder()
+def own_server(binaries: Path, folder: Path | None = None) -> Iterator[Server]:
+    """A server in a folder, or a temporary one; its data is deleted afterwards."""
+    given, folder = folder, folder or temporary_folder()
     cluster = embedded.Cluster(binaries, folder / "data")
     try:
         cluster.create()
@@ -121,7 +121,7 @@ def own_server(binaries: Path) -> Iterator[Server]:
         yield Server(str(host), embedded.PORT, embedded.USER, cluster=cluster)
     finally:
         cluster.stop(signal.SIGQUIT)
-        shutil.rmtree(folder)
+        shutil.rmtree(folder if given is None else cluster.data)
 
 
 @contextlib.contextmanager

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
 from qwf_agent import FROM_AGENT, App, Job
+from support.notes import note
 
 app = App()
 
 
 @app.task()
 def noted(seconds: float, job: Job = FROM_AGENT) -> dict[str, float]:
-    note(job, "begins")
+    tell(job, "begins")
     time.sleep(seconds)
-    note(job, "ends")
+    tell(job, "ends")
     return {"seconds": seconds}
 
 
-def note(job: Job, what: str) -> None:
-    """One write of a short line, so that lines of several processes do not mix."""
+def tell(job: Job, what: str) -> None:
     one = {"job": job.id, "attempt": job.attempt, "what": what, "at": time.time()}
-    with open(os.environ["HA_NOTES"], "a") as notes:
-        notes.write(json.dumps({**one, "pid": os.getpid()}) + "\n")
+    note(os.environ["HA_NOTES"], {**one, "pid": os.getpid()})

@@ -18,8 +18,9 @@ from typing import Any
 import psycopg
 
 from support.ha.cluster import PATIENCE_S, Cluster, until
-from support.ha.fleet import Fleet, read
+from support.ha.fleet import Fleet
 from support.ha.network import DATABASES, FRONT, send
+from support.notes import read
 
 TTL_S = 10.0  # of patroni.yml
 FLOWS = 10  # ends that show that work flows again

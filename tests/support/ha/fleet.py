@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from typing import Any
 from support.ha.cluster import LOGINS, PATIENCE_S, Cluster, secret, until
 from support.ha.network import FRONT
 from support.harness import PACKAGE, TESTS, Agent, clean_environment
+from support.notes import read
 
 POOLED = "postgresql://app@127.0.0.1:6432/qwf"
 AGENTS = 3
@@ -117,10 +117,3 @@ def fleet(cluster: Cluster) -> Iterator[Fleet]:
 def _serves(agent: Agent) -> bool:
     assert agent.process.poll() is None, agent.said()
     return "serving" in agent.said()
-
-
-def read(file: Path) -> list[dict[str, Any]]:
-    """The complete lines of a file of notes: a process may have died while it wrote the last."""
-    if not file.exists():
-        return []
-    return [json.loads(line) for line in file.read_text().splitlines(keepends=True) if "\n" in line]

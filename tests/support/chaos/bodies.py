@@ -1,0 +1,89 @@
+"""Tasks that write down, outside the database, when they begin, what they read and what they
+return. Each body has a mark of its own, so that every output is known to be of one body."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from qwf_agent import FROM_AGENT, App, Job, PermanentError, TemporaryError
+from support.notes import note
+
+app = App()
+HOME = Path(os.environ["CHAOS_HOME"])
+LINE = 64  # bytes of a mark with its line end, repeated in a file
+
+
+class Body:
+    """One body: its mark, and its notes. Times are of the monotonic clock, which all processes of
+    a machine share and no fault moves."""
+
+    def __init__(self, job: Job, read: list[str] | None = None) -> None:
+        self.mark = uuid.uuid4().hex
+        self._who = {"job": job.id, "attempt": job.attempt, "mark": self.mark}
+        more = {"run": job.run_id, "node": job.node_id, "task": job.task, "read": read or []}
+        self._note("begins", box=os.environ["CHAOS_BOX"], pid=os.getpid(), **more)
+
+    def ends(self, **output: Any) -> dict[str, Any]:
+        output = {"mark": self.mark, **output}
+        self._note("ends", output=output)
+        return output
+
+    def _note(self, what: str, **more: Any) -> None:
+        one = {**self._who, "what": what, "at": time.monotonic(), **more}
+        note(HOME / "bodies", one)
+
+
+@app.task()
+def work(seconds: float, job: Job = FROM_AGENT) -> dict[str, Any]:
+    body = Body(job)
+    time.sleep(seconds)
+    return body.ends()
+
+
+@app.task()
+def doubtful(seconds: float, job: Job = FROM_AGENT) -> dict[str, Any]:
+    """Fails in most of its first attempts, in both ways."""
+    body = Body(job)
+    time.sleep(seconds)
+    if job.attempt % 3 == 1:
+        raise TemporaryError("not yet")
+    if job.attempt % 3 == 2 and job.attempt < 6:
+        raise ValueError("not yet either")
+    return body.ends()
+
+
+@app.task()
+def write(
+    kilobytes: int, read: list[str] | None = None, job: Job = FROM_AGENT, out: Path = FROM_AGENT
+) -> dict[str, Any]:
+    """Writes a file that nobody else writes: an earlier attempt may still be running."""
+    body = Body(job, read)
+    file = out / f"{body.mark}.txt"
+    file.write_text(f"{body.mark:<{LINE - 1}}\n" * (kilobytes * 1024 // LINE))
+    return body.ends(file=str(file), size=file.stat().st_size)
+
+
+@app.task()
+def prepare(parts: int, job: Job = FROM_AGENT) -> dict[str, Any]:
+    body = Body(job)
+    return body.ends(items=[{"part": part, "read": body.mark} for part in range(parts)])
+
+
+@app.task()
+def part(item: dict[str, Any], job: Job = FROM_AGENT) -> dict[str, Any]:
+    body = Body(job, [item["read"]])
+    time.sleep(0.05 * item["part"])
+    return body.ends(part=item["part"])
+
+
+@app.task()
+def fragile(parts: list[dict[str, Any]], job: Job = FROM_AGENT) -> dict[str, Any]:
+    """Fails for good until somebody mends it."""
+    body = Body(job, [each["mark"] for each in parts])
+    if not (HOME / "mended" / str(job.run_id)).exists() and (job.run_id or 0) % 3 == 0:
+        raise PermanentError("it is not mended")
+    return body.ends(parts=sorted(each["part"] for each in parts))

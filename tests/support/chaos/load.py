@@ -1,0 +1,246 @@
+"""The work meanwhile: producers with the same keys, runs with maps and questions, a schedule, and a
+person who answers, cancels and retries. Everything that is acknowledged is written down at once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+from psycopg.rows import DictRow, dict_row
+
+from support.chaos.place import Place
+from support.proxy import Proxy
+
+Session = psycopg.Connection[DictRow]
+LIMIT, MOST = "narrow", 2  # jobs of this limit, at once
+BACKLOG = 60  # jobs and nodes that have not ended, at which producers wait
+PAUSE_S = 0.25
+PATIENT = {"max_attempts": 10000, "backoff": [0.2, 0.5]}  # no fault is to fail a job for good
+PIPELINES: list[dict[str, Any]] = [
+    {"name": "parts",
+     "outputs": {"mark": {"$from": "fragile.mark"}},
+     "nodes": [
+         {"id": "prepare", "node": "prepare", "inputs": {"parts": 4}, "retry": PATIENT},
+         {"id": "part", "node": "part", "depends_on": ["prepare"], "retry": PATIENT,
+          "map": {"$from": "prepare.items"}, "inputs": {"item": {"$from": "item"}}},
+         {"id": "fragile", "node": "fragile", "depends_on": ["part"],
+          "inputs": {"parts": {"$from": "part"}}}]},
+    {"name": "last",
+     "nodes": [{"id": "write", "node": "write", "retry": PATIENT,
+                "inputs": {"kilobytes": 32, "read": [{"$from": "pipeline.mark"}]}}]},
+]  # fmt: skip
+WORKFLOW = {
+    "name": "flow",
+    "steps": [
+        {"id": "parts", "kind": "pipeline", "pipeline": "parts"},
+        {"id": "ask", "kind": "input", "widget": "choose_one", "target": "side",
+         "prompt": "Which side?", "options": ["left", "right"], "depends_on": ["parts"]},
+        {"id": "last", "kind": "pipeline", "pipeline": "last", "depends_on": ["ask"],
+         "inputs": {"mark": {"$from": "parts.mark"}}}],
+}  # fmt: skip
+SETTINGS = {
+    "lease": "3 s", "heartbeat": "1 s", "poll": "0.5 s", "tick": "0.5 s", "timeout": "12 s",
+    "cancel_grace": "1 s", "stop_grace": "4 s", "worker_stale": "5 s", "avoid_host": "1 s",
+    "max_losses": 1000, "transient_backoff": [0.2, 0.5], "error_backoff": [0.2, 0.5],
+}  # fmt: skip
+ENQUEUE = """
+select qwf.enqueue(%(task)s, %(args)s, queue => 'default', key => %(key)s, once => true,
+  labels => %(labels)s, limit_by => %(limit_by)s, priority => %(priority)s,
+  run_at => qwf.now() + %(after)s::interval, max_attempts => 10000, backoff => '[0.2, 0.5]') as id
+"""
+ENQUEUE_RUN = "select qwf.enqueue_run('flow', key => %(key)s, once => true) as id"
+
+
+def prepare(place: Place) -> None:
+    """Set the engine up, and define the work."""
+    place.ask("select qwf.change_settings(%s)", json.dumps(SETTINGS))
+    place.ask("select qwf.create_limit(%s, %s)", LIMIT, MOST)
+    for pipeline in PIPELINES:
+        place.ask("select qwf.register_pipeline(%s)", json.dumps(pipeline))
+    place.ask("select qwf.register_workflow(%s)", json.dumps(WORKFLOW))
+    place.ask(
+        "select qwf.create_schedule('beat', 'work', every => '2 s', args => '{\"seconds\": 0.05}')"
+    )
+
+
+class Client(threading.Thread):
+    """Acts again and again through a network of its own, with a new session after each error."""
+
+    def __init__(self, place: Place, name: str, dice: random.Random) -> None:
+        super().__init__(name=name, daemon=True)
+        self.place, self.dice = place, dice
+        self.quiet = threading.Event()  # nothing new from now on
+        self.proxy: Proxy = place.proxy()
+        self._conn: Session | None = None
+
+    def run(self) -> None:
+        try:
+            while not self.place.over.is_set():
+                try:
+                    self.act()
+                except psycopg.Error as error:
+                    self.passing(error)
+        except Exception as error:  # an error of ours is an error of the whole run
+            self.place.wrong.append(f"{self.name} ended: {error!r}")
+
+    def act(self) -> None:
+        raise NotImplementedError
+
+    def session(self) -> Session:
+        if self._conn is None or self._conn.closed:
+            self._conn = psycopg.connect(
+                self.place.address(self.proxy), autocommit=True, row_factory=dict_row,
+                options="-c statement_timeout=5000",
+            )  # fmt: skip
+            self._conn.execute("set client_min_messages = error")
+        return self._conn
+
+    def one(self, query: str, params: Any = None) -> Any:
+        """The first value of a query."""
+        row = self.session().execute(query, params).fetchone()  # type: ignore[arg-type]
+        return next(iter(row.values())) if row else None
+
+    def passing(self, error: psycopg.Error) -> None:
+        """Begin again with a new session. An error of class QW is the engine's answer to us, and
+        one that no fault explains is written down."""
+        if error.sqlstate in ("42883", "42P01", "22P02", "42601", "P0001", "XX000"):
+            self.place.wrong.append(f"{self.name}: {error.sqlstate} {error}")
+        if self._conn is not None:
+            with contextlib.suppress(psycopg.Error):
+                self._conn.close()
+        self._conn = None
+        self.place.over.wait(0.1)
+
+
+class Producer(Client):
+    """Enqueues what the seed says. Two of them with the same seed ask for the same keys."""
+
+    def __init__(self, place: Place, name: str, seed: int) -> None:
+        super().__init__(place, name, random.Random(f"{seed} {name}"))
+        self._seed, self._number = seed, 0
+        self._next: tuple[str, dict[str, Any]] | None = None
+
+    def act(self) -> None:
+        if self.quiet.is_set():
+            self.place.over.wait(0.2)
+            return
+        if self._next is None:
+            self._number += 1
+            self._next = self._think()
+        if self._number % 5 == 0 and self._crowded():
+            self.place.over.wait(0.3)
+            return
+        query, given = self._next
+        if given["key"] is None:
+            self._next = None  # it may be there even if we are not told, and is not asked for again
+        answer = self.one(query, given)
+        kind = "run" if query is ENQUEUE_RUN else "job"
+        task = given.get("task")
+        self.place.note(
+            "acknowledged", kind=kind, id=answer, key=given["key"], task=task, by=self.name,
+            label=given.get("label"), limited=given.get("limit_by") is not None,
+        )  # fmt: skip
+        self._next = None
+        self.place.over.wait(PAUSE_S * self.dice.uniform(0.5, 1.5))
+
+    def _think(self) -> tuple[str, dict[str, Any]]:
+        dice = random.Random(f"{self._seed} job {self._number}")
+        key = f"k-{self._number}" if dice.random() < 0.7 else None
+        if dice.random() < 0.12:
+            return ENQUEUE_RUN, {"key": f"r-{self._number}"}
+        task = dice.choice(["work"] * 5 + ["doubtful"] * 2 + ["write"])
+        seconds = dice.uniform(1, 4) if dice.random() < 0.15 else dice.uniform(0.01, 0.4)
+        args = {"kilobytes": dice.choice([1, 64])} if task == "write" else {"seconds": seconds}
+        limited = task == "work" and dice.random() < 0.3
+        label = key or f"{self.name}-{self._number}"
+        return ENQUEUE, {
+            "task": task, "args": json.dumps(args), "key": key, "label": label,
+            "labels": json.dumps({"made": label}), "limit_by": LIMIT if limited else None,
+            "priority": dice.choice([50, 100, 100, 200]),
+            "after": dice.choice(["0 s", "0 s", "0 s", "1 s"]),
+        }  # fmt: skip
+
+    def _crowded(self) -> bool:
+        return int(self.one("select count(*) from qwf.jobs where finished_at is null")) > BACKLOG
+
+
+class Person(Client):
+    """Answers questions, retries failed runs, and cancels some jobs and runs."""
+
+    def act(self) -> None:
+        self._answer()
+        self._retry()
+        if not self.quiet.is_set() and self.dice.random() < 0.25:
+            self._cancel()
+        self.place.over.wait(0.3)
+
+    def _answer(self) -> None:
+        query = "select run_id, node_id from qwf.pending_inputs where asks = 'input' limit 5"
+        for row in self.session().execute(query).fetchall():
+            value = self.dice.choice(["left", "right"])
+            one = {"run": row["run_id"], "node": row["node_id"], "value": value}
+            self.place.note("answers", what="tried", **one)
+            self._unless_refused(
+                "select qwf.submit_input(%(run)s, %(node)s, to_jsonb(%(value)s::text))", one,
+                lambda _, one=one: self.place.note("answers", what="done", **one),
+            )  # fmt: skip
+
+    def _retry(self) -> None:
+        query = "select id from qwf.runs where status = 'failed' limit 5"
+        for row in self.session().execute(query).fetchall():
+            (self.place.home / "mended" / str(row["id"])).touch()
+            self._unless_refused("select qwf.retry_run(%(id)s)", row, lambda _: None)
+
+    def _cancel(self) -> None:
+        known = self.place.notes("acknowledged")[-20:]
+        if not known:
+            return
+        one = self.dice.choice(known)
+        call = "cancel_run" if one["kind"] == "run" else "cancel_job"
+        target = {"kind": one["kind"], "id": one["id"]}
+        self.place.note("cancels", what="tried", **target)
+        self._unless_refused(
+            f"select qwf.{call}(%(id)s)", target,
+            lambda answer: self.place.note("cancels", what="done", answer=answer, **target),
+        )  # fmt: skip
+
+    def _unless_refused(self, query: str, given: Any, then: Callable[[Any], None]) -> None:
+        """Ask, and go on with the answer; what is over or not asked any more is refused."""
+        try:
+            then(self.one(query, given))
+        except psycopg.Error as error:
+            if error.sqlstate not in ("QW001", "QW002"):
+                raise
+
+
+class Observer(threading.Thread):
+    """Looks all the time whether the invariants of the engine hold."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(name="observer", daemon=True)
+        self.place, self.looks = place, 0
+
+    def run(self) -> None:
+        while not self.place.over.wait(1.0):
+            with contextlib.suppress(psycopg.Error), self.place.session() as conn:
+                self._look(conn)
+
+    def _look(self, conn: Session) -> None:
+        for row in conn.execute("select * from qwf.check_invariants()").fetchall():
+            at = time.monotonic() - self.place.began
+            self.place.wrong.append(f"after {at:.1f} s an invariant did not hold: {row}")
+        self.looks += 1
+
+
+def clients(place: Place, seed: int) -> list[Client]:
+    """Two producers that ask for the same keys, and a person."""
+    return [
+        *(Producer(place, f"producer-{number}", seed) for number in range(2)),
+        Person(place, "person", random.Random(f"{seed} person")),
+    ]

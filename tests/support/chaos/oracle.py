@@ -1,0 +1,342 @@
+"""What must be true at the end. The oracle compares what producers, bodies and people wrote down
+outside the engine with what the engine has recorded; each check is a sentence and a function."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from support.chaos.load import MOST
+from support.chaos.place import DURABLE, Place
+
+Row = dict[str, Any]
+LOST_CLAIM = ("lost", "lease_lapsed")
+OVER = ("cancelled", "skipped", "failed")
+LINE = 64  # bytes, of bodies.py, which only agents can import
+
+
+@dataclass
+class Evidence:
+    """Notes from outside, and rows of the engine."""
+
+    acknowledged: list[Row]
+    bodies: list[Row]
+    answers: list[Row]
+    cancels: list[Row]
+    crashes: list[tuple[float, float]]
+    wrong: list[str]
+    jobs: dict[int, Row]
+    attempts: list[Row]
+    runs: dict[int, Row]
+    files: list[Row]
+    schedules: list[Row]
+    looks: int
+
+    def begun(self) -> list[Row]:
+        return [one for one in self.bodies if one["what"] == "begins"]
+
+    def ended(self) -> dict[str, Row]:
+        """By mark: bodies that wrote down what they return."""
+        return {one["mark"]: one for one in self.bodies if one["what"] == "ends"}
+
+    def tried(self, kind: str) -> set[int]:
+        """Jobs or runs that somebody wanted cancelled, told so or not."""
+        return {one["id"] for one in self.cancels if one["kind"] == kind}
+
+    def by_claim(self) -> dict[tuple[int, int], Row]:
+        return {(row["job_id"], row["attempt"]): row for row in self.attempts}
+
+    def crashed_between(self, since: float, to: float) -> bool:
+        return any(began <= to and ended >= since for began, ended in self.crashes)
+
+
+def collect(place: Place, looks: int) -> Evidence:
+    """Read everything."""
+    jobs = place.ask(
+        "select id, run_id, node_id, task, status::text, key, labels, output, attempt, failures,"
+        " losses, retries, limit_by, parent_id, elements, origin, input_spec is not null as asked"
+        " from qwf.jobs"
+    )
+    attempts = "select job_id, attempt, outcome, reason, token::text, worker from qwf.job_attempts"
+    runs = place.ask("select id, status::text, error, key from qwf.runs")
+    for row in place.ask("select * from qwf.check_invariants()"):
+        place.wrong.append(f"at the end an invariant does not hold: {row}")
+    return Evidence(
+        acknowledged=place.notes("acknowledged"),
+        bodies=place.notes("bodies"),
+        answers=place.notes("answers"),
+        cancels=place.notes("cancels"),
+        crashes=place.crashes,
+        wrong=place.wrong,
+        jobs={row["id"]: row for row in jobs},
+        attempts=[dict(row) for row in place.ask(attempts)],
+        runs={row["id"]: row for row in runs},
+        files=[dict(row) for row in place.ask("select * from qwf.run_files")],
+        schedules=[dict(row) for row in place.ask("select * from qwf.schedules")],
+        looks=looks,
+    )
+
+
+def what_was_acknowledged_is_there(evidence: Evidence) -> Iterator[str]:
+    for one in evidence.acknowledged:
+        rows = evidence.runs if one["kind"] == "run" else evidence.jobs
+        row = rows.get(one["id"])
+        if row is None:
+            yield f"missing: {one}"
+        elif row["key"] != one["key"] or (
+            one["kind"] == "job"
+            and (row["task"] != one["task"] or row["labels"].get("made") != one["label"])
+        ):
+            yield f"somebody else's: {one}, {row}"
+
+
+def a_key_is_one_job(evidence: Evidence) -> Iterator[str]:
+    ids: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for one in evidence.acknowledged:
+        if one["key"] is not None:
+            ids[one["kind"], one["key"]].add(one["id"])
+    yield from (f"{key}: answered {found}" for key, found in ids.items() if len(found) > 1)
+    for kind, rows in (("job", evidence.jobs), ("run", evidence.runs)):
+        keys = Counter(row["key"] for row in rows.values() if row["key"] is not None)
+        yield from (f"{kind} {key}: {count} rows" for key, count in keys.items() if count > 1)
+
+
+def everything_ended_as_it_should(evidence: Evidence) -> Iterator[str]:
+    """No fault fails a job for good: they complete, or are cancelled by somebody who wanted it."""
+    jobs, runs = evidence.tried("job"), evidence.tried("run")
+    for row in evidence.runs.values():
+        if row["status"] != "completed" and not (
+            row["status"] == "cancelled" and row["id"] in runs
+        ):
+            yield f"run {row['id']} is {row['status']}: {row['error']}"
+    for row in evidence.jobs.values():
+        wanted = row["id"] in jobs or row["run_id"] in runs
+        if row["status"] != "completed" and not (wanted and row["status"] in OVER):
+            yield f"job {row['id']} ({row['task']}) is {row['status']}"
+
+
+def an_output_is_of_one_body(evidence: Evidence) -> Iterator[str]:
+    """The output of a job is what a body of it wrote down, in the attempt that completed."""
+    ended, last = evidence.ended(), _completed(evidence)
+    for row in evidence.jobs.values():
+        if row["status"] != "completed" or row["asked"] or row["elements"] is not None:
+            continue
+        body = ended.get((row["output"] or {}).get("mark", ""))
+        if body is None or body["job"] != row["id"] or body["output"] != row["output"]:
+            yield f"job {row['id']}: {row['output']} was written by no body of it"
+        elif body["attempt"] != last.get(row["id"]):
+            yield f"job {row['id']}: its output is of attempt {body['attempt']}, " + (
+                f"and attempt {last.get(row['id'])} completed"
+            )
+
+
+def _completed(evidence: Evidence) -> dict[int, int]:
+    """By job: its last attempt that completed."""
+    found: dict[int, int] = {}
+    for row in evidence.attempts:
+        if row["outcome"] == "completed":
+            found[row["job_id"]] = max(found.get(row["job_id"], 0), row["attempt"])
+    return found
+
+
+def a_job_completes_once(evidence: Evidence) -> Iterator[str]:
+    counts = Counter(row["job_id"] for row in evidence.attempts if row["outcome"] == "completed")
+    for job, count in counts.items():
+        row = evidence.jobs.get(job)
+        if row is not None and count > 1 + row["retries"]:
+            yield f"job {job}: {count} completed attempts, {row['retries']} retries"
+
+
+def a_body_is_an_attempt(evidence: Evidence) -> Iterator[str]:
+    """Every body that began is an attempt that was recorded. Only a crash of the server lets it
+    forget a claim; it does not forget one of the box with durable claims."""
+    claims, begun = evidence.by_claim(), _by_claim(evidence.begun())
+    for (job, attempt), bodies in begun.items():
+        if job not in evidence.jobs:  # an element of a map that was made again
+            continue
+        first, last = bodies[0], bodies[-1]
+        forgotten = [*bodies[:-1], *([] if (job, attempt) in claims else [last])]
+        to = last["at"] if len(bodies) > 1 and (job, attempt) in claims else float("inf")
+        if forgotten and not evidence.crashed_between(first["at"], to):
+            yield f"job {job}, attempt {attempt}: {len(bodies)} bodies, and no crash between"
+        for body in forgotten:
+            if body["box"] == DURABLE:
+                yield f"job {job}, attempt {attempt}: a durable claim was forgotten"
+
+
+def _by_claim(bodies: Iterable[Row]) -> dict[tuple[int, int], list[Row]]:
+    found: dict[tuple[int, int], list[Row]] = defaultdict(list)
+    for one in sorted(bodies, key=lambda body: body["at"]):
+        found[one["job"], one["attempt"]].append(one)
+    return found
+
+
+def bodies_overlap_only_after_a_lapse(evidence: Evidence) -> Iterator[str]:
+    """A body of a job begins while an earlier one still runs only if the lease of that one lapsed,
+    and the engine says so; or if a crash made it forget the claim."""
+    claims, ended = evidence.by_claim(), evidence.ended()
+    of_job: dict[int, list[Row]] = defaultdict(list)
+    for one in sorted(evidence.begun(), key=lambda body: body["at"]):
+        of_job[one["job"]].append(one)
+    for job, bodies in of_job.items():
+        for place, earlier in enumerate(bodies):
+            end = ended.get(earlier["mark"])
+            for later in bodies[place + 1 :]:
+                if end is None or later["at"] >= end["at"]:
+                    continue
+                row = claims.get((job, earlier["attempt"]), {})
+                lapsed = (row.get("outcome"), row.get("reason")) == LOST_CLAIM
+                forgotten = evidence.crashed_between(earlier["at"], later["at"])
+                if not lapsed and not forgotten:
+                    yield (
+                        f"job {job}: attempt {later['attempt']} began before attempt "
+                        f"{earlier['attempt']} ended, which is {row.get('outcome')} "
+                        f"({row.get('reason')})"
+                    )
+
+
+def losses_are_counted(evidence: Evidence) -> Iterator[str]:
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    for row in evidence.attempts:
+        counts[row["job_id"]][row["outcome"]] += 1
+    for job, row in evidence.jobs.items():
+        if row["retries"]:
+            continue  # counts from 0 again
+        found = counts[job]
+        failures = found["error"] + found["tempfail"] + found["fatal"]
+        if row["losses"] != found["lost"] or row["failures"] != failures:
+            yield f"job {job}: {row['losses']} losses, {row['failures']} failures, {dict(found)}"
+
+
+def a_limit_holds(evidence: Evidence) -> Iterator[str]:
+    """Bodies that completed held their place of the limit all the time."""
+    ended, moves = evidence.ended(), []
+    limited = {row["id"]: row for row in evidence.jobs.values() if row["limit_by"] is not None}
+    for one in evidence.begun():
+        row = limited.get(one["job"])
+        end = ended.get(one["mark"])
+        if row is not None and end is not None and (row["output"] or {}).get("mark") == one["mark"]:
+            moves += [(one["at"], 1, one["job"]), (end["at"], -1, one["job"])]
+    running: set[int] = set()
+    for at, step, job in sorted(moves, key=lambda move: move[:2]):
+        (running.add if step > 0 else running.discard)(job)
+        if len(running) > MOST:
+            yield f"at {at:.1f}: jobs {sorted(running)} at once, of a limit of {MOST}"
+
+
+def a_node_reads_what_has_ended(evidence: Evidence) -> Iterator[str]:
+    """A node begins after those that it depends on have ended, and reads what they returned. What a
+    completed run has read is what it has recorded."""
+    ended, recorded = evidence.ended(), _marks(evidence)
+    for one in evidence.begun():
+        for mark in one["read"]:
+            read = ended.get(mark)
+            if read is None or read["at"] > one["at"]:
+                yield f"{one['node']} of run {one['run']} read {mark}, which had not ended"
+        row = evidence.jobs.get(one["job"])
+        run = evidence.runs.get(one["run"] or 0)
+        if run is None or run["status"] != "completed" or row is None:
+            continue
+        if (row["output"] or {}).get("mark") == one["mark"]:
+            yield from (
+                f"{one['node']} of run {one['run']} read {mark}, which is no output of the run"
+                for mark in set(one["read"]) - recorded[one["run"]]
+            )
+
+
+def _marks(evidence: Evidence) -> dict[int, set[str]]:
+    """By run: the marks of the outputs of its nodes."""
+    found: dict[int, set[str]] = defaultdict(set)
+    for row in evidence.jobs.values():
+        if row["run_id"] is not None and isinstance(row["output"], dict):
+            found[row["run_id"]].add(row["output"].get("mark", ""))
+    return found
+
+
+def an_answer_stays(evidence: Evidence) -> Iterator[str]:
+    """A question has the answer that was acknowledged, or one whose acknowledgement was lost."""
+    done = {(one["run"], one["node"]): one for one in evidence.answers if one["what"] == "done"}
+    for row in evidence.jobs.values():
+        one = done.get((row["run_id"], row["node_id"]))
+        if one is not None and row["status"] == "completed" and one["value"] not in str(
+            row["output"]
+        ):  # fmt: skip
+            yield f"run {row['run_id']}: answered {one['value']}, recorded {row['output']}"
+        if one is not None and row["status"] == "awaiting_input":
+            yield f"run {row['run_id']}: answered {one['value']}, and still asks"
+
+
+def who_was_cancelled_stays_so(evidence: Evidence) -> Iterator[str]:
+    for one in evidence.cancels:
+        if one["what"] == "done" and one["kind"] == "job" and one["answer"] == "cancelled":
+            row = evidence.jobs.get(one["id"])
+            if row is None or row["status"] != "cancelled":
+                yield f"{one}: {row and row['status']}"
+        if one["what"] == "done" and one["kind"] == "run" and one["answer"] is True:
+            run = evidence.runs.get(one["id"])
+            if run is None or run["status"] != "cancelled":
+                yield f"{one}: {run and run['status']}"
+
+
+def files_are_there(evidence: Evidence) -> Iterator[str]:
+    """The file of a completed job is there, whole, and listed."""
+    listed = {(row["job_id"], Path(row["rel_path"]).name): row for row in evidence.files}
+    for job, row in evidence.jobs.items():
+        if row["task"] != "write" or row["status"] != "completed":
+            continue
+        output = row["output"]
+        file = Path(output["file"])
+        written = output["mark"].encode()
+        if not file.exists():
+            yield f"job {job}: {file} is missing"
+        elif file.read_bytes().count(written) * LINE != output["size"]:
+            yield f"job {job}: {file} is not what was written"
+        elif (job, file.name) not in listed:
+            yield f"job {job}: {file} is not listed"
+        elif listed[job, file.name]["size_bytes"] != output["size"]:
+            yield f"job {job}: {file} is listed with another size"
+
+
+def a_schedule_counts_what_it_enqueued(evidence: Evidence) -> Iterator[str]:
+    made = Counter(row["origin"] for row in evidence.jobs.values())
+    for row in evidence.schedules:
+        jobs = made[f"schedule:{row['name']}"]
+        if row["fired"] != jobs:
+            yield f"{row['name']} fired {row['fired']} times, and there are {jobs} jobs"
+
+
+def nothing_else_went_wrong(evidence: Evidence) -> Iterator[str]:
+    """Invariants at every look, agents that end by themselves, late reports that are taken, and
+    processes that are left."""
+    yield from evidence.wrong
+    if not evidence.looks:
+        yield "nobody looked at the invariants"
+    if not evidence.acknowledged or not evidence.bodies:
+        yield "there was no work"
+
+
+CHECKS: dict[str, Callable[[Evidence], Iterator[str]]] = {
+    "every acknowledged job and run is there": what_was_acknowledged_is_there,
+    "a key is one job, and everybody who gave it got its id": a_key_is_one_job,
+    "everything completed, or was cancelled by request": everything_ended_as_it_should,
+    "an output is what one body of the completed attempt returned": an_output_is_of_one_body,
+    "a job completed once": a_job_completes_once,
+    "a body is a recorded attempt, unless a crash lost its claim": a_body_is_an_attempt,
+    "bodies of a job overlap only after its lease lapsed": bodies_overlap_only_after_a_lapse,
+    "losses and failures are those of the attempts": losses_are_counted,
+    "a limit holds": a_limit_holds,
+    "a node reads only what has ended": a_node_reads_what_has_ended,
+    "an acknowledged answer stays": an_answer_stays,
+    "an acknowledged cancel stays": who_was_cancelled_stays_so,
+    "the files of completed jobs are there": files_are_there,
+    "a schedule counts what it enqueued": a_schedule_counts_what_it_enqueued,
+    "invariants held, agents lived, no late report was taken": nothing_else_went_wrong,
+}
+
+
+def judge(evidence: Evidence) -> dict[str, list[str]]:
+    """By check: what is wrong."""
+    return {sentence: list(check(evidence)) for sentence, check in CHECKS.items()}
