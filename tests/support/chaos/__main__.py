@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import itertools
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ DATA_DISK, OUT_DISK = "1g", "24m"
 
 def main() -> int:
     given = _arguments()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started ends with us
     if given.plan:
         for planned in itertools.islice(plan(given.seed, given.only or list(KINDS)), given.plan):
             print(planned)

@@ -378,7 +378,7 @@ def lock_table(scene: Scene) -> Struck | None:
 def forge_report(scene: Scene) -> Struck | None:
     """A worker claims a job, falls asleep until another one runs it, and reports it then."""
     name = f"sleeper-{scene.dice.getrandbits(32):x}"
-    with contextlib.suppress(psycopg.Error), scene.place.session() as conn:
+    with contextlib.suppress(psycopg.Error), scene.place.session(patience_s=2.0) as conn:
         query = "select job_id, token from qwf.claim('default', %s, 2, '1 s')"
         held = conn.execute(query, (name,)).fetchall()
         scene.place.note("forged", what="claimed", by=name, jobs=[row["job_id"] for row in held])

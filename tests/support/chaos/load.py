@@ -155,7 +155,7 @@ class Producer(Client):
         if dice.random() < 0.12:
             return ENQUEUE_RUN, {"key": f"r-{self._number}"}
         task = dice.choice(["work"] * 5 + ["doubtful"] * 2 + ["write"])
-        seconds = dice.uniform(1, 4) if dice.random() < 0.15 else dice.uniform(0.01, 0.4)
+        seconds = dice.uniform(1, 4) if dice.random() < 0.3 else dice.uniform(0.01, 0.4)
         args = {"kilobytes": dice.choice([1, 64])} if task == "write" else {"seconds": seconds}
         limited = task == "work" and dice.random() < 0.3
         label = key or f"{self.name}-{self._number}"

@@ -118,13 +118,13 @@ class Place:
             box.agent = self._agent(box.name, box.proxy, box.log)
             box.starts += 1
 
-    def session(self, **more: Any) -> psycopg.Connection[DictRow]:
-        """A session that goes through no proxy. Raises psycopg.Error while the server is down."""
-        options = f"-c statement_timeout={int(PATIENCE_S * 1000)}"
+    def session(self, patience_s: float = PATIENCE_S) -> psycopg.Connection[DictRow]:
+        """A session that goes through no proxy, with so long for a statement. Raises psycopg.Error
+        while the server is down."""
+        options = f"-c statement_timeout={int(patience_s * 1000)}"
         return psycopg.connect(
-            self.dsn, autocommit=True, row_factory=dict_row, connect_timeout=10, options=options,
-            **more,
-        )  # fmt: skip
+            self.dsn, autocommit=True, row_factory=dict_row, connect_timeout=10, options=options
+        )
 
     def ask(self, query: Any, *params: Any) -> list[DictRow]:
         """Rows of a query in a session of its own, again and again until the server answers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +12,7 @@ from support.chaos.faults import KINDS, Mend, Scene, Struck
 from support.chaos.load import Client, Observer, clients, prepare
 from support.chaos.oracle import Evidence, collect, judge
 from support.chaos.place import PATIENCE_S, QUEUES, Place
-from support.chaos.plan import Planned, plan
+from support.chaos.plan import GAP_S, Planned, plan
 from support.harness import until
 
 ALONE = ("server disk full", "backend stopped", "table locked")  # what a restart has to wait for
@@ -37,25 +38,47 @@ class Result:
         return not any(self.broken.values())
 
 
+class Cure(threading.Thread):
+    """Mends a fault in time, or sooner if it is told to. It has a thread of its own: what others
+    ask may wait for this very fault, such as a lock."""
+
+    def __init__(self, place: Place, struck: Struck, mend: Mend) -> None:
+        super().__init__(daemon=True)
+        self._place, self._struck, self._mend = place, struck, mend
+        self._soon = threading.Event()
+
+    def run(self) -> None:
+        self._soon.wait(self._struck.lasts_s)
+        try:
+            self._mend()
+        except Exception as error:
+            self._place.wrong.append(f"cannot mend {self._struck.whom}: {error!r}")
+
+    def now(self) -> None:
+        self._soon.set()
+        self.join()
+
+
 @dataclass
 class Drill:
-    """Strikes by the plan, and mends in time. Invariant: a kind is under way at most once."""
+    """Strikes by the plan. Invariant: a kind is under way at most once."""
 
     place: Place
     clients: list[Client]
     say: Callable[[str], None]
     struck: Counter[str] = field(default_factory=Counter)
-    _under_way: dict[str, tuple[float, Mend]] = field(default_factory=dict)
+    _cures: dict[str, Cure] = field(default_factory=dict)
 
     def go(self, faults: Iterator[Planned], until_s: float, most: int | None) -> None:
         """Strike until the time is over, or `most` faults have struck something."""
         while time.monotonic() < until_s and (most is None or self.struck.total() < most):
             planned = next(faults)
-            self._wait(time.monotonic() + planned.gap_s)
+            self.place.over.wait(planned.gap_s)
+            self.place.keep_agents()
             self._strike(planned)
 
     def mend_all(self) -> None:
-        for kind in list(self._under_way):
+        for kind in list(self._cures):
             self._mend(kind)
 
     def _strike(self, planned: Planned) -> None:
@@ -67,23 +90,12 @@ class Drill:
             return
         self.struck[planned.kind] += 1
         if struck.mend is not None:
-            self._under_way[planned.kind] = (time.monotonic() + struck.lasts_s, struck.mend)
+            self._cures[planned.kind] = Cure(self.place, struck, struck.mend)
+            self._cures[planned.kind].start()
 
     def _mend(self, kind: str) -> None:
-        if kind in self._under_way:
-            self._under_way.pop(kind)[1]()
-
-    def _wait(self, until_s: float) -> None:
-        """Mend what is due and keep the agents running, until then."""
-        while True:
-            now = time.monotonic()
-            for kind, (due, _) in list(self._under_way.items()):
-                if now >= due:
-                    self._mend(kind)
-            self.place.keep_agents()
-            if time.monotonic() >= until_s:
-                return
-            time.sleep(max(0.0, min(0.05, until_s - time.monotonic())))
+        if kind in self._cures:
+            self._cures.pop(kind).now()
 
     def _tell(self, planned: Planned, struck: Struck | None) -> None:
         at = time.monotonic() - self.place.began
@@ -99,6 +111,7 @@ def possible(place: Place) -> list[str]:
 def run(
     place: Place, *, seconds: float, seed: int, say: Callable[[str], None],
     kinds: Sequence[str] = (), most: int | None = None,
+    gap_s: tuple[float, float] = GAP_S,
 ) -> Result:  # fmt: skip
     """Strike for so long, or so often; then let everything end, and judge."""
     prepare(place)
@@ -110,7 +123,7 @@ def run(
     until(lambda: place.ask("select 1 from qwf.job_attempts limit 1"), "the first end of a job")
     drill = Drill(place, asking, say)
     began = time.monotonic()
-    drill.go(plan(seed, kinds or possible(place)), began + seconds, most)
+    drill.go(plan(seed, kinds or possible(place), gap_s), began + seconds, most)
     drill.mend_all()
     say(f"{time.monotonic() - place.began:8.1f} s  {'':>4}  the faults are over")
     _settle(place, asking)

@@ -1,0 +1,207 @@
+"""Faults of every kind against a small fleet, and an oracle that can tell that something did not
+hold. The long run is `make chaos`."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.chaos.faults import KINDS
+from support.chaos.oracle import CHECKS, Evidence, judge
+from support.chaos.place import DURABLE, place
+from support.chaos.plan import plan
+from support.chaos.report import lines
+from support.chaos.run import Result, possible, run
+from support.disks import small_disk
+from support.planted_bugs import BUGS, put_in
+
+PATIENCE_S = 120.0  # until the faults of a short run have struck
+GAP_S = (0.05, 0.3)
+
+
+def strike(
+    server: Any, dsn: str, home: Path, kinds: list[str], most: int | None = None
+) -> Result:  # fmt: skip
+    """A short run: each kind once, or so many faults."""
+    with (
+        small_disk(home / "out", "24m") as out_disk,
+        place(server, dsn, home, None, out_disk) as at,
+    ):
+        return run(
+            at, seconds=PATIENCE_S, seed=5, say=print, kinds=kinds or possible(at),
+            most=most or len(possible(at)), gap_s=GAP_S,
+        )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def result(
+    server: Any, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Result]:
+    """A run with each kind of fault that a server of the tests can stand."""
+    home = tmp_path_factory.mktemp("chaos")
+    with server.database(server.new_name(), template) as janitor:
+        yield strike(server, server.dsn(janitor.dbname), home, [])
+
+
+def test_everything_holds(result: Result) -> None:
+    assert {name: wrong for name, wrong in result.broken.items() if wrong} == {}
+    assert result.struck.total() >= len(KINDS) - 1
+    assert "held" in "\n".join(lines(result, Path("faults.log")))
+
+
+def test_the_oracle_notices_a_finish_that_does_not_check_its_token(
+    server: Any, dsn: str, tmp_path: Path
+) -> None:
+    put_in(dsn, *BUGS["the token is not checked"])
+    found = strike(server, dsn, tmp_path, ["late report"], most=6)
+    assert not found.held
+    assert found.broken["an output is what one body of the completed attempt returned"]
+    said = "\n".join(lines(found, tmp_path / "faults.log"))
+    assert "forged" in said
+    assert f"seed {found.seed}" in said
+
+
+def test_a_seed_gives_the_same_plan() -> None:
+    first, again, other = (
+        [(p.kind, p.gap_s, p.dice.random()) for p in itertools.islice(plan(seed, list(KINDS)), 200)]
+        for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+    assert {kind for kind, *_ in first[: len(KINDS) + 5]} == set(KINDS)
+
+
+# Each check, with evidence that one thing is changed in -------------------------------------------
+
+
+def job(evidence: Evidence, task: str = "work", **wanted: Any) -> dict[str, Any]:
+    """A completed job that nobody tried to cancel or retried."""
+    tried = evidence.tried("job")
+    return next(
+        row for row in evidence.jobs.values()
+        if row["task"] == task and row["status"] == "completed" and row["id"] not in tried
+        and not row["retries"] and all(row[name] == value for name, value in wanted.items())
+    )  # fmt: skip
+
+
+def body(evidence: Evidence, row: dict[str, Any]) -> dict[str, Any]:
+    """What the body that completed the job wrote down when it began."""
+    return next(one for one in evidence.begun() if one["mark"] == row["output"]["mark"])
+
+
+def lose_a_job(evidence: Evidence) -> None:
+    del evidence.jobs[next(o["id"] for o in evidence.acknowledged if o["kind"] == "job")]
+
+
+def answer_a_key_twice(evidence: Evidence) -> None:
+    one = next(one for one in evidence.acknowledged if one["key"] is not None)
+    evidence.acknowledged.append({**one, "id": one["id"] + 1_000_000})
+
+
+def fail_a_job(evidence: Evidence) -> None:
+    job(evidence)["status"] = "failed"
+
+
+def swap_an_output(evidence: Evidence) -> None:
+    job(evidence)["output"] = {"mark": "somebody else's"}
+
+
+def complete_twice(evidence: Evidence) -> None:
+    row = job(evidence)
+    evidence.attempts.append({"job_id": row["id"], "attempt": 99, "outcome": "completed"})
+
+
+def forget_an_attempt(evidence: Evidence) -> None:
+    one = body(evidence, job(evidence))
+    evidence.crashes.clear()
+    evidence.attempts.remove(evidence.by_claim()[one["job"], one["attempt"]])
+
+
+def begin_while_it_runs(evidence: Evidence) -> None:
+    one = body(evidence, job(evidence))
+    evidence.crashes.clear()
+    later = {**one, "attempt": one["attempt"] + 1, "mark": "another", "at": one["at"] + 0.001}
+    evidence.bodies.append(later)
+
+
+def lose_once_more(evidence: Evidence) -> None:
+    job(evidence)["losses"] += 1
+
+
+def run_three_of_a_limit(evidence: Evidence) -> None:
+    now = time.monotonic()
+    for number in range(3):
+        row = {**job(evidence), "id": -number - 1, "limit_by": "narrow"}
+        row["output"] = {"mark": f"limited {number}"}
+        evidence.jobs[row["id"]] = row
+        for what, at in (("begins", now), ("ends", now + 1)):
+            one = {"job": row["id"], "mark": f"limited {number}", "what": what, "at": at}
+            evidence.bodies.append(one)
+
+
+def read_too_early(evidence: Evidence) -> None:
+    one = next(one for one in evidence.begun() if one["read"])
+    evidence.ended()[one["read"][0]]["at"] = one["at"] + 1
+
+
+def drop_an_answer(evidence: Evidence) -> None:
+    row = next(r for r in evidence.jobs.values() if r["asked"] and r["status"] == "completed")
+    row["output"] = {"side": "neither"}
+
+
+def complete_what_was_cancelled(evidence: Evidence) -> None:
+    one = {"what": "done", "kind": "job", "id": job(evidence)["id"], "answer": "cancelled"}
+    evidence.cancels.append(one)
+
+
+def remove_a_file(evidence: Evidence) -> None:
+    job(evidence, "write")["output"]["file"] = "/nowhere"
+
+
+def fire_unseen(evidence: Evidence) -> None:
+    evidence.schedules[0]["fired"] += 1
+
+
+def leave_a_process(evidence: Evidence) -> None:
+    evidence.wrong.append("processes are left: {1: 'init'}")
+
+
+CHANGED: dict[str, Callable[[Evidence], None]] = {
+    "every acknowledged job and run is there": lose_a_job,
+    "a key is one job, and everybody who gave it got its id": answer_a_key_twice,
+    "everything completed, or was cancelled by request": fail_a_job,
+    "an output is what one body of the completed attempt returned": swap_an_output,
+    "a job completed once": complete_twice,
+    "a body is a recorded attempt, unless a crash lost its claim": forget_an_attempt,
+    "bodies of a job overlap only after its lease lapsed": begin_while_it_runs,
+    "losses and failures are those of the attempts": lose_once_more,
+    "a limit holds": run_three_of_a_limit,
+    "a node reads only what has ended": read_too_early,
+    "an acknowledged answer stays": drop_an_answer,
+    "an acknowledged cancel stays": complete_what_was_cancelled,
+    "the files of completed jobs are there": remove_a_file,
+    "a schedule counts what it enqueued": fire_unseen,
+    "invariants held, agents lived, no late report was taken": leave_a_process,
+}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_oracle_notices(result: Result, check: str) -> None:
+    evidence = copy.deepcopy(result.evidence)
+    CHANGED[check](evidence)
+    assert judge(evidence)[check] != []
+
+
+def test_the_oracle_notices_a_durable_claim_that_was_forgotten(result: Result) -> None:
+    evidence = copy.deepcopy(result.evidence)
+    one = next(one for one in evidence.begun() if one["box"] == DURABLE)
+    evidence.crashes.append((one["at"], one["at"] + 1))
+    evidence.bodies.append({**one, "at": one["at"] + 2, "box": "box-a", "mark": "another"})
+    check = "a body is a recorded attempt, unless a crash lost its claim"
+    assert any("durable" in wrong for wrong in judge(evidence)[check])
