@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help demo up down deploy revert verify test gpu-check engine bench bench-peers bench-workflows docs pictures film rework \
+.PHONY: help demo up down deploy revert verify test chaos gpu-check engine bench bench-peers bench-workflows docs pictures film rework \
   sandbox sandbox-build site sqitch-scripts lint clean
 
 help: ## Print this list
@@ -40,6 +40,10 @@ revert: $(VENV)/.run ## Remove everything from the database (asks first)
 test: lint $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select tests
 	@$(BIN)/python tests/support/get_pgtap.py
 	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+chaos: $(VENV)/.test ## Strike a fleet of its own with faults of every kind: SECONDS=60 SEED=1
+	@PYTHONPATH=python:tests $(BIN)/python -m support.chaos --seconds $(or $(SECONDS),60) \
+	  --seed $(or $(SEED),1) $(ARGS)
 
 gpu-check: $(VENV)/.test ## Test the agent on a real NVIDIA card; skips without one
 	@$(BIN)/python -m pytest -s tests/gpu $(ARGS)

@@ -68,16 +68,22 @@ class Proxy:
                     ).start()
 
     def _pump(self, pair: _Pair, source: socket.socket, sink: socket.socket) -> None:
-        with contextlib.suppress(OSError):
+        """Forward until this direction ends. An end, or an error, of one side is passed on to the
+        other unless the pair is stopped: then nobody is told."""
+        try:
             while data := source.recv(65536):
                 if pair.silent.is_set():
-                    pair.closed.wait()  # with both ends open
-                    return
+                    break
                 time.sleep(self.delay_s)
                 sink.sendall(data)
-            if pair.silent.is_set():  # who is behind it does not see that this end has closed
-                pair.closed.wait()
+        except OSError:
+            if not pair.silent.is_set():
+                pair.close()
                 return
+        if pair.silent.is_set():
+            pair.closed.wait()  # with both ends open
+            return
+        with contextlib.suppress(OSError):
             sink.shutdown(socket.SHUT_WR)
         pair.half_done()
 

@@ -19,6 +19,7 @@ from support.chaos.plan import plan
 from support.chaos.report import lines
 from support.chaos.run import run
 from support.disks import small_disk
+from support.planted_bugs import BUGS, put_in
 from support.servers import own_server
 
 DATA_DISK, OUT_DISK = "1g", "24m"
@@ -40,6 +41,8 @@ def main() -> int:
         def say(line: str) -> None:
             written.write(f"{line}\n")
 
+        if given.bug:
+            put_in(found.dsn, *BUGS[given.bug])
         if found.data_disk is None:
             say("not root: outputs get a limit of size instead of a full disk, the server neither")
         result = run(found, seconds=given.seconds, seed=given.seed, say=say, kinds=given.only)
@@ -74,6 +77,7 @@ def _arguments() -> argparse.Namespace:
     add("--seed", type=int, default=1, help="of the plan; the same seed gives the same plan")
     add("--only", action="append", choices=list(KINDS), help="only this kind of fault; repeatable")
     add("--plan", type=int, metavar="N", help="print the first N faults of the plan and stop")
+    add("--bug", choices=list(BUGS), help="put this bug into the engine first, to see it found")
     add("--keep", action="store_true", help="keep notes and logs also if everything held")
     return parser.parse_args()
 

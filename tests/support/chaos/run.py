@@ -129,8 +129,12 @@ def run(
     _settle(place, asking)
     seconds = time.monotonic() - began
     place.over.set()
+    for client in asking:
+        client.proxy.cut()
     for thread in (*asking, observer):
         thread.join(PATIENCE_S)
+        if thread.is_alive():
+            place.wrong.append(f"{thread.name} is stuck")
     place.stop_agents()
     evidence = collect(place, observer.looks)
     return Result(seed, seconds, drill.struck, judge(evidence), evidence)
