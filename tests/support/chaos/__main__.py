@@ -75,9 +75,20 @@ def _arguments() -> argparse.Namespace:
     add = parser.add_argument
     add("--seconds", type=float, default=60.0, help="how long faults strike")
     add("--seed", type=int, default=1, help="of the plan; the same seed gives the same plan")
-    add("--only", action="append", choices=list(KINDS), help="only this kind of fault; repeatable")
+    add(
+        "--only",
+        action="append",
+        metavar="KIND",
+        choices=list(KINDS),
+        help="only this kind of fault; repeatable",
+    )
     add("--plan", type=int, metavar="N", help="print the first N faults of the plan and stop")
-    add("--bug", choices=list(BUGS), help="put this bug into the engine first, to see it found")
+    add(
+        "--bug",
+        metavar="BUG",
+        choices=list(BUGS),
+        help="put this bug into the engine first, to see it found",
+    )
     add("--keep", action="store_true", help="keep notes and logs also if everything held")
     return parser.parse_args()
 
