@@ -46,7 +46,7 @@ WORKFLOW = {
          "inputs": {"mark": {"$from": "parts.mark"}}}],
 }  # fmt: skip
 SETTINGS = {
-    "lease": "3 s", "heartbeat": "1 s", "poll": "0.5 s", "tick": "0.5 s", "timeout": "12 s",
+    "lease": "3 s", "heartbeat": "1 s", "poll": "0.5 s", "tick": "0.5 s", "timeout": "8 s",
     "cancel_grace": "1 s", "stop_grace": "4 s", "worker_stale": "5 s", "avoid_host": "1 s",
     "max_losses": 1000, "transient_backoff": [0.2, 0.5], "error_backoff": [0.2, 0.5],
 }  # fmt: skip
@@ -157,9 +157,10 @@ class Producer(Client):
             return ENQUEUE_RUN, {"key": f"r-{self._number}"}
         task = dice.choice(["work"] * 5 + ["doubtful"] * 2 + ["write"])
         task = FIRST_TASKS.get(self._number, task)
-        seconds = dice.uniform(1, 4) if dice.random() < 0.3 else dice.uniform(0.01, 0.4)
-        args = {"kilobytes": dice.choice([1, 64])} if task == "write" else {"seconds": seconds}
         limited = task == "work" and dice.random() < 0.3
+        is_long = not limited and dice.random() < 0.3
+        seconds = dice.uniform(1, 4) if is_long else dice.uniform(0.01, 0.4)
+        args = {"kilobytes": dice.choice([1, 64])} if task == "write" else {"seconds": seconds}
         label = key or f"{self.name}-{self._number}"
         return ENQUEUE, {
             "task": task, "args": json.dumps(args), "key": key, "label": label,
