@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg import sql
 
 from qwf_agent import migrate
 from qwf_agent.versions import compatible_part
@@ -138,6 +139,23 @@ def test_a_database_that_is_not_there_is_69(tmp_path: Path) -> None:
     code, said = run_agent(tmp_path, "--app", "bodies", "--wait", "0.5", QWF_DSN=NOWHERE)
     assert code == 69
     assert "no database" in said
+
+
+def test_a_server_that_takes_no_writes_is_waited_for(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    """As during a failover; its address may lead to a standby for a while."""
+    name = base.one("select current_database()")
+    only_reads = sql.SQL("alter database {} {} default_transaction_read_only")
+    base.conn.execute("set default_transaction_read_only = off")
+    base.conn.execute(only_reads.format(sql.Identifier(name), sql.SQL("set")) + sql.SQL(" = on"))
+    code, said = run_agent(tmp_path, "--app", "bodies", "--wait", "0.5", QWF_DSN=base.dsn)
+    assert code == 69
+    assert "target_session_attrs=read-write" in said
+    start("--app", "bodies", log=tmp_path / "log")
+    until(lambda: "takes no writes" in (tmp_path / "log").read_text(), "the first try")
+    base.conn.execute(only_reads.format(sql.Identifier(name), sql.SQL("reset")))
+    base.ended(base.enqueue("noop"))
 
 
 def test_a_database_without_the_schema_is_78(tmp_path: Path, empty_dsn: str) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -22,7 +23,7 @@ from qwf_agent.cli.doctor import standbys
 from qwf_agent.cli.top.app import Top
 from qwf_agent.cli.top.fleet import Fleet
 from support import screens
-from support.harness import until
+from support.harness import run_agent, until
 from support.servers import own_server
 from support.standby import standby_of, until_replayed
 from support.welcome import Cli
@@ -64,6 +65,12 @@ def pair(servers: Pair, monkeypatch: pytest.MonkeyPatch) -> Pair:
     monkeypatch.setenv("QWF_READ_DSN", servers.standby)
     monkeypatch.setattr(standby, "WAIT_S", 60.0)  # a slow machine replays slowly
     return servers
+
+
+def test_an_agent_waits_for_the_primary(pair: Pair, tmp_path: Path) -> None:
+    code, said = run_agent(tmp_path, "--app", "bodies", "--wait", "0.5", QWF_DSN=pair.standby)
+    assert code == 69
+    assert "takes no writes" in said
 
 
 @pytest.fixture

@@ -78,6 +78,8 @@ DURABLE = (
     b"set local datestyle = iso; "
 )
 SOFT = DURABLE + b"set local synchronous_commit = off; "
+# What a server reports when a session begins, as it does the encoding.
+READ_ONLY = (b"in_hot_standby", b"default_transaction_read_only")
 CONNECT_S = 10.0  # longest wait for a connection
 RETRY_S = (0.1, 5.0)  # first and longest wait between two tries; it doubles each time
 KEEPALIVE: dict[str, int] = {
@@ -267,6 +269,7 @@ class Link:
         if state == pq.PollingStatus.FAILED:
             raise psycopg.OperationalError(_message(conn))
         if state == pq.PollingStatus.OK:
+            _refuse_read_only(conn)
             self._greet(conn)
         else:
             reading = state == pq.PollingStatus.READING
@@ -436,6 +439,16 @@ def _notice(result: PGresult) -> None:
 def _fail(call: Call, failure: Failure) -> Call:
     call.failure, call.done = failure, True
     return call
+
+
+def _refuse_read_only(conn: PGconn) -> None:
+    """Raise psycopg.OperationalError for a server that takes no writes, as it says when a session
+    begins: during a failover the next try may reach the primary. A pooler may not say it."""
+    if any(conn.parameter_status(name) == b"on" for name in READ_ONLY):
+        raise psycopg.OperationalError(
+            "this server takes no writes, as a standby does: use the address of the primary, or one"
+            " that names all servers and has target_session_attrs=read-write"
+        )
 
 
 def _message(conn: PGconn) -> str:

@@ -126,6 +126,10 @@ class Opening:
                 self.trouble = f"no qwf schema, run qwf migrate deploy: {call.failure}"
                 self._at = time.monotonic() + ASK_AGAIN_S
                 yield
+            elif call.failure.sqlstate == db.READ_ONLY:  # behind a pooler: see Link
+                self.code, self.trouble = NO_DATABASE, f"no database: {call.failure}"
+                self._at = time.monotonic() + ASK_AGAIN_S
+                yield
             elif not call.failure.lost:
                 needed = "; this login needs the role qwf_worker"
                 raise NotServed(
