@@ -9,7 +9,8 @@ import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
 
 import psycopg
 import pytest
@@ -18,9 +19,13 @@ from psycopg.rows import dict_row
 from qwf_agent import embedded, migrate
 from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.control import shared_policy
+from qwf_agent.agent.loop import Agent as Loop
 from qwf_agent.agent.opening import NotServed
 from qwf_agent.agent.options import Address, Options
+from qwf_agent.agent.pool import Room
+from qwf_agent.agent.serving import Serving
 from qwf_agent.migrate import Cell
+from qwf_agent.servers.fleet import Orders
 from support.harness import (
     PACKAGE,
     USER,
@@ -147,13 +152,29 @@ def test_two_full_cells_share_one_slot(pair: Pair) -> None:
     assert 100 < first.count(pair.north) < 300
 
 
+def test_a_claim_that_waits_long_keeps_room_from_its_own_cell_only() -> None:
+    """The server of the other cell may hang."""
+
+    def worker(links: str, claimed_at: float) -> Any:
+        return SimpleNamespace(links=links, asked=Room(3, 1), claimed_at=claimed_at)
+
+    slow, quick, other = worker("a", 0.0), worker("b", 9.5), worker("b", 9.5)
+    agent = cast("Any", SimpleNamespace(workers=[slow, quick, other], now=10.0))
+    assert Loop.asked_by_others(agent, other) == Room(3, 1)
+    slow.links = "b"
+    assert Loop.asked_by_others(agent, other) == Room(6, 2)
+
+
 def test_each_cell_has_the_box_as_its_own(pair: Pair) -> None:
+    for base in (pair.north, pair.south):
+        base.conn.execute("update qwf.settings set metrics = '0.2 s'")
     pair.agent("--queue", "cpu", "--queue", "default", "--slots", "3")
     for base in (pair.north, pair.south):
         query = "select queue from qwf.workers where host = 'box' and stopped_at is null"
         assert sorted(row["queue"] for row in base.conn.execute(query)) == ["cpu", "default"]
         eventually(base, "select bool_and((stats ->> 'slots')::int = 3) from qwf.workers")
         eventually(base, "select last_value > 0 from qwf.last_tick")
+        eventually(base, "select count(*) > 0 from qwf.host_metrics where host = 'box'")
 
 
 # A cell that is down ------------------------------------------------------------------------------
@@ -315,6 +336,14 @@ def test_no_two_cells_of_an_agent_may_have_the_same_ids(tmp_path: Path) -> None:
     cells._accept(c, 2, 4)  # after another try
 
 
+def test_the_first_cell_that_is_open_says_what_they_share(tmp_path: Path) -> None:
+    addresses = tuple(Address(name, f"host={name}") for name in "ab")
+    cells = Cells(Options(addresses, ("cpu",), "box", tmp_path), None, dict)  # type: ignore[arg-type]
+    for cell in reversed(list(cells)):
+        cell.opening.workers.append(cast("Any", SimpleNamespace(settings=cell.name)))
+        assert cells.settings == cell.name
+
+
 # Orders -------------------------------------------------------------------------------------------
 
 
@@ -350,6 +379,23 @@ def test_what_cells_share_is_treated_as_the_gentlest_wants(
             self.policy = policy
 
     assert shared_policy(map(Policy, policies)) == gentlest  # type: ignore[arg-type]
+
+
+def test_what_was_last_set_for_the_servers_counts() -> None:
+    class Worker:
+        def __init__(self) -> None:
+            self.control = SimpleNamespace(servers=Orders())
+
+    applied: list[Orders] = []
+    fleet = SimpleNamespace(apply=applied.append)
+    serving = cast("Any", SimpleNamespace(fleet=fleet, _orders_applied={}))
+    workers: Any = [Worker(), Worker()]
+    first, second = Orders("one"), Orders("two")
+    for worker, order in ((0, first), (1, second), (0, Orders())):
+        workers[worker].control.servers = order
+        for _ in "once", "and not again":
+            Serving._apply_orders(serving, workers)
+    assert applied == [first, second, Orders()]
 
 
 def test_crashes_in_one_cell_do_not_switch_the_other_off(pair: Pair) -> None:

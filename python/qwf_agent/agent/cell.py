@@ -128,10 +128,11 @@ class Cell:
             own.append(self.ticker.next_at())
         return min(*links, *own, *(worker.next_at() for worker in self.workers))
 
-    def leave(self) -> list[Call]:
+    def leave(self) -> list[tuple[Worker, Call]]:
         """End what is not needed to deregister; returns the calls that end the registrations."""
         self.failures.close()
         self.links.soft.close()
         self.links.listener.close()
         self.host_report.close()
-        return [self.links.durable.send(db.deregister_worker(worker.id)) for worker in self.workers]
+        durable = self.links.durable
+        return [(one, durable.send(db.deregister_worker(one.id))) for one in self.workers]

@@ -53,15 +53,16 @@ class Cells:
         seem to be down. With --until-empty, all have to be open. Raises StartAborted."""
         if self.open:
             self._first_at = min(self._first_at, now)
-        settled = now >= self._first_at + CONNECT_S or not any(
-            not (cell.is_open or cell.opening.refusal or cell.opening.trouble) for cell in self
+        settled = now >= min(self._first_at + CONNECT_S, give_up_at) or all(
+            cell.is_open or cell.opening.refusal or cell.opening.trouble for cell in self
         )
         missing = [cell for cell in self if not cell.is_open]
         if not missing or (self.open and settled and not self._needs_all):
             self._begun = True
             for cell in missing:
                 if not cell.opening.refusal:
-                    log.warning("not serving %s yet: %s", cell.name, cell.opening.trouble)
+                    why = cell.opening.trouble or "no answer"
+                    log.warning("not serving %s yet: %s", cell.name, why)
             return True
         if now >= give_up_at:
             codes = [cell.opening.code for cell in missing]

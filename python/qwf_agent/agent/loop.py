@@ -566,11 +566,11 @@ class Agent:
         for slot in self.slots:
             slot.kill()
         calls = [call for cell in self.cells for call in cell.leave()]
-        while not all(call.done for call in calls) and time.monotonic() < give_up_at:
+        while not all(call.done for _, call in calls) and time.monotonic() < give_up_at:
             self.wait(self.now + BUSY_WAIT_S)
-        for call in calls:
+        for worker, call in calls:
             if call.failure is not None or not call.done:
-                log.warning("cannot deregister: %s", call.failure or "no answer")
+                log.warning("cannot deregister %s: %s", worker.name, call.failure or "no answer")
         self.serving.close()
         self.telemetry.close()
         self.guardian.close()
