@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from qwf_agent.web import database
+from qwf_agent.web import connections
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -214,7 +214,7 @@ def _set_cookie(request: Request, response: Response, name: str, value: str) -> 
 
 async def person_of(dsn: str, read_only: bool = False) -> Person:
     """The person that a login of the database is. Raises psycopg.Error, StrangerError."""
-    async with await database.connect(dsn) as conn:
+    async with await connections.connect(dsn) as conn:
         name = await _login(conn)
         rights = await _rights(conn, name, (name,))
     may: dict[str, str | None] = {} if read_only else dict.fromkeys(rights)
@@ -228,7 +228,7 @@ async def person_at(dsn: str, level: str, actor: str, read_only: bool = False) -
     them. Raises psycopg.Error, StrangerError.
     """
     roles = LEVELS[level]
-    async with await database.connect(dsn) as conn:
+    async with await connections.connect(dsn) as conn:
         name = await _login(conn)
         lacking = [r["role"] for r in await _all(conn, LACKING, roles)]
         if lacking:
@@ -240,13 +240,13 @@ async def person_at(dsn: str, level: str, actor: str, read_only: bool = False) -
         return Person(name, {} if read_only else rights, dsn, actor)
 
 
-async def _login(conn: database.Connection) -> str:
+async def _login(conn: connections.Connection) -> str:
     cursor = await conn.execute("select current_user::text as name")
     return str((await cursor.fetchall())[0]["name"])
 
 
 async def _rights(
-    conn: database.Connection, name: str, roles: Sequence[str]
+    conn: connections.Connection, name: str, roles: Sequence[str]
 ) -> dict[str, str | None]:
     try:
         rights = await _all(conn, RIGHTS, roles)
@@ -261,8 +261,8 @@ async def _rights(
 
 
 async def _all(
-    conn: database.Connection, query: LiteralString, roles: Sequence[str]
-) -> database.Rows:
+    conn: connections.Connection, query: LiteralString, roles: Sequence[str]
+) -> connections.Rows:
     return await (await conn.execute(query, {"roles": list(roles)})).fetchall()
 
 

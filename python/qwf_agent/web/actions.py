@@ -10,7 +10,7 @@ import psycopg
 from psycopg import sql
 from starlette.datastructures import FormData
 
-from qwf_agent.web import database
+from qwf_agent.web import connections, database
 from qwf_agent.web.access import Person
 from qwf_agent.web.page import Outcome
 
@@ -180,16 +180,16 @@ async def outcome(action: str, form: FormData, person: Person) -> Outcome:
     return Outcome(told(action, form, rows), value=value)
 
 
-async def perform(action: str, form: FormData, person: Person) -> database.Rows:
+async def perform(action: str, form: FormData, person: Person) -> connections.Rows:
     """Do it as this person; returns the rows. Raises psycopg.Error, UnknownFieldError."""
     statement = sql.SQL("{};{}").format(_as(person, action), call(action, form, person))
-    async with await database.connect(person.dsn) as conn:
+    async with await connections.connect(person.dsn) as conn:
         cursor = await conn.execute(statement)
         cursor.nextset()
         return await cursor.fetchall()
 
 
-def told(action: str, form: FormData, rows: database.Rows) -> str:
+def told(action: str, form: FormData, rows: connections.Rows) -> str:
     """What the page says when it is done."""
     values = [next(iter(row.values())) for row in rows]
     said = {name.removeprefix(f"{action}."): str(value) for name, value in form.items()}
@@ -198,7 +198,7 @@ def told(action: str, form: FormData, rows: database.Rows) -> str:
     return ACTIONS[action].done.format_map(said) + _refusals(rows)
 
 
-def _refusals(rows: database.Rows) -> str:
+def _refusals(rows: connections.Rows) -> str:
     """Why some of a list were refused: the first three."""
     refused = [row for row in rows if row.get("verdict") == "refused"]
     whys = [f"{next(iter(row.values()))}: {row['message']}" for row in refused[:3]]

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from qwf_agent.cli.draw import words
-from qwf_agent.web.database import Rows, sequence
+from qwf_agent.web.connections import Rows
+from qwf_agent.web.database import sequence
 from qwf_agent.web.listen import number
 
 MIB = 2**20

@@ -51,6 +51,11 @@ CLEAR_TEXT = (
     help="Address for LISTEN, needed if --dsn leads through a transaction pooler.",
 )
 @click.option(
+    "--read-dsn",
+    metavar="URL",
+    help="Standby to read from. Default: QWF_READ_DSN, unless --dsn is given.",
+)
+@click.option(
     "--files",
     "folders",
     multiple=True,
@@ -90,11 +95,12 @@ def web(
     token = secrets.token_urlsafe(32)
     hosts = (*access.LOCAL_HOSTS, host, f"[{host}]", *options["names"])
     options["link_secret"] = _link_secret()
-    cells = _cells(dsn, cell)
-    page = (
-        _page_of_cells(cells, token, host, hosts, options) if cells else
-        _page(_checked(dsn, cell), token, host, hosts, options)
-    )  # fmt: skip
+    if cells := _cells(dsn, cell):
+        page = _page_of_cells(cells, token, host, hosts, options)
+    else:
+        where = _checked(dsn, cell)
+        options["read_dsn"] = _read_dsn(options["read_dsn"], where if cell else dsn, where)
+        page = _page(where, token, host, hosts, options)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     listening = _listen(uvicorn, host, port)
     scheme = "https" if options["tls_cert"] else "http"
@@ -156,7 +162,7 @@ def _page(
     roots = [_root(folder) for folder in options["folders"]]
     return app.build(
         dsn, who, hosts, options["trust_proxy"], listen_dsn, roots, options["link_secret"],
-        _sandbox(options["sandbox"]), cell,
+        _sandbox(options["sandbox"]), cell, options["read_dsn"],
     )  # fmt: skip
 
 
@@ -168,10 +174,20 @@ def _page_of_cells(
 
     if options["listen_dsn"]:
         raise click.UsageError("--listen-dsn is for one database: name it by --dsn or --cell")
+    if options["read_dsn"]:
+        raise click.UsageError("--read-dsn is for one database: name it by --dsn")
     inner = {**options, "trust_proxy": False}  # the outer one has believed it already
     pages = {name: _page(dsn, token, host, hosts, inner, name) for name, dsn in cells.items()}
     by_token = not (options["sign_in"] or options["trust_header"])
     return all_cells.join(pages, hosts, options["trust_proxy"], token if by_token else None)
+
+
+def _read_dsn(given: str | None, dsn: str | None, where: str) -> str | None:
+    """The standby that the page reads from, if one is named. Raises ConfigError."""
+    if given is not None:
+        return config.read_dsn(given, "--read-dsn")
+    found = where if dsn is not None else config.find_dsn_to_read()
+    return None if found == where else found
 
 
 def _root(text: str) -> Root:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg_pool import PoolTimeout
 
-from qwf_agent.web.database import Database, Rows
+from qwf_agent.web.connections import Rows
+from qwf_agent.web.database import Database
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString

@@ -9,7 +9,8 @@ from statistics import median
 from typing import Any
 
 from qwf_agent.web.boxes import percent
-from qwf_agent.web.database import Look, Rows, sequence
+from qwf_agent.web.connections import Rows
+from qwf_agent.web.database import Look, sequence
 from qwf_agent.web.listen import number
 
 GIB = 1024  # MiB

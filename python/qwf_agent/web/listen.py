@@ -8,16 +8,21 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import sql
 from psycopg_pool import PoolTimeout
 
-from qwf_agent.web.database import APPLICATION, CONNECT_S, Database, sequence
+from qwf_agent.web.connections import APPLICATION, CONNECT_S
+from qwf_agent.web.database import Database, sequence
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
 
 log = logging.getLogger("qwf_agent.web")
 METRICS, CONTROL, EVENTS = "hw_metrics", "worker_control", "qwf_events"
+ECHO: LiteralString = "select pg_notify(%(channel)s, 'echo')"
 ECHO_S = (5.0, 30.0)  # how long an echo may take on a new session; how often one is sent
 AGAIN_S = (1.0, 60.0)  # the first and the longest pause before the next session
 MOST_CARDS = 64
@@ -80,9 +85,8 @@ class Listener:
 
     async def _hear_for(self, conn: psycopg.AsyncConnection[Any], length_s: float) -> bool:
         """Hear for a while; whether the echo of its start came back."""
-        await self._database.rows(
-            "select pg_notify(%(channel)s, 'echo')", {"channel": self._echo}, fresh_s=0.0
-        )
+        echo = {"channel": self._echo}
+        await self._database.rows(ECHO, echo, fresh_s=0.0, primary=True)
         echoed = False
         async for note in conn.notifies(timeout=length_s):
             if note.channel == self._echo:

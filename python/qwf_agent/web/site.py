@@ -145,6 +145,7 @@ class Site:
         """The answer with a page, from what was read for it."""
         leaves = self.access.signs_out
         (badges,), _ = await self.database.rows(BADGES, {})
+        found = {**found, "too_old": await self.database.warning()}
         html = render.page(template, request, session, look, found, page, leaves, badges)
         times = ", ".join(f"sql;dur={s.took_s * 1000:.1f}" for s in look.statements[:20])
         response = _tagged(request, html, status, times)
@@ -206,7 +207,7 @@ class Site:
     async def ready(self, request: Request) -> Response:
         """Whether the database answers and has the schema: for a load balancer."""
         try:
-            await self.database.rows("select qwf.version()", {})
+            await self.database.rows("select qwf.version()", {}, primary=True)
         except (psycopg.Error, PoolTimeout) as error:
             log.warning("not ready: %s", error)
             return PlainTextResponse("the database does not answer, or has no qwf\n", 503)

@@ -13,7 +13,8 @@ import psycopg
 from psycopg_pool import PoolTimeout
 
 from qwf_agent.cli.top.fleet import FAILED, QUESTIONS, RUNNING
-from qwf_agent.web.database import Database, Rows
+from qwf_agent.web.connections import Rows
+from qwf_agent.web.database import Database
 from qwf_agent.web.listen import CONTROL, EVENTS, METRICS, Listener, sample
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ class Snapshot:
     async def _hear(self, channel: str, payload: str) -> None:
         """Pass a sample on; read soon after any other notification."""
         if channel in (CONTROL, EVENTS):
+            self._database.heard()
             self.hurry()
         elif channel == METRICS and (heard := sample(payload)) is not None:
             host, text = heard

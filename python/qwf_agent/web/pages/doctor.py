@@ -113,6 +113,7 @@ def known(dsn: str) -> int | None:
 
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The findings, and the facts that explain them."""
+    look.primary = True
     results, age_s = await _CHECKS.results(look.database.dsn)
     return {
         "results": results,

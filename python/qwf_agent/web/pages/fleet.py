@@ -10,7 +10,8 @@ from starlette.requests import Request
 from qwf_agent.cli.draw import words
 from qwf_agent.web import snapshot
 from qwf_agent.web.boxes import Box, boxes, dots
-from qwf_agent.web.database import Look, Rows
+from qwf_agent.web.connections import Rows
+from qwf_agent.web.database import Look
 from qwf_agent.web.page import Page
 
 TICK = """

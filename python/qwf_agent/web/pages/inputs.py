@@ -8,7 +8,8 @@ from typing import Any
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from qwf_agent.web.database import Look, Rows
+from qwf_agent.web.connections import Rows
+from qwf_agent.web.database import Look
 from qwf_agent.web.page import Page
 from qwf_agent.web.pages.jobs import MOST_JOB
 

@@ -11,7 +11,8 @@ from qwf_agent.cli.draw import words
 from qwf_agent.cli.top import fleet as fleet_of_top
 from qwf_agent.web import render, snapshot
 from qwf_agent.web.boxes import boxes, dots, trend
-from qwf_agent.web.database import Look, Rows
+from qwf_agent.web.connections import Rows
+from qwf_agent.web.database import Look
 from qwf_agent.web.page import Data, Page
 from qwf_agent.web.pages import doctor, fleet
 

@@ -12,7 +12,8 @@ from starlette.requests import Request
 
 from qwf_agent.cli.draw import words
 from qwf_agent.web import graph, render
-from qwf_agent.web.database import Look, Rows
+from qwf_agent.web.connections import Rows
+from qwf_agent.web.database import Look
 from qwf_agent.web.page import Data, NotFoundError, Page
 from qwf_agent.web.pages.run_tabs import NODES_A_PAGE, SHOWN, STATES, TABS
 from qwf_agent.web.pages.runs import as_id

@@ -9,7 +9,8 @@ from typing import Any
 from starlette.requests import Request
 
 from qwf_agent.web import files, render, timeline
-from qwf_agent.web.database import Look, Rows
+from qwf_agent.web.connections import Rows
+from qwf_agent.web.database import Look
 from qwf_agent.web.differences import differences
 from qwf_agent.web.pages.runs import as_id
 

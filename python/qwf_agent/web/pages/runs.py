@@ -12,7 +12,8 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
-from qwf_agent.web.database import Look, Rows
+from qwf_agent.web.connections import Rows
+from qwf_agent.web.database import Look
 from qwf_agent.web.page import NotFoundError, Page
 
 MOST_ID = 2**63 - 1
