@@ -10,6 +10,7 @@ from bench.scenarios.memory import memory
 from bench.scenarios.pack import pack
 from bench.scenarios.plain import plain
 from bench.scenarios.recovery import recovery
+from bench.scenarios.retention import retention
 from bench.scenarios.scale import scale
 from bench.scenarios.serve import serve
 from bench.scenarios.snapshot import snapshot
@@ -18,5 +19,5 @@ from bench.scenarios.web import web
 
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
-    web, pack, serve, plain, horizon,
+    web, pack, serve, plain, horizon, retention,
 )  # fmt: skip
