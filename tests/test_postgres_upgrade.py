@@ -4,9 +4,10 @@ docs/operations.md, with an agent that was at work before and goes on after."""
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +21,32 @@ from support.every_state import contents, fill
 from support.harness import Agent, Database, StartAgent, agents, until
 from support.servers import DEBIAN
 from support.thorough import THOROUGH
-from support.two_servers import DATABASE, SETTINGS, Servers, block, two_servers
+from support.two_servers import DATABASE, SETTINGS, Servers, block, deployed_data, two_servers
 
 pytestmark = pytest.mark.skipif(
     bool(os.environ.get("QWF_TEST_DSN")), reason="these tests start and stop servers of their own"
 )
 TASKS = ("--app", "bodies", "--queue", "default")
 CELL = migrate.Cell(3, 16)
-needs_15 = pytest.mark.skipif(not (DEBIAN / "15").is_dir(), reason="Postgres 15 is not installed")
+OLDEST = 15 if (DEBIAN / "15").is_dir() else 16  # 16 and 18 are in the wheel
+STEPS = {(OLDEST, 18), (16, 18), (OLDEST, 16)} - {(16, 16)} if THOROUGH else {(OLDEST, 18)}
 thorough = pytest.mark.skipif(not THOROUGH, reason="QWF_TEST_ALL=1 runs it")
-FROM_15_TO_18 = pytest.param((15, 18), id="15 to 18", marks=needs_15)
-OTHER_WAYS = [
-    pytest.param((15, 16), id="15 to 16", marks=[needs_15, thorough]),
-    pytest.param((16, 18), id="16 to 18", marks=thorough),
-]
+each_step = pytest.mark.parametrize(
+    "servers", sorted(STEPS), indirect=True, ids=lambda step: f"{step[0]} to {step[1]}"
+)
+
+
+@pytest.fixture(scope="module")
+def data() -> Iterator[Callable[[int], Path]]:
+    """Returns a data directory of a version with the engine in it; each is made once."""
+    with contextlib.ExitStack() as stack:
+        yield functools.cache(lambda version: stack.enter_context(deployed_data(version, CELL)))
 
 
 @pytest.fixture
-def servers(request: pytest.FixtureRequest) -> Iterator[Servers]:
-    with two_servers(*request.param) as made:
-        migrate.deploy(made.dsn, cell=CELL)
+def servers(data: Callable[[int], Path], request: pytest.FixtureRequest) -> Iterator[Servers]:
+    old, new = request.param
+    with two_servers(data(old), old, new) as made:
         yield made
 
 
@@ -126,7 +133,7 @@ def work(servers: Servers, agent: Agent, tmp_path: Path) -> Work:
     return Work(servers, tmp_path / "go on")
 
 
-@pytest.mark.parametrize("servers", [FROM_15_TO_18, *OTHER_WAYS], indirect=True)
+@each_step
 def test_pg_upgrade_under_a_running_body(servers: Servers, work: Work, agent: Agent) -> None:
     job, before = work.start_body(), work.states()
     programs = {"old": servers.old.bin, "new": servers.new.bin}
@@ -144,7 +151,7 @@ def test_pg_upgrade_under_a_running_body(servers: Servers, work: Work, agent: Ag
     assert agent.stop() == 0
 
 
-@pytest.mark.parametrize("servers", [FROM_15_TO_18, *OTHER_WAYS], indirect=True)
+@each_step
 def test_a_dump_is_restored_into_a_newer_version(
     servers: Servers, work: Work, agent: Agent, start: StartAgent
 ) -> None:
@@ -160,7 +167,7 @@ def test_a_dump_is_restored_into_a_newer_version(
     work.goes_on()
 
 
-@pytest.mark.parametrize("servers", [FROM_15_TO_18, *OTHER_WAYS], indirect=True)
+@each_step
 def test_logical_replication_and_a_switch_under_a_running_body(
     servers: Servers, work: Work, agent: Agent
 ) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from psycopg.conninfo import make_conninfo
 
-from qwf_agent import embedded
+from qwf_agent import embedded, migrate
 from support.servers import DEBIAN, ROOT, temporary_folder
 
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -81,8 +81,26 @@ class Servers:
 
 
 @contextlib.contextmanager
-def two_servers(old: int, new: int) -> Iterator[Servers]:
-    """A running server of the version `old`, and a data directory yet to be made for `new`."""
+def deployed_data(version: int, cell: migrate.Cell) -> Iterator[Path]:
+    """A data directory of this version whose database has the engine; no server runs on it."""
+    folder = temporary_folder()
+    cluster = embedded.Cluster(programs(version), folder / "data")
+    try:
+        cluster.create()
+        cluster.start(SETTINGS)
+        cluster.ensure_database(DATABASE)
+        migrate.deploy(cluster.dsn(DATABASE), cell=cell)
+        cluster.stop()
+        yield cluster.data
+    finally:
+        cluster.stop(signal.SIGQUIT)
+        shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def two_servers(data: Path, old: int, new: int) -> Iterator[Servers]:
+    """A running server of the version `old` on a copy of `data`, and a data directory yet to be
+    made for `new`."""
     folder = temporary_folder()
     made = Servers(
         folder,
@@ -90,11 +108,10 @@ def two_servers(old: int, new: int) -> Iterator[Servers]:
         embedded.Cluster(programs(new), folder / "new"),
     )
     try:
-        made.old.create()
+        subprocess.run(["cp", "-a", data, made.old.data], check=True)
         owner = made.old.data.stat()
         os.chown(folder, owner.st_uid, owner.st_gid)
         made.old.start(SETTINGS)
-        made.old.ensure_database(DATABASE)
         made.serves(made.old)
         yield made
     finally:
