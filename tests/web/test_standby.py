@@ -63,13 +63,19 @@ def pair() -> Iterator[Pair]:
                 yield Pair(*addresses, db, looking, lambda: copy.stop(signal.SIGQUIT))
 
 
-@pytest.fixture
-def admin(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visitor]:
-    monkeypatch.setattr(servers, "LOOK_S", 60.0)  # a slow machine connects slowly
+@contextlib.contextmanager
+def administrator(pair: Pair) -> Iterator[Visitor]:
     visitors.login(pair.db, pair.primary, "admin")
     pair.settle()
     read = visitors.login(pair.db, pair.standby, "admin")
     with visitors.visitor(pair.db, pair.primary, "admin", read_dsn=read) as visitor:
+        yield visitor
+
+
+@pytest.fixture
+def admin(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visitor]:
+    monkeypatch.setattr(servers, "WAIT_S", 60.0)  # a slow machine connects slowly
+    with administrator(pair) as visitor:
         yield visitor
 
 
@@ -120,12 +126,11 @@ def test_the_page_says_how_old_it_is(
     until(lambda: 'id="too-old"' not in admin.text("/queues"), "its end")
 
 
-def test_without_the_standby_the_primary_answers(
-    pair: Pair, admin: Visitor, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(servers, "LOOK_S", 1.0)
-    assert "cpu" in admin.text("/queues")
-    pair.stop()
-    pair.db.execute("select qwf.create_queue('alone')")
-    until(lambda: "alone" in admin.text("/queues"), "the primary")
-    assert "the standby does not answer: the primary is read" in admin.text("/queues")
+def test_without_the_standby_the_primary_answers(pair: Pair) -> None:
+    """The last test of this module: nothing starts the standby again."""
+    with administrator(pair) as admin:
+        assert "cpu" in admin.text("/queues")
+        pair.stop()
+        pair.db.execute("select qwf.create_queue('alone')")
+        until(lambda: "alone" in admin.text("/queues"), "the primary")
+        assert "the standby does not answer: the primary is read" in admin.text("/queues")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_CONNECTIONS = 4
 REST_S = 10.0  # how long a standby that did not answer is not asked again
+WAIT_S = 1.0  # for a connection to a standby
 LOOK_S = 1.0  # how often a standby is asked how far it is
 CONFLICT = "40001"  # a standby ends a statement that holds up what it has to replay
 COMMITTED: LiteralString = "select pg_current_wal_insert_lsn()::text as lsn"
@@ -100,7 +101,7 @@ class Standby:
     """
 
     def __init__(self, dsn: str, primary: Server) -> None:
-        self._server, self._primary = Server(dsn, wait_s=LOOK_S), primary
+        self._server, self._primary = Server(dsn, wait_s=WAIT_S), primary
         self._refused: set[str] = set()  # statements; all are constants of this package
         self._rests_until = 0.0
         self._changes = self._has = 0  # changes that we heard of; how many of them it has
