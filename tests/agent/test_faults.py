@@ -153,6 +153,21 @@ def test_sessions_cut_by_the_server_are_opened_again(base: Database, start: Star
         until(lambda: base.one(cut.replace("pg_terminate_backend(pid)", "*")) == 2, "two sessions")
 
 
+def test_a_start_whose_statement_is_cancelled_goes_on(base: Database, start: StartAgent) -> None:
+    """It would end as misconfigured, and no service manager starts such an agent again."""
+    cancel = (
+        "select count(pg_cancel_backend(pid)) from pg_stat_activity where wait_event_type = 'Lock'"
+        " and application_name ~ '^qwf agent' and datname = current_database()"
+    )
+    with psycopg.connect(base.dsn) as other:
+        other.execute("lock table qwf.workers in access exclusive mode")
+        agent = start("--app", "bodies", ready=False)
+        until(lambda: base.one(cancel), "a statement of the start that waits")
+        until(lambda: "canceling statement" in agent.said(), "what the agent says of it")
+    assert base.ended(base.enqueue("noop"))["status"] == "completed"
+    assert agent.stop() == 0
+
+
 def test_an_outage_is_two_lines_in_the_log(server: Any, base: Database, start: StartAgent) -> None:
     agent = start("--app", "bodies")
     began = time.monotonic()

@@ -70,6 +70,9 @@ for _type in ("json", "jsonb", "uuid", "timestamptz"):
 LOADERS.register_loader("interval", IntervalAsTimedelta)
 # SQLSTATE classes for bad data: data, constraint, program limit, and the engine's own.
 DATA_ERRORS = ("22", "23", "54", "QW")
+# And for what passes: a standby behind a pooler, deadlock, no memory or disk, a lock timeout, a
+# cancelled statement.
+PASSING_ERRORS = ("25006", "40", "53", "55P03", "57")
 NOT_TEXT = "22021"  # character_not_in_repertoire: what the server would answer
 # SET takes the server a third of the time of a SELECT of set_config. The role or the database may
 # have other styles, which the loaders could not read.
@@ -105,6 +108,11 @@ class Failure(NamedTuple):
     def by_data(self) -> bool:
         """Whether the data that was sent is the cause, so that sending it again is useless."""
         return self.unreadable or (self.sqlstate or "")[:2] in DATA_ERRORS
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same query may succeed later: nothing is wrong with it."""
+        return (self.sqlstate or "").startswith(PASSING_ERRORS)
 
     def __str__(self) -> str:
         return "; ".join(part for part in (self.message, self.detail, self.hint) if part)

@@ -124,17 +124,17 @@ class Opening:
             if call.failure.sqlstate in db.NO_SCHEMA:
                 self.code = MISCONFIGURED
                 self.trouble = f"no qwf schema, run qwf migrate deploy: {call.failure}"
-                self._at = time.monotonic() + ASK_AGAIN_S
-                yield
-            elif call.failure.sqlstate == db.READ_ONLY:  # behind a pooler: see Link
-                self.code, self.trouble = NO_DATABASE, f"no database: {call.failure}"
-                self._at = time.monotonic() + ASK_AGAIN_S
-                yield
+            elif call.failure.passing:
+                self.code, self.trouble = NO_DATABASE, str(call.failure)
             elif not call.failure.lost:
                 needed = "; this login needs the role qwf_worker"
                 raise NotServed(
                     f"{call.failure}{needed if call.failure.sqlstate == '42501' else ''}"
                 )
+            else:
+                continue  # until it is connected again
+            self._at = time.monotonic() + ASK_AGAIN_S
+            yield
 
     def _connect(self) -> Iterator[None]:
         """Wait for the connection."""
