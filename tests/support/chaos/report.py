@@ -37,4 +37,5 @@ def _work(result: Result) -> Iterator[str]:
     yield f"{len(evidence.acknowledged)} enqueues acknowledged, {len(evidence.runs)} runs"
     yield f"{len(evidence.jobs)} jobs and nodes, {again} of them with more than one body"
     yield "attempts: " + ", ".join(f"{count} {name}" for name, count in outcomes.most_common())
-    yield f"{len(evidence.crashes)} crashes of Postgres, {evidence.looks} looks at the invariants"
+    yield f"{len(evidence.crashes)} times Postgres stopped, or its disk was full"
+    yield f"{evidence.looks} looks at the invariants"
