@@ -19,6 +19,7 @@ from psycopg.rows import dict_row
 from qwf_agent import embedded, migrate
 from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.control import shared_policy
+from qwf_agent.agent.loop import Agent as AnAgent
 from qwf_agent.agent.loop import Agent as Loop
 from qwf_agent.agent.opening import NotServed
 from qwf_agent.agent.options import Address, Options
@@ -297,6 +298,26 @@ def test_a_cell_whose_schema_does_not_fit_is_left_out(pair: Pair) -> None:
     assert pair.north.ended(pair.north.enqueue("noop"))["status"] == "completed"
 
 
+def test_a_database_that_has_become_another_cell_is_left_alone(pair: Pair) -> None:
+    agent = pair.agent()
+    assert pair.south.ended(pair.south.enqueue("noop"))["status"] == "completed"
+    pair.south.conn.execute("alter sequence qwf.jobs_id_seq start with 4")
+    pair.south.conn.execute("delete from qwf.workers")
+    until(lambda: "it was cell 1 of 4, and is now cell 0 of 4" in agent.said(), "the error")
+    job = pair.south.enqueue("noop")
+    assert pair.north.ended(pair.north.enqueue("noop"))["status"] == "completed"
+    assert pair.south.job(job)["status"] == "queued"
+    assert pair.south.one("select count(*) from qwf.workers") == 0
+
+
+def test_a_cell_without_one_of_the_queues_gets_no_registration(pair: Pair) -> None:
+    pair.north.one("select qwf.create_queue('mail')")
+    agent = pair.agent("--queue", "default", "--queue", "mail")
+    until(lambda: "not serving south: " in agent.said(), "the error")
+    assert pair.north.ended(pair.north.enqueue("noop"))["status"] == "completed"
+    assert pair.south.one("select count(*) from qwf.workers where stopped_at is null") == 0
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -359,6 +380,32 @@ def test_a_worker_that_is_off_in_one_cell_works_in_the_other(pair: Pair) -> None
     until(lambda: not alive(child), "the child to go: it is off in all cells")
     switch(pair.north, "on")
     assert pair.north.ended(waits)["status"] == "completed"
+
+
+def test_memory_is_free_once_a_queue_is_off_everywhere_and_its_last_body_has_ended(
+    pair: Pair, tmp_path: Path
+) -> None:
+    options = ("--app", "bodies", "--queue", "gpu", "--queue", "cpu", "--gpu", "none")
+    pair.start(*options, "--host", "box", **pair.environment)
+    pair.north.enqueue("telling", {"file": str(tmp_path / "pid"), "seconds": 3}, queue="gpu")
+    child = pid_in(tmp_path / "pid")
+    off = "select qwf.worker_control('box', 'gpu', 'off', %s)"
+    pair.north.one(off, "drain")
+    pair.south.one(off, "hard")
+    until(lambda: not alive(child), "the child to go, although the queue cpu is on")
+
+
+@pytest.mark.parametrize("up", [True, False])
+@pytest.mark.parametrize("on", [True, False])
+def test_only_a_worker_that_claims_says_that_many_jobs_wait(up: bool, on: bool) -> None:
+    worker = SimpleNamespace(
+        found_all=True,
+        control=SimpleNamespace(on=on),
+        links=SimpleNamespace(soft=SimpleNamespace(up=up)),
+    )
+    slots = SimpleNamespace(room=lambda now, many: many)
+    agent = SimpleNamespace(draining=False, now=0.0, slots=slots, workers=[worker])
+    assert AnAgent.room(cast("Any", agent)) == (up and on)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import selectors
+import time
 from collections.abc import Callable, Iterable, Iterator
 
 from qwf_agent import db
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.link import Call, Link, Links
 from qwf_agent.agent.log_sender import LogSender
-from qwf_agent.agent.opening import Opening
+from qwf_agent.agent.opening import REFUSED_S, Opening
 from qwf_agent.agent.options import Address, Options
 from qwf_agent.agent.outage_log import OutageLog
 from qwf_agent.agent.reporter import Reporter
@@ -113,7 +114,30 @@ class Cell:
                     del self._reregistering[worker]
             elif worker.control.unregistered and not draining and self.links.durable.up:
                 log.warning("worker %s is no longer registered: registering it again", worker.id)
-                self._reregistering[worker] = worker.reregister(infos[worker.queue])
+                self._reregistering[worker] = self._register_again(worker, infos[worker.queue])
+
+    def _register_again(self, worker: Worker, info: str) -> Iterator[None]:
+        """Register a worker again, unless its database has become another cell: the ids of its jobs
+        may be those of another one that the agent serves."""
+        if self.number is not None:
+            worker.barred = True
+            asking = self.links.durable.send(db.cell())
+            while not asking.done:
+                yield
+            if asking.failure is not None:
+                return  # it is tried again
+            (row,) = asking.rows
+            if (row["cell"], row["cells"]) != self.number:
+                log.error(
+                    "not serving %s: it was cell %d of %d, and is now cell %d of %d: start this"
+                    " agent again", self.name, *self.number, row["cell"], row["cells"],
+                )  # fmt: skip
+                again_at = time.monotonic() + REFUSED_S
+                while time.monotonic() < again_at:
+                    yield
+                return
+            worker.barred = False
+        yield from worker.reregister(info)
 
     @property
     def is_up(self) -> bool:
@@ -134,5 +158,4 @@ class Cell:
         self.links.soft.close()
         self.links.listener.close()
         self.host_report.close()
-        durable = self.links.durable
-        return [(one, durable.send(db.deregister_worker(one.id))) for one in self.workers]
+        return self.opening.deregister()

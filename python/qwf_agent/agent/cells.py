@@ -128,6 +128,7 @@ class Cells:
         cell, or that was told to serve two that exclude each other."""
         cell.number = None
         known, cell.opening.refusal = cell.opening.refusal, str(error)
+        cell.opening.code = MISCONFIGURED
         why = f"not serving {cell.name}: {error}" if cell.name else str(error)
         alone = all(other.opening.refusal for other in self)
         if not self._begun and (alone or error.is_conflict or self._needs_all):

@@ -327,7 +327,7 @@ class Agent:
         claimed = []
         for worker in self.workers:
             asked = self.asked_by_others(worker)
-            own = NO_ROOM if worker.reporter.is_behind() else room
+            own = NO_ROOM if worker.barred or worker.reporter.is_behind() else room
             alone = not self.slots.has_any_of(worker)
             if worker.claim_if_due(own, asked, self.now, alone, with_reports):
                 claimed.append(worker)
@@ -354,7 +354,8 @@ class Agent:
         """How many jobs to claim now."""
         if self.draining:
             return NO_ROOM
-        return self.slots.room(self.now, any(worker.found_all for worker in self.workers))
+        many = any(one.found_all and one.control.on and one.links.soft.up for one in self.workers)
+        return self.slots.room(self.now, many)
 
     def asked_by_others(self, worker: Worker) -> Room:
         """How much room the claims under way of other workers ask for. One of another cell that is
@@ -427,9 +428,9 @@ class Agent:
         for slot in self.slots if worker in off else ():
             if not (alone or (lanes and slot.heavy)):
                 continue
-            if worker.control.policy == "drain":
+            if worker.control.policy == "drain" or slot.runs_other(worker):
                 slot.retire()
-            elif not slot.runs_other(worker):
+            else:
                 self.endings.park(worker, kill=True)
                 slot.discard()
 
@@ -505,6 +506,8 @@ class Agent:
         ]
         measure_at = self.telemetry.next_at(self.needs_samples())
         times.append(max(measure_at, self.watched_at + WATCH_S))
+        slow_at = [one.claimed_at + SLOW_CLAIM_S for one in self.workers if one.asked.total]
+        times += [at for at in slow_at if at > self.now]
         return min(times)
 
     # Stopping.

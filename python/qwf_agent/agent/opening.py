@@ -9,7 +9,7 @@ from qwf_agent import __version__, db
 from qwf_agent.agent.link import Call, Links
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.reporter import Reporter
-from qwf_agent.agent.settings import read_settings
+from qwf_agent.agent.settings import Settings, read_settings
 from qwf_agent.agent.sleeper import Registration
 from qwf_agent.agent.worker import Worker
 from qwf_agent.exit_codes import MISCONFIGURED, NO_DATABASE
@@ -40,8 +40,9 @@ class Opening:
     """Asks a database one question after the other, without waiting. After a refusal it begins
     again a minute later.
 
-    Invariant: it registers nothing before the schema was found compatible and, if the agent serves
-    several, `accept` has let its number and the number of cells pass.
+    Invariant: it registers nothing before the schema was found compatible, all queues are there
+    and, if the agent serves several databases, `accept` has let its number and the number of cells
+    pass. After a refusal it has no registrations.
     """
 
     def __init__(
@@ -49,6 +50,8 @@ class Opening:
         infos: Callable[[], dict[str, str]], accept: Callable[[int, int], None],
     ) -> None:  # fmt: skip
         self.workers: list[Worker] = []  # all of them, once it is done
+        self._registered: list[Worker] = []  # so far
+        self._ending: list[tuple[Worker, Call]] = []
         self.trouble, self.code = "", NO_DATABASE  # what it waits for
         self.refusal = ""  # why it is not served, as of the last answer; set by the caller
         self._cell = cell
@@ -70,9 +73,19 @@ class Opening:
         try:
             next(self._steps, None)
         except NotServed:
+            self.deregister()
             self._at, self._steps = now + REFUSED_S, self._open()
             raise
         return bool(self.workers)
+
+    def deregister(self) -> list[tuple[Worker, Call]]:
+        """End the registrations; returns the calls that may be under way."""
+        self._ending = [(worker, call) for worker, call in self._ending if not call.done]
+        for worker in self._registered:
+            query = db.deregister_worker(worker.id)
+            self._ending.append((worker, self._links.durable.send(query)))
+        self._registered = []
+        return self._ending
 
     def stop(self) -> None:
         """Do not go on: the agent stops."""
@@ -94,15 +107,16 @@ class Opening:
             row = (yield from self._ask(db.cell())).rows[0]
             self._accept(row["cell"], row["cells"])
         self._links.listener.listen(db.WORKER_CONTROL)
-        workers = []
+        given = []
         for queue in self._options.queues:
-            workers.append((yield from self._register(queue)))
-        self.workers = workers
+            answer = yield from self._ask(db.agent_settings(queue))
+            given.append((queue, read_settings(answer.value(), self._options)))
+        for queue, settings in given:
+            self._registered.append((yield from self._register(queue, settings)))
+        self.workers = list(self._registered)
 
-    def _register(self, queue: str) -> Generator[None, None, Worker]:
+    def _register(self, queue: str, settings: Settings) -> Generator[None, None, Worker]:
         """Register this process as a worker on the queue."""
-        given = yield from self._ask(db.agent_settings(queue))
-        settings = read_settings(given.value(), self._options)
         host, info = self._options.host, self._infos()[queue]
         worker_id = (yield from self._ask(db.register_worker(host, queue, info))).value()
         channel = (yield from self._ask(db.wake_channel(worker_id))).value()

@@ -50,6 +50,7 @@ class Worker(Claimant):
         self.reader = SettingsReader(self.queue, self.name, options, links.soft, now)
         self.asked = NO_ROOM  # jobs that the claim under way asks for
         self.claimed_at = 0.0  # when it has asked
+        self.barred = False  # from claiming, because its database may be another one now
         self.found_all = False  # the last claim found all it asked for: there may be more
         self.empty_claims = 0  # how many in a row have found nothing
         self._info: str | None = info  # as last registered
