@@ -295,6 +295,7 @@ def test_a_cell_whose_schema_does_not_fit_is_left_out(pair: Pair) -> None:
     )
     agent = pair.agent()
     assert "not serving south: the database has schema version 99.0" in agent.said()
+    assert "serving default of north with" in agent.said()
     assert pair.north.ended(pair.north.enqueue("noop"))["status"] == "completed"
 
 

@@ -466,7 +466,9 @@ class Agent:
         self.add_slots()
         self.systemd.ready(f"serving {', '.join(self.options.queues)}")
         warn_of_unserved(self.abilities.task_options, self.options.queues)
-        log.info("serving %s with %s", ", ".join(self.options.queues), self.slots.describe())
+        cells = ", ".join(cell.name for cell in self.cells.open)  # a lone one has no name
+        of = f" of {cells}" if cells else ""
+        log.info("serving %s%s with %s", ", ".join(self.options.queues), of, self.slots.describe())
 
     def add_slots(self) -> None:
         """Make the slots at the start, and more when an operator lets the model servers take more
