@@ -6,7 +6,6 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,14 @@ from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from qwf_agent import embedded, migrate
 from qwf_agent.cli import connection, standby
 from qwf_agent.cli.doctor import standbys
 from qwf_agent.cli.top.app import Top
 from qwf_agent.cli.top.fleet import Fleet
 from support import screens
 from support.harness import run_agent, until
-from support.servers import own_server
-from support.standby import standby_of, until_replayed
+from support.standby import Pair
+from support.standby import pair as a_pair
 from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
@@ -33,30 +31,10 @@ NOWHERE = "host=127.0.0.1 port=1 dbname=nowhere"
 ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
 
 
-@dataclass
-class Pair:
-    """A primary and its standby: addresses, and a connection to each."""
-
-    primary: str
-    standby: str
-    db: Db
-    copy: Db
-
-    def settle(self) -> None:
-        until_replayed(self.db, self.copy)
-
-
 @pytest.fixture(scope="module")
 def servers() -> Iterator[Pair]:
-    with own_server(embedded.binaries()) as one, one.database("qwf_reads") as janitor:
-        migrate.deploy(one.dsn(janitor.dbname))
-        with standby_of(one, "copy") as copy:
-            addresses = one.dsn(janitor.dbname), copy.dsn(janitor.dbname)
-            with (
-                psycopg.connect(addresses[0], autocommit=True) as db,
-                psycopg.connect(addresses[1], autocommit=True) as looking,
-            ):
-                yield Pair(*addresses, db, looking)
+    with a_pair() as pair:
+        yield pair
 
 
 @pytest.fixture

@@ -7,14 +7,18 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from qwf_agent import embedded
+from qwf_agent import embedded, migrate
 from support.harness import until
-from support.servers import SETTINGS, Server, temporary_folder
+from support.servers import SETTINGS, Server, own_server, temporary_folder
+
+Db = psycopg.Connection[Any]
 
 
 @contextlib.contextmanager
@@ -50,3 +54,33 @@ def until_replayed(primary: psycopg.Connection, standby: psycopg.Connection) -> 
     (lsn,) = primary.execute("select pg_current_wal_lsn()::text").fetchall()[0]
     done = "select pg_last_wal_replay_lsn() >= %s::pg_lsn"
     until(lambda: standby.execute(done, [lsn]).fetchone() == (True,), "the replay")
+
+
+@dataclass
+class Pair:
+    """A primary and its standby: addresses of one database, a connection to each, and how to stop
+    the standby."""
+
+    primary: str
+    standby: str
+    db: Db
+    copy: Db
+    stop: Callable[[], None]
+
+    def settle(self) -> None:
+        """Wait until the standby has all that the primary has committed."""
+        until_replayed(self.db, self.copy)
+
+
+@contextlib.contextmanager
+def pair() -> Iterator[Pair]:
+    """A server of its own with the schema, and a standby of it."""
+    with own_server(embedded.binaries()) as one, one.database("qwf_pair") as janitor:
+        migrate.deploy(one.dsn(janitor.dbname))
+        with standby_of(one, "copy") as copy:
+            addresses = one.dsn(janitor.dbname), copy.dsn(janitor.dbname)
+            with (
+                psycopg.connect(addresses[0], autocommit=True) as db,
+                psycopg.connect(addresses[1], autocommit=True) as looking,
+            ):
+                yield Pair(*addresses, db, looking, lambda: copy.stop(signal.SIGQUIT))

@@ -4,63 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-import psycopg
 import pytest
 
-from qwf_agent import embedded, migrate
 from qwf_agent.cli import standby
 from qwf_agent.web import servers
 from support import visitors
 from support.harness import until
-from support.servers import own_server
-from support.standby import standby_of, until_replayed
+from support.standby import Pair
+from support.standby import pair as a_pair
 from support.visitors import Visitor
-
-Db = psycopg.Connection
-
-
-@dataclass
-class Pair:
-    """A primary and its standby: addresses, a connection to each, and the end of the standby."""
-
-    primary: str
-    standby: str
-    db: Db
-    copy: Db
-    stop: Callable[[], None]
-
-    def settle(self) -> None:
-        until_replayed(self.db, self.copy)
-
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """Meanwhile the standby replays nothing."""
-        self.settle()
-        self.copy.execute("select pg_wal_replay_pause()")
-        state = "select pg_get_wal_replay_pause_state()"
-        until(lambda: self.copy.execute(state).fetchone() == ("paused",), "the pause")
-        try:
-            yield
-        finally:
-            self.copy.execute("select pg_wal_replay_resume()")
-            self.settle()
 
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
-    with own_server(embedded.binaries()) as one, one.database("qwf_page") as janitor:
-        migrate.deploy(one.dsn(janitor.dbname))
-        with standby_of(one, "copy") as copy:
-            addresses = one.dsn(janitor.dbname), copy.dsn(janitor.dbname)
-            with (
-                psycopg.connect(addresses[0], autocommit=True) as db,
-                psycopg.connect(addresses[1], autocommit=True) as looking,
-            ):
-                yield Pair(*addresses, db, looking, lambda: copy.stop(signal.SIGQUIT))
+    with a_pair() as made:
+        yield made
+
+
+@contextlib.contextmanager
+def paused(pair: Pair) -> Iterator[None]:
+    """Meanwhile the standby replays nothing."""
+    pair.settle()
+    pair.copy.execute("select pg_wal_replay_pause()")
+    state = "select pg_get_wal_replay_pause_state()"
+    until(lambda: pair.copy.execute(state).fetchone() == ("paused",), "the pause")
+    try:
+        yield
+    finally:
+        pair.copy.execute("select pg_wal_replay_resume()")
+        pair.settle()
 
 
 @contextlib.contextmanager
@@ -82,7 +56,7 @@ def admin(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visitor]:
 def test_the_page_reads_from_the_standby_and_never_from_before_an_action(
     pair: Pair, admin: Visitor
 ) -> None:
-    with pair.paused():
+    with paused(pair):
         pair.db.execute("select qwf.create_queue('other')")
         assert "/queues/other" not in admin.text("/queues")
         assert admin.do("create_queue", name="made_here").status_code == 200
@@ -96,7 +70,7 @@ def until_standby_answers(pair: Pair, visitor: Visitor) -> None:
     """Wait until the page does not show what the standby lacks."""
 
     def is_hidden() -> bool:
-        with pair.paused():
+        with paused(pair):
             name = f"later_{os.urandom(4).hex()}"
             pair.db.execute("select qwf.create_queue(%s)", [name])
             return name not in visitor.text("/queues")
@@ -120,7 +94,7 @@ def test_the_page_says_how_old_it_is(
     monkeypatch.setattr(standby, "OLD_S", 0.0)
     monkeypatch.setattr(servers, "LOOK_S", 0.0)
     assert 'id="too-old"' not in admin.text("/queues")
-    with pair.paused():
+    with paused(pair):
         pair.db.execute("select qwf.create_queue('behind')")
         until(lambda: "has more to replay: its newest" in admin.text("/queues"), "the banner")
     until(lambda: 'id="too-old"' not in admin.text("/queues"), "its end")

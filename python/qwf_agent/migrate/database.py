@@ -163,8 +163,8 @@ def execute_between_callers(
 ) -> None:
     """Send a script of one transaction as `execute` does, and again while its locks are taken.
 
-    Whoever wants a table queues behind a script that waits for it, also behind a long query: so
-    it never waits long, and lets them pass between two tries. Raises MigrateError after ten
+    All who want a table queue behind a script that waits for it, even for a reader: so it never
+    waits long, and lets them pass between two tries. Raises MigrateError after ten
     minutes.
     """
     give_up_at = time.monotonic() + PATIENCE_S

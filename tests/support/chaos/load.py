@@ -8,6 +8,7 @@ import json
 import random
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -70,7 +71,7 @@ def prepare(place: Place) -> None:
     )
 
 
-class Client(threading.Thread):
+class Client(threading.Thread, ABC):
     """Acts again and again through a network of its own, with a new session after each error."""
 
     def __init__(self, place: Place, name: str, dice: random.Random) -> None:
@@ -90,8 +91,9 @@ class Client(threading.Thread):
         except Exception as error:  # an error of ours is an error of the whole run
             self.place.wrong.append(f"{self.name} ended: {error!r}")
 
+    @abstractmethod
     def act(self) -> None:
-        raise NotImplementedError
+        """Do one thing."""
 
     def session(self) -> Session:
         if self._conn is None or self._conn.closed:
