@@ -212,7 +212,7 @@ def test_while_one_server_is_gone_the_other_cell_goes_on_and_later_all_does(
     assert [file.read_text() for file in made] == ["x"] * 200
     assert pair.south.ended(pair.south.enqueue("noop"))["status"] == "completed"
     assert pair.north.invariants() == pair.south.invariants() == []
-    assert "connected to the database of south again" in agent.said()
+    until(lambda: "connected to the database of south again" in agent.said(), "the line about it")
 
 
 def test_a_cell_that_is_down_at_the_start_is_served_when_it_is_there(pair: Pair) -> None:
@@ -294,8 +294,9 @@ def test_a_cell_whose_schema_does_not_fit_is_left_out(pair: Pair) -> None:
         "create or replace function qwf.version() returns text language sql as $$select '99.0'$$"
     )
     agent = pair.agent()
-    assert "not serving south: the database has schema version 99.0" in agent.said()
-    assert "serving default of north with" in agent.said()
+    refused = "not serving south: the database has schema version 99.0"
+    until(lambda: refused in agent.said(), "the error")
+    until(lambda: "serving default of north with" in agent.said(), "the start")
     assert pair.north.ended(pair.north.enqueue("noop"))["status"] == "completed"
 
 
