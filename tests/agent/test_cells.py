@@ -17,6 +17,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from qwf_agent import embedded, migrate
+from qwf_agent.agent.cell import Cell as OneCell
 from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.control import shared_policy
 from qwf_agent.agent.loop import Agent as AnAgent
@@ -310,6 +311,19 @@ def test_a_database_that_has_become_another_cell_is_left_alone(pair: Pair) -> No
     assert pair.north.ended(pair.north.enqueue("noop"))["status"] == "completed"
     assert pair.south.job(job)["status"] == "queued"
     assert pair.south.one("select count(*) from qwf.workers") == 0
+
+
+def test_a_worker_whose_row_is_there_again_claims_again() -> None:
+    """It had been barred when the row was gone, and the question which cell this is was lost."""
+
+    class Worker:
+        barred = True
+        control = SimpleNamespace(unregistered=False)
+
+    worker = Worker()
+    cell = SimpleNamespace(workers=[worker], _reregistering={})
+    OneCell.reregister(cast("Any", cell), {}, draining=False)
+    assert not worker.barred
 
 
 def test_a_cell_without_one_of_the_queues_gets_no_registration(pair: Pair) -> None:

@@ -115,6 +115,8 @@ class Cell:
             elif worker.control.unregistered and not draining and self.links.durable.up:
                 log.warning("worker %s is no longer registered: registering it again", worker.id)
                 self._reregistering[worker] = self._register_again(worker, infos[worker.queue])
+            elif not worker.control.unregistered:
+                worker.barred = False
 
     def _register_again(self, worker: Worker, info: str) -> Iterator[None]:
         """Register a worker again, unless its database has become another cell: the ids of its jobs

@@ -320,8 +320,8 @@ class Agent:
             self.slots.hand_out()
 
     def claim(self) -> None:
-        """Claim while there is room. Who has claimed is last in the next turn, so that no busy
-        queue or cell can starve another. While all children have work, claims go beside the
+        """Claim while there is room. A worker that has claimed is last in the next turn, so that no
+        busy queue or cell can starve another. While all children have work, claims go beside the
         reports, not with them."""
         room, with_reports = self.room(), not self.slots.work_s()
         claimed = []

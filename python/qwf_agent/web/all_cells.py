@@ -21,12 +21,14 @@ def join(
     browser asks each cell. `token` opens all of them; without one, each cell asks who comes."""
 
     async def first(request: Request) -> Response:
-        """The page with all cells; who comes with the token keeps it, for each of them."""
+        """The page with all cells. A browser that comes with the token keeps it for all of them."""
         if token is not None and not access.has_token(request, token):
             return access.needs_token()
         if "token" in request.query_params:
             return access.keep_token(request)
-        html = render.standing("all_cells.html", request, names=list(cells))
+        html = render.standing(
+            "all_cells.html", request, cells={name: render.cell_path(name) for name in cells}
+        )
         return HTMLResponse(html, headers={"Cache-Control": "no-store"})
 
     @contextlib.asynccontextmanager
@@ -41,12 +43,7 @@ def join(
         Route("/", first),
         Route("/healthz", app.alive),
         Mount("/static", StaticFiles(directory=app.STATIC), name="static"),
-        *(Mount(path_of(name), page) for name, page in cells.items()),
+        *(Mount(render.cell_path(name), page) for name, page in cells.items()),
     ]
     joined = Starlette(routes=routes, exception_handlers={404: app.absent}, lifespan=alive)
     return app.Guard(joined, hosts, trust_proxy)
-
-
-def path_of(name: str) -> str:
-    """Where the pages of a cell begin."""
-    return f"/cell/{name}"

@@ -117,7 +117,12 @@ def url(request: Request, path: str, **query: Any) -> str:
 
 def all_cells(request: Request) -> str:
     """The address of the page of all cells, as seen from a page of one of them."""
-    return url(request, "/").removesuffix(f"/cell/{request.app.state.cell}/") + "/"
+    return url(request, "").removesuffix(cell_path(request.app.state.cell)) + "/"
+
+
+def cell_path(name: str) -> str:
+    """Where the pages of one of several cells begin."""
+    return f"/cell/{name}"
 
 
 def address(request: Request) -> str:
