@@ -25,11 +25,11 @@ select is_empty($$
   from pg_attribute a
   join pg_class c on c.oid = a.attrelid
   where c.relnamespace = 'qwf'::regnamespace
-    and c.relkind in ('r', 'p')
+    and c.relkind in ('r', 'p', 'v', 'm')
     and a.attnum > 0
     and not a.attisdropped
     and col_description(a.attrelid, a.attnum) is null
-$$, 'every column of a table says what it means');
+$$, 'every column of a table or view says what it means');
 
 select is_empty($$
   select t.oid::regtype
