@@ -382,10 +382,93 @@ def test_a_page_says_that_the_database_is_away_and_is_fresh_when_it_is_back(
     server.stop_immediate()
     try:
         expect(page.locator("#stale")).to_be_visible()
+        page.wait_for_timeout(15_000)  # long enough for answers with 503, which must not be shown
+        expect(page.locator("#stale")).to_contain_text("what you see is from")
+        expect(page.locator("#live.stale h1")).to_have_text("Queues")
+        expect(page.get_by_role("link", name="default").first).to_be_visible()
     finally:
         server.start()
     with psycopg.connect(found.dsn, autocommit=True) as db:
         db.execute("select qwf.create_queue('brand-new')")
+    page.get_by_role("button", name="Try now").click()
     expect(page.locator("#stale")).to_be_hidden()
+    expect(page.locator("#live.stale")).to_have_count(0)
     expect(page.get_by_role("link", name="brand-new")).to_be_visible()
     assert page.evaluate("window.same") == 1
+
+
+def test_an_outage_keeps_what_is_ticked(
+    server: Server, open_site: Callable[..., Site], pages: Pages
+) -> None:
+    pages.expected += ["503", "stream"]
+    found = open_site()
+    runs = [made_run(found.db) for _ in range(3)]
+    page = found.enter(pages, "/runs")
+    selected = page.get_by_role("button", name="Cancel the selected…")
+    expect(selected).to_be_hidden()
+    page.get_by_label(f"select run {runs[1]}").check()
+    expect(selected).to_be_visible()
+    server.stop_immediate()
+    try:
+        expect(page.locator("#stale")).to_be_visible()
+        page.wait_for_timeout(5_000)
+        expect(page.get_by_label(f"select run {runs[1]}")).to_be_checked()
+    finally:
+        server.start()
+    expect(page.locator("#stale")).to_be_hidden(timeout=40_000)
+    expect(page.get_by_label(f"select run {runs[1]}")).to_be_checked()
+    selected.click()
+    expect(page.get_by_role("heading", name="Cancel 1 run")).to_be_visible()
+
+
+def made_run(db: Db) -> int:
+    """A run that waits for its first node."""
+    db.execute("""select qwf.register_pipeline('{"name": "p", "nodes": [{"id": "n"}]}'),
+      qwf.register_workflow('{"name": "w",
+        "steps": [{"id": "s", "kind": "pipeline", "pipeline": "p"}]}')""")
+    row = db.execute("select qwf.enqueue_run('w')").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_an_answer_that_is_sent_in_an_outage_is_sent_again(
+    server: Server, open_site: Callable[..., Site], pages: Pages
+) -> None:
+    pages.expected += ["503", "stream"]
+    found = open_site()
+    found.db.execute("""select qwf.register_workflow('{"name": "ask", "steps": [{"id": "why",
+      "kind": "input", "widget": "text", "prompt": "Why?", "target": "reason"}]}')""")
+    found.db.execute("select qwf.enqueue_run('ask')")
+    ((job,),) = found.db.execute("select job_id from qwf.pending_inputs").fetchall()
+    page = found.enter(pages, f"/inputs/{job}")
+    page.get_by_role("textbox").last.fill('a <long> story & "more"')
+    server.stop_immediate()
+    try:
+        page.get_by_role("button", name="Answer").click()
+        expect(page.get_by_role("heading", name="The database does not answer")).to_be_visible()
+        expect(page.get_by_role("link", name="Questions")).to_be_visible()
+    finally:
+        server.start()
+    expect(page.locator("#outage")).to_have_text("The database answers again. Send it now.")
+    page.get_by_role("button", name="Send again").click()
+    with psycopg.connect(found.dsn, autocommit=True) as db:
+        answered = "select value from qwf.input_answers"
+        expect(page.get_by_text("answered").first).to_be_visible()
+        assert db.execute(answered).fetchall() == [('a <long> story & "more"',)]
+
+
+def test_a_page_that_cannot_be_read_has_the_menu_and_comes_back_by_itself(
+    server: Server, open_site: Callable[..., Site], pages: Pages
+) -> None:
+    pages.expected += ["503", "404"]
+    found = open_site()
+    page = found.enter(pages)
+    page.goto(f"{found.address}/nowhere")
+    expect(page.get_by_role("link", name="Fleet")).to_be_visible()
+    server.stop_immediate()
+    try:
+        page.goto(f"{found.address}/queues")
+        expect(page.get_by_role("heading", name="The database does not answer")).to_be_visible()
+    finally:
+        server.start()
+    expect(page.get_by_role("heading", name="Queues")).to_be_visible(timeout=20_000)

@@ -203,7 +203,39 @@ def test_what_can_not_be_done_is_said_before(visit: Visit, db: Db) -> None:
     text = words(visit("operator").text("/runs/change?verb=cancel&status=failed"))
     assert "they are all over" in text
     assert visit("operator").get("/runs/change?verb=drop").status_code == 404
-    assert "Cancel 1 run" not in words(visit("viewer").text("/runs/change?verb=cancel"))
+    assert "Cancel 1 run" not in words(
+        visit("viewer").text("/runs/change?verb=cancel&workflow=photos")
+    )
+
+
+@pytest.mark.parametrize("verb", ["cancel", "retry"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "&of=selected",
+        "&of=selected&status=failed",
+        "&workflow=",
+        "&run=x&status=failed",
+        "&before=9",
+    ],
+)
+def test_a_change_of_no_selected_run_is_refused_and_never_means_all(
+    visit: Visit, db: Db, verb: str, query: str
+) -> None:
+    failed_run(db)
+    define(db)
+    one(db, "select qwf.enqueue_run('photos')")
+    answer = visit("operator").get(f"/runs/change?verb={verb}{query}")
+    assert answer.status_code == 400
+    assert f"Tick the runs to {verb} in the list first" in words(answer.text)
+    assert hidden(answer.text, "runs") == []
+
+
+def test_the_form_of_the_list_says_that_it_is_about_selected_runs(visit: Visit, db: Db) -> None:
+    define(db)
+    one(db, "select qwf.enqueue_run('photos')")
+    assert hidden(visit("operator").text("/runs"), "of") == ["selected"]
 
 
 # A run --------------------------------------------------------------------------------------------
@@ -420,7 +452,7 @@ def test_hostile_values_are_only_text(visit: Visit, db: Db) -> None:
     )
     db.execute("update qwf.jobs set last_error = %s, status = 'failed'", (poison.STRANGE,))
     viewer = visit("viewer")
-    paths = ["/runs", "/runs/change?verb=retry"]
+    paths = ["/runs", "/runs/change?verb=retry&workflow=photos"]
     paths += [f"/runs/{run}?show={tab}" for run in runs for tab in run_tabs.TABS]
     for path in paths:
         text = viewer.text(path)

@@ -19,6 +19,10 @@ class NotFoundError(Exception):
     """There is nothing under this address. The text tells the person why."""
 
 
+class IncompleteError(Exception):
+    """The address does not say what it is about. The text tells the person what to do."""
+
+
 class ElsewhereError(Exception):
     """What was asked for has a page of its own. The text is its path."""
 
@@ -55,8 +59,9 @@ class Page:
     of the template is fetched again when one of `topics` changes (see snapshot.py), or every
     `every_s` seconds. `take` does the same with a form that the page has sent to its own address;
     it gets the form, and a function that calls an action for the person, and is for forms that
-    must come back with what was entered. Both raise NotFoundError and ElsewhereError. What they
-    return under `cookies` is remembered by the browser: a choice of this person, never a secret.
+    must come back with what was entered. Both raise NotFoundError, IncompleteError and
+    ElsewhereError. What they return under `cookies` is remembered by the browser: a choice of this
+    person, never a secret.
     """
 
     path: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from pathlib import Path
@@ -92,9 +92,14 @@ def with_paths(text: str) -> Iterator[tuple[str, str | None]]:
     yield text[end:], None
 
 
-def failure(request: Request, why: str) -> str:
-    """The page instead of one that cannot be read; `why` is lost, slow, old, absent or wrong."""
-    return standing("failure.html", request, why=why)
+def failure(request: Request, why: str, sent: Sequence[tuple[str, str]] | None = None) -> str:
+    """The page instead of one that cannot be read; `why` is lost, slow, old, absent or wrong.
+
+    `sent` are the fields of a form that may not have arrived; the page offers to send them again.
+    """
+    menu = () if "/answer/" in request.url.path else MENU  # a link opens one question only
+    back = own_path(request, dict(sent or ()).get("back", request.url.path))
+    return standing("failure.html", request, why=why, sent=sent, menu=menu, back=back)
 
 
 def standing(template: str, request: Request, **found: Any) -> str:

@@ -27,7 +27,7 @@ from qwf_agent.web import access, actions, database, render, stream
 from qwf_agent.web.access import Access, Person, Session
 from qwf_agent.web.database import Look
 from qwf_agent.web.files import Root
-from qwf_agent.web.page import Data, ElsewhereError, NotFoundError, Outcome, Page
+from qwf_agent.web.page import Data, ElsewhereError, IncompleteError, NotFoundError, Outcome, Page
 from qwf_agent.web.snapshot import BADGES, Snapshot
 
 log = logging.getLogger("qwf_agent.web")
@@ -86,7 +86,7 @@ class Site:
             except access.StrangerError as error:
                 return PlainTextResponse(f"{error}\n", 403)
             except (psycopg.Error, PoolTimeout) as error:
-                return _unavailable(request, error)
+                return await _unavailable(request, error)
 
         return answered
 
@@ -131,8 +131,9 @@ class Site:
         """The page with what was found."""
         try:
             found, status, template = await reading, 200, page.template
-        except NotFoundError as error:
-            found, status, template = {"why": str(error)}, 404, "not_found.html"
+        except (NotFoundError, IncompleteError) as error:
+            status = 404 if isinstance(error, NotFoundError) else 400
+            found, template = {"why": str(error), "status": status}, "not_found.html"
             page = replace(page, topics=(), every_s=None)  # it is not asked for again
         except ElsewhereError as error:
             return RedirectResponse(render.url(request, str(error)), status_code=303)
@@ -242,8 +243,8 @@ def _remember(request: Request, response: Response, name: str, value: str) -> No
     )  # fmt: skip
 
 
-def _unavailable(request: Request, error: Exception) -> Response:
-    """What somebody sees whose page cannot be read."""
+async def _unavailable(request: Request, error: Exception) -> Response:
+    """The answer to somebody whose page cannot be read, or whose form may not have arrived."""
     log.warning("%s: %s", render.address(request), error)
     if isinstance(error, psycopg.errors.QueryCanceled):
         why = "slow"
@@ -253,4 +254,11 @@ def _unavailable(request: Request, error: Exception) -> Response:
         why = "lost"
     else:
         return HTMLResponse(render.failure(request, "wrong"), 500)
-    return HTMLResponse(render.failure(request, why), 503)
+    sent = await _sent(request) if request.method == "POST" else None
+    return HTMLResponse(render.failure(request, why, sent), 503, {"Cache-Control": "no-store"})
+
+
+async def _sent(request: Request) -> list[tuple[str, str]]:
+    """The fields of a form, to be sent again."""
+    form = await request.form(max_fields=MOST_FIELDS, max_part_size=MOST_FORM)
+    return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]

@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from qwf_agent.web.connections import Rows
 from qwf_agent.web.database import Look
-from qwf_agent.web.page import NotFoundError, Page
+from qwf_agent.web.page import IncompleteError, NotFoundError, Page
 
 MOST_ID = 2**63 - 1
 MOST_AT_ONCE = 500  # runs of one change: each may have many nodes, and a call has 10 seconds
@@ -96,7 +96,14 @@ async def read_change(request: Request, look: Look) -> dict[str, Any]:
     if verb is None:
         raise NotFoundError("Say what is to be done: cancel or retry.")
     asked = wanted(request)
-    picked = [run for text in request.query_params.getlist("run") if (run := as_id(text))]
+    ticked = request.query_params.getlist("run")
+    picked = [run for text in ticked if (run := as_id(text))]
+    of_selected = bool(ticked) or request.query_params.get("of") == "selected"
+    if not picked and (of_selected or not filtered(asked)):
+        raise IncompleteError(
+            f"No run is selected. Tick the runs to {name} in the list first; to {name} all runs "
+            "that match, set a filter there."
+        )
     if picked:
         listed = await look.rows(LISTED, runs=sorted(set(picked))[:MOST_AT_ONCE])
         found = Found([run for run in listed if run["status"] in verb.states])
@@ -123,6 +130,11 @@ def wanted(request: Request) -> dict[str, str]:
     """The fields of the filter that the address has, and where the list goes on."""
     given = {name: request.query_params.get(name, "").strip() for name in (*FIELDS, "before")}
     return {name: value for name, value in given.items() if value}
+
+
+def filtered(asked: Mapping[str, str]) -> bool:
+    """Return True if any field of the filter is set."""
+    return any(field != "before" for field in asked)
 
 
 def as_filter(asked: Mapping[str, Any]) -> dict[str, Any]:

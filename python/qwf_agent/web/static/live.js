@@ -19,19 +19,23 @@
     asked = Date.now();
     htmx.trigger(live, "refresh");
   }
+  const stale = document.getElementById("stale");
+  const clock = () => new Date().toLocaleTimeString([], {hour12: false});
+  if (stale) stale.querySelector("time").textContent = clock();
   function settled(ok) {
     busy = false;
-    const stale = document.getElementById("stale");
+    live.classList.toggle("stale", !ok);
+    stale.hidden = ok;
     if (ok) {
-      lost = 0; stale.hidden = true;
-      const now = new Date();
-      document.getElementById("fresh").textContent = "as of " + now.toLocaleTimeString([], {hour12: false});
-      stale.querySelector("time").textContent = now.toLocaleTimeString([], {hour12: false});
+      lost = 0;
+      const now = clock();
+      document.getElementById("fresh").textContent = "as of " + now;
+      stale.querySelector("time").textContent = now;
       badge();
       document.dispatchEvent(new CustomEvent("qwf:fresh"));
       for (const drawn of document.querySelectorAll(".graph, .cells")) drawn.dispatchEvent(new CustomEvent("qwf:refresh"));
     } else {
-      lost += 1; stale.hidden = false;
+      lost += 1;
     }
     if (again) { again = false; setTimeout(refresh, 300); }
   }
@@ -120,7 +124,8 @@
       cookie("qwf_theme", button.dataset.themeChoice);
       for (const other of document.querySelectorAll("[data-theme-choice]"))
         other.setAttribute("aria-pressed", String(other === button));
-    } else if ("close" in button.dataset) button.closest(".notice").remove();
+    } else if ("tryNow" in button.dataset) { busy = false; refresh(); }
+    else if ("close" in button.dataset) button.closest(".notice").remove();
     else if ("help" in button.dataset) document.getElementById("keys").showModal();
     else if (button.classList.contains("copy")) copy(button);
   });
