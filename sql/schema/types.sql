@@ -20,9 +20,11 @@ create type qwf.claimed_job as (
   job_id bigint, token uuid, run_id bigint, node_id text, task text, queue text, inputs jsonb,
   attempt int, timeout interval, stall_timeout interval, required_model text, out_dir text,
   lease_expires_at timestamptz, project text, labels jsonb,
-  light boolean);
+  light boolean, created_at timestamptz);
 comment on type qwf.claimed_job is
-  'What a worker gets from claim: the work, and the token that every report about it must carry.';
+  'What a worker gets from claim: the work, and the token that every report about it must carry. '
+  'created_at is that of the run, or of a standalone job: with it a folder tells two jobs with one '
+  'id apart.';
 
 create type qwf.lease_verdict as (token uuid, verdict text);
 comment on type qwf.lease_verdict is
@@ -45,7 +47,7 @@ create type qwf.verdict_or_job as (
   job_id bigint, verdict text, pending boolean, token uuid, run_id bigint, node_id text, task text,
   queue text, inputs jsonb, attempt int, timeout interval, stall_timeout interval,
   required_model text, out_dir text, lease_expires_at timestamptz, project text, labels jsonb,
-  light boolean);
+  light boolean, created_at timestamptz);
 comment on type qwf.verdict_or_job is
   'A row of finish_and_claim. With a verdict it answers a report, and the columns after pending '
   'are null; without one it is a claimed job (see claimed_job).';

@@ -64,9 +64,7 @@ begin
     perform _qwf.wake_another(
       claim.queue, v_terms.worker, v_now, claim.max_jobs, v_room, cardinality(v_jobs));
   end if;
-  if v_jobs = '{}' then
-    return;
-  end if;
+  if v_jobs = '{}' then return; end if;
   v_runs := array(select p.run_id from unnest(v_jobs) p where p.run_id is not null);
   if v_runs <> '{}' then
     v_jobs := _qwf.resolve_inputs(v_jobs);
@@ -83,7 +81,8 @@ begin
   returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue,
     coalesce(j.resolved_inputs, j.inputs), j.attempt, coalesce(j.timeout, v_terms.timeout),
     j.stall_timeout, j.required_model, (select r.out_dir from qwf.runs r where r.id = j.run_id),
-    j.lease_expires_at, j.project, j.labels, j.light;
+    j.lease_expires_at, j.project, j.labels, j.light, case when j.run_id is null
+      then j.created_at else (select r.created_at from qwf.runs r where r.id = j.run_id) end;
   if v_runs <> '{}' then
     perform _qwf.start_runs(v_runs, v_now);
   end if;

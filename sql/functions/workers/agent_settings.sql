@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/workers/agent_settings
 -- Purpose: Returns the settings an agent needs, so that it reads no tables.
 -- Guarantees: The queue's own values override the settings. pack_patience is null unless the queue
---   has the placement pack.
+--   has the placement pack. instance and generation say whose files a folder holds.
 -- Raises: QW006 for an unknown queue.
 -- Called by: agents, when they start.
 
@@ -31,9 +31,9 @@ begin
       'model_idle', extract(epoch from s.model_idle), 'recycle_jobs', s.recycle_jobs,
       'metrics', extract(epoch from s.metrics),
       'max_value_bytes', s.max_value_bytes, 'max_error_bytes', s.max_error_bytes,
-      'max_log_bytes', s.max_log_bytes)
+      'max_log_bytes', s.max_log_bytes, 'instance', i.id, 'generation', i.generation)
     into v_settings
-  from qwf.queues q cross join qwf.settings s
+  from qwf.queues q cross join qwf.settings s cross join qwf.instance i
   where q.name = agent_settings.queue;
   if v_settings is null then
     perform _qwf.raise_unknown_queue(agent_settings.queue);
@@ -41,8 +41,8 @@ begin
   return v_settings;
 end $$;
 comment on function qwf.agent_settings is
-  'Settings for a worker on the queue, times in seconds, sizes in bytes; QW006 for an unknown '
-  'queue.';
+  'Settings for a worker on the queue, times in seconds, sizes in bytes; and instance and '
+  'generation, which tell its database from others. QW006 for an unknown queue.';
 call _qwf.allow('qwf.agent_settings', 'qwf_worker');
 
 commit;

@@ -1,7 +1,7 @@
 begin;
-select plan(2);
+select plan(3);
 
-select is(qwf.agent_settings('cpu'), '{
+select is(qwf.agent_settings('cpu') - 'instance' - 'generation', '{
   "lease": 30, "heartbeat": 10, "poll": 1, "pack_patience": null, "tick": 1,
     "timeout": 3600, "cancel_grace": 10,
     "stop_grace": 60,
@@ -12,6 +12,10 @@ select is(qwf.agent_settings('cpu'), '{
   "max_log_bytes": 65536, "max_value_bytes": 1048576,
     "max_error_bytes": 262144}', 'seconds and bytes');
 select is((qwf.agent_settings('llm') ->> 'pack_patience')::numeric, 0.25, 'the queue is packed');
+
+select results_eq(
+  $$ select a ->> 'instance', a ->> 'generation' from qwf.agent_settings('cpu') a $$,
+  $$ select id::text, '1' from qwf.instance $$, 'which database it is');
 
 select * from finish();
 rollback;

@@ -8,7 +8,7 @@ create function pg_temp.take(p_most int) returns text language sql as $$
   select string_agg(c.task, ' ' order by c.ord)
   from qwf.claim('cpu', 'w', p_most) with ordinality c (
     job_id, token, run_id, node_id, task, queue, inputs, attempt, timeout, stall_timeout,
-    required_model, out_dir, lease_expires_at, project, labels, light, ord)
+    required_model, out_dir, lease_expires_at, project, labels, light, created_at, ord)
 $$;
 create function pg_temp.keep(p_task text, p_for interval) returns void language sql as $$
   select _qwf.write_hints('qwf.floors', jsonb_build_object('cpu ', jsonb_build_object(

@@ -1,0 +1,7 @@
+-- Revert qwf:schema/instance
+
+begin;
+
+drop table qwf.instance;
+
+commit;

@@ -1,0 +1,7 @@
+-- Verify qwf:schema/instance
+
+begin;
+
+select singleton, id, generation, began_at from qwf.instance where false;
+
+rollback;
