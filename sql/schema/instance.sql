@@ -4,7 +4,7 @@
 begin;
 
 create table qwf.instance (
-  singleton boolean primary key default true check (singleton),
+  single boolean primary key default true check (single),
   id uuid not null default gen_random_uuid(),
   generation int not null default 1 check (generation >= 1),
   began_at timestamptz not null default clock_timestamp()
@@ -14,7 +14,7 @@ insert into qwf.instance default values;
 comment on table qwf.instance is
   'Which database this is, exactly one row. Agents mark their folders with it, so that no job gets '
   'the files of another database, or of jobs that a restored backup does not know.';
-comment on column qwf.instance.singleton is 'Always true: there is one row.';
+comment on column qwf.instance.single is 'Always true: there is one row.';
 comment on column qwf.instance.id is
   'Drawn when the schema is deployed. A dump keeps it; begin_generation() gives a copy another.';
 comment on column qwf.instance.generation is

@@ -2,6 +2,6 @@
 
 begin;
 
-select singleton, id, generation, began_at from qwf.instance where false;
+select single, id, generation, began_at from qwf.instance where false;
 
 rollback;
