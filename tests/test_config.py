@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from pathlib import Path
 
 import click
@@ -279,6 +280,16 @@ def test_every_variable_of_the_agent_is_known() -> None:
     assert {str(option.envvar) for option in agent_command.params if option.envvar} <= set(
         config.VARIABLES
     )
+
+
+def test_agents_and_commands_have_one_name_for_this_box(
+    monkeypatch: pytest.MonkeyPatch, nothing_set: Path
+) -> None:
+    assert config.this_box() == socket.gethostname()
+    (nothing_set / "qwf.toml").write_text("[agent]\nhost = 'box-b'\n")
+    assert config.this_box() == "box-b"
+    monkeypatch.setenv("QWF_HOST", "box-c")
+    assert config.this_box() == "box-c"
 
 
 def test_a_command_reports_misspelt_variables(

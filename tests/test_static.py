@@ -359,6 +359,7 @@ def test_the_compose_file_is_complete() -> None:
         assert int(services[name]["stop_grace_period"].removesuffix("s")) > 60  # the agent's grace
         check = services[name]["healthcheck"]["test"][1:]
         assert check == ["qwf", "workers", "--check"]
+        assert services[name]["hostname"] == name  # orders for the box outlive the container
     assert services["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
     assert "healthcheck" in services["postgres"]
     known = set(qwf.list_commands(click.Context(qwf)))

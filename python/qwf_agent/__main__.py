@@ -7,7 +7,6 @@ import logging
 import math
 import os
 import re
-import socket
 import sys
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
@@ -249,7 +248,7 @@ def read_options(given: dict[str, Any]) -> Options:
         raise config.ConfigError(f"--allow-commands {commands}: no such folder")
     given["addresses"] = read_addresses(given.pop("dsns"), given.pop("listen_dsns"))
     given["labels"] = tuple(_label(label) for label in given["labels"])
-    given["host"] = given["host"] or socket.gethostname()
+    given["host"] = given["host"] or config.this_box()
     given["out_root"] = (given["out_root"] or config.home() / "out").absolute()
     return Options(**given)
 

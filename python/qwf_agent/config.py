@@ -9,6 +9,7 @@ import os
 import pwd
 import re
 import shlex
+import socket
 import stat
 import sys
 from collections.abc import Iterable
@@ -181,6 +182,13 @@ def close_to(word: str, known: Iterable[str], likeness: float = 0.6) -> str | No
     words = list(known)
     swapped = [one for one in words if sorted(one) == sorted(word)]
     return next(iter(swapped or difflib.get_close_matches(word, words, 1, likeness)), None)
+
+
+def this_box() -> str:
+    """The name under which agents of this box register: QWF_HOST, else `host` of qwf.toml, else the
+    host name. Raises ConfigError."""
+    named = os.environ.get("QWF_HOST") or load_toml().get("agent", {}).get("host")
+    return str(named or socket.gethostname())
 
 
 def load_toml() -> dict[str, Any]:

@@ -1,7 +1,8 @@
 -- Deploy qwf:views/fleet
 -- Purpose: Every worker of the last day: where it is, what it does, whether it is alive.
--- Guarantees: A dead worker counts as stopped as soon as a newer one of its host and queue lives,
---   so that a restart ends the alarm about its predecessor.
+-- Guarantees: A dead worker counts as stopped as soon as a newer one of its host and queue has
+--   registered, so that a restart ends the alarm about its predecessor, also when the newer one has
+--   stopped since.
 
 begin;
 
@@ -11,19 +12,19 @@ select
   w.project, w.rank,
   case
     when w.stopped_at is not null then 'stopped'
-    when w.last_seen <= live.since then case
-      when exists (
-        select from qwf.workers n
-        where n.host = w.host and n.queue = w.queue and n.started_at > w.last_seen
-          and n.stopped_at is null and n.last_seen > live.since) then 'stopped'
-      else 'dead' end
+    when w.last_seen <= live.since and w.replaced then 'stopped'
+    when w.last_seen <= live.since then 'dead'
     when o.host is not null and r.running > 0 then 'draining'
     when o.host is not null then 'off'
     when r.running > 0 then 'busy'
     else 'idle'
   end as state,
   o.reason, o.until, qwf.now() - w.last_seen as last_seen, w.started_at, w.out_root
-from qwf.workers w
+from (
+  select n.*, max(n.started_at) over (partition by n.host, n.queue)
+    > greatest(n.started_at, n.last_seen) as replaced
+  from qwf.workers n
+) w
 cross join (select qwf.now() - s.worker_stale as since from qwf.settings s) live
 left join qwf.switched_off o on o.host = w.host and o.queue = w.queue
 cross join lateral (
@@ -46,7 +47,8 @@ comment on column qwf.fleet.project is 'Project it works for; null: all.';
 comment on column qwf.fleet.rank is 'Negative: an overflow worker, which takes the newest jobs.';
 comment on column qwf.fleet.state is
   'idle, busy, draining (switched off, but still holds jobs), off, dead (no heartbeat) or stopped: '
-  'deregistered, or dead and replaced by a newer worker of its host and queue.';
+  'deregistered, or dead and replaced by a newer worker of its host and queue, which may have '
+  'stopped since.';
 comment on column qwf.fleet.reason is 'Why it was switched off.';
 comment on column qwf.fleet.until is 'When it comes on by itself; null: never, or it is on.';
 comment on column qwf.fleet.last_seen is 'Time since its last heartbeat.';

@@ -239,9 +239,48 @@ def test_a_dead_worker_is_forgotten(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.claim('cpu', %s)", row)
     db.execute("update qwf.workers set last_seen = now() - interval '1 h'")
     assert "dead" in on_db("workers").stdout
-    assert "forgotten" in on_db("worker", "forget", *row).stdout
+    asked = on_db("worker", "forget", *row)
+    assert asked.exit_code == 2
+    assert "hand 1 job back" in asked.stderr
+    assert "forgotten" in on_db("worker", "forget", *row, "--yes").stdout
     assert "no workers" in on_db("workers").stdout
     assert db.execute("select status from qwf.jobs").fetchone() == ("queued",)
+
+
+def test_a_box_that_is_gone_is_forgotten_with_its_orders(on_db: Cli, db: Db) -> None:
+    for queue in ("cpu", "gpu"):
+        db.execute("select qwf.register_worker('box-b', %s)", (queue,))
+    on_db("enqueue", "t", "--queue", "cpu", "--requires", "host=box-b")
+    db.execute("select qwf.claim('cpu', w.id) from qwf.workers w where w.queue = 'cpu'")
+    on_db("worker", "off", "--host", "box-b", "--queue", "gpu", "--reason", "new card")
+    box = ("worker", "forget", "--host", "box-b", "--all")
+    assert "has a live worker" in on_db(*box, "--yes").stderr
+    db.execute("update qwf.workers set last_seen = now() - interval '1 h'")
+    assert "worker forget --host box-b --all" in on_db("doctor").stdout
+    asked = on_db(*box)
+    assert asked.exit_code == 2
+    assert "1 unfinished job can run on box-b alone" in asked.stderr
+    assert "2 dead workers, 1 job to hand back, the order gpu hard?" in asked.stderr
+    assert db.execute("select count(*) from qwf.worker_controls").fetchone() == (1,)
+    done = on_db(*box, "--yes")
+    assert done.exit_code == 0, done.output
+    assert db.execute("select count(*) from qwf.worker_controls").fetchone() == (0,)
+    assert db.execute("select status from qwf.jobs").fetchone() == ("queued",)
+    assert "box-b" not in on_db("doctor").stdout
+    assert "no dead worker and no order" in on_db(*box, "--yes").stderr
+    assert on_db("worker", "forget", "--host", "box-b").exit_code == 2
+
+
+def test_commands_mean_the_box_that_its_agents_are_called(
+    on_db: Cli, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QWF_HOST", "box-c")
+    db.execute("select qwf.register_worker('box-c', 'cpu')")
+    off = on_db("worker", "off")
+    assert off.stdout.startswith("box-c cpu: off"), off.output
+    assert on_db("workers", "--check").exit_code == 0
+    monkeypatch.setenv("QWF_HOST", "box-d")
+    assert "no worker of box-d is alive" in on_db("workers", "--check").stderr
 
 
 def test_a_cancelled_run_names_the_login_and_the_person(

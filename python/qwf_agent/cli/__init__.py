@@ -20,6 +20,7 @@ with extras.needed(NEEDED):
         enqueue_many,
         fleet,
         follow,
+        forget,
         read,
         schedules,
         server,
@@ -141,6 +142,8 @@ for command in (
     version,
 ):  # fmt: skip
     qwf.add_command(command)
+
+fleet.worker.add_command(forget.forget)
 
 
 def main() -> None:

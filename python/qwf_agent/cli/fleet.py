@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.text import Text
 
+from qwf_agent import config
 from qwf_agent.cli import (
     arguments,
     commands,
@@ -198,7 +198,7 @@ def resume(conn: Connection, name: str) -> None:
 @click.option("--host", metavar="HOST", help="Only those on this box.")
 @click.option("--queue", metavar="QUEUE", help="Only those of this queue.")
 @click.option(
-    "--check", is_flag=True, help="Print nothing; exit 1 unless one is alive on HOST, or this box."
+    "--check", is_flag=True, help="Print nothing if one is alive on HOST, or this box; else exit 1."
 )
 @listed(alone="check")
 def workers(
@@ -208,7 +208,7 @@ def workers(
     queue: str | None,
     check: bool,
     as_json: bool,
-) -> Listing:
+) -> Listing | None:
     """List the workers: where they are and what they do.
 
     \b
@@ -218,10 +218,10 @@ def workers(
               qwf worker forget WORKER   (one that is dead for good)
     """
     if check:  # with the login of an agent, which may read no view
-        alive = connection.call(
-            conn, "worker_alive", host=host or socket.gethostname(), queue=queue
-        )
-        raise SystemExit(not alive)
+        box = host or config.this_box()
+        if not connection.call(conn, "worker_alive", host=box, queue=queue):
+            errors.fail(f"no worker of {box}{f' on {queue}' if queue else ''} is alive")
+        return None
     if queue is not None:
         known_names.check(conn, "queue", queue, "--queue")
     found = connection.many(conn, WORKERS, {"everyone": everyone, "host": host, "queue": queue})
@@ -251,7 +251,11 @@ def worker() -> None:
 the_queue = click.option(
     "--queue", metavar="QUEUE", help="A queue of its agent. Default: found by what it has."
 )
-of_host = click.option("--host", metavar="HOST", help="The box. Default: this one.")
+of_host = click.option(
+    "--host",
+    metavar="HOST",
+    help="The box. Default: this one, as its agents call it.",
+)
 of_queue = click.option(
     "--queue", metavar="QUEUE", help="The queue. Default: the only one that the box serves."
 )
@@ -305,28 +309,6 @@ def drain(conn: Connection, **more: Any) -> None:
 def pause_worker(conn: Connection, **more: Any) -> None:
     """Claim no more jobs, but keep the model loaded."""
     _switch(conn, "off", "pause", "paused, its model stays loaded", **more)
-
-
-@worker.command("forget")
-@click.argument("name", metavar="WORKER")
-@connection.database
-def forget(conn: Connection, name: str) -> None:
-    """Forget a dead WORKER, and hand back the jobs it held.
-
-    A box that comes back registers again. Workers that nobody forgets are listed for a day.
-    """
-    found = connection.many(
-        conn, "select w.running from qwf.dead_workers w where w.worker = %s", (name,)
-    )
-    if not found:
-        known = connection.many(conn, "select 1 from qwf.workers where id = %s", (name,))
-        meant = known_names.nearest(conn, "worker", name)
-        errors.fail(
-            f"worker {name} is not dead" if known else f"no worker {name}",
-            f"did you mean {meant}?" if meant else "qwf workers --all",
-        )
-    connection.call(conn, "deregister_worker", worker=name)
-    click.echo(f"{name} is forgotten")
 
 
 wait = click.option("--wait", is_flag=True, help="Wait until it is done; exit 1 if it failed.")
@@ -508,7 +490,7 @@ def host_and_queues(
     """The host and the queues that --host, --queue and --all mean."""
     if queue and everywhere:
         raise click.UsageError("give --queue or --all, not both")
-    box = host or socket.gethostname()
+    box = host or config.this_box()
     if queue:
         return box, [queue]
     served = _served_by(conn, box)
@@ -523,7 +505,7 @@ def agent_of(
 ) -> tuple[str, str]:  # fmt: skip
     """The host, and a queue of the agent on it that is meant: of the live ones that `wanted` finds
     first. All queues of an agent lead to the same servers and models."""
-    box = host or socket.gethostname()
+    box = host or config.this_box()
     if queue:
         return box, queue
     found = connection.many(conn, wanted, {"host": box, "model": model})

@@ -1,5 +1,5 @@
 begin;
-select plan(3);
+select plan(4);
 
 create function pg_temp.states() returns text language sql as $$
   select string_agg(f.worker || ' ' || f.state, ', ' order by f.worker) from qwf.fleet f $$;
@@ -14,7 +14,11 @@ insert into qwf.workers (id, host, queue, started_at, last_seen) values
   ('e', 'box', 'cpu', qwf.now() - interval '59 min', qwf.now());
 select is(pg_temp.states(), 'a stopped, b idle, c idle, d idle, e idle', 'a restart does');
 update qwf.workers set last_seen = qwf.now() - interval '50 min' where id = 'e';
-select is(pg_temp.states(), 'a dead, b idle, c idle, d idle, e dead', 'until it is dead itself');
+select is(pg_temp.states(), 'a stopped, b idle, c idle, d idle, e dead',
+  'of those that died one after another the last is dead');
+select qwf.deregister_worker('e');
+select is(pg_temp.states(), 'a stopped, b idle, c idle, d idle, e stopped',
+  'it stays replaced when its successor has stopped');
 
 select * from finish();
 rollback;

@@ -160,9 +160,8 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
         )
         for row in many(
             conn,
-            "select d.* from qwf.dead_workers d where d.silent < interval '1 day' and not exists ("
-            " select from qwf.fleet f where f.host = d.host and f.queue = d.queue"
-            " and f.state not in ('dead', 'stopped')) order by d.worker",
+            "select d.* from qwf.dead_workers d join qwf.fleet f using (worker)"
+            " where f.state = 'dead' order by d.worker",
         )
     )
     for row in many(
@@ -173,7 +172,8 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
         why = f": {row['reason']}" if row["reason"] else ""
         yield note(
             f"{row['host_label']} {row['queue']} is switched off by {row['requested_by']}{why}",
-            f"qwf worker on --host {row['host_label']} --queue {row['queue']}",
+            f"qwf worker on --host {row['host_label']} --queue {row['queue']}; if the box is gone "
+            f"for good: qwf worker forget --host {row['host_label']} --all",
         )
     deployed = call(conn, "version")
     for row in many(

@@ -217,3 +217,8 @@ def brief(value: Any) -> str:
         rest = dict(sorted(rest.items(), key=lambda pair: isinstance(pair[1], list | dict)))
         return "  ".join([brief(value["label"]), *(f"{key} {brief(rest[key])}" for key in rest)])
     return visible(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things: `1 job`, `2,000 jobs`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
