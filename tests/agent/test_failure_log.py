@@ -41,6 +41,13 @@ def test_it_says_when_the_job_runs_again(base: Database, start: StartAgent) -> N
     assert 400 < int(found[1]) < 800
 
 
+def test_each_line_says_the_zone_of_its_time(base: Database, start: StartAgent) -> None:
+    agent = start("--app", "bodies", TZ="Asia/Kolkata")
+    until(lambda: "serving" in agent.said(), "a line")
+    for line in agent.said().splitlines():
+        assert re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\+0530 [A-Z]+ ", line), line
+
+
 def test_losses_say_their_reason(base: Database, start: StartAgent) -> None:
     agent = start("--app", "bodies", "--nodes", "steps")
     job = base.enqueue("sleeping", {"seconds": 600}, timeout="0.2 s")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import psycopg
@@ -148,7 +149,12 @@ def test_prune_deletes_everything_old_at_once(on_db: Cli, db: Db) -> None:
         " finished_at = finished_at - interval '60 days'"
     )
     db.execute(f"{old} where status = 'failed'")
-    assert json.loads(on_db("prune", "--json").stdout)["jobs"] == 200
+    asked = on_db("prune")
+    assert asked.exit_code == 2
+    assert "Delete 200 jobs, with their attempts" in asked.stderr
+    assert db.execute("select count(*) from qwf.jobs").fetchone() == (300,)
+    assert json.loads(on_db("prune", "--json", "--yes").stdout)["jobs"] == 200
+    assert json.loads(on_db("prune", "--json").stdout)["jobs"] == 0
     assert db.execute("select count(*) from qwf.jobs").fetchone() == (100,)
 
 
@@ -170,13 +176,20 @@ def test_schedules_are_added_listed_switched_and_dropped(on_db: Cli, db: Db) -> 
     listed = on_db("schedules").stdout
     assert "0 3 * * * Europe/Rome" in listed
     assert "every 37 min" in listed
+    assert "5 of hours 8,12 UTC" in listed, "the zone of when, also if it is UTC"
+    zone = f"{datetime.now().astimezone():%Z}"
+    (line,) = [line for line in listed.splitlines() if line.startswith("often")]
+    assert zone in line, "the zone in which the next time is shown"
     assert "next at" in on_db("schedule", "enable", "nightly").stdout
     assert "disabled" in on_db("schedule", "disable", "nightly").stdout
     rows = {row["name"]: row for row in json.loads(on_db("schedules", "--json").stdout)}
     assert rows["nightly"]["enabled"] is False
     assert rows["nightly"]["args"] == {"a": 1}
-    assert on_db("schedule", "drop", "often").exit_code == 0
-    assert on_db("schedule", "drop", "often").exit_code == 1
+    asked = on_db("schedule", "drop", "often")
+    assert asked.exit_code == 2
+    assert "task ping, every 37 min, fired 0 times" in asked.stderr
+    assert on_db("schedule", "drop", "often", "--yes").exit_code == 0
+    assert on_db("schedule", "drop", "often", "--yes").exit_code == 1
     wrong = on_db("schedule", "add", "odd", "--task", "t", "--cron", "61 * * * *")
     assert wrong.exit_code == 1
     assert "61" in wrong.stderr
@@ -537,13 +550,16 @@ def test_limits_are_created_listed_and_dropped(on_db: Cli, db: Db) -> None:
     assert (row["name"], row["max_running"], row["running"], row["queued"]) == ("mail", 2, 2, 1)
     assert "mail" in on_db("limits").stdout
     db.execute("select qwf.cancel_job(id) from qwf.jobs where status = 'queued'")
-    assert on_db("limit", "drop", "mail").exit_code == 1  # two still run
+    asked = on_db("limit", "drop", "mail")
+    assert asked.exit_code == 2
+    assert "2 at once" in asked.stderr
+    assert on_db("limit", "drop", "mail", "--yes").exit_code == 1  # two still run
     assert on_db("queue", "create", "cpu", "--max-running", "1").exit_code == 0
     for _ in range(3):
         assert on_db("enqueue", "send", "--queue", "cpu").exit_code == 0
     (_, row) = json.loads(on_db("limits", "--json").stdout)
     assert (row["name"], row["queued"]) == ("queue:cpu", 3)
-    assert on_db("limit", "drop", "queue:cpu").exit_code == 0
+    assert on_db("limit", "drop", "queue:cpu", "--yes").exit_code == 0
     assert on_db("enqueue", "send", "--limit-by", "nowhere").exit_code == 1
 
 

@@ -65,3 +65,30 @@ def test_a_wrong_name_or_value_is_explained(on_db: Cli) -> None:
         result = on_db("settings", *words)
         assert result.exit_code == code, f"{words}: {result.output}"
         assert part in result.stderr, f"{words}: {result.stderr}"
+
+
+def test_a_shorter_retention_asks_and_says_what_it_deletes(on_db: Cli, db: Db) -> None:
+    db.execute("select qwf.enqueue('t', queue => 'cpu') from generate_series(1, 3)")
+    db.execute("select qwf.enqueue('t', queue => 'gpu') from generate_series(1, 2)")
+    db.execute(
+        "update qwf.jobs set status = 'cancelled', created_at = now() - interval '8 days',"
+        " finished_at = now() - interval '8 days'"
+    )
+    asked = on_db("settings", "retention", "7d")
+    assert asked.exit_code == 2
+    assert "30 d becomes 7 d, which deletes 5 jobs within minutes" in asked.stderr
+    assert "30 d, the default" in on_db("settings", "retention").stdout.replace("30 days", "30 d")
+    assert on_db("settings", "retention", "9d").exit_code == 0, "it deletes nothing"
+    of_queue = on_db("queue", "create", "cpu", "--retention", "1h")
+    assert of_queue.exit_code == 2
+    assert "retention of queue cpu: 9 d becomes 1 h, which deletes 3 jobs" in of_queue.stderr
+    assert on_db("queue", "create", "cpu", "--retention", "20d").exit_code == 0
+    assert "deletes 2 jobs" in on_db("settings", "retention", "1d").stderr
+    done = on_db("settings", "retention", "1d", "--yes")
+    assert done.exit_code == 0
+    assert "retention is 1 d" in done.stdout
+    assert "what ended longer ago" in done.stderr
+    db.execute(
+        "insert into qwf.host_minutes (host, minute, samples) values ('b', now() - interval '3 d', 1)"
+    )
+    assert "deletes 1 minute within" in on_db("settings", "minutes_keep", "1d").stderr

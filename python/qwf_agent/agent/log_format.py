@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from datetime import datetime, timezone
 from typing import Any
 
@@ -31,6 +32,11 @@ class TextFormatter(logging.Formatter):
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s")
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802
+        """The local time, and its distance from UTC."""
+        there = time.strftime("%z", time.localtime(record.created))
+        return f"{super().formatTime(record, datefmt)}{there}"
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, and an indented one for each further line of the message or a traceback."""

@@ -20,6 +20,7 @@ from qwf_agent.cli import (
     errors,
     follow,
     known_names,
+    losses,
     output,
 )
 from qwf_agent.cli.cells import Listing, listed
@@ -163,9 +164,15 @@ def queue() -> None:
     type=click.Choice(["fail", "ask"]),
     help="Whether its jobs fail, or ask a person, unless they say it themselves.",
 )
+@arguments.yes
 @connection.database
-def create_queue(conn: Connection, name: str, **given: Any) -> None:
-    """Create a queue, or change the given settings of an existing one."""
+def create_queue(conn: Connection, name: str, yes: bool, **given: Any) -> None:
+    """Create a queue, or change the given settings of an existing one.
+
+    Asks if a shorter retention would delete jobs.
+    """
+    if given["retention"] is not None:
+        losses.confirm_queue(conn, name, given["retention"], yes)
     connection.call(conn, "create_queue", name=name, **given)
     click.echo(f"queue {name} is set up")
 
@@ -451,12 +458,20 @@ def create_limit(conn: Connection, name: str, max_running: int | None, **rate: A
 
 @limit.command("drop")
 @click.argument("name")
+@arguments.yes
 @connection.database
-def drop_limit(conn: Connection, name: str) -> None:
+def drop_limit(conn: Connection, name: str, yes: bool) -> None:
     """Remove a limit that no unfinished job and no current pipeline names.
 
     queue:NAME is the limit of a queue.
     """
+    for row in connection.many(conn, LIMITS):
+        if row["name"] == name:
+            rate = f", {row['starts']} starts in {draw.spell(row['per'])}" if row["starts"] else ""
+            arguments.confirm(
+                f"Drop limit {name} ({row['max_running']} at once{rate})? {row['running']} of its "
+                f"jobs run, {draw.counted(row['queued'], 'job')} of it wait.", yes,
+            )  # fmt: skip
     connection.call(conn, "drop_limit", name=name)
     click.echo(f"limit {name} is dropped")
 

@@ -40,9 +40,9 @@ def schedules(conn: Connection, as_json: bool) -> None:
     for row in [] if as_json else found:
         zone = row["timezone"]
         row |= {
-            "when": _when(row) + (f" {zone}" if zone and zone != "UTC" else ""),
+            "when": _when(row) + (f" {zone}" if zone else ""),
             "state": "on" if row["enabled"] else "disabled",
-            "next": row["next_at"],
+            "next": row["next_at"] and draw.zoned(row["next_at"]),
             "last": row["last_status"] and draw.state(row["last_status"]).plain,
             "error": row["last_error"],
         }
@@ -109,7 +109,7 @@ def add(
         enabled=False if disabled else None,
         **given,
     )
-    click.echo(f"schedule {name}, {f'next at {draw.moment(next_at)}' if next_at else 'disabled'}")
+    click.echo(f"schedule {name}, {f'next at {draw.zoned(next_at)}' if next_at else 'disabled'}")
     if given["task"] is not None:
         known_names.note_unable(conn, given["queue"], task=given["task"])
         missing_options.note(conn, schedule=name)
@@ -117,9 +117,16 @@ def add(
 
 @schedule.command()
 @click.argument("name")
+@arguments.yes
 @connection.database
-def drop(conn: Connection, name: str) -> None:
+def drop(conn: Connection, name: str, yes: bool) -> None:
     """Remove a schedule; the jobs and runs it enqueued stay."""
+    for row in connection.many(conn, OVERVIEW):
+        if row["name"] == name:
+            arguments.confirm(
+                f"Drop schedule {name} ({row['what']}, {_when(row)}, fired {row['fired']} times)? "
+                f"To stop it for a while: qwf schedule disable {name}.", yes,
+            )  # fmt: skip
     connection.call(conn, "drop_schedule", name=name)
     click.echo(f"schedule {name} is dropped")
 
@@ -161,7 +168,7 @@ def disable(conn: Connection, name: str) -> None:
 
 def _enable(conn: Connection, name: str, enabled: bool) -> None:
     next_at = connection.call(conn, "enable_schedule", name=name, enabled=enabled)
-    click.echo(f"schedule {name}, {f'next at {draw.moment(next_at)}' if next_at else 'disabled'}")
+    click.echo(f"schedule {name}, {f'next at {draw.zoned(next_at)}' if next_at else 'disabled'}")
 
 
 def _hours(text: str | None) -> list[int] | None:

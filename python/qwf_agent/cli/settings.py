@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from qwf_agent import config
-from qwf_agent.cli import connection, draw, errors, output
+from qwf_agent.cli import arguments, connection, draw, errors, losses, output
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.read import show_list
 
@@ -27,14 +27,16 @@ where %(name)s::text is null or o.name = %(name)s
 @click.argument("name", required=False)
 @click.argument("value", required=False)
 @click.option("--reset", is_flag=True, help="Set NAME back to its default.")
+@arguments.yes
 @output.json_option
 @connection.database
 def settings(
-    conn: Connection, name: str | None, value: str | None, reset: bool, as_json: bool
+    conn: Connection, name: str | None, value: str | None, reset: bool, yes: bool, as_json: bool
 ) -> None:
     """List the settings of the engine, or change one.
 
-    Agents follow a change at once. A queue can override lease, timeout and retention.
+    Agents follow a change at once. A queue can override lease, timeout and retention. Asks if a
+    shorter time would delete something.
 
     \b
     Example:  qwf settings                       qwf settings lease
@@ -44,6 +46,7 @@ def settings(
     if reset and (name is None or value is not None):
         raise click.UsageError("write: qwf settings NAME --reset")
     if reset or value is not None:
+        losses.confirm_setting(conn, str(name), value, yes)
         # of a name and its value, so that null, the default, is sent too
         changes = {name: None if value is None else _parsed(value)}
         connection.call(conn, "change_settings", changes=changes)

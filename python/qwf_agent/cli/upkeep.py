@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import connection, draw, output
+from qwf_agent.cli import arguments, connection, draw, losses, output
 from qwf_agent.cli.connection import Connection
 
 WINDOW = 10_000  # rows that one prune() scans
@@ -37,17 +37,21 @@ def tick(conn: Connection, loop: bool, as_json: bool) -> None:
 
 
 @click.command()
+@arguments.yes
 @output.json_option
 @connection.database
-def prune(conn: Connection, as_json: bool) -> None:
+def prune(conn: Connection, yes: bool, as_json: bool) -> None:
     """Delete everything older than its retention at once.
 
     Ticks do it bit by bit, so this is rarely needed. The retention is a setting (qwf settings
-    retention 7d), and a queue may have its own.
+    retention 7d), and a queue may have its own. Asks if jobs or runs are to be deleted.
 
     \b
     Example:  qwf prune
     """
+    lost = losses.ended(conn)
+    if lost is not None:
+        arguments.confirm(f"Delete {lost}, with their attempts, events and answers?", yes)
     rows = connection.many(
         conn,
         "select (select count(*) from qwf.jobs) as jobs, (select count(*) from qwf.runs) as runs",

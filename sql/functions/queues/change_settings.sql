@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/queues/change_settings
 -- Purpose: Changes settings of the engine, or sets them back to their defaults.
 -- Guarantees: All of the changes or none. What is not named stays, also what another session
---   changes at the same time.
+--   changes at the same time. A notice tells who makes the retention shorter.
 -- Locks: the row of settings, which other functions only read.
 -- Notifies: worker_control, with settings, if a value has changed.
 -- Raises: QW005 for an unknown setting or an invalid value.
@@ -17,6 +17,7 @@ as $$
 declare
   v_constraint text;
   v_changes jsonb := _qwf.read_settings(change_settings.changes);
+  v_before interval := (select s.retention from qwf.settings s);
 begin
   update qwf.settings s set (
     singleton, lease, heartbeat, poll, tick, timeout, cancel_grace, stop_grace, worker_stale,
@@ -26,6 +27,10 @@ begin
     error_backoff, transient_backoff, event_tries, max_value_bytes, max_elements,
     max_error_bytes, max_log_bytes, retention, notify_events
   ) = (select n.* from jsonb_populate_record(s, v_changes) n);
+  if v_before > (select s.retention from qwf.settings s) then
+    raise notice using message = 'what ended longer ago than the new retention is deleted soon',
+      hint = format('to keep it: select qwf.change_settings(''{"retention": "%s"}'')', v_before);
+  end if;
 exception
   when check_violation then
     get stacked diagnostics v_constraint = constraint_name;

@@ -36,6 +36,7 @@ from qwf_agent.cli.draw.words import (
     spell,
     state,
     tries,
+    zoned,
 )
 
 __all__ = [
@@ -79,4 +80,5 @@ __all__ = [
     "typed",
     "visible",
     "visible_values",
+    "zoned",
 ]

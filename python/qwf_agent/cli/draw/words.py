@@ -184,6 +184,11 @@ def moment(when: datetime) -> str:
     return there.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
 
 
+def zoned(when: datetime) -> str:
+    """A time in the local zone, with the zone, for what stands beside other zones."""
+    return moment(when) if isinstance(when, FarTime) else f"{moment(when)} {when.astimezone():%Z}"
+
+
 def seconds(value: Any) -> float:
     """A length of time in seconds, from a timedelta or a number."""
     return value.total_seconds() if isinstance(value, timedelta) else float(value)
