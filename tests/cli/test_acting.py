@@ -172,7 +172,8 @@ def test_schedules_are_added_listed_switched_and_dropped(on_db: Cli, db: Db) -> 
     added = on_db("schedule", "add", "nightly", *words, "--args", '{"a": 1}')
     assert added.exit_code == 0, added.output
     on_db("schedule", "add", "often", "--task", "ping", "--every", "37min")
-    on_db("schedule", "add", "hourly", "--task", "ping", "--minute", "5", "--hours", "8,12")
+    hours = on_db("schedule", "add", "hourly", "--task", "p", "--minute", "5", "--hours", "8,12")
+    assert hours.exit_code == 0, hours.output
     listed = on_db("schedules").stdout
     assert "0 3 * * * Europe/Rome" in listed
     assert "every 37 min" in listed

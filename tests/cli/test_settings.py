@@ -89,6 +89,7 @@ def test_a_shorter_retention_asks_and_says_what_it_deletes(on_db: Cli, db: Db) -
     assert "retention is 1 d" in done.stdout
     assert "what ended longer ago" in done.stderr
     db.execute(
-        "insert into qwf.host_minutes (host, minute, samples) values ('b', now() - interval '3 d', 1)"
+        "insert into qwf.host_minutes (host, minute, samples)"
+        " values ('b', now() - interval '3 d', 1)"
     )
     assert "deletes 1 minute within" in on_db("settings", "minutes_keep", "1d").stderr

@@ -33,7 +33,7 @@ class TextFormatter(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s")
 
-    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:  # noqa: N802
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
         """The local time, and its distance from UTC."""
         there = time.strftime("%z", time.localtime(record.created))
         return f"{super().formatTime(record, datefmt)}{there}"

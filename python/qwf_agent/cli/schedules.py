@@ -171,10 +171,11 @@ def _enable(conn: Connection, name: str, enabled: bool) -> None:
     click.echo(f"schedule {name}, {f'next at {draw.zoned(next_at)}' if next_at else 'disabled'}")
 
 
-def _hours(text: str | None) -> list[int] | None:
+def _hours(text: str | None) -> str | None:
+    """The hours as an array of Postgres: a list would be sent as JSON."""
     if text is None:
         return None
     try:
-        return [int(part) for part in text.split(",")]
+        return "{" + ",".join(str(int(part)) for part in text.split(",")) + "}"
     except ValueError:
         raise click.BadParameter(f"--hours {text}: write 8,12,18") from None
