@@ -35,7 +35,7 @@ verify: $(VENV)/.run ## Check that the database is still as deployed
 	@$(BIN)/qwf migrate verify
 
 revert: $(VENV)/.run ## Remove everything from the database (asks first)
-	@$(BIN)/qwf migrate revert
+	@$(BIN)/qwf migrate revert --all
 
 check: $(VENV)/.dev ## Test what you changed, in seconds; ARGS=claim/is_first for these, SINCE=main
 	@$(BIN)/python tests/support/get_pgtap.py

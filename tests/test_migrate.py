@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -293,7 +294,9 @@ def test_a_reworked_change_keeps_its_frozen_scripts(
     chain.add("f", old, drop)
     chain.line("@v1 2026-01-02T03:04:05Z A Planner <a@shop.invalid>")
     assert migrate.deploy(empty_dsn, plan=chain.plan) == ["shop", "f"]
+    frozen = chain.plan.parent / "reworked" / "deploy" / "f@v1.sql"
     chain.write("f@v1", old, drop, "select 1;", folder="reworked")
+    shutil.copy(chain.plan.parent / "deploy" / "f.sql", frozen)  # as sqitch rework does
     chain.add("f", new, old)
     assert migrate.deploy(empty_dsn, plan=chain.plan) == ["f"]
     assert query("select shop.f()") == 2
@@ -301,6 +304,63 @@ def test_a_reworked_change_keeps_its_frozen_scripts(
     assert migrate.revert(empty_dsn, to="@v1", plan=chain.plan) == ["f"]
     assert query("select shop.f()") == 1
     assert migrate.revert(empty_dsn, plan=chain.plan) == ["f", "shop"]
+
+
+def edit(chain: Chain, name: str) -> None:
+    """Change a deploy script that may be deployed already."""
+    file = chain.plan.parent / "deploy" / f"{name}.sql"
+    file.write_text(file.read_text().replace("id int", "id bigint"))
+
+
+def test_an_edited_script_is_named_with_the_commands_that_deploy_it(
+    empty_dsn: str, chain: Chain, query: Callable[[str], Any]
+) -> None:
+    for name in ("a", "b"):
+        chain.table(name)
+    migrate.deploy(empty_dsn, plan=chain.plan)
+    chain.table("c")
+    edit(chain, "b")
+    for refused in (migrate.deploy, migrate.missing, migrate.verify):
+        with pytest.raises(migrate.MigrateError, match="deployed them: b; ") as no:
+            refused(empty_dsn, plan=chain.plan)
+        advice = f"revert --plan {chain.plan} --all --yes && qwf migrate deploy --plan {chain.plan}"
+        assert advice in str(no.value)
+    assert states(empty_dsn, chain) == ["deployed", "deployed", "changed", "pending"]
+    assert migrate.revert(empty_dsn, plan=chain.plan) == ["b", "a", "shop"]
+    assert migrate.deploy(empty_dsn, plan=chain.plan) == ["shop", "a", "b", "c"]
+    assert query("select format_type(atttypid, null) from pg_attribute"
+                 " where attrelid = 'shop.b'::regclass and attname = 'id'") == "bigint"  # fmt: skip
+
+
+def test_an_edited_script_after_a_release_is_reverted_to_the_release(
+    empty_dsn: str, chain: Chain
+) -> None:
+    chain.table("a")
+    chain.line("@v1 2026-01-02T03:04:05Z A Planner <a@shop.invalid>")
+    chain.table("b")
+    migrate.deploy(empty_dsn, plan=chain.plan)
+    edit(chain, "b")
+    with pytest.raises(migrate.MigrateError, match="--to @v1 --yes"):
+        migrate.deploy(empty_dsn, plan=chain.plan)
+    edit(chain, "a")
+    with pytest.raises(migrate.MigrateError, match="a, b; a release has them"):
+        migrate.deploy(empty_dsn, plan=chain.plan)
+
+
+def test_a_registry_from_before_the_hashes_is_taken_as_it_is(
+    empty_dsn: str, chain: Chain, query: Callable[[str], Any]
+) -> None:
+    chain.table("a")
+    migrate.deploy(empty_dsn, plan=chain.plan)
+    with psycopg.connect(empty_dsn) as conn:
+        conn.execute("alter table shop_migrations._yoyo_migration drop column script_hash")
+    edit(chain, "a")
+    assert states(empty_dsn, chain) == ["deployed"] * 2
+    assert migrate.verify(empty_dsn, plan=chain.plan) == ["shop", "a"]
+    chain.table("b")
+    assert migrate.deploy(empty_dsn, plan=chain.plan) == ["b"]
+    edit(chain, "b")
+    assert states(empty_dsn, chain) == ["deployed", "deployed", "changed"]
 
 
 def test_two_projects_are_deployed_to_one_database(

@@ -296,7 +296,7 @@ def test_the_installed_package_deploys_and_reverts(installed: Run, empty_dsn: st
     installed("qwf", "migrate", "deploy", *to)
     assert deployed(installed("qwf", "migrate", "status", "--json", *to)) == planned()
     assert f"{len(planned())} changes verified" in installed("qwf", "migrate", "verify", *to)
-    installed("qwf", "migrate", "revert", "--yes", *to)
+    installed("qwf", "migrate", "revert", "--all", "--yes", *to)
     with psycopg.connect(empty_dsn, connect_timeout=10) as conn:
         assert conn.execute("select to_regnamespace('qwf')").fetchone() == (None,)
 

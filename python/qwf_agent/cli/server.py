@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from qwf_agent import config, embedded
+from qwf_agent import config, embedded, exit_codes
 from qwf_agent.cli import commands, connection, draw, errors, output
 
 if TYPE_CHECKING:
@@ -153,8 +154,9 @@ def deploy(
 @plan_option
 @output.json_option
 def status(dsn: str | None, plan: Path | None, as_json: bool) -> None:
-    """List the changes, and which are deployed. Exit 1 if some are not, or if something else has
-    deployed them.
+    """List the changes, and which are deployed; at last how many, and the releases among them.
+
+    Exit 1 if some are not deployed, or were edited since, or if something else has deployed them.
 
     \b
     Example:  qwf migrate status
@@ -165,13 +167,20 @@ def status(dsn: str | None, plan: Path | None, as_json: bool) -> None:
     migrate.check_origin(dsn, plan=plan)
     changes = migrate.status(dsn, plan=plan)
     rows = [
-        {"change": c.change or c.id, "state": c.state, "deployed_at": c.deployed_at, "note": c.note}
+        {
+            "change": c.change or c.id,
+            "state": c.state,
+            "deployed_at": c.deployed_at,
+            "note": c.note,
+            "releases": [f"@{tag}" for tag in c.tags],
+        }
         for c in changes
     ]
     if as_json:
         output.show_json(rows)
     else:
         output.show(draw.rows(["change", "state", "note"], rows, "the plan is empty"))
+        click.echo(_sum(changes))
     if any(c.state != "deployed" for c in changes):
         raise SystemExit(1)
 
@@ -182,37 +191,71 @@ def status(dsn: str | None, plan: Path | None, as_json: bool) -> None:
 def verify(dsn: str | None, plan: Path | None) -> None:
     """Run the verify script of every deployed change.
 
+    Exit 0 if all is deployed and as it should be, 3 if what is deployed is and changes are pending,
+    else 1.
+
     \b
     Example:  qwf migrate verify
     """
     from qwf_agent import migrate
 
-    click.echo(f"{len(migrate.verify(config.find_dsn(dsn), plan=plan))} changes verified")
+    address = config.find_dsn(dsn)
+    click.echo(f"{len(migrate.verify(address, plan=plan))} changes verified")
+    changes = migrate.status(address, plan=plan)
+    unknown = sum(c.state == "unknown" for c in changes)
+    if unknown:
+        click.echo(
+            f"{unknown} deployed changes are unknown here: a newer qwf deployed them", err=True
+        )
+    pending = [c.change for c in changes if c.state in (migrate.PENDING, migrate.UNVERIFIED)]
+    if pending:
+        option = f" --plan {plan}" if plan else ""
+        click.echo(
+            f"{len(pending)} pending, the first {pending[0]}: qwf migrate deploy{option}", err=True
+        )
+        raise SystemExit(exit_codes.PENDING)
 
 
 @migrate.command()
 @connection.dsn_option
 @plan_option
-@click.option(
-    "--to", metavar="CHANGE", help="Last change to keep. Default: none, revert everything."
-)
+@click.option("--to", metavar="CHANGE", help="Last change to keep: its name, or a release @v0.1.0.")
+@click.option("--all", "everything", is_flag=True, help="Revert every change.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @verbose_option
-def revert(dsn: str | None, plan: Path | None, to: str | None, yes: bool, verbose: bool) -> None:
+def revert(
+    dsn: str | None,
+    plan: Path | None,
+    to: str | None,
+    everything: bool,
+    yes: bool,
+    verbose: bool,
+) -> None:
     """Revert changes, the last one first. The data in their tables is lost.
 
+    It says how many jobs and runs that is, and asks. If a view, a function or a column of yours
+    uses what would be dropped, it names them and reverts nothing.
+
     \b
-    Example:  qwf migrate revert --to functions/claim/claim
+    Example:  qwf migrate revert --to @v0.1.0
+              qwf migrate revert --to functions/claim/claim
+              qwf migrate revert --all
     """
     from qwf_agent import migrate
 
-    address = config.find_dsn(dsn)
-    if not yes:
-        click.confirm(
-            f"Revert {f'every change after {to}' if to else 'everything'}, data included?",
-            abort=True,
-            err=True,
+    if everything == (to is not None):
+        raise click.UsageError(
+            "say --to CHANGE, the last change to keep, or --all to revert every change"
         )
+    address = config.find_dsn(dsn)
+    loss = migrate.loss(address, to, plan=plan)
+    if not loss.changes:
+        click.echo("nothing to revert")
+        return
+    what = f"Reverting {loss.changes} change{'' if loss.changes == 1 else 's'}: "
+    click.echo(what + ("all data in their tables is deleted" if plan else str(loss)), err=True)
+    if not yes:
+        click.confirm("Revert them?", abort=True, err=True)
     done = migrate.revert(address, to, plan=plan, say=_say(verbose))
     click.echo(f"{len(done)} changes reverted" if done else "nothing to revert")
 
@@ -293,6 +336,19 @@ def path() -> None:
     from qwf_agent import migrate
 
     click.echo(migrate.plan_path().parent)
+
+
+def _sum(changes: Sequence[Status]) -> str:
+    """How many changes are in each state, and the state of each release."""
+    states = Counter(c.state for c in changes)
+    counted = ", ".join(f"{number} {state}" for state, number in states.items())
+    releases = []
+    whole = True
+    for change in changes:
+        whole = whole and change.state == "deployed"
+        state = "deployed" if whole else "not deployed"
+        releases += [f"@{tag} {state}" for tag in change.tags]
+    return f"{len(changes)} changes: {counted}\nreleases: {', '.join(releases) or 'none yet'}"
 
 
 def _list_missing(missing: list[Status]) -> NoReturn:

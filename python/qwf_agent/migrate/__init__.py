@@ -17,17 +17,20 @@ from typing import Any
 
 import psycopg
 
-from qwf_agent.migrate import database, trust
+from qwf_agent.migrate import database, reverting, trust
 from qwf_agent.migrate.cell import Cell, read_cell
-from qwf_agent.migrate.database import OLDEST_SERVER, Say
+from qwf_agent.migrate.database import OLDEST_SERVER, Mark, Say
 from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script, plan_path, read_plan
+from qwf_agent.migrate.reverting import Loss
 
 __all__ = [
+    "CHANGED",
     "OLDEST_SERVER",
     "PENDING",
     "UNVERIFIED",
     "Cell",
     "Change",
+    "Loss",
     "MigrateError",
     "Plan",
     "Script",
@@ -36,6 +39,7 @@ __all__ = [
     "check_origin",
     "deploy",
     "grants",
+    "loss",
     "missing",
     "plan_path",
     "read_cell",
@@ -48,6 +52,7 @@ __all__ = [
 
 Connection = psycopg.Connection[Any]
 PENDING = "pending"
+CHANGED = "changed"  # its deploy script was edited after it was deployed
 UNVERIFIED = "unverified"  # interrupted between its commit and its verify script
 
 
@@ -57,9 +62,10 @@ class Status:
 
     change: str
     id: str
-    state: str  # deployed, PENDING, UNVERIFIED, unknown
+    state: str  # deployed, PENDING, UNVERIFIED, CHANGED, unknown
     deployed_at: datetime | None  # UTC
     note: str
+    tags: tuple[str, ...] = ()  # the releases that end with it
 
 
 def deploy(
@@ -88,6 +94,7 @@ def deploy(
     done: list[str] = []
     with registry(database.conninfo(dsn, connection), chain, say) as backend:
         steps = steps_of(chain, say, verify=verify)
+        database.refuse_changed(chain, database.deployed(backend.connection, chain))
         finish_interrupted(backend, steps, say)
         applied = set(backend.get_applied_migration_hashes())
         database.refuse_foreign_schema(backend.connection, chain, applied)
@@ -128,6 +135,7 @@ def missing(
         database.refuse_unknown(chain, deployed)
         database.refuse_dropped(chain, deployed, there)
         database.refuse_foreign_schema(conn, chain, set(deployed))
+        database.refuse_changed(chain, deployed)
         found = [
             change
             for place, change in enumerate(_states(chain, deployed))
@@ -168,7 +176,8 @@ def revert(
 ) -> list[str]:
     """Revert the changes after `to`, or all if it is None.
 
-    Returns their names, the last change first. Raises MigrateError.
+    Returns their names, the last change first. Raises MigrateError; before the first script if
+    somebody else's objects use what would be dropped.
     """
     from yoyo.migrations import MigrationList
 
@@ -179,11 +188,32 @@ def revert(
     done: list[str] = []
     keep = 0 if to is None else chain.until(to)
     with registry(database.conninfo(dsn, connection), chain, say) as backend:
+        looking = backend.connection
+        reverting.look(looking, chain, keep, database.deployed(looking, chain))
+        looking.commit()
         for step in backend.to_rollback(MigrationList(steps_of(chain, say)[keep:])):
             say(f"- {step.change.name}")
             backend.rollback_one(step)
             done.append(step.change.name)
     return done
+
+
+def loss(
+    dsn: str = "", to: str | None = None, *, plan: Path | str | None = None, **connection: Any
+) -> Loss:
+    """What `revert` would delete. Writes nothing.
+
+    Raises MigrateError for what `revert` refuses.
+    """
+    chain = read_plan(plan)
+    keep = 0 if to is None else chain.until(to)
+    with (
+        database.errors_as_advice(),
+        database.connect(database.conninfo(dsn, connection)) as conn,
+    ):
+        deployed = _deployed(conn, chain)
+        database.refuse_unknown(chain, deployed)
+        return reverting.look(conn, chain, keep, deployed)
 
 
 def status(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) -> list[Status]:
@@ -193,8 +223,8 @@ def status(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
         deployed = _deployed(conn, chain)
     known = {change.id for change in chain.changes}
     return _states(chain, deployed) + [
-        Status("", change_id, "unknown", when, "")
-        for change_id, when in deployed.items()
+        Status("", change_id, "unknown", mark.at, "")
+        for change_id, mark in deployed.items()
         if change_id not in known
     ]
 
@@ -206,13 +236,19 @@ def check_origin(dsn: str = "", *, plan: Path | str | None = None, **connection:
         database.refuse_foreign_schema(conn, chain, set(_deployed(conn, chain)))
 
 
-def _states(chain: Plan, deployed: Mapping[str, datetime | None]) -> list[Status]:
+def _states(chain: Plan, deployed: Mapping[str, Mark]) -> list[Status]:
     """Every change of the plan with its state."""
     states = []
     for change in chain.changes:
-        at = deployed.get(change.id)
-        state = "deployed" if at else UNVERIFIED if change.id in deployed else PENDING
-        states.append(Status(change.name, change.id, state, at, change.note))
+        mark = deployed.get(change.id)
+        if mark is None:
+            state = PENDING
+        elif mark.at is None:
+            state = UNVERIFIED
+        else:
+            state = CHANGED if database.is_changed(change, deployed) else "deployed"
+        at = mark.at if mark else None
+        states.append(Status(change.name, change.id, state, at, change.note, change.tags))
     return states
 
 
@@ -231,10 +267,11 @@ def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
                 "no change is registered as deployed in this database: qwf migrate deploy,"
                 " or qwf migrate adopt if something else has run the scripts"
             )
+        database.refuse_changed(chain, deployed)
         return _verify(conn, chain, [c for c in chain.changes if c.id in deployed])
 
 
-def _deployed(conn: Connection, chain: Plan) -> dict[str, datetime | None]:
+def _deployed(conn: Connection, chain: Plan) -> dict[str, Mark]:
     """The changes that are registered as deployed. Raises MigrateError."""
     usable = trust.usable(conn, *database.schemas(chain))
     database.refuse_sqitch(conn, chain)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from qwf_agent.migrate import trust
-from qwf_agent.migrate.plan import PROJECT, MigrateError, Plan, Script
+from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script
 
 LOCK = 75474063  # sqitch's own advisory lock, so that the two tools also exclude each other
 LOCK_TIMEOUT = "10min"
@@ -24,7 +24,17 @@ PAUSE_S = 0.5
 TAKEN = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 OLDEST_SERVER = 15
 
+MAX_NAMED = 5
+
 Say = Callable[[str], None]
+
+
+class Mark(NamedTuple):
+    """What the registry says of a deployed change. `at`: when it was verified, in UTC; None if it
+    was interrupted. `script`: the hash of its deploy script; None if an older qwf deployed it."""
+
+    at: datetime | None
+    script: str | None
 
 
 def refuse_shared_sessions(conn: psycopg.Connection[Any], conninfo: str) -> None:
@@ -70,17 +80,21 @@ def take_lock(conn: psycopg.Connection[Any], say: Say) -> None:
         ) from None
 
 
-def deployed(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, datetime | None]:
+def deployed(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, Mark]:
+    """The mark of each deployed change, by its id. Raises MigrateError."""
     table = sql.Identifier(chain.registry, "_yoyo_migration")
     try:
         rows = conn.execute(
-            sql.SQL("select migration_id, applied_at_utc from {}").format(table)
+            # as JSON, because the registry of an older qwf has no such column
+            sql.SQL(
+                "select m.migration_id, m.applied_at_utc, to_jsonb(m) ->> 'script_hash' from {} m"
+            ).format(table)
         ).fetchall()
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
         return {}
     except psycopg.errors.InsufficientPrivilege as error:
         raise MigrateError(f"{error.diag.message_primary}: use the role that deployed") from None
-    return dict(rows)
+    return {change: Mark(at, script) for change, at, script in rows}
 
 
 def refuse_unknown(chain: Plan, deployed: Collection[str]) -> None:
@@ -91,6 +105,34 @@ def refuse_unknown(chain: Plan, deployed: Collection[str]) -> None:
             " another version deployed this database. Use that version or a newer one;"
             " a database from before the first release must be created again"
         )
+
+
+def is_changed(change: Change, deployed: Mapping[str, Mark]) -> bool:
+    """Whether the deploy script of a deployed change is another one now. Raises MigrateError."""
+    mark = deployed.get(change.id)
+    return mark is not None and mark.script not in (None, change.deploy.hash())
+
+
+def refuse_changed(chain: Plan, deployed: Mapping[str, Mark]) -> None:
+    """Raise MigrateError if a deploy script was edited after it was deployed."""
+    changed = [n for n, change in enumerate(chain.changes) if is_changed(change, deployed)]
+    if not changed:
+        return
+    names = ", ".join(chain.changes[n].name for n in changed[:MAX_NAMED])
+    more = f" and {len(changed) - MAX_NAMED} more" if len(changed) > MAX_NAMED else ""
+    what = f"edited after this database deployed them: {names}{more};"
+    releases = [(n, tag) for n, change in enumerate(chain.changes) for tag in change.tags]
+    if any(n >= changed[0] for n, _ in releases):
+        raise MigrateError(
+            f"{what} a release has them, so they must stay as they are: restore their files, or"
+            " install that release again"
+        )
+    kept = f"--to @{releases[-1][1]}" if releases else "--all"
+    plan = f" --plan {chain.path}" if chain.project != PROJECT else ""
+    raise MigrateError(
+        f"{what} what they made is dropped, with its data, and made again by:"
+        f" qwf migrate revert{plan} {kept} --yes && qwf migrate deploy{plan}"
+    )
 
 
 def refuse_sqitch(conn: psycopg.Connection[Any], chain: Plan) -> None:

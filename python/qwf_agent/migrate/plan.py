@@ -33,6 +33,10 @@ class Script:
         except (OSError, UnicodeDecodeError) as error:
             raise MigrateError(f"cannot read {self.path}: {error}") from None
 
+    def hash(self) -> str:
+        """The SHA-1 of its text, as sqitch keeps it. Raises MigrateError."""
+        return hashlib.sha1(self.read().encode(), usedforsecurity=False).hexdigest()
+
 
 @dataclass(frozen=True)
 class Change:

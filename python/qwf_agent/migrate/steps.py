@@ -28,7 +28,11 @@ from qwf_agent.migrate import database, trust
 from qwf_agent.migrate.database import Say
 from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script
 
-_MARK = "insert into {table} (migration_hash, migration_id) values ({hash}, {id});"
+_MARK = (
+    "insert into {table} (migration_hash, migration_id, script_hash)"
+    " values ({hash}, {id}, {script});"
+)
+_SCRIPT_HASH = "alter table {} add column if not exists script_hash text"
 _CONFIRM = (
     "update {table} set applied_at_utc = clock_timestamp() at time zone 'utc'"
     " where migration_hash = {hash};"
@@ -118,7 +122,11 @@ class Step(Migration):  # type: ignore[misc]
 
     def sql(self, template: str, conn: psycopg.Connection[Any]) -> str:
         """One of the statements above, for this change."""
-        values = {"hash": sql.Literal(self.hash), "id": sql.Literal(self.id)}
+        values = {
+            "hash": sql.Literal(self.hash),
+            "id": sql.Literal(self.id),
+            "script": sql.Literal(self.change.deploy.hash()),
+        }
         table = sql.Identifier(self.chain.registry, "_yoyo_migration")
         return sql.SQL(template).format(table=table, **values).as_string(conn)
 
@@ -161,6 +169,9 @@ def registry(conninfo: str, chain: Plan, say: Say) -> Iterator[Backend]:
             # yoyo's lock is a row that outlives a killed process; as we hold our lock, it is stale.
             backend.break_lock()
             with backend.lock():
+                backend.ensure_internal_schema_updated()
+                table = sql.Identifier(chain.registry, "_yoyo_migration")
+                conn.execute(sql.SQL(_SCRIPT_HASH).format(table))
                 deployed = database.deployed(conn, chain)
                 database.refuse_unknown(chain, deployed)
                 database.refuse_dropped(chain, deployed, usable)
@@ -169,7 +180,6 @@ def registry(conninfo: str, chain: Plan, say: Say) -> Iterator[Backend]:
 
 def finish_interrupted(backend: Backend, steps: list[Step], say: Say) -> None:
     """Verify changes that were interrupted between their commit and their verify script."""
-    backend.ensure_internal_schema_updated()
     rows = backend.execute(
         "select migration_id from _yoyo_migration where applied_at_utc is null"
     ).fetchall()
