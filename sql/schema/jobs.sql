@@ -28,6 +28,7 @@ create table qwf.jobs (
   guarded boolean not null default false,
   light boolean not null default false,
   once boolean not null default false,
+  key_state "char" not null default 'u',
   position bigint,
   queued_at timestamptz,
   claimed_at timestamptz,
@@ -108,9 +109,9 @@ create unique index jobs_elements on qwf.jobs (parent_id, element) where parent_
 create index jobs_elements_waiting on qwf.jobs (parent_id, element)
   where parent_id is not null and status = 'blocked';
 create unique index jobs_node on qwf.jobs (run_id, node_idx) where run_id is not null;
-create unique index jobs_key on qwf.jobs (project, task, key)
-  where key is not null
-    and (once or status in ('scheduled', 'queued', 'running', 'awaiting_input'));
+-- At most one job of a key waits, and at most one has started.
+create unique index jobs_key on qwf.jobs (project, task, key, (key_state = 's'))
+  where key is not null and (once or status in ('scheduled', 'queued', 'running'));
 
 comment on table qwf.jobs is
   'One unit of work: a node of a run (run_id, node_id) or standalone (run_id null).';
@@ -191,7 +192,9 @@ comment on column qwf.jobs.last_exit_code is
   'Exit code of the last attempt; negative: killed by that signal.';
 comment on column qwf.jobs.origin is 'Who made it: api, run, or schedule:name.';
 comment on column qwf.jobs.key is
-  'Idempotency key, unique per project and task while the job is not terminal.';
+  'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
+comment on column qwf.jobs.key_state is
+  'w: waits, and others of its key merge into it; s: has started; u: no key, or once.';
 comment on column qwf.jobs.once is 'True: the key stays taken until the row is deleted.';
 comment on column qwf.jobs.labels is 'Tags of the caller; nothing filters by them.';
 comment on column qwf.jobs.created_at is 'When it was enqueued.';

@@ -20,10 +20,11 @@ comment on type _qwf.claim_terms is
   'worker: its row, null if it is not registered.';
 
 create type _qwf.picked as (
-  "row" tid, id bigint, run_id bigint, inputs jsonb, error text);
+  "row" tid, id bigint, run_id bigint, inputs jsonb, error text, keyed boolean);
 comment on type _qwf.picked is
   'A job about to be handed out: the ctid of its locked row, and its resolved inputs (null: they '
-  'hold no reference), or why they cannot be resolved.';
+  'hold no reference), or why they cannot be resolved; keyed: it has a key and starts for the '
+  'first time.';
 
 create type _qwf.permit as (limit_name text, slot int, start int);
 comment on type _qwf.permit is
@@ -58,8 +59,11 @@ create type _qwf.new_job as (
   ord int, task text, args jsonb, queue text, priority int, run_at timestamptz, key text,
   max_attempts int, backoff jsonb, timeout interval, model text, vram_mb int, requires jsonb,
   limit_by text, on_failure text, expires interval, project text, labels jsonb, once boolean,
-  light boolean, max_losses int);
+  light boolean, max_losses int, key_mode text);
 comment on type _qwf.new_job is 'One item of enqueue_many, parsed, checked and with its defaults.';
+
+create type _qwf.job_key as (project text, task text, key text);
+comment on type _qwf.job_key is 'What must be unique of a standalone job.';
 
 create type _qwf.held as (
   "row" tid, id bigint, run_id bigint, node_id text, queue text, task text, attempt int,

@@ -26,6 +26,11 @@ comment on type qwf.claimed_job is
   'created_at is that of the run, or of a standalone job: with it a folder tells two jobs with one '
   'id apart.';
 
+create type qwf.enqueued as (job_id bigint, merged boolean, kept text);
+comment on type qwf.enqueued is
+  'What became of an item of enqueue_many. merged: a job with its key was there. kept: new (a new '
+  'job), old args (the job that was there stays as it is), new args (it has those of the item).';
+
 create type qwf.lease_verdict as (token uuid, verdict text);
 comment on type qwf.lease_verdict is
   'Answer to a heartbeat for one token: ok (renewed), cancel (stop the body), lost (the job is '

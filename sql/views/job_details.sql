@@ -13,8 +13,8 @@ select
   j.light, j.vram_mb, j.requires, j.limit_by, j.on_failure, j.run_if, j.expires_at,
   j.avoid_host, j.avoid_until, j.parent_id, j.element, j.elements, j.failed_elements,
   j.claimed_by, j.claimed_at, j.lease_expires_at, j.progress, j.progress_message, j.beat_at,
-  j.last_error, j.last_exit_code, j.origin, j.key, j.once, j.labels, j.created_at, j.queued_at,
-  j.started_at, j.finished_at
+  j.last_error, j.last_exit_code, j.origin, j.key, j.key_state, j.once, j.labels, j.created_at,
+  j.queued_at, j.started_at, j.finished_at
 from qwf.jobs j;
 comment on view qwf.job_details is
   'Every column of qwf.jobs except the token: select * from qwf.job_details where id = 7.';
@@ -96,7 +96,9 @@ comment on column qwf.job_details.last_exit_code is
   'Exit code of the last attempt; negative: killed by that signal.';
 comment on column qwf.job_details.origin is 'Who made it: api, run, or schedule:name.';
 comment on column qwf.job_details.key is
-  'Idempotency key, unique per project and task while the job is not terminal.';
+  'Says which jobs of a project and task are the same work: one of them waits, and one runs.';
+comment on column qwf.job_details.key_state is
+  'w: waits, and others of its key merge into it; s: has started; u: no key, or once.';
 comment on column qwf.job_details.once is
   'True: the key stays taken until the row is deleted.';
 comment on column qwf.job_details.labels is 'Tags of the caller; nothing filters by them.';

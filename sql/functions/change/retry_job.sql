@@ -1,11 +1,12 @@
 -- Deploy qwf:functions/change/retry_job
 -- Purpose: Runs a failed or cancelled job again.
--- Guarantees: Its budgets start again, its history stays. A node is retried through its run. A job
+-- Guarantees: Its budgets start again, its history stays. It waits again, as a new job of its key
+--   would. A node is retried through its run. A job
 --   that has not ended is not locked, so its worker can report meanwhile.
 -- Locks: the job, if it has failed or been cancelled; for a node as retry_run.
 -- Notifies: a sleeper of the queue.
--- Raises: QW001 no such job, QW002 it has not failed or been cancelled, QW008 another live job has
---   taken its key.
+-- Raises: QW001 no such job, QW002 it has not failed or been cancelled, QW008 another job of its
+--   key has not ended.
 -- Called by: producers, operators, _try_job.
 
 begin;
@@ -39,11 +40,15 @@ begin
   perform _qwf.check_limit('', v_job.limit_by);
   delete from qwf.cancel_requests c where c.job_id = v_job.id;
   update qwf.jobs j set
+    key_state = case j.key_state when 's' then 'w' else j.key_state end,
     status = 'queued', position = _qwf.next_position(), queued_at = qwf.now(),
     retries = j.retries + 1, failures = 0, losses = 0,
     run_at = null, finished_at = null, expires_at = null, input_spec = null, avoid_host = null,
     avoid_until = null, last_error = null, last_exit_code = null
   where j.id = v_job.id;
+  if _qwf.started_with_key(v_job.project, v_job.task, v_job.key, true) is not null then
+    raise unique_violation;
+  end if;
   insert into qwf.job_events (at, job_id, type, actor)
   values (qwf.now(), v_job.id, 'retried', _qwf.actor());
   perform _qwf.wake(v_job.queue, 1);

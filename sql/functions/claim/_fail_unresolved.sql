@@ -56,7 +56,7 @@ begin
   where p.error is not null
   group by l.name;
   return array(
-    select (p.row, p.id, p.run_id, p.inputs, null)::_qwf.picked
+    select (p.row, p.id, p.run_id, p.inputs, null, false)::_qwf.picked
     from unnest(p_picked) with ordinality p ("row", id, run_id, inputs, error, ord)
     where p.error is null
     order by p.ord);

@@ -13,7 +13,7 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_floor _qwf.floor := _qwf.usable_floor(p_queue, p_worker, p_now);
+  v_floor _qwf.floor := _qwf.usable_floor(p_queue, p_worker);
 begin
   return (
     select p_now - j.queued_at

@@ -4,7 +4,7 @@
 --   model that the worker has loaded, until the first job it could take has waited for
 --   affinity_max_wait; priority; first in, first out (newest first for an overflow worker, whose
 --   rank is negative). Only _pick_limited picks limited jobs.
--- Locks: queued jobs that nobody else has locked.
+-- Locks: queued jobs that nobody else has locked; those that they supersede.
 -- Called by: claim.
 
 begin;
@@ -42,18 +42,22 @@ begin
       else _qwf.pick_next(p_queue, p_worker, p_now, p_count - cardinality(v_jobs), v_ids)
     end;
   end if;
-  if v_limited = '{}' then
-    return v_jobs;
+  if v_limited <> '{}' then
+    v_jobs := array(
+      select p
+      from unnest(v_limited || v_jobs) p
+      cross join lateral (
+        select j.run_next, j.required_model, j.priority, j.position
+        from qwf.jobs j where j.id = p.id offset 0) j
+      order by j.run_next desc,
+        v_warm and j.required_model = p_worker.current_model desc nulls last,
+        j.priority, case when p_worker.rank < 0 then -j.position else j.position end
+      limit p_count);
   end if;
-  return array(
-    select p
-    from unnest(v_limited || v_jobs) p
-    cross join lateral (
-      select j.run_next, j.required_model, j.priority, j.position
-      from qwf.jobs j where j.id = p.id offset 0) j
-    order by j.run_next desc, v_warm and j.required_model = p_worker.current_model desc nulls last,
-      j.priority, case when p_worker.rank < 0 then -j.position else j.position end
-    limit p_count);
+  if exists (select from unnest(v_jobs) p where p.keyed) then
+    return _qwf.supersede(v_jobs, p_now);
+  end if;
+  return v_jobs;
 end $$;
 
 commit;

@@ -48,7 +48,7 @@ begin
         v_found := case when v_job.inputs is not null
           then _qwf.resolve(v_job.inputs, v_job.scope) end;
         v_resolved[v_next] := (v_job.row, v_job.id, v_job.run_id, v_found.value,
-          _qwf.resolution_error(v_found.error))::_qwf.picked;
+          _qwf.resolution_error(v_found.error), false)::_qwf.picked;
         v_began := null;
         v_next := v_next + 1;
       end loop;

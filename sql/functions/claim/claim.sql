@@ -3,7 +3,9 @@
 -- Guarantees: A job is handed to one worker only: its row is locked when it is picked, and made
 --   running in the same transaction. Limited jobs take their slots and starts first, so that
 --   claims of rivals count before they commit. A job whose references cannot be resolved fails with
---   QW004, and the others are still handed out. The jobs come in the order in which they were
+--   QW004, and the others are still handed out. A job with a key starts only when the one of its
+--   key that started before has ended: only claim makes a waiting job (w) one that has started (s),
+--   and only under the lock of its row. The jobs come in the order in which they were
 --   picked: no join here may change it, and the settings below leave only nested loops. A walk is a
 --   scan along one index in claim order that stops at the jobs it takes. Every walk follows its
 --   index whatever the statistics say: the settings below hold in all functions that claim calls,
@@ -76,6 +78,7 @@ begin
     status = 'running', token = _qwf.new_token(j.id, v_secret), attempt = j.attempt + 1,
     lease_expires_at = v_now + v_terms.lease, resolved_inputs = p.inputs, claimed_at = v_now,
     claimed_by = claim.worker, started_at = coalesce(j.started_at, v_now), run_next = false,
+    key_state = case j.key_state when 'w' then 's' else j.key_state end,
     progress = null, progress_message = null, beat_at = null
   from unnest(v_jobs) p where j.ctid = p.row
   returning j.id, j.token, j.run_id, j.node_id, j.task, j.queue,
@@ -83,9 +86,7 @@ begin
     j.stall_timeout, j.required_model, (select r.out_dir from qwf.runs r where r.id = j.run_id),
     j.lease_expires_at, j.project, j.labels, j.light, case when j.run_id is null
       then j.created_at else (select r.created_at from qwf.runs r where r.id = j.run_id) end;
-  if v_runs <> '{}' then
-    perform _qwf.start_runs(v_runs, v_now);
-  end if;
+  if v_runs <> '{}' then perform _qwf.start_runs(v_runs, v_now); end if;
   if v_queue_permits <> '{}' or v_permits <> '{}' then
     perform _qwf.use_permits(v_queue_permits || v_permits, v_jobs, v_now);
   end if;

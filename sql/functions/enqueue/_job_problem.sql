@@ -20,6 +20,11 @@ return case
   when p_job.key = '' then 'key: not empty; leave it out, or give null, for a job without a key'
   when p_job.once and p_job.key is null
     then 'once: needs a key, because it keeps the key taken after the job has ended'
+  when p_job.key_mode not in ('keep', 'replace', 'refuse')
+    then 'key_mode: keep, replace or refuse'
+  when p_job.key_mode is not null and p_job.key is null then 'key_mode: needs a key'
+  when p_job.key_mode is not null and p_job.once
+    then 'key_mode: not with once, which takes the key for good'
   when octet_length(p_job.key) > 500 then 'key: at most 500 bytes; use a digest of a longer one'
   when octet_length(p_job.project) > 500 then 'project: at most 500 bytes'
   when p_job.max_attempts < 1 then 'max_attempts: at least 1'

@@ -1,10 +1,12 @@
 -- Deploy qwf:functions/enqueue/enqueue
 -- Purpose: Enqueues one standalone job in the caller's transaction.
--- Guarantees: The job exists exactly when that transaction commits. If the key is taken, returns
---   the job that holds it.
--- Locks: only the key: two transactions that enqueue the same key wait for each other.
+-- Guarantees: The job exists exactly when that transaction commits. If a job of its key waits,
+--   merges into it and returns its id; that job starts after the commit. A job of its key that has
+--   started stays as it is: the new one waits until it has ended.
+-- Locks: only with a key, as _insert_job.
 -- Notifies: one sleeper of the queue.
--- Raises: QW001 unknown limit, QW005 invalid value, QW006 unknown queue.
+-- Raises: QW001 unknown limit, QW005 invalid value, QW006 unknown queue, QW008 with key_mode
+--   refuse.
 -- Called by: producers.
 
 begin;
@@ -16,7 +18,7 @@ create function qwf.enqueue(
   vram_mb int default null, requires jsonb default '{}', limit_by text default null,
   on_failure text default null, expires interval default null, project text default '',
   labels jsonb default '{}', once boolean default false, light boolean default false,
-  max_losses int default null)
+  max_losses int default null, key_mode text default null)
 returns bigint
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -43,7 +45,7 @@ begin
   if (num_nonnulls(enqueue.run_at, enqueue.key, enqueue.max_attempts, enqueue.backoff,
       enqueue.timeout, enqueue.model, enqueue.vram_mb, enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, enqueue.max_losses,
-      nullif(enqueue.once, false)) = 0
+      nullif(enqueue.once, false), enqueue.key_mode) = 0
     and enqueue.requires = '{}' and enqueue.labels = '{}' and enqueue.project = ''
     and _qwf.is_plain(enqueue.task, enqueue.args, v_max_bytes)
   ) is not true then
@@ -53,11 +55,11 @@ begin
       enqueue.model, enqueue.vram_mb, coalesce(enqueue.requires, '{}'), enqueue.limit_by,
       enqueue.on_failure, enqueue.expires, coalesce(enqueue.project, ''),
       coalesce(enqueue.labels, '{}'), coalesce(enqueue.once, false),
-      coalesce(enqueue.light, false), enqueue.max_losses)::_qwf.new_job;
+      coalesce(enqueue.light, false), enqueue.max_losses, enqueue.key_mode)::_qwf.new_job;
     perform _qwf.check_job(v_job, '', v_max_bytes);
   end if;
   if enqueue.key is not null then
-    v_id := _qwf.insert_keyed(v_job, v_now);
+    v_id := _qwf.enqueue_keyed(v_job, v_now);
   else  -- without a key, one insert is enough
     insert into qwf.jobs as j (
       task, inputs, queue, priority, status, run_at, position, queued_at, once, max_attempts,
@@ -84,9 +86,12 @@ begin
   return v_id;
 end $$;
 comment on function qwf.enqueue is
-  'Enqueues a standalone job and returns its id, or the id of the job that holds the key; QW005 '
-  'for a bad value, QW006 for an unknown queue, QW001 for an unknown limit. A '
-  'notice says when no live worker serves the queue.';
+  'Enqueues a standalone job and returns its id. With a key it merges into the job of that key '
+  'that waits, and returns its id: key_mode keep (the default) leaves that job as it is, replace '
+  'gives it the new arguments, refuse raises QW008. A job of the key that runs is left alone: the '
+  'new one starts when it has ended. once: the key is taken for as long as the row is kept. A '
+  'notice says when arguments were not used, and when no live worker serves the queue. QW005 for '
+  'a bad value, QW006 for an unknown queue, QW001 for an unknown limit.';
 call _qwf.allow('qwf.enqueue', 'qwf_producer');
 
 commit;

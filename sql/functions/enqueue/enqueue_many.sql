@@ -1,15 +1,15 @@
 -- Deploy qwf:functions/enqueue/enqueue_many
 -- Purpose: Enqueues any number of standalone jobs in one statement.
--- Guarantees: All or none; ids in input order. If the key of an item is taken, in the table or by
---   an earlier item, its id is that of the job that holds the key. Keys are inserted in sorted
---   order, so two callers with the same keys cannot deadlock.
+-- Guarantees: All or none; a row for each item, in input order, which says what became of it. An
+--   item with a key merges into the job of its key that waits, in the table or an earlier item.
+--   Keys are taken in sorted order, so two callers with the same keys cannot deadlock.
 -- Notifies: sleepers of the queues, once.
--- Raises: QW001, QW005, QW006 as enqueue does, naming the item: [3].queue.
+-- Raises: QW001, QW005, QW006, QW008 as enqueue does; the first three name the item: [3].queue.
 -- Called by: producers.
 
 begin;
 
-create function qwf.enqueue_many(jobs jsonb) returns setof bigint
+create function qwf.enqueue_many(jobs jsonb) returns setof qwf.enqueued
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
@@ -20,20 +20,21 @@ as $$
 declare
   v_jobs _qwf.new_job[] := _qwf.read_jobs(enqueue_many.jobs);
   v_keyed boolean := exists (select from unnest(v_jobs) i where i.key is not null);
-  v_ids bigint[];
 begin
   perform _qwf.check_jobs(v_jobs);
-  v_ids := case when v_keyed
-    then _qwf.insert_jobs(v_jobs) else _qwf.insert_keyless(v_jobs) end;
   perform _qwf.notice_unserved(q.name)
   from (select distinct i.queue from unnest(v_jobs) i) q (name)
   cross join lateral _qwf.look_up_queue(q.name, qwf.now()) l
   where not l.served;
-  return query select unnest(v_ids);
+  if v_keyed then
+    return query select * from _qwf.insert_jobs(v_jobs);
+  else
+    return query select i, false, 'new' from unnest(_qwf.insert_keyless(v_jobs)) i;
+  end if;
 end $$;
 comment on function qwf.enqueue_many is
-  'Enqueues a JSON list of jobs, each an object with the arguments of enqueue, and returns their '
-  'ids in order.';
+  'Enqueues a JSON list of jobs, each an object with the arguments of enqueue, and returns a row '
+  'for each, in order: its id, whether it was merged into a job that waits, and what was kept.';
 call _qwf.allow('qwf.enqueue_many', 'qwf_producer');
 
 commit;

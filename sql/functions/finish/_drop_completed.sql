@@ -3,14 +3,16 @@
 --   everything kept about it, and counts the attempt.
 -- Guarantees: The fence, as in _write_completed: only a report with the job's current token deletes
 --   anything. Keeps what somebody still needs: nodes of runs, jobs whose key is used once, and jobs
---   that wrote files. _write_completed ends those. Returns the ids and tokens of the jobs it ended.
+--   that wrote files. _write_completed ends those. Returns the ids and tokens of the jobs it ended,
+--   and the keys that are free for the next.
 -- Locks: the jobs, by id; if some are kept, also those, in the same order.
 -- Called by: _end_attempts.
 
 begin;
 
 create function _qwf.drop_completed(
-  p_reports _qwf.report[], p_now timestamptz, out ids bigint[], out tokens uuid[])
+  p_reports _qwf.report[], p_now timestamptz, out ids bigint[], out tokens uuid[],
+  out keys _qwf.job_key[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -34,7 +36,8 @@ begin
     where j.id = r.job_id and j.token = r.token
       and j.queue = any (v_queues)
       and j.run_id is null and not j.once and not _qwf.is_unusual(r.detail)
-    returning j.id, r.token, j.attempt, j.queue, j.task, j.queued_at, j.claimed_at
+    returning j.id, r.token, j.attempt, j.queue, j.task, j.queued_at, j.claimed_at, j.project,
+      j.key, j.key_state
   ), counted as (
     insert into qwf.attempt_counts (minute, queue, task, outcome, waits, runs)
     select date_bin('1 minute', p_now, 'epoch'), e.queue, e.task, 'completed',
@@ -43,8 +46,9 @@ begin
     from ended e
     group by e.queue, e.task
   )
-  select array_agg(e.id), array_agg(e.token), array_agg(e.id) filter (where e.attempt > 1)
-    into ids, tokens, v_retried
+  select array_agg(e.id), array_agg(e.token), array_agg(e.id) filter (where e.attempt > 1),
+    array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's')
+    into ids, tokens, v_retried, keys
   from ended e;
   delete from qwf.job_events e where e.job_id = any (ids);
   if v_retried is not null then

@@ -5,7 +5,7 @@
 --   them). All rows of one call end together. Returns how many jobs ended, the runs whose events
 --   wait in the outbox, and the tokens of jobs that left no row.
 -- Locks: the jobs (by id), then what _apply_where_free locks without waiting.
--- Notifies: sleepers of the queues that got work back, or where jobs wait for a slot.
+-- Notifies: sleepers of the queues that got work back, or where jobs wait for a slot or a key.
 -- Called by: finish_many, reclaim, deregister_worker.
 
 begin;
@@ -24,7 +24,6 @@ set jit = off
 as $$
 declare
   v_now timestamptz := qwf.now();
-  v_settings qwf.settings;
   v_held _qwf.held[];
   v_reports _qwf.report[] := p_reports;
   v_ids bigint[];
@@ -32,6 +31,7 @@ declare
   v_completed record;
   v_unusual _qwf.ended[];
   v_events _qwf.event[];
+  v_keys _qwf.job_key[];
   v_others _qwf.ended[] := '{}';
 begin
   if not p_all_completed then
@@ -44,24 +44,24 @@ begin
     v_dropped := _qwf.drop_completed(v_reports, v_now);
     v_ids := v_dropped.ids;
     dropped := v_dropped.tokens;
+    v_keys := v_dropped.keys;
   end if;
   if v_reports <> '{}' and cardinality(v_ids) is distinct from cardinality(v_reports) then
     v_completed := _qwf.write_completed(v_reports, v_now);
     v_ids := v_ids || v_completed.ids;
     v_unusual := v_completed.unusual;
     v_events := v_completed.events;
+    v_keys := v_keys || v_completed.keys;
   end if;
   if not p_all_completed then
-    select s.* into v_settings from qwf.settings s;
-    v_others := _qwf.write_uncompleted(v_held, v_now, v_settings);
+    v_others := _qwf.write_uncompleted(v_held, v_now, (select s from qwf.settings s));
     perform _qwf.record_attempts(v_held, v_now);
-    perform _qwf.wake(e.queue, count(*)::int)
-    from unnest(v_others) e
-    where e.status = 'queued'
-    group by e.queue;
   end if;
   if v_unusual is not null or v_others <> '{}' then
     perform _qwf.record_unusual(v_unusual || v_others, v_now);
+  end if;
+  if v_keys is not null or v_others <> '{}' then
+    perform _qwf.wake_for_ended(v_keys, v_others);
   end if;
   ended := coalesce(cardinality(v_ids), 0) + cardinality(v_others);
   if exists (select from qwf.cancel_requests) or exists (select from qwf.limit_slots) then

@@ -5,8 +5,8 @@
 --   reports about one attempt the first counts. A job that somebody else changes meanwhile is
 --   looked at again once they have committed. Each job is found by id and token alone, whatever the
 --   statistics say: the token is null unless the job is running. Completion wins over a pending
---   cancel request. Returns the ids of the jobs that ended, their events, and those with something
---   for _record_unusual.
+--   cancel request. Returns the ids of the jobs that ended, their events, those with something for
+--   _record_unusual, and the keys that are free for the next.
 -- Locks: the jobs, by id.
 -- Called by: _end_attempts.
 
@@ -14,7 +14,7 @@ begin;
 
 create function _qwf.write_completed(
   p_reports _qwf.report[], p_now timestamptz,
-  out ids bigint[], out events _qwf.event[], out unusual _qwf.ended[])
+  out ids bigint[], out events _qwf.event[], out unusual _qwf.ended[], out keys _qwf.job_key[])
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -32,7 +32,7 @@ begin
     ) r
     where j.id = r.job_id and j.token = r.token
     returning j.id, j.run_id, j.node_id, j.queue, j.task, j.attempt, r.token, j.claimed_by,
-      j.queued_at, j.claimed_at, r.error, r.detail
+      j.queued_at, j.claimed_at, r.error, r.detail, j.project, j.key, j.key_state
   ), attempted as (
     insert into qwf.job_attempts (
       job_id, attempt, token, worker, queued_at, started_at, finished_at, outcome, error,
@@ -52,8 +52,9 @@ begin
     array_agg(e.id),
     array_agg((e.run_id, e.id, 'completed')::_qwf.event) filter (where e.run_id is not null),
     array_agg((e.id, e.run_id, e.node_id, e.queue, 'completed', e.attempt, e.claimed_by,
-      'completed', e.detail)::_qwf.ended) filter (where _qwf.is_unusual(e.detail))
-    into ids, events, unusual
+      'completed', e.detail)::_qwf.ended) filter (where _qwf.is_unusual(e.detail)),
+    array_agg((e.project, e.task, e.key)::_qwf.job_key) filter (where e.key_state = 's')
+    into ids, events, unusual, keys
   from ended e;
 end $$;
 

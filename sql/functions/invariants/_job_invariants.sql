@@ -45,6 +45,12 @@ as $$
     where a.outcome not in (
       'completed', 'error', 'fatal', 'tempfail', 'lost', 'released', 'cancelled')
     union all
+    select 'the state of a key agrees with the job', j.id,
+      format('%s, key_state %s, key %s', j.status, j.key_state, j.key)
+    from qwf.jobs j
+    where (j.key is null or j.once) <> (j.key_state = 'u') or j.key_state not in ('u', 'w', 's')
+      or j.key_state = 'w' and j.status = 'running'
+    union all
     select 'a node has its run', j.id, format('run %s is gone', j.run_id)
     from qwf.jobs j
     where j.run_id is not null and not exists (select from qwf.runs r where r.id = j.run_id)

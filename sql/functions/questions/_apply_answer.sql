@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/questions/_apply_answer
 -- Purpose: Applies a valid answer: an input completes with it, or with the option that it names; a
 --   failed job is retried with fresh
---   budgets, skipped, or failed for good.
+--   budgets, skipped, or failed for good. A retry while
+--   a newer job of its key has not ended cancels it instead, and a notice says so.
 -- Locks: expects the run of the job locked by the caller, or the job if it has no run.
 -- Notifies: sleepers of the queues that got work.
 -- Called by: _take_answer, _expire_input.
@@ -24,12 +25,16 @@ declare
   v_value jsonb := _qwf.chosen(p_job.input_spec, p_value);
   v_answer bigint;
 begin
+  if v_kind = 'retried' and not _qwf.key_is_free(p_job) then
+    v_kind := 'superseded';
+  end if;
   insert into qwf.input_answers (job_id, run_id, node_id, value, answered_by, answered_at)
   values (p_job.id, p_job.run_id, p_job.node_id, v_value, p_by, v_now)
   returning id into v_answer;
   update qwf.jobs j set
     status = case v_kind when 'answered' then 'completed' when 'retried' then 'queued'
-      when 'passed' then 'skipped' else 'failed' end::qwf.job_status,
+      when 'passed' then 'skipped' when 'superseded' then 'cancelled'
+      else 'failed' end::qwf.job_status,
     output = case when v_kind = 'answered'
       then jsonb_build_object(coalesce(j.input_spec ->> 'target', 'value'), v_value) end,
     finished_at = case when v_kind <> 'retried' then v_now end, expires_at = null,
@@ -38,10 +43,16 @@ begin
     losses = case when v_kind = 'retried' then 0 else j.losses end,
     queued_at = case when v_kind = 'retried' then v_now else j.queued_at end,
     position = case when v_kind = 'retried' then _qwf.next_position() else j.position end,
+    last_error = case when v_kind = 'superseded'
+      then 'superseded by a newer job of its key' || coalesce(': ' || j.last_error, '')
+      else j.last_error end,
     input_spec = case when v_kind <> 'retried' then j.input_spec end
   where j.id = p_job.id;
   if v_kind = 'retried' then
     perform _qwf.wake(p_job.queue, 1);
+  elsif v_kind = 'superseded' then
+    raise notice using message = format('job %s does not run again', p_job.id),
+      hint = 'a newer job of its key has not ended: the older one is cancelled';
   end if;
   if p_job.run_id is not null then
     perform _qwf.apply_events(

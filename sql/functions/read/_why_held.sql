@@ -15,6 +15,17 @@ as $$
     p_job.expires_at)
   where p_job.attempt = 0 and p_job.expires_at <= p_now
   union all
+  select format('it waits until job %s (%s) has ended, which has the same key', o.id, o.status)
+  from qwf.jobs o
+  where p_job.key_state <> 's' and p_job.key is not null
+    and o.id = _qwf.started_with_key(p_job.project, p_job.task, p_job.key, false)
+  union all
+  select format('an open transaction holds it: process %s of %s, for %s s', a.pid, a.usename,
+    round(extract(epoch from p_now - a.xact_start)))
+  from qwf.jobs j join pg_stat_activity a on a.backend_xid = j.xmax
+  where j.id = p_job.id and a.datid = (
+    select d.oid from pg_database d where d.datname = current_database())
+  union all
   select format('queue %s is full, %s', p_job.queue,
     _qwf.why_full('queue:' || p_job.queue))
   where _qwf.why_full('queue:' || p_job.queue) is not null

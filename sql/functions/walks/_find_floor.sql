@@ -1,17 +1,18 @@
 -- Deploy qwf:functions/walks/_find_floor
--- Purpose: Returns the priorities of a queue and where in each the queued jobs that fit the worker
---   begin.
--- Guarantees: Walks along jobs_claim: in known priorities from their base on, between them over
---   everything. In a known priority without such a job it is the mark, the last position given out
---   before. p_all: ignores the bases, and also knows the priorities of the last 200 jobs, because
---   dead entries do not show theirs. Returns 1 to 16 priorities, the first ones.
+-- Purpose: Returns the priorities of a queue and where in each the queued jobs that the worker can
+--   run begin.
+-- Guarantees: Passes no job that only has to wait, for another of its key or because it avoids the
+--   host for a while: it may fit at any moment. Walks along jobs_claim: in known priorities from
+--   their base on, between them over everything. In a known priority without such a job it is the
+--   mark, the last position given out before. p_all: ignores the bases, and also knows the
+--   priorities of the last 200 jobs, because dead entries do not show theirs. Returns 1 to 16
+--   priorities, the first ones.
 -- Called by: _keep_floor.
 
 begin;
 
 create function _qwf.find_floor(
-  p_queue text, p_worker qwf.workers, p_now timestamptz, p_bands _qwf.band[], p_all boolean,
-  p_mark bigint)
+  p_queue text, p_worker qwf.workers, p_bands _qwf.band[], p_all boolean, p_mark bigint)
 returns _qwf.band[]
 language plpgsql
 set search_path = pg_catalog, pg_temp
@@ -42,7 +43,7 @@ begin
       from qwf.jobs j
       where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
         and j.priority >= v_low and j.priority < v_known.priority
-        and _qwf.fits(j, p_worker, p_now)
+        and _qwf.can_run(j, p_worker)
       order by j.priority, j.position
       limit 1;
       exit when not found or cardinality(v_bands) = 16;
@@ -55,7 +56,7 @@ begin
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
       and j.priority = v_known.priority
       and j.position >= case when p_all then 0 else coalesce(v_known.base, 0) end
-      and _qwf.fits(j, p_worker, p_now)
+      and _qwf.can_run(j, p_worker)
     order by j.position
     limit 1;
     v_bands := v_bands || (

@@ -15,8 +15,7 @@
 
 begin;
 
-create function _qwf.keep_floor(p_queue text, p_worker qwf.workers, p_now timestamptz)
-returns _qwf.floor
+create function _qwf.keep_floor(p_queue text, p_worker qwf.workers) returns _qwf.floor
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -35,7 +34,7 @@ declare
     or v_floor.mark_at < v_began - interval '5 s', false);
   v_now timestamptz;
 begin
-  v_floor.bands := _qwf.find_floor(p_queue, p_worker, p_now, v_floor.bands, v_all, v_last);
+  v_floor.bands := _qwf.find_floor(p_queue, p_worker, v_floor.bands, v_all, v_last);
   v_now := qwf.now();
   if v_all and _qwf.index_entries_walked('qwf.jobs_claim') - v_walked <= 500 then
     perform _qwf.store_floor(v_key, null, v_now);

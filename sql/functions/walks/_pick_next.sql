@@ -19,13 +19,13 @@ declare
   v_jobs _qwf.picked[];
   v_walked bigint;
 begin
-  v_floor := _qwf.usable_floor(p_queue, p_worker, p_now);
+  v_floor := _qwf.usable_floor(p_queue, p_worker);
   if v_floor.until is not null then
     return _qwf.pick_above(v_floor, p_queue, p_worker, p_now, p_count, p_picked);
   end if;
   v_walked := _qwf.index_entries_walked('qwf.jobs_claim');
   v_jobs := array(
-    select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
+    select (j.ctid, j.id, j.run_id, null, null, j.key_state = 'w')::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
       and j.id <> all (p_picked) and _qwf.fits(j, p_worker, p_now)
@@ -33,7 +33,7 @@ begin
     limit p_count
     for no key update skip locked);
   if _qwf.index_entries_walked('qwf.jobs_claim') - v_walked > 1000 + cardinality(v_jobs) then
-    perform _qwf.keep_floor(p_queue, p_worker, p_now);
+    perform _qwf.keep_floor(p_queue, p_worker);
   end if;
   return v_jobs;
 end $$;

@@ -16,13 +16,13 @@ language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_floor _qwf.floor := _qwf.usable_floor(p_queue, p_worker, p_now);
+  v_floor _qwf.floor := _qwf.usable_floor(p_queue, p_worker);
   v_run_next _qwf.picked[];
   v_jobs _qwf.picked[];
   v_walked bigint;
 begin
   v_run_next := array(
-    select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
+    select (j.ctid, j.id, j.run_id, null, null, j.key_state = 'w')::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and j.run_next
       and _qwf.fits(j, p_worker, p_now)
@@ -35,14 +35,14 @@ begin
   end if;
   v_walked := _qwf.index_entries_walked('qwf.jobs_claim_model');
   v_jobs := array(
-    select (j.ctid, j.id, j.run_id, null, null)::_qwf.picked
+    select (j.ctid, j.id, j.run_id, null, null, j.key_state = 'w')::_qwf.picked
     from qwf.jobs j
     where j.queue = p_queue and j.status = 'queued' and j.limit_by is null and not j.run_next
       and j.required_model = p_worker.current_model and _qwf.fits(j, p_worker, p_now)
     order by j.priority, j.position
     limit p_count - cardinality(v_run_next)
     for no key update skip locked);
-  perform _qwf.keep_floor(p_queue, p_worker, p_now)
+  perform _qwf.keep_floor(p_queue, p_worker)
   where _qwf.index_entries_walked('qwf.jobs_claim_model') - v_walked > 1000 + cardinality(v_jobs);
   return v_run_next || v_jobs;
 end $$;

@@ -6,8 +6,7 @@
 
 begin;
 
-create function _qwf.usable_floor(p_queue text, p_worker qwf.workers, p_now timestamptz)
-returns _qwf.floor
+create function _qwf.usable_floor(p_queue text, p_worker qwf.workers) returns _qwf.floor
 language plpgsql
 set search_path = pg_catalog, pg_temp
 as $$
@@ -17,7 +16,7 @@ begin
   if current_setting('qwf.floors', true) <> '' then
     v_floor := _qwf.read_floor(_qwf.floor_key(p_queue, p_worker.id));
     if v_floor.until not between qwf.now() and qwf.now() + interval '1 s' then
-      v_floor := _qwf.keep_floor(p_queue, p_worker, p_now);  -- lapsed, or the clock was set back
+      v_floor := _qwf.keep_floor(p_queue, p_worker);  -- lapsed, or the clock was set back
     end if;
   end if;
   return v_floor;

@@ -67,7 +67,7 @@ language sql volatile as $$
   select set_config('my.step', p_step, false);
   select (select string_agg(format('%s %s', b.priority, b.position), ', ') from unnest(f.bands) b),
     f.until - pg_temp.clock()
-  from qwf.workers w, _qwf.keep_floor(p_queue, w, null) f
+  from qwf.workers w, _qwf.keep_floor(p_queue, w) f
 $$;
 select is((select f.bands from pg_temp.found('cpu', '2 ms') f),
   (select format('100 %s', j.position) from qwf.jobs j where j.task = 'i'),
@@ -130,7 +130,7 @@ select is(pg_temp.floor('position', 1), '1', 'and from time to time one starts a
 select set_config('my.step', '0', false), _qwf.write_hints('qwf.floors', jsonb_build_object(
   'default ' || w.id, '{}'::jsonb))
 from qwf.workers w;
-select is((select f.until from qwf.workers w, _qwf.keep_floor('default', w, qwf.now()) f), null,
+select is((select f.until from qwf.workers w, _qwf.keep_floor('default', w) f), null,
   'if a walk is short there is no floor');
 select is(current_setting('qwf.floors'), '', 'and an old one is dropped');
 

@@ -2,7 +2,7 @@ begin;
 select plan(11);
 
 create function pg_temp.bad(p_item jsonb) returns setof bigint language sql as $$
-  select qwf.enqueue_many(jsonb_build_array('{"task": "good"}'::jsonb, p_item)) $$;
+  select job_id from qwf.enqueue_many(jsonb_build_array('{"task": "good"}'::jsonb, p_item)) $$;
 select throws_ok($$ select pg_temp.bad('{"task": "a b"}') $$, 'QW005', 'invalid job', 'a bad task');
 select qwf_test.explains($$ select pg_temp.bad('{"task": "a b"}') $$, '[1].task:%',
   'is the second');

@@ -5,6 +5,7 @@ begin;
 select null::qwf.job_status;
 select null::qwf.run_status;
 select null::qwf.claimed_job;
+select null::qwf.enqueued;
 select null::qwf.lease_verdict;
 select null::qwf.awaited;
 select null::qwf.report_verdict;

@@ -8,6 +8,6 @@ select id, run_id, graph_id, node_idx, node_id, queue, task, status, project, pr
   required_model, light, vram_mb, requires, limit_by, on_failure, run_if, expires_at, avoid_host,
   avoid_until, parent_id, element, elements, failed_elements, claimed_by, claimed_at,
   lease_expires_at, progress, progress_message, beat_at, last_error, last_exit_code, origin, key,
-  once, labels, created_at, queued_at, started_at, finished_at from qwf.job_details where false;
+  key_state, once, labels, created_at, queued_at, started_at, finished_at from qwf.job_details where false;
 
 rollback;

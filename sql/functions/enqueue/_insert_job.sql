@@ -1,0 +1,59 @@
+-- Deploy qwf:functions/enqueue/_insert_job
+-- Purpose: Inserts one standalone job at a position, or merges it into the job of its key that
+--   waits.
+-- Guarantees: Never merges into a job that has started, so no edit is lost: a job of the same key
+--   then waits behind it. The exceptions are once and refuse, which count every unfinished job. If
+--   the job that waits starts or ends meanwhile, the new one is inserted after all.
+-- Locks: the key, against others who insert it; the job that it merges into, until the caller's
+--   transaction ends: no claim can start that job with the old arguments meanwhile.
+-- Raises: QW008 with key_mode refuse, or for replacing a job that was enqueued once.
+-- Called by: _enqueue_keyed, _insert_jobs.
+
+begin;
+
+create function _qwf.insert_job(
+  p_job _qwf.new_job, p_position bigint, p_now timestamptz)
+returns qwf.enqueued
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_later boolean := coalesce(p_job.run_at > p_now, false);
+  v_id bigint;
+  v_merged qwf.enqueued;
+begin
+  loop
+    if p_job.once or p_job.key_mode = 'refuse' then
+      v_id := _qwf.started_with_key(p_job.project, p_job.task, p_job.key, true);
+      if v_id is not null and p_job.once then
+        return (v_id, true, 'old args')::qwf.enqueued;
+      elsif v_id is not null then
+        perform _qwf.raise_key_taken(v_id);
+      end if;
+    end if;
+    insert into qwf.jobs as j (
+      task, inputs, queue, priority, status, run_at, position, queued_at, key, once, key_state,
+      max_attempts, max_losses, backoff, timeout, required_model, light, vram_mb, requires,
+      limit_by, on_failure, expires_at, project, labels, created_at)
+    values (
+      p_job.task, p_job.args, p_job.queue, p_job.priority,
+      case when v_later then 'scheduled' else 'queued' end::qwf.job_status, p_job.run_at,
+      case when not v_later then p_position end, case when not v_later then p_now end,
+      p_job.key, p_job.once, case when p_job.key is null or p_job.once then 'u' else 'w' end,
+      p_job.max_attempts, p_job.max_losses, p_job.backoff, p_job.timeout, p_job.model, p_job.light,
+      p_job.vram_mb, p_job.requires, p_job.limit_by, p_job.on_failure,
+      greatest(p_job.run_at, p_now) + p_job.expires, p_job.project, p_job.labels, p_now)
+    on conflict (project, task, key, (key_state = 's'))
+      where key is not null and (once or status in ('scheduled', 'queued', 'running'))
+      do nothing
+    returning j.id into v_id;
+    if found then
+      return (v_id, false, 'new')::qwf.enqueued;
+    end if;
+    v_merged := _qwf.merge_waiting(p_job, p_now);
+    exit when v_merged.job_id is not null;  -- else it started or ended: its place is free
+  end loop;
+  return v_merged;
+end $$;
+
+commit;

@@ -1,0 +1,51 @@
+-- Deploy qwf:functions/enqueue/_merge_waiting
+-- Purpose: Merges a job into the one of its key that waits; returns null if none waits any more.
+-- Guarantees: The job starts after the caller's transaction has ended: claim skips a locked row. It
+--   starts no later than any of those who merged asked for, and expires no earlier. With key_mode
+--   replace it gets everything but id and place from the new one; else it keeps what it has. A job
+--   that was enqueued once holds its key, ended or not, and is never changed.
+-- Locks: the job. Keeping a queued job that does not expire shares the lock, so that producers do
+--   not wait for each other.
+-- Notifies: a sleeper of its queue, because a claim may have skipped it meanwhile.
+-- Raises: QW008 with key_mode refuse, or for replacing a job that was enqueued once.
+-- Called by: _insert_job.
+
+begin;
+
+create function _qwf.merge_waiting(p_job _qwf.new_job, p_now timestamptz) returns qwf.enqueued
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_replace boolean := coalesce(p_job.key_mode = 'replace', false);
+  v_id bigint;
+  v_there qwf.jobs;
+begin
+  select j.id into v_id from qwf.jobs j  -- from the index jobs_key, and so below
+  where j.project = p_job.project and j.task = p_job.task and j.key = p_job.key
+    and j.key is not null and (j.key_state = 's') = false and j.once;
+  if not found and not v_replace then
+    select j.* into v_there from qwf.jobs j
+    where j.project = p_job.project and j.task = p_job.task and j.key = p_job.key
+      and j.key is not null and (j.key_state = 's') = false
+      and j.status = 'queued' and j.expires_at is null
+    for share;
+  end if;
+  if v_id is null and v_there.id is null then
+    select j.* into v_there from qwf.jobs j
+    where j.project = p_job.project and j.task = p_job.task and j.key = p_job.key
+      and j.key is not null and (j.key_state = 's') = false
+      and j.status in ('scheduled', 'queued')
+    for no key update;
+  end if;
+  v_id := coalesce(v_id, v_there.id);
+  if v_id is not null and (p_job.key_mode = 'refuse' or v_replace and v_there.id is null) then
+    perform _qwf.raise_key_taken(v_id);
+  elsif v_there.id is not null then
+    perform _qwf.change_merged(v_there, p_job, p_now);
+    perform _qwf.wake(case when v_replace then p_job.queue else v_there.queue end, 1);
+  end if;
+  return (v_id, true, case when v_replace then 'new args' else 'old args' end)::qwf.enqueued;
+end $$;
+
+commit;
