@@ -387,6 +387,21 @@ def test_a_misspelt_key_of_a_context_is_logged_once(
     assert not caplog.records
 
 
+def test_a_context_that_is_not_used_is_logged_each_time(
+    base: Database, caplog: pytest.LogCaptureFixture, workflow: str
+) -> None:
+    run = runs.enqueue(base.conn, "greet", {"who": "Ada"}, key="k")
+    assert runs.enqueue(base.conn, "greet", {"who": "Ada"}, key="k") == run
+    assert not caplog.records, "nothing is lost"
+    for _ in range(2):
+        assert runs.enqueue(base.conn, "greet", {"who": "Grace"}, key="k") == run
+    told = f"merged into run {run}, your context was not used"
+    assert [record.getMessage() for record in caplog.records] == [told, told]
+    caplog.clear()
+    assert runs.enqueue(base.conn, "greet", {"who": "Grace"}, key="other") != run
+    assert not caplog.records
+
+
 def test_a_missing_key_that_an_answer_may_make_needed_is_logged_once(
     base: Database, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -104,6 +104,17 @@ def test_a_missing_key_that_an_answer_may_make_needed_is_noted(
     assert "has no 'to'" not in on_db("run", "mailed", "--set", "to=ada").stderr
 
 
+def test_run_says_that_a_context_is_not_used(applied: Cli) -> None:
+    words = ["run", "welcome", "--key", "k", "--set"]
+    first = applied(*words, "who=Ada")
+    again = applied(*words, "who=Ada")
+    other = applied(*words, "who=Grace")
+    assert first.stdout == again.stdout == other.stdout
+    note = f"note: merged into run {first.stdout.strip()}, your context was not used"
+    assert note not in again.stderr
+    assert note in other.stderr.splitlines()
+
+
 def test_options_of_run_reach_the_database(
     applied: Cli, db: psycopg.Connection[Any], tmp_path: Path
 ) -> None:

@@ -46,7 +46,8 @@ def enqueue(
     **options: Unpack[RunOptions],
 ) -> int:  # fmt: skip
     """Enqueue a run of a workflow (name or name@version) and return its id, or the id of the run
-    that holds the key. Raises TypeError or ValueError for arguments it cannot have.
+    that holds the key; logs a warning if that run has another context, because yours is not used
+    then. Raises TypeError or ValueError for arguments it cannot have.
 
     Logs a key of the context that the workflow does not read and that looks like one that is
     missing, and a missing one that something needs unless it is skipped; it looks once for each
@@ -127,23 +128,31 @@ def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str
 def _enqueue(call: Call, workflow: str, context: Mapping[str, Any]) -> Steps[int]:
     run_id = yield from number(call)
     shape = workflow, frozenset(islice(_paths(context), MOST_KEYS))
-    if shape not in _looked_at:
-        if len(_looked_at) >= MOST_SHAPES:
-            _looked_at.clear()
-        _looked_at.add(shape)
+    is_new = shape not in _looked_at
+    if is_new or "key" in call.arguments:
         given = {"run_id": id_of("run", run_id), "context": call.arguments["context"]}
         notes = yield from document(Call("context_notes", given))
-        for path, meant in notes["unread"].items():
-            log.warning(
-                "the workflow %s does not read %r of the context: did you mean %r?",
-                workflow, path, meant,
-            )  # fmt: skip
-        for path, reader in notes["needed"].items():
-            log.warning(
-                "the context of the workflow %s has no %r: %s needs it unless %s is skipped",
-                workflow, path, reader, reader,
-            )  # fmt: skip
+        if notes["unused"]:
+            log.warning("merged into run %s, your context was not used", run_id)
+        if is_new:
+            _warn_of_keys(workflow, notes)
+            if len(_looked_at) >= MOST_SHAPES:
+                _looked_at.clear()
+            _looked_at.add(shape)
     return run_id
+
+
+def _warn_of_keys(workflow: str, notes: Mapping[str, Any]) -> None:
+    for path, meant in notes["unread"].items():
+        log.warning(
+            "the workflow %s does not read %r of the context: did you mean %r?",
+            workflow, path, meant,
+        )  # fmt: skip
+    for path, reader in notes["needed"].items():
+        log.warning(
+            "the context of the workflow %s has no %r: %s needs it unless %s is skipped",
+            workflow, path, reader, reader,
+        )  # fmt: skip
 
 
 def _paths(value: Mapping[str, Any], place: str = "") -> Iterator[str]:

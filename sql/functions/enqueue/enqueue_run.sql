@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/enqueue/enqueue_run
 -- Purpose: Enqueues a run of a workflow in the caller's transaction.
 -- Guarantees: The run and all its nodes exist exactly when that transaction commits, with the
---   definitions of this moment. If the key is taken, returns the run that holds it. Touches no
---   shared row.
+--   definitions of this moment. If the key is taken, returns the run that holds it, and a notice
+--   says so if that run has another context. Touches no shared row.
 -- Notifies: sleepers of the queues of the first nodes.
 -- Raises: QW001 unknown workflow or limit, QW003 a definition that does not compile, QW005 an
 --   invalid value, or a context that does not fit.
@@ -26,6 +26,7 @@ declare
   v_now timestamptz := qwf.now();
   v_graph bigint;
   v_id bigint;
+  v_other boolean;
 begin
   perform _qwf.check_text('workflow', enqueue_run.workflow);
   perform _qwf.check_run(enqueue_run.context, enqueue_run.run_at, enqueue_run.key,
@@ -56,13 +57,18 @@ begin
       do nothing
     returning r.id into v_id;
     exit when v_id is not null;
-    select r.id into v_id  -- from the index runs_key
+    select r.id, r.context <> enqueue_run.context into v_id, v_other  -- from the index runs_key
     from qwf.runs r
     where r.project = coalesce(enqueue_run.project, '')
       and r.workflow = split_part(enqueue_run.workflow, '@', 1)
       and r.key = enqueue_run.key and r.key is not null
       and (r.once or r.status in ('queued', 'running', 'awaiting_input'));
     if found then
+      if v_other then
+        raise notice using
+          message = format('merged into run %s, your context was not used', v_id),
+          hint = 'that run has the same key and another context: use another key for other work';
+      end if;
       return v_id;
     end if;  -- else that run ended between the two statements: the key is free, insert again
   end loop;
@@ -71,7 +77,8 @@ begin
 end $$;
 comment on function qwf.enqueue_run is
   'Enqueues a run of a workflow (name or name@version) and returns its id, or the id of the run '
-  'that holds the key; QW001, QW003 or QW005 say what is wrong. out_dir has no .. in it.';
+  'that holds the key; a notice says so if that run has another context. QW001, QW003 or QW005 say '
+  'what is wrong. out_dir has no .. in it.';
 call _qwf.allow('qwf.enqueue_run', 'qwf_producer');
 
 commit;

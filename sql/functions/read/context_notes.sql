@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/read/context_notes
 -- Purpose: Returns what looks wrong in the context of a run that was enqueued: keys that nobody
 --   reads and that look like missing ones, and missing keys that a step or node needs unless it is
---   skipped.
+--   skipped. And whether the run has another context: it had the same key and was there before.
 -- Guarantees: Only a look. A key that is like nothing is not returned: it may be for people. A
 --   missing key is returned only if the skip_if reads more than the context: else enqueue_run
 --   decides.
@@ -18,9 +18,11 @@ as $$
 #variable_conflict use_column
 declare
   v_graph bigint;
+  v_other boolean;
   v_read jsonb[];
 begin
-  select r.graph_id into v_graph from qwf.runs r where r.id = context_notes.run_id;
+  select r.graph_id, r.context is distinct from context_notes.context into v_graph, v_other
+  from qwf.runs r where r.id = context_notes.run_id;
   if not found then
     perform _qwf.raise_no_such_run(context_notes.run_id);
   end if;
@@ -39,6 +41,7 @@ begin
       jsonb_build_array(g.context_checks, to_jsonb(n)), 'strict $.**."$from"') p (path)
     where g.id = v_graph and p.path ->> 0 = '$context');
   return jsonb_build_object(
+    'unused', v_other,
     'unread', (
       select coalesce(jsonb_object_agg(u.path, u.meant), '{}')
       from _qwf.unread_keys(context_notes.context, v_read, '') u),
@@ -53,8 +56,9 @@ begin
         group by 1) m));
 end $$;
 comment on function qwf.context_notes is
-  'What looks wrong in the context of a run: "unread" has the keys that its workflow does not '
-  'read, each with the missing key that was probably meant; "needed" has the missing '
+  'What looks wrong in the context of a run: "unused" is true if the run has another context, '
+  'because it was there before and has the same key; "unread" has the keys that its workflow does '
+  'not read, each with the missing key that was probably meant; "needed" has the missing '
   'keys that a step or node needs unless it is skipped, each with its name. QW001: no such run; '
   'QW005: the context is no object.';
 call _qwf.allow('qwf.context_notes', 'qwf_producer', 'qwf_viewer');
