@@ -6,6 +6,7 @@ begin;
 create table qwf.queues (
   name text primary key check (name ~ '^[a-z][a-z0-9_.-]{0,62}$'),
   paused boolean not null default false,
+  paused_at timestamptz,
   max_running int check (max_running >= 1),
   lease interval check (lease between '1 s' and '1 day'),
   timeout interval check (timeout > '0 s' and timeout <= '366 days'),
@@ -23,6 +24,7 @@ comment on table qwf.queues is
 comment on column qwf.queues.name is
   'Name: lower-case letters, digits, dots, dashes, underscores, a letter first.';
 comment on column qwf.queues.paused is 'True: no jobs are handed out; running jobs continue.';
+comment on column qwf.queues.paused_at is 'Since when it is paused; null: it is not.';
 comment on column qwf.queues.max_running is
   'How many of its jobs may run at once, on all workers together; null: no limit.';
 comment on column qwf.queues.lease is 'Lease of its jobs; null: the setting.';

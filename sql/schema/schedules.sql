@@ -26,6 +26,7 @@ create table qwf.schedules (
   last_fired_at timestamptz,
   last_job_id bigint,
   last_run_id bigint,
+  last_success_at timestamptz,
   fired bigint not null default 0,
   skipped bigint not null default 0,
   failed bigint not null default 0,
@@ -77,6 +78,9 @@ comment on column qwf.schedules.last_due_at is 'The time for which it last fired
 comment on column qwf.schedules.last_fired_at is 'When it last fired.';
 comment on column qwf.schedules.last_job_id is 'Job it enqueued last.';
 comment on column qwf.schedules.last_run_id is 'Run it enqueued last.';
+comment on column qwf.schedules.last_success_at is
+  'When the newest job or run before the last one that completed has ended. For the last one see '
+  'schedule_overview.';
 comment on column qwf.schedules.fired is 'How often it fired.';
 comment on column qwf.schedules.skipped is
   'How often it was due and did not fire because of overlap or of catch_up none.';

@@ -54,7 +54,8 @@ comment on column qwf.workers.task_options is
   'Options that its tasks declare in its code, as texts: {"task": {"max_attempts": "5"}}. The '
   'engine does not apply them; find_missing_options() compares them with what was enqueued.';
 comment on column qwf.workers.stats is
-  'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided, servers.';
+  'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided, servers, '
+  'out_free_bytes (of its folder for files).';
 comment on column qwf.workers.started_at is 'When it registered.';
 comment on column qwf.workers.last_seen is 'Last heartbeat.';
 comment on column qwf.workers.stopped_at is 'When it deregistered; null: it has not.';

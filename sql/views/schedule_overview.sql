@@ -19,7 +19,9 @@ select
   s.next_at,
   date_trunc('second', s.next_at - clock.now) as next_in,
   coalesce(j.status::text, r.status::text) as last_status,
-  s.fired, s.skipped, s.failed, left(s.last_error, 80) as last_error, s.args
+  s.fired, s.skipped, s.failed, left(s.last_error, 80) as last_error, s.args,
+  coalesce(case when j.status = 'completed' then j.finished_at end,
+    case when r.status = 'completed' then r.finished_at end, s.last_success_at) as last_success_at
 from qwf.schedules s
 cross join (select qwf.now() as now) clock
 left join qwf.jobs j on j.id = s.last_job_id
@@ -47,5 +49,8 @@ comment on column qwf.schedule_overview.failed is 'How often it was due and coul
 comment on column qwf.schedule_overview.last_error is
   'Why it could not enqueue when it was last due.';
 comment on column qwf.schedule_overview.args is 'Args of the job, context of the run.';
+comment on column qwf.schedule_overview.last_success_at is
+  'When the newest of its jobs or runs that completed has ended; null: none has. Unknown of a queue '
+  'that drops completed jobs, and of one that ended after the next had started.';
 
 commit;

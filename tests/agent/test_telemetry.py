@@ -118,7 +118,7 @@ def test_an_agent_exits_even_if_its_sampler_cannot_be_killed(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(telemetry, "EXIT_S", 0.05)
     selector = selectors.DefaultSelector()
-    measuring = telemetry.Telemetry(selector)
+    measuring = telemetry.Telemetry(selector, tmp_path)
     others = set(psutil.Process().children())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(telemetry.sampler, "serve", lambda *_: signal.pause())

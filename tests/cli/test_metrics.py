@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -15,6 +16,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from psycopg.types.json import Jsonb
 
+from qwf_agent import __version__
 from support.welcome import Cli
 
 Db = psycopg.Connection[Any]
@@ -107,6 +109,68 @@ def test_a_worker_that_was_restarted_is_not_dead(on_db: Cli, db: Db) -> None:
     found = samples(on_db("metrics").stdout)
     assert ("qwf_workers", "box-a", "cpu", "dead") not in found
     assert found["qwf_workers", "box-a", "cpu", "idle"] == 1
+
+
+@pytest.fixture
+def viewer(dsn: str, db: Db) -> Iterator[str]:
+    """The address of a login that has qwf_viewer alone."""
+    db.execute("drop role if exists watching")
+    db.execute("create role watching login in role qwf_viewer")
+    yield f"{dsn} user=watching"
+    db.execute("drop role watching")
+
+
+def test_what_a_login_may_not_read_is_left_out_and_counted(
+    on_db: Cli, db: Db, dsn: str, viewer: str
+) -> None:
+    with psycopg.connect(dsn) as other:  # a snapshot that stays
+        other.execute("set transaction isolation level repeatable read")
+        other.execute("select 1")
+        result = on_db("metrics", "--dsn", viewer)
+        assert result.exit_code == 1
+        assert "may not read qwf_oldest_snapshot_seconds" in result.stderr
+        assert "grant pg_read_all_stats" in result.stderr
+        found = samples(result.stdout)
+        assert found["qwf_unreadable",] == 1
+        assert ("qwf_oldest_snapshot_seconds",) not in found
+        db.execute("grant pg_read_all_stats to watching")
+        result = on_db("metrics", "--dsn", viewer)
+        assert result.exit_code == 0, result.output
+        found = samples(result.stdout)
+        assert found["qwf_unreadable",] == 0
+        assert found["qwf_oldest_snapshot_seconds",] > 0
+
+
+def test_figures_for_people_on_call(on_db: Cli, db: Db, viewer: str) -> None:
+    db.execute("grant pg_read_all_stats to watching")
+    info = Jsonb({"out_root": "/srv/out", "version": "0.1.0"})
+    row = db.execute("select qwf.register_worker('box-a', 'cpu', %s)", (info,)).fetchone()
+    assert row is not None
+    stats = Jsonb({"out_free_bytes": 5 << 30})
+    db.execute("select qwf.heartbeat(%s, stats => %s)", (row[0], stats))
+    db.execute("select qwf.pause_queue('gpu'), qwf.worker_control('box-b', 'cpu', 'off')")
+    db.execute("select qwf.create_schedule('nightly', task => 't', queue => 'cpu', every => '1 d')")
+    result = on_db("metrics", "--dsn", viewer)
+    assert result.exit_code == 0, result.output
+    found = samples(result.stdout)
+    assert found["qwf_tick_age_seconds",] == float("inf"), "nothing has ever ticked"
+    assert found["qwf_out_root_free_bytes", "box-a", "/srv/out"] == 5 << 30
+    assert found["qwf_worker_versions", "0.1.0"] == 1
+    assert [name[1] for name in found if name[0] == "qwf_schema_info"] == [__version__]
+    assert found["qwf_queue_paused_seconds", "gpu"] >= 0
+    assert ("qwf_queue_paused_seconds", "cpu") not in found
+    assert found["qwf_off_seconds", "box-b", "cpu"] >= 0
+    assert found["qwf_oldest_xid_age",] > 0
+    assert found["qwf_schedule_next_timestamp_seconds", "nightly"] > 1.7e9
+    success = ("qwf_schedule_last_success_timestamp_seconds", "nightly")
+    assert success not in found
+    db.execute("select qwf.fire_schedule('nightly')")
+    db.execute("select qwf.finish(job_id, token, 'completed') from qwf.claim('cpu', 'w', 1)")
+    first = samples(on_db("metrics").stdout)[success]
+    db.execute("select qwf.fire_schedule('nightly')")
+    assert samples(on_db("metrics").stdout)[success] == first, "while the next one runs"
+    db.execute("select qwf.pause_queue('gpu'), qwf.resume_queue('gpu')")
+    assert ("qwf_queue_paused_seconds", "gpu") not in samples(on_db("metrics").stdout)
 
 
 @pytest.fixture

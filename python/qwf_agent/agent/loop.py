@@ -83,7 +83,7 @@ class Agent:
         self.slots = Pool([], BatchSize(options.batch))
         self.endings = Endings(self.slots, options.host, self.job_ended)
         self.systemd = Systemd()
-        self.telemetry = Telemetry(self.selector)
+        self.telemetry = Telemetry(self.selector, options.out_root)
         self.groups = groups
         self.guardian = Guardian(groups)
         self.serving = Serving(
@@ -348,7 +348,9 @@ class Agent:
 
     def stats(self) -> dict[str, Any]:
         """What a heartbeat reports."""
-        return {**self.slots.stats(), **self.serving.stats(self.now)}
+        free = self.telemetry.out_free_bytes
+        disk = {} if free is None else {"out_free_bytes": free}
+        return {**self.slots.stats(), **self.serving.stats(self.now), **disk}
 
     def room(self) -> Room:
         """How many jobs to claim now."""

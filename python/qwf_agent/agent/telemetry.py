@@ -96,8 +96,10 @@ class Telemetry:
     sample replaces the answer, so that a hung sampler delays no watchdog.
     """
 
-    def __init__(self, selector: selectors.BaseSelector) -> None:
+    def __init__(self, selector: selectors.BaseSelector, out_root: Path) -> None:
         self.sample = Sample(0.0)
+        self.out_free_bytes: int | None = None  # of the folder for files
+        self._out_root = str(out_root)
         self._selector = selector
         self._reports = False  # whether this agent reports the host
         self._pid = self._requests = self._answers = -1
@@ -149,7 +151,9 @@ class Telemetry:
         agent = os.getpid()
         try:
             self._pid = fork_helper(
-                "qwf-sampler", lambda: sampler.serve(requests, answers, agent), [requests, answers]
+                "qwf-sampler",
+                lambda: sampler.serve(requests, answers, agent, self._out_root),
+                [requests, answers],
             )
         except OSError as error:
             log.error("cannot fork the sampler: %s", error)
@@ -189,6 +193,7 @@ class Telemetry:
             self._take(json.loads(line))
 
     def _take(self, answer: dict[str, Any]) -> None:
+        self.out_free_bytes = answer["out_free_bytes"]
         if "host" in answer:
             self._host_samples.append(answer["host"])
             return

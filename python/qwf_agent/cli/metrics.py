@@ -18,6 +18,7 @@ from qwf_agent.cli import connection, errors, standby
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.draw.visible import visible
 
+SEES_OTHERS = "select pg_has_role(current_user, 'pg_read_all_stats', 'usage') as all_of_them"
 STATEMENT_TIMEOUT = "10s"  # so that slow scrapes do not pile up
 
 
@@ -34,12 +35,14 @@ class ColumnMetric:
 @dataclass(frozen=True)
 class MetricGroup:
     """Metrics that one query returns, with one sample per row. `on_standby`: whether a standby
-    knows them; what it cannot know are unlogged tables and what vacuum sees."""
+    knows them; what it cannot know are unlogged tables and what vacuum sees. `of_others`: whether
+    the server shows its rows only to members of pg_read_all_stats, and others would get zeros."""
 
     query: Any
     labels: tuple[str, ...]
     metrics: tuple[ColumnMetric, ...]
     on_standby: bool = True
+    of_others: bool = False
 
 
 def _number(name: str) -> str:
@@ -85,6 +88,39 @@ GROUPS = (
             ColumnMetric("qwf_queue_paused", "paused", "1 while the queue is paused."),
             ColumnMetric("qwf_queue_slots", "slots", "Bodies its live workers can run at once."),
         ),
+    ),
+    MetricGroup(
+        "select name as queue, date_part('epoch', qwf.now() - paused_at) as age from qwf.queues"
+        " where paused",
+        ("queue",),
+        (ColumnMetric("qwf_queue_paused_seconds", "age", "How long the queue has been paused."),),
+    ),
+    MetricGroup(
+        "select c.host_label as host, c.queue, date_part('epoch', qwf.now() - c.updated_at) as age"
+        " from qwf.worker_controls c"
+        " join qwf.switched_off o on o.host = c.host_label and o.queue = c.queue",
+        ("host", "queue"),
+        (ColumnMetric("qwf_off_seconds", "age", "Time since the order to be off last changed."),),
+    ),
+    MetricGroup(
+        "select qwf.version() as version, 1 as one",
+        ("version",),
+        (ColumnMetric("qwf_schema_info", "one", "1 for the version of the schema."),),
+    ),
+    MetricGroup(
+        "select coalesce(version, '') as version, count(*) as count from qwf.fleet"
+        " where state not in ('dead', 'stopped') group by version",
+        ("version",),
+        (ColumnMetric("qwf_worker_versions", "count", "Live workers, by version of the agent."),),
+    ),
+    MetricGroup(
+        "select w.host, w.out_root, min(jsonb_path_query_first("
+        "w.stats, '$.out_free_bytes ? (@ >= 0 && @ < 1e18)')::numeric) as free"
+        " from qwf.workers w join qwf.fleet f on f.worker = w.id"
+        " where f.state not in ('dead', 'stopped') and w.out_root is not null"
+        " group by w.host, w.out_root",
+        ("host", "out_root"),
+        (ColumnMetric("qwf_out_root_free_bytes", "free", "What bodies may still write there."),),
     ),
     MetricGroup(
         "select host, queue, state, count(*) as count from qwf.fleet where state <> 'stopped'"
@@ -135,12 +171,14 @@ GROUPS = (
         ),
     ),
     MetricGroup(
-        "select coalesce(date_part('epoch', qwf.now()) - nullif(last_value, 0) / 1000.0, -1)"
-        "::float8 as silent from qwf.last_tick",
+        "select coalesce(date_part('epoch', qwf.now()) - nullif(last_value, 0) / 1000.0,"
+        " 'infinity')::float8 as silent from qwf.last_tick",
         (),
         (
             ColumnMetric(
-                "qwf_tick_age_seconds", "silent", "Time since the last tick; -1 if there was none."
+                "qwf_tick_age_seconds",
+                "silent",
+                "Time since the last tick; +Inf if there was none.",
             ),
         ),
     ),
@@ -150,6 +188,21 @@ GROUPS = (
         (
             ColumnMetric(
                 "qwf_schedules_late", "late", "Schedules that are more than a minute late."
+            ),
+        ),
+    ),
+    MetricGroup(
+        "select name, date_part('epoch', last_success_at) as at,"
+        " date_part('epoch', next_at) as next from qwf.schedule_overview",
+        ("name",),
+        (
+            ColumnMetric(
+                "qwf_schedule_last_success_timestamp_seconds",
+                "at",
+                "When the newest job or run of the schedule that completed has ended.",
+            ),
+            ColumnMetric(
+                "qwf_schedule_next_timestamp_seconds", "next", "When the schedule is due next."
             ),
         ),
     ),
@@ -219,6 +272,20 @@ GROUPS = (
             ),
         ),
         on_standby=False,
+        of_others=True,
+    ),
+    MetricGroup(
+        "select greatest(age(datfrozenxid), mxid_age(datminmxid)) as age from pg_database"
+        " where datname = current_database()",
+        (),
+        (
+            ColumnMetric(
+                "qwf_oldest_xid_age",
+                "age",
+                "Transaction ids since the oldest one that is not frozen; the server stops at"
+                " 2,147,483,647.",
+            ),
+        ),
     ),
     MetricGroup(
         "select distinct on (host) host, cpu_percent / 100 as cpu,"
@@ -259,6 +326,7 @@ class FleetCollector(Collector):
         self._connect = connect
         self._conn: Connection | None = None
         self.failure: psycopg.Error | None = None  # of a query of the last scrape
+        self.unseen: list[str] = []  # metrics that the login may not see
         self._one_at_a_time = threading.Lock()
 
     def collect(self) -> Iterable[Metric]:
@@ -271,7 +339,7 @@ class FleetCollector(Collector):
         return []
 
     def _read(self) -> Iterator[Metric]:
-        failed, self.failure = 0, None
+        failed, self.failure, self.unseen = 0, None, []
         try:
             if self._conn is None or self._conn.closed:
                 self._conn = self._connect()
@@ -280,8 +348,13 @@ class FleetCollector(Collector):
             about = "How old the figures may be; 0 on a primary, +Inf if that is not known."
             behind = 0 if found is None else found.behind_s
             yield GaugeMetricFamily("qwf_standby_behind_seconds", about, behind)
+            (sees,) = connection.many(self._conn, SEES_OTHERS)
             for group in GROUPS:
                 if found is not None and not group.on_standby:
+                    continue
+                if group.of_others and not sees["all_of_them"]:
+                    failed += 1
+                    self.unseen += [metric.name for metric in group.metrics]
                     continue
                 try:
                     yield from _metrics(group, connection.many(self._conn, group.query))
@@ -293,7 +366,8 @@ class FleetCollector(Collector):
         except (psycopg.Error, config.ConfigError):
             self._conn, up = None, 0
         yield GaugeMetricFamily("qwf_up", "1 while the database answers.", up)
-        yield GaugeMetricFamily("qwf_unreadable", "Queries that failed in this scrape.", failed)
+        about = "Queries that failed in this scrape, or that this login may not make."
+        yield GaugeMetricFamily("qwf_unreadable", about, failed)
 
 
 def _metrics(group: MetricGroup, rows: Sequence[dict[str, Any]]) -> Iterator[Metric]:
@@ -342,6 +416,11 @@ def metrics(listen: str | None, dsn: str | None) -> None:
         click.echo(generate_latest(registry).decode(), nl=False)
         if collector.failure:  # so that figures that are missing do not pass for all
             raise collector.failure
+        if collector.unseen:
+            errors.fail(
+                f"this login may not read {', '.join(collector.unseen)}",
+                "let an administrator run: grant pg_read_all_stats to the login of the metrics",
+            )
         return
     host, port = _split(listen)
     try:

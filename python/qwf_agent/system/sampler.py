@@ -18,19 +18,20 @@ from qwf_agent.system.gpu import MIB
 HOST, PROCESSES = b"h", b"p"  # the two kinds of request
 CARDS_S = 1.0  # how often to read the cards
 FIRST_CARDS_S = 2.0  # how long the first answer waits for them
+DISK_S, OLD_DISK_S = 15.0, 60.0  # how often to look at the disk, and when a reading is too old
 
 
-def serve(requests: int, answers: int, agent: int) -> None:
+def serve(requests: int, answers: int, agent: int, out_root: str) -> None:
     """Answer each request, a byte, with a line of JSON, until the agent closes the pipe."""
     import psutil  # imported here, because the agent itself does not need it
 
-    cards, host = Cards(), Host(psutil)
+    cards, host, disk = Cards(), Host(psutil), Disk(out_root)
     while request := os.read(requests, 1):
         if request == HOST:
             answer: dict[str, Any] = {"host": {**host.sample(), "gpus": cards.payload()}}
         else:
             answer = {"processes": _processes(psutil, agent), "cards": cards.uses()}
-        answer["at"] = time.monotonic()
+        answer["at"], answer["out_free_bytes"] = time.monotonic(), disk.free_bytes()
         os.write(answers, json.dumps(answer).encode() + b"\n")
 
 
@@ -76,6 +77,28 @@ class Cards:
             self._first.set()
             time.sleep(CARDS_S)
         self._first.set()
+
+
+class Disk:
+    """The free space of a folder as a thread last read it: a network may answer late, or never."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._at = 0.0
+        self._free: int | None = None
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def free_bytes(self) -> int | None:
+        """What this user may still write; None if nobody knows."""
+        return self._free if time.monotonic() < self._at + OLD_DISK_S else None
+
+    def _watch(self) -> None:
+        while True:
+            at = time.monotonic()
+            with suppress(OSError):  # the folder may come with the first job
+                found = os.statvfs(self._folder)
+                self._at, self._free = at, found.f_bavail * found.f_frsize
+            time.sleep(DISK_S)
 
 
 class Host:

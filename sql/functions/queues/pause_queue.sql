@@ -13,7 +13,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  update qwf.queues q set paused = true where q.name = pause_queue.name;
+  update qwf.queues q set paused = true, paused_at = coalesce(q.paused_at, qwf.now())
+  where q.name = pause_queue.name;
   if not found then
     perform _qwf.raise_unknown_queue(pause_queue.name);
   end if;

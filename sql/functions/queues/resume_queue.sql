@@ -13,7 +13,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  update qwf.queues q set paused = false where q.name = resume_queue.name;
+  update qwf.queues q set paused = false, paused_at = null where q.name = resume_queue.name;
   if not found then
     perform _qwf.raise_unknown_queue(resume_queue.name);
   end if;

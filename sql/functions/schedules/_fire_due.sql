@@ -50,6 +50,7 @@ begin
   update qwf.schedules s set
     next_at = v_due, enabled = v_due is not null,
     last_due_at = v_schedule.last_due_at, last_fired_at = v_schedule.last_fired_at,
+    last_success_at = coalesce(_qwf.succeeded_at(s.last_job_id, s.last_run_id), s.last_success_at),
     last_job_id = v_schedule.last_job_id, last_run_id = v_schedule.last_run_id,
     fired = s.fired + v_count, skipped = v_schedule.skipped, failed = v_schedule.failed,
     last_error = case

@@ -35,6 +35,7 @@ begin
   end if;
   v_started := _qwf.start_scheduled(v_schedule, '{}');
   update qwf.schedules s set
+    last_success_at = coalesce(_qwf.succeeded_at(s.last_job_id, s.last_run_id), s.last_success_at),
     last_job_id = v_started.job_id, last_run_id = v_started.run_id, last_fired_at = v_now,
     fired = s.fired + 1, last_error = null
   where s.name = v_schedule.name;

@@ -3,6 +3,6 @@
 begin;
 
 select name, what, due, timezone, project, enabled, next_at, next_in, last_status, fired,
-  skipped, failed, last_error, args from qwf.schedule_overview where false;
+  skipped, failed, last_error, args, last_success_at from qwf.schedule_overview where false;
 
 rollback;
