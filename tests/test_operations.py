@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import psycopg
 import pytest
 from click.testing import CliRunner
 
@@ -109,6 +110,11 @@ def test_agents_and_applications_work_with_logins_of_their_own(
     off = run("worker", "drain", "--host", "box_a", "--all", "--dsn", f"{base.dsn} user=ops")
     assert off.exit_code == 0, off.output
     assert base.one("select qwf.desired_state('box_a', 'default')") == "off"
+    base.conn.execute(block("sql", "pg_read_all_stats"))  # type: ignore[arg-type]
+    metrics = run("metrics", "--dsn", f"{base.dsn} user=grafana")
+    assert metrics.exit_code == 0, metrics.output
+    assert "\nqwf_unreadable 0.0\n" in metrics.stdout
+    assert "\nqwf_oldest_snapshot_seconds " in metrics.stdout
     assert base.invariants() == []
 
 
@@ -172,6 +178,25 @@ def test_the_health_check_of_a_container(
     assert run("workers", "--check", "--host", "box-a").exit_code == 0
     base.conn.execute("update qwf.workers set last_seen = now() - interval '1 h'")
     until(lambda: run("workers", "--check", "--host", "box-a").exit_code == 0, "its next beat")
+
+
+def test_the_roles_are_dropped_also_after_they_may_connect(server: Server, tmp_path: Path) -> None:
+    """Roles belong to the whole server, and other tests use it: here they have other names."""
+    with (
+        server.database(server.new_name()) as made,
+        psycopg.connect(server.dsn(made.dbname), autocommit=True) as conn,
+    ):
+        names = [f"{role}_{made.dbname}" for role in ("admin", "producer", "worker", "viewer")]
+        for name in names:
+            conn.execute(f"create role {name}")  # type: ignore[arg-type]
+            conn.execute(f"grant connect on database {made.dbname} to {name}")  # type: ignore[arg-type]
+        with pytest.raises(psycopg.errors.DependentObjectsStillExist):
+            conn.execute(f"drop role {names[0]}")  # type: ignore[arg-type]
+        told = block("sql", "drop owned by").replace("qwf_", "")
+        for role, name in zip(("admin", "producer", "worker", "viewer"), names, strict=True):
+            told = re.sub(rf"\b{role}\b", name, told)
+        for statement in told.strip().splitlines():
+            conn.execute(statement)  # type: ignore[arg-type]
 
 
 def test_the_metrics_of_the_alerts_exist(base: Database) -> None:

@@ -40,6 +40,8 @@ NEEDED_BY_MAKE_TEST = (
     "pyproject.toml",
     "sqitch.conf",
     "systemd/qwf-agent@.service",
+    "systemd/qwf-metrics.service",
+    "systemd/qwf-tick.service",
     "systemd/qwf-web.service",
 )
 EXTRAS = {
@@ -147,6 +149,8 @@ def test_the_wheel_has_what_qwf_needs_and_no_tests(wheel: Path, unpacked: Path) 
         "qwf_agent/py.typed",
         "qwf_agent/sql/sqitch.plan",
         "qwf_agent/units/qwf-agent@.service",
+        "qwf_agent/units/qwf-metrics.service",
+        "qwf_agent/units/qwf-tick.service",
         "qwf_agent/units/qwf-web.service",
     } <= names
     assert not [name for name in names if "__pycache__" in name or ".gitkeep" in name]

@@ -391,19 +391,22 @@ def test_the_systemd_unit_is_valid(tmp_path: Path) -> None:
     assert "qwf-agent" not in done.stderr, done.stderr
 
 
-def test_the_systemd_unit_of_the_page_is_valid(tmp_path: Path) -> None:
-    unit = tmp_path / "qwf-web.service"
-    unit.write_text(CliRunner().invoke(qwf, ["unit", "--web", "--user", "root"]).stdout)
+@pytest.mark.parametrize(
+    ("what", "says"), [("web", "--sign-in"), ("metrics", "--listen"), ("tick", "--loop")]
+)
+def test_the_systemd_unit_of_a_service_is_valid(tmp_path: Path, what: str, says: str) -> None:
+    unit = tmp_path / f"qwf-{what}.service"
+    unit.write_text(CliRunner().invoke(qwf, ["unit", what, "--user", "root"]).stdout)
     text = unit.read_text()
     assert "\nUser=root\n" in text
     command = re.search(r"^ExecStart=(.*)$", text, re.MULTILINE)
     assert command is not None
     words = shlex.split(command[1])
     assert words[0] == sys.executable
-    options = words.index("$WEB_OPTIONS")
+    options = words.index(what) + 1
     started = [*words[1:options], "--help"]
     done = subprocess.run([sys.executable, *started], capture_output=True, text=True, check=True)
-    assert "--sign-in" in done.stdout
+    assert says in done.stdout
     for line in ("CapabilityBoundingSet=", "PrivateDevices=yes", "ProtectSystem=strict",
                  "NoNewPrivileges=yes", "UMask=0077", "RestartPreventExitStatus=78"):  # fmt: skip
         assert f"\n{line}\n" in text
@@ -411,7 +414,7 @@ def test_the_systemd_unit_of_the_page_is_valid(tmp_path: Path) -> None:
     if verify is None:
         pytest.skip("systemd-analyze is not installed: the unit was only read")
     done = subprocess.run([verify, "verify", str(unit)], capture_output=True, text=True)
-    assert "qwf-web" not in done.stderr, done.stderr
+    assert "qwf-{what}" not in done.stderr, done.stderr
 
 
 def test_the_makefile_explains_itself() -> None:

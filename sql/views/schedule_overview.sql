@@ -50,7 +50,7 @@ comment on column qwf.schedule_overview.last_error is
   'Why it could not enqueue when it was last due.';
 comment on column qwf.schedule_overview.args is 'Args of the job, context of the run.';
 comment on column qwf.schedule_overview.last_success_at is
-  'When the newest of its jobs or runs that completed has ended; null: none has. Unknown of a queue '
-  'that drops completed jobs, and of one that ended after the next had started.';
+  'When the newest of its jobs or runs that completed has ended; null: none has. Not known of a '
+  'queue that drops completed jobs, nor of one that ended after the next had started.';
 
 commit;

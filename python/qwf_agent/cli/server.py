@@ -59,22 +59,29 @@ def down() -> None:
         click.echo(f"no server was running under {config.home()}")
 
 
-@click.command()
-@click.option("--user", default="qwf", show_default=True, help="User that runs it.")
-@click.option("--web", is_flag=True, help="The unit of the page, instead of that of agents.")
-def unit(user: str, web: bool) -> None:
-    """Print the systemd unit for agents, or that of the page.
+UNITS = {
+    "agent": "qwf-agent@.service",
+    "web": "qwf-web.service",
+    "metrics": "qwf-metrics.service",
+    "tick": "qwf-tick.service",
+}
 
-    The unit of agents is a template: qwf-agent@NAME reads /etc/qwf/NAME.toml. The unit of the page
-    reads /etc/qwf/web.env. docs/operations.md explains both.
+
+@click.command()
+@click.argument("what", type=click.Choice(tuple(UNITS)), default="agent")
+@click.option("--user", default="qwf", show_default=True, help="User that runs it.")
+def unit(what: str, user: str) -> None:
+    """Print a systemd unit: of agents, the page, metrics, or tick.
+
+    The unit of agents is a template: qwf-agent@NAME reads /etc/qwf/NAME.toml. The others read
+    /etc/qwf/web.env, metrics.env and tick.env. docs/operations.md explains them.
 
     \b
     Example:  qwf unit | sudo tee /etc/systemd/system/qwf-agent@.service
               sudo systemctl enable --now qwf-agent@gpu
-              qwf unit --web | sudo tee /etc/systemd/system/qwf-web.service
+              qwf unit web | sudo tee /etc/systemd/system/qwf-web.service
     """
-    name = "qwf-web.service" if web else "qwf-agent@.service"
-    text = _unit_file(name).read_text(encoding="utf-8")
+    text = _unit_file(UNITS[what]).read_text(encoding="utf-8")
     text = text.replace("ExecStart=/opt/qwf/bin/python ", f"ExecStart={sys.executable} ")
     click.echo(text.replace("User=qwf\n", f"User={user}\n"), nl=False)
 
