@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import pickle
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import datetime, timedelta, timezone
 from typing import Any, cast, get_args
@@ -224,7 +225,7 @@ EVERY_OPTION: Options = {
 
 def test_a_job_of_many_is_stored_as_one_alone(base: Database) -> None:
     base.one("select qwf.create_limit('api', 1)")
-    assert set(EVERY_OPTION) == set(KINDS)
+    assert {*EVERY_OPTION, "key_mode"} == set(KINDS), "key_mode does not go with once"
     task = add.options(**EVERY_OPTION)
     alone = base.job(task.enqueue(base.conn, a=1, b=5))
     base.conn.execute("delete from qwf.jobs")
@@ -240,8 +241,30 @@ def test_many_jobs_get_their_ids_in_order(base: Database) -> None:
     assert len(ids) == 10
     assert [base.job(job_id)["task"] for job_id in ids] == ["noop", "add"] * 5
     assert ids[1] == ids[7], "they have the same key"
+    assert [i.merged for i in ids] == [False] * 7 + [True, False, True]
+    assert [ids[7].kept, ids[8].kept] == ["old args", "new"]
     assert [base.job(job_id)["inputs"] for job_id in ids[1:6:2]] == [{"a": n} for n in (1, 3, 5)]
     assert jobs.enqueue_many(base.conn, []) == []
+
+
+def test_the_id_of_a_job_says_what_was_kept(base: Database) -> None:
+    keyed = add.options(key=TEXT, labels={"text": TEXT}, timeout=90)
+    first = keyed.enqueue(base.conn, 1)
+    assert (first.merged, first.kept) == (False, "new")
+    kept = keyed.enqueue(base.conn, 2)
+    assert (kept, kept.merged, kept.kept) == (first, True, "old args")
+    replaced = keyed.options(key_mode="replace").enqueue(base.conn, 3)
+    assert (replaced, replaced.merged, replaced.kept) == (first, True, "new args")
+    stored = base.job(first)
+    assert (stored["inputs"], stored["labels"]) == ({"a": 3}, {"text": TEXT})
+    assert stored["timeout"] == timedelta(seconds=90)
+    with pytest.raises(psycopg.Error) as caught:
+        keyed.options(key_mode="refuse").enqueue(base.conn, 4)
+    assert caught.value.sqlstate == "QW008"
+    alone = add.enqueue(base.conn, 1)
+    assert (alone.merged, alone.kept) == (False, "new")
+    assert base.one("select %s + 1", first) == first + 1, "it is a number for the driver"
+    assert pickle.loads(pickle.dumps(replaced)).kept == "new args"
 
 
 def test_a_timedelta_for_run_at_counts_from_now(base: Database) -> None:

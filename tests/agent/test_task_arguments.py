@@ -173,13 +173,15 @@ app = App()
 def send_email(to: str, subject: str = "x", out: Path = FROM_AGENT) -> None: ...
 
 def right(conn: psycopg.Connection, other: psycopg.AsyncConnection) -> None:
-    send_email.enqueue(conn, to="a@example.org")
+    job_id: int = send_email.enqueue(conn, to="a@example.org")
+    if send_email.options(key="k", key_mode="replace").enqueue(conn, "a").kept == "new args":
+        print(job_id)
     send_email.options(key="k", run_at=timedelta(hours=1)).enqueue(conn, "a", subject="b")
     send_email.enqueue_async(other, to="a@example.org").close()
     send_email.statement(to="a").sql
 
 def producer(conn: psycopg.Connection, other: psycopg.AsyncConnection) -> None:
-    numbers: list[int] = jobs.enqueue_many(conn, (send_email.job(to=to) for to in "ab"))
+    numbers: list[jobs.Enqueued] = jobs.enqueue_many(conn, (send_email.job(to=to) for to in "ab"))
     job = jobs.wait(conn, numbers[0], timeout=timedelta(minutes=1), on_change=print)
     job = jobs.wait(conn, numbers[0], timeout="1 min")
     if job.check().state == "completed":
@@ -213,6 +215,7 @@ WRONG = [
     'send_email.enqueue_async(conn, to="a")',
     "send_email.options(prioritty=1)",
     "send_email.options(priority='high')",
+    "send_email.options(key_mode='join')",
     "app.task(qeue='cpu')",
     'send_email.job(too="a")',
     "send_email.job(to=5)",

@@ -28,6 +28,8 @@ REFUSED = [
     ("priority", True, "a whole number"),
     ("key", "", "a text that is not empty, not ''"),
     ("key", 5, "a text that is not empty, not 5"),
+    ("key_mode", "join", "'keep', 'replace' or 'refuse', not 'join'"),
+    ("key_mode", ["keep"], "'keep', 'replace' or 'refuse'"),
     ("queue", "", "a text that is not empty"),
     ("project", 5, "a text, not 5"),
     ("once", 1, "True or False"),

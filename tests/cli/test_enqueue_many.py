@@ -50,7 +50,9 @@ def test_each_line_is_a_job(on_db: Cli, db: Db, jobs: Path) -> None:
 
 def test_lines_come_from_standard_input(on_db: Cli, db: Db) -> None:
     result = on_db("enqueue-many", "--json", "-", stdin='\n{"task": "t", "args": {"n": 7}}\n\n')
-    assert json.loads(result.stdout) == {"enqueued": 1, "last_line": 2}
+    assert json.loads(result.stdout) == {
+        "enqueued": 1, "last_line": 2, "new": 1, "old_args": 0, "new_args": 0
+    }  # fmt: skip
     assert numbers(db) == [7]
 
 
@@ -112,6 +114,16 @@ def test_lines_with_keys_may_be_given_again(on_db: Cli, db: Db, jobs: Path) -> N
     result = on_db("enqueue-many", jobs)
     assert result.exit_code == 0, result.output
     assert numbers(db) == [0, 1, 2, 3, 4]
+    merged = "  5 of them merged into jobs with the same keys, which keep their arguments"
+    assert result.stdout.splitlines() == ["enqueued: 5 lines", merged]
+
+
+def test_lines_that_replace_are_counted(on_db: Cli, jobs: Path) -> None:
+    on_db("enqueue-many", jobs)
+    put(jobs, 2, '{"task": "t", "key": "k1", "key_mode": "replace"}')
+    put(jobs, 3, '{"task": "t", "key": "another"}')
+    counted = json.loads(on_db("enqueue-many", "--json", jobs).stdout)
+    assert counted == {"enqueued": 5, "last_line": 5, "new": 1, "old_args": 3, "new_args": 1}
 
 
 def test_a_lost_connection_leaves_a_doubt(
@@ -119,8 +131,8 @@ def test_a_lost_connection_leaves_a_doubt(
 ) -> None:
     killed = """
         select case when (select count(*) from qwf.jobs) = 2
-          then pg_terminate_backend(pg_backend_pid()) end, pg_sleep(0), count(*)
-        from qwf.enqueue_many(%s)
+          then pg_terminate_backend(pg_backend_pid()) end, pg_sleep(0), kept, count(*) as lines
+        from qwf.enqueue_many(%s) group by kept
     """
     monkeypatch.setattr(enqueue_many, "ENQUEUE", killed)
     result = on_db("enqueue-many", jobs)

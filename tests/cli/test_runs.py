@@ -239,6 +239,27 @@ def test_enqueue_prints_the_id_and_passes_everything_on(
     assert row == [(int(result.stdout), *wanted)]
 
 
+def test_enqueue_says_what_was_kept(on_db: Cli, db: psycopg.Connection[Any]) -> None:
+    words = ["enqueue", "send", "--key", "k", "--in", "1h", "--timeout", "90s", "--set"]
+    first = on_db(*words, "n=1")
+    kept = on_db(*words, "n=2")
+    assert kept.stdout == first.stdout
+    note = f"note: merged into job {first.stdout.strip()}: it has the same key, and "
+    assert note + "keeps its own arguments" in kept.stderr.splitlines()
+    replaced = on_db(*words, "n=3", "--key-mode", "replace")
+    assert note + "has the new arguments" in replaced.stderr.splitlines()
+    as_json = on_db(*words, "n=4", "--json")
+    answer = {"job_id": int(first.stdout), "merged": True, "kept": "old args"}
+    assert json.loads(as_json.stdout) == answer
+    row = db.execute("select inputs, timeout::text, run_at > created_at from qwf.jobs").fetchall()
+    assert row == [({"n": 3}, "00:01:30", True)]
+    refused = on_db(*words, "n=5", "--key-mode", "refuse")
+    assert refused.exit_code == 1
+    assert "key is taken" in refused.stderr
+    alone = json.loads(on_db("enqueue", "send", "--json").stdout)
+    assert (alone["merged"], alone["kept"]) == (False, "new")
+
+
 def test_enqueue_reads_arguments_from_a_file_and_from_stdin(
     on_db: Cli, db: psycopg.Connection[Any], tmp_path: Path
 ) -> None:

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from qwf_agent.app import jobs, runs
-from qwf_agent.app.calls import drive, drive_async, number
+from qwf_agent.app.calls import drive, drive_async
 from qwf_agent.app.cells import cell_for
 from qwf_agent.app.connections import AsyncConnection, Call, Connection, Statement
-from qwf_agent.app.jobs import NewJob
+from qwf_agent.app.jobs import Enqueued, NewJob, enqueue_one
 from qwf_agent.app.options import Options, SqlValue, convert_options, for_each_job, json_of
 from qwf_agent.app.parameters import FROM_AGENT, Parameters
 from qwf_agent.app.statuses import NotCompleted
@@ -120,22 +120,24 @@ class Task(Generic[P, R]):
         so an agent announces them: the others are compared with them."""
         return for_each_job(self._options)
 
-    def enqueue(self, conn: Connection, /, *args: P.args, **kwargs: P.kwargs) -> int:
-        """Enqueue a job with these arguments and return its id. `conn` is a connection of psycopg
-        or Django, or a Session or Connection of SQLAlchemy.
+    def enqueue(self, conn: Connection, /, *args: P.args, **kwargs: P.kwargs) -> Enqueued:
+        """Enqueue a job with these arguments and return its id, which also says whether it was
+        merged into a job with its key. `conn` is a connection of psycopg or Django, or a Session
+        or Connection of SQLAlchemy.
 
         This runs in the caller's transaction: the job exists if and only if that commits. Raises
         TypeError if the function does not take these arguments, ValueError if they are not JSON,
-        and the driver's error: SQLSTATE QW005 for a bad value, QW006 for an unknown queue.
+        and the driver's error: SQLSTATE QW005 for a bad value, QW006 for an unknown queue, QW008
+        for a key that is taken, with key_mode "refuse".
         """
-        return drive(conn, number(self._call(args, kwargs)))
+        return drive(conn, enqueue_one(self._call(args, kwargs)))
 
     def enqueue_async(
         self, conn: AsyncConnection, /, *args: P.args, **kwargs: P.kwargs
-    ) -> Coroutine[Any, Any, int]:
+    ) -> Coroutine[Any, Any, Enqueued]:
         """The same as `enqueue`, to be awaited: `conn` is an AsyncConnection of psycopg, a
         connection of asyncpg, or an AsyncSession or AsyncConnection of SQLAlchemy."""
-        return drive_async(conn, number(self._call(args, kwargs)))
+        return drive_async(conn, enqueue_one(self._call(args, kwargs)))
 
     def statement(self, /, *args: P.args, **kwargs: P.kwargs) -> Statement:
         """The statement that enqueues a job with these arguments, for any other driver: the SQL

@@ -18,14 +18,32 @@ from qwf_agent.app.statuses import JobStatus, NodeStatus, read_job
 from qwf_agent.app.waiting import Timeout, until_ended
 
 __all__ = [
-    "JobStatus", "NewJob", "NodeStatus", "answer", "answer_async", "cancel", "cancel_async",
-    "enqueue_many", "enqueue_many_async", "status", "status_async", "wait", "wait_async",
+    "Enqueued", "JobStatus", "NewJob", "NodeStatus", "answer", "answer_async", "cancel",
+    "cancel_async", "enqueue_many", "enqueue_many_async", "status", "status_async", "wait",
+    "wait_async",
 ]  # fmt: skip
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 SECONDS_NOW = Expression("extract(epoch from qwf.now())")
 Cancelled = Literal["cancelled", "requested"]
+Kept = Literal["new", "old args", "new args"]
 OnChange = Callable[[JobStatus], object]
+
+
+class Enqueued(int):
+    """The id of a job, and what became of the call that enqueued it.
+
+    `merged`: a job with its key was there, and this is its id. `kept`: "new", a new job; "old
+    args", the job that was there keeps its arguments; "new args", it has those of this call.
+    """
+
+    merged: bool
+    kept: Kept
+
+    def __new__(cls, job_id: int, merged: bool = False, kept: Kept = "new") -> Enqueued:
+        enqueued = super().__new__(cls, job_id)
+        enqueued.merged, enqueued.kept = merged, kept
+        return enqueued
 
 
 class NewJob(NamedTuple):
@@ -34,14 +52,15 @@ class NewJob(NamedTuple):
     arguments: Mapping[str, SqlValue]
 
 
-def enqueue_many(conn: Connection, jobs: Iterable[NewJob], /) -> list[int]:
-    """Enqueue all jobs or none, in one statement, and return their ids in order."""
+def enqueue_many(conn: Connection, jobs: Iterable[NewJob], /) -> list[Enqueued]:
+    """Enqueue all jobs or none, in one statement, and return their ids in order. Each says whether
+    it was merged into a job with its key."""
     return drive(conn, _enqueue_many(jobs))
 
 
 def enqueue_many_async(
     conn: AsyncConnection, jobs: Iterable[NewJob], /
-) -> Coroutine[Any, Any, list[int]]:
+) -> Coroutine[Any, Any, list[Enqueued]]:
     """The same as `enqueue_many`, to be awaited."""
     return drive_async(conn, _enqueue_many(jobs))
 
@@ -107,7 +126,27 @@ def answer_async(
     return drive_async(conn, _answer(job_id, given, by, asked))
 
 
-def _enqueue_many(jobs: Iterable[NewJob]) -> Steps[list[int]]:
+def enqueue_one(call: Call) -> Steps[Enqueued]:
+    """Enqueue the job of a call of qwf.enqueue. That returns only the id, so a job with a key goes
+    as a list of one."""
+    if "key" not in call.arguments:
+        return Enqueued((yield from number(call)))
+    items = ", ".join(f"'{name}', {{{name}}}" for name in call.arguments)
+    jobs = f"jsonb_build_array(jsonb_build_object({items}))"
+    return _enqueued((yield from value(_answers(jobs, call.arguments))))
+
+
+def _answers(jobs: str, arguments: Mapping[str, SqlValue]) -> Expression:
+    """What enqueue_many answers about each job of a list that is given in SQL."""
+    return Expression(f"to_jsonb(e) from qwf.enqueue_many({jobs}) e", arguments)
+
+
+def _enqueued(answer: str) -> Enqueued:
+    read = json.loads(answer)
+    return Enqueued(read["job_id"], read["merged"], read["kept"])
+
+
+def _enqueue_many(jobs: Iterable[NewJob]) -> Steps[list[Enqueued]]:
     items = list(jobs)
     for item in items:
         if not isinstance(item, NewJob):
@@ -116,8 +155,8 @@ def _enqueue_many(jobs: Iterable[NewJob]) -> Steps[list[int]]:
     if any(given.from_now is not None for item in items for given in item.arguments.values()):
         now += timedelta(seconds=float((yield from value(SECONDS_NOW))))
     text = ", ".join(_item(item, now) for item in items)
-    ids = yield Call("enqueue_many", {"jobs": SqlValue(f"[{text}]", "{}::jsonb")})
-    return [int(job_id) for job_id in ids]
+    answers = yield _answers("{jobs}", {"jobs": SqlValue(f"[{text}]", "{}::jsonb")})
+    return [_enqueued(answer) for answer in answers]
 
 
 def _item(job: NewJob, now: datetime) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import PurePath
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from qwf_agent.app.values import suggestion, to_json
 
@@ -26,7 +26,7 @@ PART = re.compile(
 )
 ISO = re.compile(r"-?P[\dYMWDTHS.:-]+")
 # Options of one job: its neighbour cannot lack them.
-OF_ONE_JOB = ("key", "once", "run_at")
+OF_ONE_JOB = ("key", "key_mode", "once", "run_at")
 # What these options are, as texts, if nobody gives them.
 DEFAULTS = {
     "priority": "100", "project": "", "labels": "{}", "requires": "{}", "light": "false",
@@ -42,6 +42,7 @@ class Options(TypedDict, total=False):
     priority: int | None
     run_at: datetime | timedelta | None
     key: str | None
+    key_mode: Literal["keep", "replace", "refuse"] | None
     project: str | None
     max_attempts: int | None
     max_losses: int | None
@@ -93,6 +94,10 @@ def _text(value: Any) -> SqlValue | None:
 
 def _name(value: Any) -> SqlValue | None:
     return _text(value) if value != "" else None
+
+
+def _key_mode(value: Any) -> SqlValue | None:
+    return _text(value) if value in ("keep", "replace", "refuse") else None
 
 
 def _path(value: Any) -> SqlValue | None:
@@ -152,6 +157,7 @@ def _list_or_dict(value: Any) -> SqlValue | None:
 
 TEXT = Kind("a text", _text)
 NAME = Kind("a text that is not empty", _name)
+KEY_MODE = Kind("'keep', 'replace' or 'refuse'", _key_mode)
 PATH = Kind("a path, or a text that is not empty", _path)
 NUMBER = Kind("a whole number of at most 31 bits", _number)
 FLAG = Kind("True or False", _flag)
@@ -165,10 +171,10 @@ DICT = Kind("a dict", _dict)
 BACKOFF = Kind("a list of seconds or a dict such as {'base': 1, 'factor': 2}", _list_or_dict)
 
 KINDS: dict[str, Kind] = {
-    "queue": NAME, "priority": NUMBER, "run_at": MOMENT, "key": NAME, "project": TEXT,
-    "max_attempts": NUMBER, "max_losses": NUMBER, "backoff": BACKOFF, "timeout": DURATION,
-    "labels": DICT, "once": FLAG, "model": NAME, "light": FLAG, "vram_mb": NUMBER, "requires": DICT,
-    "limit_by": NAME, "on_failure": NAME, "expires": DURATION,
+    "queue": NAME, "priority": NUMBER, "run_at": MOMENT, "key": NAME, "key_mode": KEY_MODE,
+    "project": TEXT, "max_attempts": NUMBER, "max_losses": NUMBER, "backoff": BACKOFF,
+    "timeout": DURATION, "labels": DICT, "once": FLAG, "model": NAME, "light": FLAG,
+    "vram_mb": NUMBER, "requires": DICT, "limit_by": NAME, "on_failure": NAME, "expires": DURATION,
 }  # fmt: skip
 
 

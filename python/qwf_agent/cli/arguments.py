@@ -266,8 +266,13 @@ priority = click.option(
 )  # fmt: skip
 key = click.option(
     "--key",
-    help="Idempotency key: while another one with this key is unfinished, its id is returned.",
+    help="Says which are the same work: at most one job of a key waits, and one runs; a run is "
+    "alone until it has ended.",
 )
+key_mode = click.option(
+    "--key-mode", type=click.Choice(["keep", "replace", "refuse"]),
+    help="If a job with this key waits: keep its arguments (the default), replace them, or refuse.",
+)  # fmt: skip
 once = click.option(
     "--once", is_flag=True, default=None, help="The key stays taken after it has ended."
 )

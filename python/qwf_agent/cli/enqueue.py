@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from psycopg.types.json import Jsonb
 from rich.text import Text
 
+from qwf_agent.app.jobs import Enqueued
 from qwf_agent.cli import (
     arguments,
     connection,
@@ -89,6 +91,7 @@ def _job_options(command: arguments.F) -> arguments.F:
         arguments.delay,
         arguments.at,
         arguments.key,
+        arguments.key_mode,
         arguments.once,
         click.option("--max-attempts", type=click.IntRange(1, arguments.MOST), metavar="N",
                      help="Maximum number of attempts. Default: 1, or 4 for transient failures."),
@@ -126,19 +129,38 @@ def _enqueued(
     requires: tuple[tuple[str, str], ...],
     labels: tuple[tuple[str, str], ...],
     **options: Any,
-) -> int:
-    """Enqueue a job with what `_job_options` took; returns its id."""
-    job: int = connection.call(
-        conn,
-        "enqueue",
-        task=task,
-        args=args,
-        run_at=arguments.run_at(conn, delay, at),
-        requires=dict(requires) or None,
-        labels=dict(labels),
+) -> Enqueued:
+    """Enqueue a job with what `_job_options` took, and note if it was merged into another."""
+    job: dict[str, Any] = {
+        "task": task,
+        "args": args,
+        "run_at": arguments.run_at(conn, delay, at),
+        "requires": dict(requires) or None,
+        "labels": dict(labels),
         **options,
-    )
-    return job
+    }
+    if job["key"] is None:
+        return Enqueued(connection.call(conn, "enqueue", **job))
+    given = {name: _as_json(value) for name, value in job.items() if value is not None}
+    (answer,) = connection.many(conn, "select * from qwf.enqueue_many(%s)", [Jsonb([given])])
+    enqueued = Enqueued(answer["job_id"], answer["merged"], answer["kept"])
+    if enqueued.merged:
+        kept = "keeps its own arguments" if enqueued.kept == "old args" else "has the new arguments"
+        click.echo(f"note: merged into job {enqueued}: it has the same key, and {kept}", err=True)
+    return enqueued
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, timedelta):
+        return f"{value.total_seconds()} s"
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def _show(job: Enqueued, as_json: bool) -> None:
+    if as_json:
+        output.show_json({"job_id": job, "merged": job.merged, "kept": job.kept})
+    else:
+        click.echo(job)
 
 
 @click.command()
@@ -163,7 +185,7 @@ def enqueue(
     Then:     qwf job ID
     """
     job = _enqueued(conn, task, arguments.with_settings(args, settings), **options)
-    output.show_json({"job_id": job}) if as_json else click.echo(job)
+    _show(job, as_json)
     known_names.note_unable(conn, options["queue"], task=task, model=options["model"])
     missing_options.note(conn, job=job)
 
@@ -198,7 +220,7 @@ def submit(
     known_names.note_unable(conn, options["queue"], task="command", model=options["model"])
     if wait:
         raise SystemExit(follow.wait_and_print(conn, job, as_json))
-    output.show_json({"job_id": job}) if as_json else click.echo(job)
+    _show(job, as_json)
 
 
 @click.command()

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, NoReturn
@@ -22,7 +23,11 @@ PORTION = 1000  # more gains nothing: see docs/measurements.md
 CHARACTERS = 2**24  # of a portion; PostgreSQL takes no list of more than 256 MiB
 SHOW_S = 0.2  # between two lines of progress
 ITEM = re.compile(r"\[(\d+)\]\.?(?:: )?")  # how enqueue_many begins to name an item
-ENQUEUE = "select count(*) as jobs from qwf.enqueue_many(%s)"
+ENQUEUE = "select kept, count(*) as lines from qwf.enqueue_many(%s) group by kept"
+MERGED = {
+    "old args": "merged into jobs with the same keys, which keep their arguments",
+    "new args": "merged into jobs with the same keys, which have the new arguments",
+}
 EXAMPLE = 'write {"task": "send_email", "args": {"to": "ada@example.org"}}'
 
 
@@ -63,7 +68,7 @@ def enqueue_many(conn: Connection, file: IO[str], skip: int, as_json: bool) -> N
     A line is a JSON object with the arguments of qwf.enqueue. Up to a thousand are one transaction.
     If one of them is refused, none of these is enqueued, and you are told with which --skip
     to go on. With a "key" and "once", you can also give all lines again: a job that exists is not
-    made a second time.
+    made a second time. The answer says how many lines were merged into jobs with the same keys.
 
     \b
     Example:  qwf enqueue-many mails.jsonl
@@ -71,9 +76,10 @@ def enqueue_many(conn: Connection, file: IO[str], skip: int, as_json: bool) -> N
                "queue": "cpu", "key": "welcome ada", "once": true}
     """
     done, enqueued, began = skip, 0, time.monotonic()
+    became: Counter[str] = Counter(new=0, old_args=0, new_args=0)
     shown = began
     for portion in portions(file, skip):
-        enqueue(conn, portion, done)
+        became.update(enqueue(conn, portion, done))
         if not enqueued:
             connection.quiet(conn)  # a queue that nobody serves is named once
         done, enqueued = portion.numbers[-1], enqueued + len(portion.lines)
@@ -84,9 +90,12 @@ def enqueue_many(conn: Connection, file: IO[str], skip: int, as_json: bool) -> N
     if shown > began:
         click.echo("\r\x1b[K", nl=False, err=True)
     if as_json:
-        output.show_json({"enqueued": enqueued, "last_line": done})
+        output.show_json({"enqueued": enqueued, "last_line": done, **became})
     else:
         click.echo(f"enqueued: {enqueued:,} line{'' if enqueued == 1 else 's'}")
+        for kept, what in MERGED.items():
+            if lines := became[kept.replace(" ", "_")]:
+                click.echo(f"  {lines:,} of them {what}")
 
 
 def portions(file: IO[str], skip: int) -> Iterator[Portion]:
@@ -117,10 +126,12 @@ def problem_of(line: str) -> str | None:
         return f"not JSON: {error}"
 
 
-def enqueue(conn: Connection, portion: Portion, done: int) -> None:
-    """Enqueue the jobs of a portion, or say which line is refused and exit."""
+def enqueue(conn: Connection, portion: Portion, done: int) -> dict[str, int]:
+    """Enqueue the jobs of a portion and return how many of its lines became what; or say which line
+    is refused and exit."""
     try:
-        conn.execute(ENQUEUE, ["[" + ",".join(portion.lines) + "]"])
+        rows = connection.many(conn, ENQUEUE, ["[" + ",".join(portion.lines) + "]"])
+        return {row["kept"].replace(" ", "_"): row["lines"] for row in rows}
     except (psycopg.Error, KeyboardInterrupt) as error:
         if isinstance(error, KeyboardInterrupt) or lost(error):
             doubt(error, done, portion.numbers[-1])
