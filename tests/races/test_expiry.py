@@ -233,21 +233,29 @@ def test_a_decision_and_a_cancel_at_once(race: Race, first: str) -> None:
     assert claim(race) == []
 
 
-def test_a_job_that_asks_keeps_its_key(race: Race) -> None:
-    """The key stays taken until a decision ends the job; a retry keeps it."""
+def test_a_job_that_asks_leaves_its_key_to_a_newer_one(race: Race) -> None:
+    """A person who says retry while the newer one has not ended cancels the older one."""
     job = asking(race, key="'k'")
-    again = "select qwf.enqueue('t', queue => 'cpu', key => 'k')"
-    assert race.one(again) == job
-    person, producer = race.session(), race.session()
-    person.begin()
-    person.rows("select qwf.answer_job(%s, '\"retry\"')", job)
-    producer.start(again)
-    producer.waits()  # only because it is the same key
-    person.commit()
-    assert producer.ends() == [(job,)]
-    finish(race, *claim(race), outcome="fatal")
-    race.rows("select qwf.answer_job(%s, '\"abort\"')", job)
-    other = race.one(again)
-    assert other > job
+    newer = race.one("select qwf.enqueue('t', queue => 'cpu', key => 'k')")
+    assert newer > job
+    race.rows("select qwf.answer_job(%s, '\"retry\"')", job)
+    assert (race.status(job), race.status(newer)) == ("cancelled", "queued")
     assert race.sqlstate("select qwf.retry_job(%s)", job) == "QW008"
+    race.healthy()
+
+
+@pytest.mark.parametrize("commits", [True, False])
+def test_a_job_that_asks_is_retried_while_a_producer_uses_its_key(
+    race: Race, commits: bool
+) -> None:
+    job = asking(race, key="'k'")
+    person, producer = race.session(), race.session()
+    producer.begin()
+    newer = producer.one("select qwf.enqueue('t', queue => 'cpu', key => 'k')")
+    person.start("select qwf.answer_job(%s, '\"retry\"')", job)
+    person.waits()  # only because it is the same key
+    producer.commit() if commits else producer.rollback()
+    person.ends()
+    assert race.status(job) == ("cancelled" if commits else "queued")
+    assert [c.job for c in claim(race, 5)] == [newer if commits else job]
     race.healthy()
