@@ -1,17 +1,25 @@
--- Every combination of what a job requires and what a worker announced.
+-- Every combination of what a job requires and what a worker announced. What they read is taken
+-- from their source: a column that the combinations do not vary fails the test.
 begin;
-select plan(3);
+select plan(4);
 
 select qwf_test.set_now('2026-01-01 12:00Z');
 create temp table job as
 select jsonb_populate_record(null::qwf.jobs, jsonb_build_object(
-  'id', 1, 'queue', 'gpu', 'task', 't', 'status', 'queued', 'project', p, 'required_model', m,
-  'vram_mb', v, 'requires', r::jsonb, 'attempt', a, 'expires_at', e, 'avoid_host', 'box',
-  'avoid_until', u)) as job
+  'id', 1, 'queue', q, 'task', t, 'status', 'queued', 'project', p, 'required_model', m,
+  'vram_mb', v, 'requires', r::jsonb, 'attempt', a, 'expires_at', e, 'avoid_host', h,
+  'avoid_until', u, 'key', k, 'key_state', s)) as job
 from unnest('{"",p}'::text[]) p, unnest('{null,sam}'::text[]) m, unnest('{null,8000}'::int[]) v,
   unnest(array['{}', '{"disk": "big"}']) r, unnest('{0,1}'::int[]) a,
   unnest('{null,2026-01-01 12:00Z,2026-01-01 12:01Z}'::timestamptz[]) e,
-  unnest('{null,2026-01-01 12:00Z,2026-01-01 12:05Z}'::timestamptz[]) u;
+  unnest('{null,2026-01-01 12:00Z,2026-01-01 12:05Z}'::timestamptz[]) u,
+  (values ('gpu', 't', 'box', null, 'u'), ('cpu', 't', 'box', null, 'u'),
+    ('gpu', 'u', 'box', null, 'u'), ('gpu', 't', null, null, 'u'), ('gpu', 't', 'box', 'k', 'w'),
+    ('gpu', 't', 'box', 'k', 's'), ('gpu', 't', 'box', 'k', 'u'), ('gpu', 't', 'box', 'free', 'w'),
+    ('gpu', 'u', 'box', 'k', 'w')) x (q, t, h, k, s)
+where (q, t, h, k) is not distinct from ('gpu', 't', 'box', null)
+  or m is null and v is null and e is null;
+select qwf.enqueue('t', key => 'k') is not null, (select count(*) from qwf.claim('default', 'x'));
 create temp table worker as
 select jsonb_populate_record(null::qwf.workers, jsonb_build_object(
   'id', 'w', 'host', h, 'queue', 'gpu', 'project', p, 'tasks', t::jsonb, 'models', m::jsonb,
@@ -26,6 +34,19 @@ language sql as $$
     _qwf.why_unfit_for(j.job, w.worker, '2026-01-01 12:00Z'), j.job
   from job j, worker w $$;
 
+create function pg_temp.unvaried(p_argument text, p_rows jsonb) returns setof text
+language sql as $$
+  select distinct c.name
+  from pg_proc f cross join lateral (
+    select m[1] from regexp_matches(f.prosrc, p_argument || '\.(\w+)', 'g') m) c (name)
+  where f.oid in ('_qwf.fits'::regproc, '_qwf.can_run'::regproc, '_qwf.another_host_can'::regproc)
+    and (select count(distinct coalesce(r -> c.name, 'null')) from jsonb_array_elements(p_rows) r)
+      < 2 $$;
+
+select is_empty($$
+  select pg_temp.unvaried('p_job', (select jsonb_agg(j.job) from job j))
+  union all select pg_temp.unvaried('p_worker', (select jsonb_agg(w.worker) from worker w)) $$,
+  'every column that they read has more than one value here');
 create temp table alone as select * from pg_temp.judged();
 select is_empty('select * from alone where fits is null or fits <> (misfits = ''{}'')',
   'they agree if no other host could take it');
