@@ -11,6 +11,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +24,8 @@ import psycopg
 import pytest
 
 from qwf_agent import __version__, migrate
+from qwf_agent.cli.doctor import checks
+from qwf_agent.web.pages import doctor
 from support.harness import DEADLINE_S, PACKAGE, USER, Database, StartAgent, agents, until
 from support.servers import ROOT, Server
 from support.sqitch import IDENTITY, dump, needs_sqitch, sqitch
@@ -220,6 +224,85 @@ def test_an_upgrade_under_a_working_agent_and_back_again(
     assert base.invariants() == []
     assert agent.stop() == 0
     assert "restart" not in agent.said()
+
+
+NOT_OF_THE_TEST_SERVER = [name for name in checks.CHECKS if name != "server"]  # fsync is off
+
+COMMAND = "from qwf_agent.cli import main; raise SystemExit(main())"
+
+
+class Side:
+    """One side of a roll-out: a package with its plan, whose commands look at the database."""
+
+    def __init__(self, package: Path, dsn: str) -> None:
+        self.environment = {**os.environ, "PYTHONPATH": str(package), "QWF_DSN": dsn}
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", COMMAND, *words],
+            env=self.environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert "Traceback" not in done.stderr
+        return done
+
+    def doctor(self) -> tuple[int, dict[str, list[str]]]:
+        """The exit code, and what schema and drift say."""
+        only = [word for name in NOT_OF_THE_TEST_SERVER for word in ("--only", name)]
+        done = self.run("doctor", "--json", *only)
+        rows = {row["check"]: row["findings"] for row in json.loads(done.stdout)}
+        said = {
+            name: [finding["what"] for finding in rows[name]]
+            for name in ("schema", "drift")
+            if rows[name]
+        }
+        return done.returncode, said
+
+    def reads_all_metrics(self) -> bool:
+        done = self.run("metrics")
+        return done.returncode == 0 and "qwf_unreadable 0.0" in done.stdout
+
+
+def test_both_sides_of_a_roll_out_are_told_the_truth(
+    upgraded_dsn: str, next_release: Release, start: StartAgent, tmp_path: Path
+) -> None:
+    package = newer_package(tmp_path / "newer")
+    shutil.copytree(next_release.folder / "sql", package / "qwf_agent" / "sql")
+    older, newer = Side(PACKAGE, upgraded_dsn), Side(package, upgraded_dsn)
+    base = Database(upgraded_dsn)
+    options = ("--app", "bodies", "--queue", "default")
+    start(*options, "--host", "attic")
+    until(lambda: base.one("select count(*) from qwf.fleet where state = 'idle'"), "an agent")
+
+    assert older.doctor() == (0, {})
+    code, said = newer.doctor()
+    assert code == 1
+    assert said["schema"] == [f"an upgrade is pending: 3 changes, the first {VERSION}"]
+    assert said["drift"] == ["not compared: the schema is older than this qwf, so it has to differ"]
+    verified = newer.run("migrate", "verify")
+    assert verified.returncode == 3
+    assert f"3 pending, the first {VERSION}: qwf migrate deploy" in verified.stderr
+    assert older.reads_all_metrics()
+    assert newer.reads_all_metrics()
+
+    assert newer.run("migrate", "deploy").returncode == 0
+    start(*options, "--host", "cellar", PYTHONPATH=os.pathsep.join(map(str, (package, USER))))
+    until(lambda: base.one("select count(*) = 2 from qwf.fleet where state = 'idle'"), "two")
+    code, said = older.doctor()
+    assert (code, said) == (0, {
+        "schema": [f"the schema is newer: it is {NEWER}, this qwf is {__version__}"],
+        "drift": ["not compared: the schema is newer than this qwf, so it has to differ"],
+    })  # fmt: skip
+    assert newer.doctor() == (0, {})
+    refused = older.run("migrate", "verify")
+    assert refused.returncode == 3
+    assert "the schema is newer: 3 deployed changes are unknown here" in refused.stderr
+    assert newer.run("migrate", "verify").returncode == 0
+    assert older.reads_all_metrics()
+    assert newer.reads_all_metrics()
+    on_the_page = {result.name: result for result in doctor._run(upgraded_dsn)}
+    assert on_the_page["schema"].state == on_the_page["drift"].state == "note"
+    base.conn.execute("select qwf.enqueue('add', '{\"a\": 1}')")
+    until(lambda: base.one("select count(*) from qwf.jobs where status = 'completed'"), "a job")
 
 
 def test_boxes_are_upgraded_one_by_one_under_load(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 FAILED = 1
-PENDING = 3  # qwf migrate verify: what is deployed is whole, but changes are missing
+OTHER_VERSION = 3  # qwf migrate verify: changes are pending, or a newer qwf has deployed
 NO_DATABASE = 69
 BROKEN = 70  # the agent ended because of a defect in it
 SWITCHED_OFF = 75  # --until-empty: a queue that is switched off for this box may have jobs

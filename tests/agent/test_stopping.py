@@ -151,11 +151,34 @@ def test_a_server_that_takes_no_writes_is_waited_for(
     base.conn.execute(only_reads.format(sql.Identifier(name), sql.SQL("set")) + sql.SQL(" = on"))
     code, said = run_agent(tmp_path, "--app", "bodies", "--wait", "0.5", QWF_DSN=base.dsn)
     assert code == 69
-    assert "target_session_attrs=read-write" in said
+    assert "default_transaction_read_only is on" in said
     start("--app", "bodies", log=tmp_path / "log")
     until(lambda: "takes no writes" in (tmp_path / "log").read_text(), "the first try")
     base.conn.execute(only_reads.format(sql.Identifier(name), sql.SQL("reset")))
     base.ended(base.enqueue("noop"))
+
+
+def test_agents_work_read_committed_whatever_the_database_says(
+    base: Database, start: StartAgent
+) -> None:
+    """In the others, agents that meet would have to begin again and again."""
+    name = base.one("select current_database()")
+    strict = "alter database {} set default_transaction_isolation = 'serializable'"
+    base.conn.execute(sql.SQL(strict).format(sql.Identifier(name)))
+    base.conn.execute("create table public.seen (isolation text)")
+    base.conn.execute(
+        "create function public.see() returns trigger language plpgsql security definer as $$ begin"
+        " insert into public.seen values (current_setting('transaction_isolation')); return null;"
+        " end $$"
+    )
+    base.conn.execute(
+        "create trigger see after insert or update on qwf.jobs execute function public.see()"
+    )
+    start("--app", "bodies")
+    job = base.enqueue("noop")
+    base.conn.execute("truncate public.seen")
+    base.ended(job)
+    assert base.one("select array_agg(distinct isolation) from public.seen") == ["read committed"]
 
 
 def test_a_database_without_the_schema_is_78(tmp_path: Path, empty_dsn: str) -> None:

@@ -233,6 +233,20 @@ def test_a_wrong_clock_is_found(on_db: Cli, monkeypatch: pytest.MonkeyPatch) -> 
     assert said["clock"][0].startswith("the clocks of this box")
 
 
+@pytest.mark.parametrize("role", [None, "current_user"])
+def test_a_database_that_takes_no_writes_is_found(
+    on_db: Cli, db: Db, dsn: str, role: str | None
+) -> None:
+    """For a login alone it may be meant so: that is a note."""
+    db.execute("set default_transaction_read_only = off")
+    name = db.info.dbname
+    who = f'role {role} in database "{name}"' if role else f'database "{name}"'
+    db.execute(f"alter {who} set default_transaction_read_only = on")
+    result = on_db("doctor", "--json", "--only", "server")
+    (said,) = found(result, "note" if role else "problem")["server"]
+    assert said.startswith("default_transaction_read_only is on")
+
+
 def test_a_pending_upgrade_is_found(qwf: Cli, empty_dsn: str) -> None:
     changes = migrate.read_plan().changes
     migrate.deploy(empty_dsn, to=changes[-2].name)
@@ -247,7 +261,7 @@ def test_another_version_is_found(on_db: Cli, db: Db, version: str, level: str) 
         f" as $$ select '{version}'::text $$"
     )
     (said,) = found(on_db("doctor", "--json", "--only", "schema"), level)["schema"]
-    assert said.startswith(f"the schema is {version}")
+    assert re.match(rf"the schema is (newer: it is )?{version}", said)
 
 
 def test_a_database_without_the_schema(qwf: Cli, empty_dsn: str) -> None:

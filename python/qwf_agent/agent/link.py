@@ -77,6 +77,7 @@ NOT_TEXT = "22021"  # character_not_in_repertoire: what the server would answer
 # SET takes the server a third of the time of a SELECT of set_config. The role or the database may
 # have other styles, which the loaders could not read.
 DURABLE = (
+    b"set transaction isolation level read committed; "  # the others make agents wait and retry
     b"set local statement_timeout = %d; set local intervalstyle = postgres; "
     b"set local datestyle = iso; "
 )
@@ -452,11 +453,18 @@ def _fail(call: Call, failure: Failure) -> Call:
 def _refuse_read_only(conn: PGconn) -> None:
     """Raise psycopg.OperationalError for a server that takes no writes, as it says when a session
     begins: during a failover the next try may reach the primary. A pooler may not say it."""
-    if any(conn.parameter_status(name) == b"on" for name in READ_ONLY):
+    if not any(conn.parameter_status(name) == b"on" for name in READ_ONLY):
+        return
+    if conn.parameter_status(READ_ONLY[0]) == b"on":
         raise psycopg.OperationalError(
             "this server takes no writes, as a standby does: use the address of the primary, or one"
             " that names all servers and has target_session_attrs=read-write"
         )
+    raise psycopg.OperationalError(
+        "this server takes no writes, because default_transaction_read_only is on for this login:"
+        " reset it where it was set (alter role, alter database or alter system); qwf doctor says"
+        " where"
+    )
 
 
 def _message(conn: PGconn) -> str:

@@ -71,9 +71,10 @@ def guarded(run: Callable[[], Any]) -> int:
 def _database_error(error: psycopg.Error) -> int:
     if error.sqlstate in NO_SCHEMA and "qwf" in str(error):
         _print_error(
-            "this database has no qwf schema, or an older one",
+            "this database has no qwf schema, or that of another version",
             [_first(error)],
-            "run: qwf migrate deploy",
+            "run: qwf migrate deploy; if it says that another version deployed this database,"
+            " upgrade this box",
         )
         return MISCONFIGURED
     if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):

@@ -198,8 +198,8 @@ def status(dsn: str | None, plan: Path | None, as_json: bool) -> None:
 def verify(dsn: str | None, plan: Path | None) -> None:
     """Run the verify script of every deployed change.
 
-    Exit 0 if all is deployed and as it should be, 3 if what is deployed is and changes are pending,
-    else 1.
+    Exit 0 if all is deployed and as it should be, 3 if what is deployed is and changes are pending
+    or if a newer qwf has deployed this database, else 1.
 
     \b
     Example:  qwf migrate verify
@@ -207,20 +207,23 @@ def verify(dsn: str | None, plan: Path | None) -> None:
     from qwf_agent import migrate
 
     address = config.find_dsn(dsn)
-    click.echo(f"{len(migrate.verify(address, plan=plan))} changes verified")
     changes = migrate.status(address, plan=plan)
     unknown = sum(c.state == "unknown" for c in changes)
     if unknown:
         click.echo(
-            f"{unknown} deployed changes are unknown here: a newer qwf deployed them", err=True
+            f"the schema is newer: {unknown} deployed changes are unknown here; upgrade this box,"
+            " and verify with the version that deployed them",
+            err=True,
         )
+        raise SystemExit(exit_codes.OTHER_VERSION)
+    click.echo(f"{len(migrate.verify(address, plan=plan))} changes verified")
     pending = [c.change for c in changes if c.state in (migrate.PENDING, migrate.UNVERIFIED)]
     if pending:
         option = f" --plan {plan}" if plan else ""
         click.echo(
             f"{len(pending)} pending, the first {pending[0]}: qwf migrate deploy{option}", err=True
         )
-        raise SystemExit(exit_codes.PENDING)
+        raise SystemExit(exit_codes.OTHER_VERSION)
 
 
 @migrate.command()

@@ -267,6 +267,7 @@ def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
                 "no change is registered as deployed in this database: qwf migrate deploy,"
                 " or qwf migrate adopt if something else has run the scripts"
             )
+        database.refuse_unknown(chain, deployed)
         database.refuse_changed(chain, deployed)
         return _verify(conn, chain, [c for c in chain.changes if c.id in deployed])
 

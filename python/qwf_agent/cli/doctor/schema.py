@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from qwf_agent import __version__, config, migrate
@@ -23,34 +24,72 @@ def schema(conn: Connection, dsn: str) -> Iterator[Finding]:
             f"the schema is {deployed}, this qwf is {__version__}: they are not compatible",
             "upgrade one of them: docs/operations.md, Upgrade",
         )
-    elif deployed != __version__:
-        yield note(f"the schema is {deployed}, this qwf is {__version__}", "qwf migrate deploy")
+        return
+    found = _deployed(conn, dsn)
+    if found.age == "newer":
+        yield note(
+            f"the schema is newer: it is {deployed}, this qwf is {__version__}",
+            "upgrade this box: docs/operations.md, Upgrade",
+        )
+    elif found.pending:
+        yield problem(
+            f"an upgrade is pending: {len(found.pending)} changes, the first {found.pending[0]}",
+            "qwf migrate deploy",
+        )
+    elif found.age == "older":
+        yield problem(
+            f"the schema is {deployed}, this qwf is {__version__}: an upgrade is pending",
+            "qwf migrate deploy",
+        )
+    if found.edited:
+        yield problem(
+            f"scripts were edited after they were deployed: {len(found.edited)}, the first"
+            f" {found.edited[0]}",
+            "qwf migrate verify says which, and what to do",
+        )
+    if found.why:
+        yield note(*found.why)
+
+
+@dataclass(frozen=True)
+class _Deployed:
+    """The deployed changes beside those of this version. `age` of the schema: same, older, newer;
+    `why`: why the changes were not compared, and what to do."""
+
+    age: str
+    pending: list[str] = field(default_factory=list)
+    edited: list[str] = field(default_factory=list)
+    why: tuple[str, str] | None = None
+
+
+def _deployed(conn: Connection, dsn: str) -> _Deployed:
+    """Compare the changes; where they cannot be read, only the versions."""
     try:
         changes = migrate.status(dsn)
     except migrate.MigrateError as error:
-        yield note(
-            f"the changes that are deployed were not compared: {error}",
-            "only that login may read them; drift, below, compares what they made",
-        )
-        return
-    by_state = {state: [c for c in changes if c.state == state] for state in ("pending", "unknown")}
-    if all(change.state == "pending" for change in changes):
-        yield note(
+        advice = "only that login may read them; drift, below, compares what they made"
+        why = (f"the changes that are deployed were not compared: {error}", advice)
+        return _Deployed(_age(conn), why=why)
+    pending = [change.change for change in changes if change.state == migrate.PENDING]
+    edited = [change.change for change in changes if change.state == migrate.CHANGED]
+    if len(pending) == len(changes):
+        why = (
             "qwf migrate did not deploy this schema, so it cannot tell whether it is complete",
             "if sqitch deployed it: sqitch status; missing objects are listed as drift below",
         )
-    elif by_state["pending"]:
-        first = by_state["pending"][0].change
-        yield problem(
-            f"an upgrade is pending: {len(by_state['pending'])} changes, the first {first}",
-            "qwf migrate deploy",
-        )
-    if by_state["unknown"]:
-        yield problem(
-            f"{len(by_state['unknown'])} deployed changes are unknown here: "
-            "a newer qwf deployed them",
-            "install that version of qwf on this box",
-        )
+        return _Deployed(_age(conn), why=why)
+    if any(change.state == "unknown" for change in changes):
+        return _Deployed("newer", edited=edited)
+    return _Deployed("older" if pending else _age(conn), pending, edited)
+
+
+def _age(conn: Connection) -> str:
+    """Whether the schema is the same, older or newer, by the versions."""
+    theirs, ours = (
+        [int(part) if part.isdecimal() else 0 for part in version.split(".")]
+        for version in (call(conn, "version"), __version__)
+    )
+    return "newer" if theirs > ours else "older" if theirs < ours else "same"
 
 
 def missing(conn: Connection, dsn: str) -> Iterator[Finding]:
@@ -60,6 +99,10 @@ def missing(conn: Connection, dsn: str) -> Iterator[Finding]:
 
 def changed_by_hand(conn: Connection, dsn: str) -> Iterator[Finding]:
     """Functions, tables and indexes are as shipped."""
+    age = _deployed(conn, dsn).age
+    if age != "same":
+        yield note(f"not compared: the schema is {age} than this qwf, so it has to differ")
+        return
     yield from first_few(drift.find(conn))
 
 

@@ -14,6 +14,8 @@ from qwf_agent.cli.doctor.findings import Finding, duration, note, problem, quer
 OLD_SNAPSHOT = timedelta(minutes=5)
 SKEW = timedelta(seconds=2)
 DEAD_ROWS = 20_000  # and half as many as live rows
+# Sources of a setting, as pg_settings names them.
+OF_THIS_LOGIN = ("user", "database user", "client", "session")
 FULL_QUEUE = 0.05  # of 8 GiB; a healthy server uses none of it
 WRAPAROUND = 1_500_000_000  # transactions, of 2 ^ 31
 
@@ -37,6 +39,7 @@ def server(conn: Connection, dsn: str) -> Iterator[Finding]:
             "synchronous_commit is off for all sessions: a crash may lose finished work",
             "set it on; agents switch it off themselves where that loses nothing",
         )
+    yield from _takes_no_writes(conn)
     used = query_value(conn, "select sum(numbackends) from pg_stat_database")
     if used > 0.9 * int(settings["max_connections"]):
         yield problem(
@@ -50,6 +53,29 @@ def server(conn: Connection, dsn: str) -> Iterator[Finding]:
             "notifies fails, so nothing can be enqueued",
             "a session that listens has had a transaction open for long: see snapshots below; "
             "the server's log names its pid",
+        )
+
+
+def _takes_no_writes(conn: Connection) -> Iterator[Finding]:
+    """A setting that refuses all writes. Somebody may have set it for a login that only reads."""
+    for row in many(
+        conn,
+        "select source, current_database() as database, current_user as login from pg_settings"
+        " where name = 'default_transaction_read_only' and setting = 'on'",
+    ):
+        what = "default_transaction_read_only is on"
+        if row["source"] in OF_THIS_LOGIN:
+            yield note(
+                f"{what} for this login: it can only read",
+                "if an agent or a producer uses it: alter role"
+                f" {row['login']} reset default_transaction_read_only;",
+            )
+            continue
+        place = f"database {row['database']}" if row["source"] == "database" else "system"
+        yield problem(
+            f"{what} (set in: {row['source']}): nothing can be enqueued, claimed or finished",
+            f"alter {place} reset default_transaction_read_only;"
+            + (" select pg_reload_conf();" if place == "system" else ""),
         )
 
 
