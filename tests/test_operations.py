@@ -118,6 +118,17 @@ def test_agents_and_applications_work_with_logins_of_their_own(
     assert base.invariants() == []
 
 
+def test_a_body_enqueues_with_the_login_of_its_agent(
+    base: Database, start: StartAgent, logins: list[str]
+) -> None:
+    start(*TASKS, "--host", "box_a", QWF_DSN=f"{base.dsn} user=box_a")
+    job = base.enqueue("enqueue_another")
+    base.ended(job)
+    found = base.one("select output from qwf.jobs where id = %s", job)
+    assert found is not None, base.one("select last_error from qwf.jobs where id = %s", job)
+    assert base.one("select task from qwf.jobs where id = %s", found["child"]) == "noop"
+
+
 def test_the_order_from_psql_works(base: Database) -> None:
     (order,) = re.findall(r"`(select qwf\.worker_control\([^`]+)`", TEXT)
     base.conn.execute(order)  # type: ignore[arg-type]

@@ -94,6 +94,85 @@ def test_failed_nodes_are_retried_through_their_run(applied: Cli, db: Db) -> Non
     assert applied("retry", "run", run).exit_code == 1
 
 
+SALE = """[{"id": "charge"}, {"id": "ship", "depends_on": ["charge"]},
+  {"id": "refund", "depends_on": ["ship"], "run_if": "all_done"}]"""
+NODE_STATES = (
+    "select string_agg(node_id || ' ' || status, ', ' order by node_idx) from qwf.jobs"
+    " where run_id = %s"
+)
+ALL_DONE = "s/charge completed, s/ship queued, s/refund blocked"
+
+
+@pytest.fixture
+def refunded(on_db: Cli, db: Db) -> int:
+    """A failed run: it was charged, could not ship, and gave the money back."""
+    db.execute(
+        "select qwf.register_pipeline(jsonb_build_object('name', 'sale', 'nodes', %s::jsonb))",
+        (SALE,),
+    )
+    db.execute(
+        "select qwf.register_workflow("
+        """'{"name": "sale", "steps": [{"id": "s", "kind": "pipeline", "pipeline": "sale"}]}')"""
+    )
+    (run,) = db.execute("select qwf.enqueue_run('sale')").fetchone() or (0,)
+    for outcome in ("completed", "fatal", "completed"):
+        db.execute(
+            "select qwf.finish(job_id, token, %s, null, 'broken') from qwf.claim('cpu', 'box')",
+            (outcome,),
+        )
+    found = db.execute(NODE_STATES, (run,)).fetchone()
+    assert found == ("s/charge completed, s/ship failed, s/refund completed",)
+    return int(run)
+
+
+def test_a_retry_after_clean_up_says_what_it_did_and_asks(
+    on_db: Cli, db: Db, refunded: int
+) -> None:
+    job = db.execute("select id from qwf.jobs where node_id = 's/ship'").fetchone()
+    assert job is not None
+    for words in (
+        ("run", refunded),
+        ("job", job[0]),
+        ("run", "--failed", "--workflow", "sale"),
+    ):
+        refused = on_db("retry", *words)
+        assert refused.exit_code == 2, words
+        assert f"clean-up of run {refunded} has completed: s/refund" in refused.stderr
+        assert "--from" in refused.stderr
+        assert "--yes" in refused.stderr
+        assert db.execute(NODE_STATES, (refunded,)).fetchone() != (ALL_DONE,)
+    done = on_db("retry", "run", refunded, "--yes")
+    assert (done.exit_code, done.stdout) == (0, f"run {refunded}: 2 nodes to rerun\n")
+    assert "s/refund" in done.stderr
+    assert db.execute(NODE_STATES, (refunded,)).fetchone() == (ALL_DONE,)
+
+
+def test_a_retry_from_the_node_that_was_undone_asks_nothing(
+    on_db: Cli, db: Db, refunded: int
+) -> None:
+    done = on_db("retry", "run", refunded, "--from", "s/charge")
+    assert (done.exit_code, done.stdout) == (0, f"run {refunded}: 3 nodes to rerun\n")
+    assert "s/refund" not in done.stderr
+
+
+def test_a_notice_in_sql_names_the_nodes_that_are_not_run_again(
+    on_db: Cli, db: Db, refunded: int
+) -> None:
+    told: list[tuple[str | None, ...]] = []
+    db.add_notice_handler(
+        lambda n: told.append((n.message_primary, n.message_detail, n.message_hint))
+    )
+    db.execute("select qwf.retry_run(%s)", (refunded,))
+    assert told == [
+        (
+            f"clean-up of run {refunded} has completed: s/refund",
+            "these nodes are not run again: s/charge",
+            "if it has undone one of them, name that node:"
+            f" select qwf.retry_run({refunded}, 's/charge')",
+        )
+    ]
+
+
 def test_cancel_in_bulk(on_db: Cli, db: Db) -> None:
     for task in ("a", "b", "b"):
         on_db("enqueue", task)

@@ -296,6 +296,23 @@ def test_a_run_is_retried_from_a_node(visit: Visit, db: Db) -> None:
     assert one(db, query) == "completed queued blocked"
 
 
+def test_a_retry_names_the_clean_up_that_has_completed(visit: Visit, db: Db) -> None:
+    nodes = [
+        {"id": "charge", "node": "a"},
+        {"id": "ship", "node": "b", "depends_on": ["charge"]},
+        {"id": "refund", "node": "c", "depends_on": ["ship"], "run_if": "all_done"},
+    ]
+    define(db, nodes)
+    run = one(db, "select qwf.enqueue_run('photos')")
+    for outcome in ("completed", "fatal", "completed"):
+        report(db, claim(db), outcome)
+    operator = visit("operator")
+    assert "Clean-up has completed: all/refund" in words(operator.text(f"/runs/{run}"))
+    said = words(operator.do("retry_run", run_id=run).text)
+    assert f"run {run} goes on; clean-up of run {run} has completed: all/refund" in said
+    assert "Clean-up has completed" not in words(operator.text(f"/runs/{run}"))
+
+
 def test_a_question_is_shown_and_who_answered_it(visit: Visit, db: Db) -> None:
     define(db, [{"id": "a", "node": "a"}])
     run = one(db, "select qwf.enqueue_run('photos')")

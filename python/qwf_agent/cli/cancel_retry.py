@@ -39,6 +39,17 @@ where r.status = any (%(states)s::text[]::qwf.run_status[])
   and (%(since)s::timestamptz is null or coalesce(r.finished_at, r.created_at) >= %(since)s)
 order by r.id
 """
+# What _notice_clean_up begins with, and what it would say of each run.
+CLEANED = "clean-up of run"
+CLEANED_HINT = "if it has undone what a node did: qwf retry run RUN --from STEP/NODE"
+CLEANED_UP = """
+select j.run_id, left(string_agg(j.node_id, ', ' order by j.node_idx), 500) as nodes
+from qwf.jobs j
+where j.run_id = any (%(runs)s::bigint[]) and j.parent_id is null and j.run_if = 'all_done'
+  and j.status = 'completed'
+group by j.run_id
+order by j.run_id
+"""
 # Only this function compares errors; it looks at a part of the jobs with each call.
 OF_SIGNATURE = """
 select f.id, f.run_id, f.finished_at, f.searched_to
@@ -155,10 +166,14 @@ def retry_run(
     conn: Connection, ids: tuple[int, ...], from_node: str | None, dry_run: bool, yes: bool,
     **wanted: Any,
 ) -> None:  # fmt: skip
-    """Retry runs: those given, or all failed ones that match."""
+    """Retry runs: those given, or all failed ones that match.
+
+    Asks first if a clean-up node of a run has completed, because what it has undone is not done
+    again: --from names the first node to do again.
+    """
     if _by_id(ids, wanted):
         for run in ids:
-            nodes = connection.call(conn, "retry_run", run_id=run, from_node=from_node)
+            nodes = _retry(conn, "retry_run", yes, run_id=run, from_node=from_node)
             click.echo(f"run {run}: {nodes} nodes to rerun")
         return
     if from_node:
@@ -187,11 +202,12 @@ def retry_job(
 ) -> None:
     """Retry jobs: those given, or all failed ones that match.
 
-    A node is retried through its run, with everything downstream of it.
+    A node is retried through its run, with everything downstream of it. Asks first if a clean-up
+    node of the run has completed.
     """
     if _by_id(ids, wanted):
         for job in ids:
-            connection.call(conn, "retry_job", job_id=job)
+            _retry(conn, "retry_job", yes, job_id=job)
             click.echo(f"job {job} is queued again")
         return
     _require_failed(wanted)
@@ -312,6 +328,42 @@ def _cancel_named(conn: Connection, what: str, ids: Sequence[int], reason: str) 
     click.echo(f"cancelled {what} {', '.join(map(str, ids))}")
 
 
+def _retry(conn: Connection, function: str, yes: bool, **given: Any) -> Any:
+    """Retry one run or job. If a clean-up node of the run has completed, ask first; the call is
+    rolled back meanwhile, so that nothing waits for a person."""
+    told: list[str] = []
+
+    def listen(notice: psycopg.errors.Diagnostic) -> None:
+        told.append(notice.message_primary or "")
+
+    conn.add_notice_handler(listen)
+    try:
+        with conn.transaction():
+            value = connection.call(conn, function, **given)
+            if yes or not any(said.startswith(CLEANED) for said in told):
+                return value
+            raise psycopg.Rollback
+    finally:
+        conn.remove_notice_handler(listen)
+    arguments.confirm("Retry it all the same?", yes)
+    connection.quiet(conn)
+    try:
+        return connection.call(conn, function, **given)
+    finally:
+        connection.loud(conn)
+
+
+def _tell_clean_up(conn: Connection, runs: Sequence[int]) -> None:
+    """Name the clean-up nodes of these runs that have completed."""
+    found = connection.many(conn, CLEANED_UP, {"runs": list(runs)})
+    for row in found[:MAX_SHOWN]:
+        click.echo(f"note: {CLEANED} {row['run_id']} has completed: {row['nodes']}", err=True)
+    if len(found) > MAX_SHOWN:
+        click.echo(f"note: and of {len(found) - MAX_SHOWN} more runs", err=True)
+    if found:
+        click.echo(f"hint: {CLEANED_HINT}", err=True)
+
+
 def _each(
     conn: Connection,
     verb: str,
@@ -326,6 +378,9 @@ def _each(
         for what, number in subjects:
             click.echo(f"  {what} {number}")
         return
+    if verb == "retry":
+        _tell_clean_up(conn, [number for what, number in subjects if what == "run"])
+        connection.quiet(conn)  # they would say it again
     arguments.confirm(f"{verb.capitalize()} {_counted(subjects)}?", yes)
     refused: list[str] = []
     tried = 0

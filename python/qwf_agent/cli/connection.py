@@ -230,6 +230,11 @@ def quiet(conn: Connection) -> None:
     conn.remove_notice_handler(_notice)
 
 
+def loud(conn: Connection) -> None:
+    """Print the notices of this connection again."""
+    conn.add_notice_handler(_notice)
+
+
 @contextlib.contextmanager
 def notices_at_the_end(conn: Connection) -> Iterator[None]:
     """Print the notices of this connection at the end of the block; none if the block fails: they

@@ -15,6 +15,7 @@ from qwf_agent.web.access import Person
 from qwf_agent.web.page import Outcome
 
 BY = frozenset({"by"})
+MAX_NOTICES = 3
 DONE = ("retried", "cancelled", "requested", "changed")  # verdicts of jobs and runs in a list
 
 
@@ -170,23 +171,33 @@ async def outcome(action: str, form: FormData, person: Person) -> Outcome:
     if person.actor is not None and action not in person.may:
         return Outcome("your level may not do this", 403, "level")
     try:
-        rows = await perform(action, form, person)
+        rows, notices = await perform(action, form, person)
     except UnknownFieldError as error:
         return Outcome(f"the action has no field {error}", 422, "field")
     except psycopg.Error as error:
         said, status = refused(error)
         return Outcome(said, status, error.sqlstate or type(error).__name__, error=error)
     value = next(iter(rows[0].values())) if rows else None
-    return Outcome(told(action, form, rows), value=value)
+    return Outcome("; ".join([told(action, form, rows), *notices]), value=value)
 
 
-async def perform(action: str, form: FormData, person: Person) -> connections.Rows:
-    """Do it as this person; returns the rows. Raises psycopg.Error, UnknownFieldError."""
+async def perform(
+    action: str, form: FormData, person: Person
+) -> tuple[connections.Rows, list[str]]:
+    """Do it as this person; returns the rows, and what the database has to say, at most three
+    notices. Raises psycopg.Error, UnknownFieldError."""
+    notices: list[str] = []
+
+    def listen(notice: psycopg.errors.Diagnostic) -> None:
+        if len(notices) < MAX_NOTICES:
+            notices.append(". ".join(filter(None, (notice.message_primary, notice.message_hint))))
+
     statement = sql.SQL("{};{}").format(_as(person, action), call(action, form, person))
     async with await connections.connect(person.dsn) as conn:
+        conn.add_notice_handler(listen)
         cursor = await conn.execute(statement)
         cursor.nextset()
-        return await cursor.fetchall()
+        return await cursor.fetchall(), notices
 
 
 def told(action: str, form: FormData, rows: connections.Rows) -> str:

@@ -3,6 +3,7 @@
 -- Guarantees: Completed nodes keep their outputs, except from_node and all nodes downstream of it.
 --   The definitions are those of the run. Budgets start again; the history of attempts stays,
 --   except for the elements of a map that runs again as a whole, as its list may differ.
+--   A NOTICE names clean-up nodes that have completed, if a node before them keeps its output.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
 -- Raises: QW001 no such run or node, QW002 it is not over or has nothing to retry, QW008 another
@@ -42,6 +43,7 @@ begin
         v_run.id, v_run.status),
       hint = 'name a node to run again from there: select qwf.retry_run(run, ''step/node'')';
   end if;
+  perform _qwf.notice_clean_up(v_run, v_jobs);
   -- the run is over: its events, poisoned ones included, no longer matter
   delete from qwf.outbox o where o.run_id = v_run.id;
   v_resumed := _qwf.maps_to_resume(v_jobs, retry_run.from_node);
@@ -56,6 +58,8 @@ end $$;
 comment on function qwf.retry_run is
   'Runs failed and cancelled nodes, from_node if given, and all nodes downstream again; returns '
   'how many. A failed map runs only the elements that did not complete again, unless it is named. '
+  'A NOTICE tells which clean-up nodes (run_if all_done) have completed: what they have undone is '
+  'not done again unless from_node names it. '
   'QW001 no such run or node, QW002 not over or nothing to retry, QW008 its key is taken.';
 call _qwf.allow('qwf.retry_run', 'qwf_producer');
 

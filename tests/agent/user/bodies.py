@@ -19,9 +19,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from qwf_agent import App, PermanentError, TemporaryError
 from qwf_agent.app import Job
 from qwf_agent.child.messages import pack_answer
+from qwf_agent.config import find_dsn
 
 app = App()
 IMPORTED_BY = os.environ.get("IMPORTED_BY")
@@ -45,6 +48,13 @@ def announce(job: Job) -> Iterator[None]:
 @app.task()
 def noop() -> None:
     pass
+
+
+@app.task()
+def enqueue_another() -> dict[str, int]:
+    """Enqueue a job over a connection of its own, with the login of the agent."""
+    with psycopg.connect(find_dsn()) as conn:
+        return {"child": noop.enqueue(conn)}
 
 
 @app.task()

@@ -75,6 +75,15 @@ where j.run_id = %(run)s::bigint and j.status = 'failed'
 order by j.finished_at, j.id
 limit 3
 """
+# Clean-up that has completed: what it has undone is not done again by a retry.
+CLEANED_UP = """
+select j.node_id
+from qwf.jobs j
+where j.run_id = %(run)s::bigint and j.parent_id is null and j.run_if = 'all_done'
+  and j.status = 'completed'
+order by j.node_idx
+limit 10
+"""
 QUESTIONS = """
 select q.job_id, q.node_id, q.asks, q.prompt, q.since, q.expires_at
 from qwf.pending_inputs q
@@ -101,6 +110,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     bodies = [node for node in nodes if not (node["counts"] or {}).get("failed")]
     failed = sum(node["state"] == "failed" for node in bodies)
     failed += sum((node["counts"] or {}).get("failed", 0) for node in nodes)
+    is_over = run["status"] in ENDED
+    cleaned = await look.rows(CLEANED_UP, run=run["id"]) if is_over else []
     chosen = tab if tab in TABS else TABS[0]
     shown = {
         "run": run,
@@ -110,7 +121,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "counts": [(state, counts[state]) for state in STATES if counts[state]],
         "done": counts["completed"] + counts["skipped"],
         "total": len(nodes),
-        "is_over": run["status"] in ENDED,
+        "is_over": is_over,
+        "cleaned_up": [row["node_id"] for row in cleaned],
         "open_nodes": sum(counts[state] for state in STATES if state not in ENDED),
         "can_retry": bool(counts["failed"] or counts["cancelled"]),
         "versions": await look.rows(VERSIONS, graph=run["graph_id"]),
