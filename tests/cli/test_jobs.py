@@ -133,6 +133,22 @@ def test_a_waiting_job_says_why(on_db: Cli) -> None:
     assert json.loads(on_db("why", job, "--json").stdout)[0].startswith("no live worker")
 
 
+def test_why_breaks_its_lines_between_words(on_db: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = on_db("why", on_db("enqueue", "send").stdout.strip()).stdout.splitlines()
+    assert len(lines) > 1
+    assert all(len(line) <= 40 for line in lines)
+    assert " ".join(lines).startswith("no live worker serves queue default")
+
+
+def test_a_job_shows_its_log_without_the_colours_of_a_terminal(on_db: Cli, db: Db) -> None:
+    job = on_db("enqueue", "send").stdout.strip()
+    ((token,),) = db.execute("select token from qwf.claim('default', 'box-a', 1)").fetchall()
+    log = Jsonb({"log_tail": "\x1b[31mred\x1b[0m and plain\n"})
+    db.execute("select qwf.finish(%s, %s, 'fatal', null, 'no', %s)", (job, token, log))
+    assert "red and plain" in on_db("job", job).stdout
+
+
 def test_the_log_is_printed_as_it_was(on_db: Cli, db: Db, failed: str) -> None:
     assert on_db("logs", failed).stdout.startswith("line 1\nline 2\n")
     assert on_db("logs", failed, "--attempt", "2").stdout == "one\n"

@@ -185,6 +185,31 @@ def test_on_a_phone_the_menu_shows_where_one_is(full: Site, pages: Pages) -> Non
     expect(entry).to_be_in_viewport(ratio=0.9)
 
 
+def test_escape_closes_a_sheet_and_the_focus_is_at_its_button(full: Site, pages: Pages) -> None:
+    page = full.enter(pages, "/queues")
+    button = page.locator("summary", has_text="Create a queue")
+    button.click()
+    name = page.get_by_label("Name").first
+    name.fill("mail")
+    name.press("Escape")
+    expect(name).to_be_hidden()
+    expect(button).to_be_focused()
+
+
+def test_a_chart_of_what_ended_has_the_colours_of_the_states(full: Site, pages: Pages) -> None:
+    page = full.enter(pages, "/queues/default")
+    for line, colour in (("completed", "--good"), ("failed", "--danger")):
+        wanted = page.evaluate(
+            """(name) => {
+              const one = document.body.appendChild(document.createElement("i"));
+              one.style.color = `var(${name})`;
+              return getComputedStyle(one).color;
+            }""",
+            colour,
+        )
+        expect(page.locator(f"[data-line={line}] i")).to_have_css("color", wanted)
+
+
 def test_a_message_with_a_link_leads_to_what_it_names(full: Site, pages: Pages) -> None:
     (job,) = full.db.execute("select qwf.enqueue('later', queue => 'paused')").fetchone() or (0,)
     page = full.enter(pages, f"/jobs/{job}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import psycopg
+from click.testing import CliRunner
 
+from qwf_agent.cli import qwf
 from qwf_agent.cli.doctor.checks import CHECKS
 from support.made_jobs import claim, finish, start_run, worker
 from support.visitors import Visit
@@ -33,6 +36,18 @@ def test_a_broken_promise_is_named(visit: Visit, db: Db) -> None:
     page = visit("viewer").text("/doctor")
     assert "all kept" not in page
     assert "the columns of a job agree with its state: job 1" in page
+
+
+def test_page_and_terminal_count_the_same_problems(visit: Visit, db: Db, dsn: str) -> None:
+    db.execute("select qwf.create_queue('a'), qwf.create_queue('b')")
+    db.execute("select qwf.enqueue('t', queue => 'a'), qwf.enqueue('t', queue => 'b')")
+    db.execute("update qwf.jobs set queued_at = now() - interval '1 h'")
+    printed = CliRunner().invoke(qwf, ["doctor", "--dsn", dsn]).stdout
+    said = re.search(r"(\d+) problems", printed)
+    assert said is not None
+    viewer = visit("viewer")
+    assert f"{said[1]} problems in" in viewer.text("/doctor")
+    assert f"doctor: {said[1]} problems" in viewer.text("/")
 
 
 JAM = """

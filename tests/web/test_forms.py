@@ -685,14 +685,23 @@ def same(one: Any, other: Any) -> bool:
     return exact_json.write(one) == exact_json.write(other)
 
 
-def in_order(schema: Any, value: Any) -> Any:
-    """The value with its members in the order of the schema."""
-    if isinstance(value, dict) and isinstance(schema.get("properties"), dict):
-        inner = schema["properties"]
-        return {name: in_order(inner[name], value[name]) for name in inner if name in value}
-    if isinstance(value, list) and isinstance(schema.get("items"), dict):
-        return [in_order(schema["items"], one) for one in value]
-    return value
+def in_order(value: Any) -> Any:
+    """The value with the members of its objects in one order: jsonb keeps none."""
+    if isinstance(value, dict):
+        return {name: in_order(value[name]) for name in sorted(value)}
+    return [in_order(one) for one in value] if isinstance(value, list) else value
+
+
+def test_fields_that_must_be_filled_in_come_first_in_the_order_of_required() -> None:
+    properties = {"tags": {}, "paper": {}, "title": {}, "copies": {}}  # as jsonb orders them
+    schema = {"type": "object", "properties": properties, "required": ["title", "copies"]}
+    keys = [field.key for field in from_schema(schema).fields]
+    assert keys == ["title", "copies", "tags", "paper"]
+
+
+def test_a_description_ends_before_the_next_sentence() -> None:
+    field = from_schema({"type": "string", "description": "As it is printed", "minLength": 3})
+    assert field.help == "As it is printed. At least 3 characters."
 
 
 @settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
@@ -702,7 +711,7 @@ def test_an_untouched_form_sends_the_value_that_it_shows(case: tuple[Any, Any]) 
     field = from_schema(schema, value)
     filled = parse(field, sent_by(field))
     assert filled.problems == ()
-    assert same(filled.value, in_order(schema, value))
+    assert same(in_order(filled.value), in_order(value))
     again = parse(field, sent_by(filled.field))
     assert same(again.value, filled.value)
 

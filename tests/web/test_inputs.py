@@ -39,6 +39,16 @@ def test_questions_are_listed_with_their_end_and_default(visit: Visit, db: Db) -
     assert "No question of project nope waits" in viewer.text("/inputs?project=nope%00")
 
 
+def test_what_is_taken_if_nobody_answers_is_said_by_its_label(visit: Visit, db: Db) -> None:
+    rooms = [{"id": "a", "label": "the attic"}, {"id": "c", "label": "the cellar"}]
+    job = asking.ask(db, options=rooms, expires="2 hours", default=rooms[1])
+    text = asking.ask(db, "b", widget="text", expires="2 hours", default="as it is")
+    viewer = visit("viewer")
+    assert "<q>the cellar</q> is taken" in viewer.text(f"/inputs/{job}")
+    assert "<q>as it is</q> is taken" in viewer.text(f"/inputs/{text}")
+    assert "<q>the cellar</q> is taken" in viewer.text("/inputs")
+
+
 @pytest.mark.parametrize("order", ["oldest", "ending"])
 def test_many_questions_are_on_pages(
     visit: Visit, db: Db, monkeypatch: pytest.MonkeyPatch, order: str

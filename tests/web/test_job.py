@@ -252,6 +252,22 @@ def test_the_nearest_miss_says_what_is_lacking(visit: Visit, db: Db) -> None:
     assert "lacks 4.0 GiB" in words(visit("viewer").text(f"/jobs/{job}"))
 
 
+def test_a_worker_without_the_labels_says_only_which_it_lacks(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.create_queue('q')")
+    worker(db, "q", "box-b", labels={"zone": "eu", "disk": "ssd"})
+    job = enqueue(db, "t", queue="q", requires={"zone": "mars", "disk": "ssd"})
+    page = words(visit("viewer").text(f"/jobs/{job}"))
+    assert "does not fit lacks zone=mars" in page
+    assert "has {" not in page
+
+
+def test_a_log_is_shown_without_the_colours_of_a_terminal(visit: Visit, db: Db) -> None:
+    log = "\x1b[1;31mred\x1b[0m \x1b]0;title\x07plain \x1b[2Kgone\n"
+    job = fail(db, worker(db, "default"), "t", "it broke", log_tail=log)
+    for path in (f"/jobs/{job}", f"/jobs/{job}/attempts/1"):
+        assert "red plain gone" in visit("viewer").text(path)
+
+
 def test_holders_of_the_places_of_a_limit_are_named(visit: Visit, db: Db) -> None:
     job = waiting_job(db, "full limit")
     assert "job 1 t on box-b" in words(visit("viewer").text(f"/jobs/{job}"))

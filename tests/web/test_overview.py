@@ -87,6 +87,23 @@ def test_more_than_ten_thousand_jobs_are_not_counted(visit: Visit, db: Db) -> No
     assert "&gt; 10,000</td>" in page
 
 
+def test_a_sum_of_which_a_part_is_not_counted_is_a_round_number(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.enqueue_many(%s)", (Jsonb([{"task": "t"}] * 10_001),))
+    db.execute("select qwf.create_queue('mail')")
+    for _ in range(6):
+        db.execute("select qwf.enqueue('t', queue => 'mail')")
+    assert figure(visit("viewer").text("/"), "queued") == "&gt; 10,000"
+
+
+def test_a_page_names_the_zone_of_its_times(visit: Visit) -> None:
+    assert "times in UTC" in visit("viewer").text("/")
+
+
+def test_an_error_with_a_long_word_is_cut_inside_of_it(visit: Visit, db: Db) -> None:
+    fail(db, "RuntimeError: /" + "very-long-path/" * 40)
+    assert "RuntimeError: /very-long-path/very-long" in visit("viewer").text("/")
+
+
 def test_failures_are_in_groups_with_the_boxes_where_they_were(visit: Visit, db: Db) -> None:
     here = one(db, "select qwf.register_worker('box-a', 'default')")
     for number in (1, 2, 3):

@@ -458,6 +458,35 @@ def test_a_map_shows_its_elements(visit: Visit, db: Db) -> None:
     assert viewer.get(f"/runs/{run}/nodes/all/nope").status_code == 404
 
 
+def test_an_element_took_as_long_as_its_attempts_ran(visit: Visit, db: Db) -> None:
+    run, viewer = run_with_elements(db), visit("viewer")
+    db.execute("""update qwf.job_attempts set started_at = finished_at - interval '3 s'
+      where outcome = 'fatal'""")
+    db.execute("""update qwf.jobs set claimed_at = finished_at - interval '900 s',
+        last_error = 'waited for its next try' where status = 'failed' and element = 1""")
+    db.execute("update qwf.jobs set claimed_at = finished_at - interval '2 s' where element = 0")
+    text = viewer.text(f"/runs/{run}/nodes/all/score")
+    slow = re.findall(r'id="slow-(\d+)">.*?data-label="took">([^<]*)<', text, re.S)
+    assert slow == [("1", "3.0 s"), ("0", "2.0 s")]
+    assert re.search(r'<td colspan="5" class="error">waited for its next try', text)
+
+
+def test_failures_that_are_not_shown_are_a_link(visit: Visit, db: Db) -> None:
+    nodes = [{"id": f"n{number}", "node": "t"} for number in range(5)]
+    define(db, nodes, "wide")
+    run = one(db, "select qwf.enqueue_run('wide')")
+    report(db, claim(db), "fatal", error="no disk")
+    db.execute(
+        "update qwf.jobs set status = 'failed', finished_at = now(), claimed_by = 'w',"
+        " last_error = id || 'x' where run_id = %s and status = 'cancelled'",
+        (run,),
+    )
+    page = visit("viewer").text(f"/runs/{run}")
+    more = re.search(r'<a href="([^"]*)">(\d+) more failed</a>', page)
+    assert more is not None
+    assert html.unescape(more[1]) == f"/jobs?run_id={run}&status=failed"
+
+
 def test_hostile_values_are_only_text(visit: Visit, db: Db) -> None:
     poison.fill(db)
     runs = [row[0] for row in db.execute("select id from qwf.runs")]

@@ -199,6 +199,8 @@ def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
     if as_json:
         output.show_json({"job": found[0], **past})
         return
+    for row in past["attempts"]:
+        row["log_tail"] = row["log_tail"] and drawing.without_escapes(row["log_tail"])
     _show_job(conn, drawing.visible_values(found[0]), drawing.visible_values(past), attempt)
 
 
@@ -213,7 +215,7 @@ def why(conn: Connection, job: int, as_json: bool) -> None:
     Example:  qwf why 345
     """
     reasons = _reasons(conn, job)
-    output.show_json(reasons) if as_json else click.echo(drawing.visible("\n".join(reasons)))
+    output.show_json(reasons) if as_json else output.show(Text("\n".join(reasons)))
 
 
 @click.command()

@@ -207,11 +207,7 @@ def _choice(
         return _json(replace(field, help=words), default, {})
     if not offered:
         options = (replace(options[0], label="There is nothing to choose from"),)
-    taken = [
-        option
-        for option in options
-        if any(_equal(one, default, multiple) for one in (option.value, *_names(option.value)))
-    ]
+    taken = [option for option in options if stands_for(default, option.value, multiple)]
     return replace(
         field,
         kind="choices" if multiple else "choice",
@@ -313,21 +309,25 @@ def _group(field: Field, schema: Mapping[str, Any], value: Any, level: int) -> F
     ):
         return _json(field, value, schema)
     required = schema.get("required") or []
+    # jsonb sorts the keys of an object by their length. A list keeps its order: so the fields that
+    # a person has to fill in come first, in the order of `required`.
+    keys = [*dict.fromkeys(key for key in required if key in properties)]
+    keys += [key for key in properties if key not in keys]
     fields = [
         _of_schema(
             Field(
                 f"{field.name}/{quote(key, safe='')}",
                 member_path(field.path, key),
                 "json",
-                _title(inner, key),
+                _title(properties[key], key),
                 required=key in required,
                 key=key,
             ),
-            inner,
+            properties[key],
             members.get(key, MISSING),
             level + 1,
         )
-        for key, inner in properties.items()
+        for key in keys
     ]
     if open_to_others:
         rest = {key: one for key, one in members.items() if key not in properties}
@@ -479,6 +479,11 @@ def _names(value: Any) -> list[Any]:
     )
 
 
+def stands_for(default: Any, option: Any, multiple: bool = False) -> bool:
+    """Whether the default of a question is this option, or its value or id."""
+    return any(_equal(one, default, multiple) for one in (option, *_names(option)))
+
+
 def _equal(value: Any, default: Any, multiple: bool) -> bool:
     """Whether the default of a question is, or has, this value."""
     try:
@@ -511,9 +516,14 @@ def _help(schema: Mapping[str, Any]) -> str:
     examples = schema.get("examples")
     shown = ", ".join(brief(one) for one in examples[:3]) if _is_list(examples) else ""
     return _joined(
-        _shown(text, LONGEST_HELP) if _is_text(text) else "",
+        _sentence(_shown(text, LONGEST_HELP)) if _is_text(text) else "",
         f"For example: {_shown(shown)}" if shown else "",
     )
+
+
+def _sentence(text: str) -> str:
+    """The text with a full stop: other sentences may follow it."""
+    return text if text.rstrip()[-1:] in (*".!?:;", "") else f"{text.rstrip()}."
 
 
 def _joined(*parts: str) -> str:

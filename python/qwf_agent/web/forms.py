@@ -23,6 +23,7 @@ from qwf_agent.web.fields import (
     from_question,
     from_schema,
     member_path,
+    stands_for,
 )
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "from_schema",
     "parse",
     "refused",
+    "stands_for",
     "with_problems",
 ]
 

@@ -135,7 +135,10 @@ class Question:
         """What it is answered with if nobody answers in time; None: the run fails."""
         if "default" not in self.spec:
             return None
-        return exact_json.write(self.spec["default"])
+        default = self.spec["default"]
+        options = self.form.options if self.form is not None else ()
+        named = (one.label for one in options if forms.stands_for(default, one.value))
+        return next(named, None) or said(exact_json.write(default))
 
 
 @dataclass
@@ -253,6 +256,11 @@ def given(value: str | None) -> Given:
     members = found if isinstance(found, dict) else {}
     names = [members[key] for key in NAMES_OF_OPTION if isinstance(members.get(key), str)]
     return Given(cut(names[0], LONGEST_ANSWER) if names else "", text, members.get("picture"))
+
+
+def said(value: str) -> str:
+    """A value on one line, from its JSON: a text without its quotes, an option by its label."""
+    return given(value).word or value
 
 
 def _spec(text: str | None) -> tuple[Mapping[str, Any], str]:

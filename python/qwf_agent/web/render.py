@@ -19,7 +19,7 @@ from starlette.requests import Request
 
 from qwf_agent import __version__
 from qwf_agent.cli.draw import words
-from qwf_agent.cli.draw.visible import visible
+from qwf_agent.cli.draw.visible import visible, without_escapes
 from qwf_agent.web import actions
 from qwf_agent.web.access import Session
 from qwf_agent.web.database import Look, named_call
@@ -66,6 +66,7 @@ def page(
         url=partial(url, request),
         theme=_choice(request.cookies.get("qwf_theme"), THEMES),
         clock=partial(clock, zone=zone_named(request.cookies.get("qwf_zone"))),
+        zone=str(zone_named(request.cookies.get("qwf_zone"))),
         menu=MENU,
         cell=request.app.state.cell,
         all_cells=all_cells(request),
@@ -156,8 +157,12 @@ def clock(when: datetime, zone: ZoneInfo | timezone) -> str:
 
 
 def capped(count: int, more: bool = False, most: int = MOST_COUNTED) -> str:
-    """A count, exact up to `most`."""
-    return f"> {min(count, most):,}" if more or count > most else f"{count:,}"
+    """A count, exact up to `most`. Of more than is known it gives a round number."""
+    if not more and count <= most:
+        return f"{count:,}"
+    least = min(count, most)
+    round_to = 10 ** (len(str(least)) - 1)
+    return f"> {least // round_to * round_to:,}"
 
 
 def utc(when: datetime) -> str:
@@ -242,4 +247,5 @@ _ENVIRONMENT.filters |= {
     "sign": lambda status: words.LOOKS.get(status, ("●", ""))[0],
     "utc": utc,
     "with_paths": with_paths,
+    "without_escapes": without_escapes,
 }

@@ -15,7 +15,7 @@ from qwf_agent.cli.draw.jobs import (
 )
 from qwf_agent.cli.draw.lists import NUMBERS, cell, facts, fit, rows
 from qwf_agent.cli.draw.runs import board, changes, files, run
-from qwf_agent.cli.draw.visible import Visible, visible, visible_values
+from qwf_agent.cli.draw.visible import Visible, visible, visible_values, without_escapes
 from qwf_agent.cli.draw.words import (
     LOOKS,
     OVER,
@@ -80,5 +80,6 @@ __all__ = [
     "typed",
     "visible",
     "visible_values",
+    "without_escapes",
     "zoned",
 ]

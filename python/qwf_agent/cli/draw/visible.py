@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ SHOWN_AS_IS = "\n\t"
 UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 BOX = "\ufffd"
 BLANK = dict.fromkeys(map(ord, "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"), BOX)  # unseen letters
+
+
+# What sets colours and titles of a terminal or moves its cursor: CSI, OSC and the short escapes.
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
 
 
 class _Symbols(dict[int, str]):
@@ -43,6 +48,11 @@ def visible(text: str) -> str:
     Line ends and tabs stay. A joined emoji is shown as its parts: what joins them could hide text.
     """
     return text if text.isascii() and text.isprintable() else text.translate(_SYMBOLS)
+
+
+def without_escapes(text: str) -> str:
+    """What a program printed, without its orders to a terminal, such as colours."""
+    return ESCAPES.sub("", text) if "\x1b" in text else text
 
 
 def visible_values(value: Any) -> Any:

@@ -77,10 +77,13 @@ class Checks:
         return results, time.monotonic() - at
 
     def problems(self, dsn: str) -> int | None:
-        """How many checks found a problem when they last ran; None if they have not."""
-        if dsn not in self._results:
-            return None
-        return sum(result.state == "problem" for result in self._results[dsn][1])
+        """How many problems the checks found when they last ran; None if they have not."""
+        return _problems(self._results[dsn][1]) if dsn in self._results else None
+
+
+def _problems(results: list[Result]) -> int:
+    """How many problems there are, as `qwf doctor` counts them."""
+    return sum(finding.level == "problem" for one in results for finding in one.findings)
 
 
 def _run(dsn: str) -> list[Result]:
@@ -107,7 +110,7 @@ _CHECKS = Checks()
 
 
 def known(dsn: str) -> int | None:
-    """How many checks found a problem when somebody last looked; None if nobody has."""
+    """How many problems there were when somebody last looked; None if nobody has."""
     return _CHECKS.problems(dsn)
 
 
@@ -117,6 +120,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     results, age_s = await _CHECKS.results(look.database.dsn)
     return {
         "results": results,
+        "problems": _problems(results),
         "age_s": age_s,
         "invariants": next((one for one in results if one.name == "invariants"), None),
         "outbox": await look.rows(OUTBOX),

@@ -24,7 +24,8 @@ QUESTIONS = """
 select p.job_id, p.run_id, p.workflow, p.node_id, p.task, p.project, p.asks, p.widget,
   left(p.prompt, 1000) as prompt, p.age, p.expires_at, p.since,
   p.expires_at - qwf.now() as left, left(p.spec ->> 'error', 2000) as error,
-  p.spec ? 'default' as has_default, left(p.spec ->> 'default', 200) as default,
+  p.spec ? 'default' as has_default,
+  left(coalesce(p.spec -> 'default' ->> 'label', p.spec ->> 'default'), 200) as default,
   case when p.asks = 'failure' then p.spec -> 'options' end as choices,
   jsonb_array_length(p.show) as files
 from qwf.find_inputs(%(project)s, %(ending)s, %(after)s::timestamptz, %(job)s::bigint,

@@ -24,8 +24,14 @@ where j.id = %(job)s
 """
 ELEMENT = """
 select c.id as job_id, c.element, c.status, c.attempt, w.host, left(c.last_error, 2000) as error,
-  extract(epoch from coalesce(c.finished_at, case when c.status = 'running' then qwf.now() end)
-    - c.claimed_at)::float8 as seconds
+  case when c.status = 'completed' and c.attempt = 1  -- its only attempt; most are such
+    then extract(epoch from c.finished_at - c.claimed_at)
+    else nullif(coalesce((
+        select sum(extract(epoch from t.finished_at - t.started_at)) from qwf.job_attempts t
+        where t.job_id = c.id), 0)
+      + case when c.status = 'running' then extract(epoch from qwf.now() - c.claimed_at)
+        else 0 end, 0)
+  end::float8 as seconds
 from qwf.jobs c left join qwf.workers w on w.id = c.claimed_by
 where c.parent_id = %(map)s
 """
@@ -38,7 +44,7 @@ limit %(most)s
 )
 SLOWEST = (
     ELEMENT
-    + """  and c.claimed_at is not null
+    + """
 order by seconds desc nulls last, c.element
 limit 10
 """
@@ -76,7 +82,8 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         )
         shown["elements"] = rows[:ELEMENTS_A_PAGE]
         shown["next"] = rows[ELEMENTS_A_PAGE]["element"] if len(rows) > ELEMENTS_A_PAGE else None
-        shown["slowest"] = await look.rows(SLOWEST, map=job)
+        slowest = await look.rows(SLOWEST, map=job)
+        shown["slowest"] = [row for row in slowest if row["seconds"] is not None]
         shown["map"] = await look.row(MAP, job=job)
     return shown
 

@@ -173,7 +173,11 @@
     next.querySelector("a")?.focus({preventScroll: true});
   }
   document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") for (const sheet of document.querySelectorAll("details.confirm[open], details.me[open]")) sheet.open = false;
+    if (event.key === "Escape") for (const sheet of document.querySelectorAll("details.confirm[open], details.me[open]")) {
+      const held = sheet.contains(document.activeElement);
+      sheet.open = false;
+      if (held) sheet.querySelector("summary").focus();
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || choice?.checked === false) return;
     if (event.target.closest("input, textarea, select, [contenteditable], dialog")) return;
     const key = event.key;
