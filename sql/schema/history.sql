@@ -54,7 +54,7 @@ create table qwf.job_events (
   type text not null check (type in (
     'lost', 'tripped', 'reclaimed', 'cancel_requested', 'cancelled', 'poisoned', 'expired',
     'deadline', 'retried', 'changed', 'fired', 'stall_suspected', 'worker_off', 'worker_on',
-    'worker_server', 'server_broken')),
+    'worker_server', 'server_broken', 'folder_moved')),
   actor text not null,
   detail jsonb not null default '{}'
 );
