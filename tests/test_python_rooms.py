@@ -36,7 +36,7 @@ USES: dict[str, set[str]] = {
         *("app", "config", "db", "embedded", "exit_codes", "extras", "migrate", "qwf_agent"),
         "versions",
     },
-    "web": {"cli", "config", "qwf_agent"},
+    "web": {"app", "cli", "config", "qwf_agent"},
 }
 # Commands that another room defines: the command line imports them when they are called, by a name
 # in a string, and uses nothing else of these rooms.

@@ -24,6 +24,7 @@ with extras.needed("pip install 'qwf-agent[agent]'"):
     from qwf_agent.agent.log_format import FORMATS, start_log
     from qwf_agent.agent.loop import Agent
     from qwf_agent.agent.options import SERVED_QUEUE, Address, Options
+    from qwf_agent.agent.out_root import INSTANCE, out_root_template
     from qwf_agent.child.tasks import CannotLoad
     from qwf_agent.servers.config import ServerConfig, read_servers
     from qwf_agent.system.cgroup import CannotUse, open_groups
@@ -182,7 +183,8 @@ class Misconfigured(click.ClickException):
 @option("--listen-dsn", "Address for LISTEN, needed if --dsn leads through a transaction pooler; "
         "one for each cell, in their order. Default: the same as --dsn.", "listen_dsns",
         multiple=True, metavar="URL", type=ADDRESS)
-@option("--out-root", "Folder for the files that bodies write. Default: ~/.qwf/out.", type=FOLDER,
+@option("--out-root", "Folder for the files that bodies write; {instance} in it stands for the "
+        "database. Default: ~/.qwf/out/{instance}.", type=FOLDER,
         metavar="DIR")
 @option("--grace", "How long bodies may keep running after SIGTERM. Default: the setting "
         "stop_grace.", type=SECONDS, metavar="SECONDS")
@@ -249,7 +251,8 @@ def read_options(given: dict[str, Any]) -> Options:
     given["addresses"] = read_addresses(given.pop("dsns"), given.pop("listen_dsns"))
     given["labels"] = tuple(_label(label) for label in given["labels"])
     given["host"] = given["host"] or config.this_box()
-    given["out_root"] = (given["out_root"] or config.home() / "out").absolute()
+    root = given["out_root"] or config.home() / "out" / INSTANCE
+    given["out_root"] = out_root_template(root.absolute(), len(given["addresses"]) > 1)
     return Options(**given)
 
 

@@ -199,6 +199,11 @@ def suspect_stall(job_id: int, token: str, readings: str) -> Query:
     )
 
 
+def report_folder(job_id: int, token: str, folder: str) -> Query:
+    """Records that the folder of the job held files of another; `folder` is a JSON object."""
+    return Query("select * from qwf.report_folder({}, {}, {})", (job_id, token, folder), soft=True)
+
+
 def finish_many(reports: bytes) -> Query:
     """Reports attempts that have ended; `reports` is a JSON list."""
     return Query("select * from qwf.finish_many({})", (reports,))

@@ -13,7 +13,7 @@ do $$
 begin
   if exists (select from pg_catalog.pg_roles r where r.rolname = 'qwf_viewer') then
     grant select on all tables in schema qwf to qwf_viewer;
-    grant select on sequence qwf.last_tick to qwf_viewer;
+    grant select on sequence qwf.last_tick, qwf.jobs_id_seq, qwf.runs_id_seq to qwf_viewer;
     revoke select on qwf.jobs from qwf_viewer;
     execute (
       select format('grant select (%s) on qwf.jobs to qwf_viewer',

@@ -26,7 +26,8 @@ from qwf_agent.db import Query
 
 JOB: dict[str, Any] = {
     **dict.fromkeys(("run_id", "node_id", "attempt", "project", "out_dir", "labels", "light")),
-    **dict.fromkeys(("required_model", "inputs", "timeout", "stall_timeout")),
+    "stall_timeout": None,
+    **dict.fromkeys(("required_model", "inputs", "created_at", "timeout")),
     "job_id": 7,
     "token": "t",
     "task": "noop",
@@ -98,7 +99,7 @@ def link() -> EmptyLink:
 def worker(link: EmptyLink) -> Worker:
     times = {"poll": 1.0, "tick": 1.0, "heartbeat": 10.0, "lease": 30.0}
     values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | times
-    values["pack_patience"] = None
+    values |= {"pack_patience": None, "instance": "3f2a9c01"}
     links = Links(*[cast("Any", link)] * 3)
     options = Options(addresses=(), queues=("cpu",), host="box", out_root=Path())
     registration = Registration("w", "mine", "box", "cpu")

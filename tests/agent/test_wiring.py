@@ -28,9 +28,13 @@ WORKFLOW = {
 }
 
 
+PLACE = ("/out", "3f2a9c01", 1)
+
+
 def given(**inputs: Any) -> JobContext:
-    fields = (1, 1, None, None, "t", "q", 1, "", None, None, None, json.dumps(inputs), None)
-    return JobContext(Work(*fields), Scoreboard(), CancelEvent(), Path("/out"))
+    nothing = (None, None, None)
+    fields = (1, 1, None, None, "t", "q", 1, "", *nothing, json.dumps(inputs), "", PLACE, None)
+    return JobContext(Work(*fields), Scoreboard(), CancelEvent(), lambda *_: None)
 
 
 def test_a_node_gets_its_inputs_by_name(shared: Database) -> None:

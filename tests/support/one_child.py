@@ -21,6 +21,9 @@ from support.harness import until
 STEP_S = 0.01
 
 
+CREATED_AT = "2026-11-24 12:00:00+00"
+
+
 @dataclass(frozen=True)
 class Ending:
     """How a job ended: the report as the database gets it, and the log."""
@@ -38,11 +41,13 @@ class OneChild:
 
     slot: Slot
     selector: selectors.BaseSelector
+    home: Path
 
     def begin(self, task: str, inputs: dict[str, Any], server: dict[str, Any] | None) -> Claim:
         """Give the child a job. `server` describes the server of its model."""
         model = server and server["model"]
-        work = (1, None, None, task, "llm", 1, "", None, None, model, json.dumps(inputs))
+        work = (1, None, None, task, "llm", 1, "", None, None, model, json.dumps(inputs),
+                CREATED_AT, (str(self.home), "test", 1))  # fmt: skip
         worker = cast("Worker", None)  # the slot does not ask it
         claim = Claim(1, "", task, "llm", 1, model, work, 60.0, 60.0, False, worker)
         claim.server = server and json.dumps(server)
@@ -84,11 +89,11 @@ def one_child(app: str, home: Path) -> Iterator[OneChild]:
     """A child that has imported this app. It ends with the block."""
     guardian, selector = Guardian(None), selectors.DefaultSelector()
     setup = Setup(
-        host="here", app=app, nodes=None, out_root=home, allow_commands=None, environment={},
+        host="here", app=app, nodes=None, allow_commands=None, environment={},
         limits=Limits(), max_rss=None, gpu=False, model_idle=60.0, reload=False, mark="test",
     )  # fmt: skip
     slot = Slot(selector, guardian, setup, recycle_jobs=1000)
-    child = OneChild(slot, selector)
+    child = OneChild(slot, selector, home)
     try:
         slot.spawn(time.monotonic())
         until(lambda: child._step() or slot.ready, "the child")

@@ -6,6 +6,7 @@ import os
 import shlex
 import socket
 import threading
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from qwf_agent.app import folder_mark
+from qwf_agent.app.folder_mark import Mark, moment
 from qwf_agent.child.out_folder import folder_of
 from qwf_agent.web import files
 from qwf_agent.web.files import FileRefused, Root
@@ -46,6 +49,17 @@ DOWNLOADS = {
 }
 
 
+INSTANCE = "3f2a9c01-0000-4000-8000-000000000000"
+CREATED_AT = datetime(2026, 11, 24, 12, tzinfo=timezone.utc)
+
+
+def mark(folder: Path, **given: Any) -> None:
+    """Mark a folder as an agent does."""
+    known = {"run_id": None, "instance": INSTANCE, "generation": 1, **given}
+    known.setdefault("created_at", moment(CREATED_AT.isoformat()))
+    (folder / folder_mark.NAME).write_text(Mark(**known).text())
+
+
 class Box:
     """A host that has written files of run 7 below a folder that is served."""
 
@@ -53,6 +67,7 @@ class Box:
         self.folder = folder / "out"
         self.base = self.folder / "7"
         self.base.mkdir(parents=True)
+        mark(self.base, run_id=7)
         self.roots = [Root(self.folder)]
         self.out_root: str | None = str(self.folder)
         self.out_dir: str | None = None
@@ -66,7 +81,8 @@ class Box:
     def row(self, name: str, size: int) -> dict[str, Any]:
         return {
             "job_id": 3, "file_no": 1, "rel_path": name, "run_id": 7, "node_id": "s/n",
-            "host": "box-b", "kind": "file", "size_bytes": size,
+            "host": "box-b", "kind": "file", "size_bytes": size, "instance": INSTANCE,
+            "created_at": CREATED_AT, "attempt": 1,
         }  # fmt: skip
 
     async def serve(self, row: dict[str, Any], **more: Any) -> Response:
@@ -502,7 +518,9 @@ def test_without_an_out_root_the_served_folder_stands_for_it(box: Box) -> None:
 def test_the_out_dir_of_a_run_is_where_the_agent_writes(box: Box, relative: bool) -> None:
     box.out_dir = "pro/ject" if relative else str(box.folder / "pro/ject")
     folder = folder_of(3, 7, "s/n", box.out_dir, box.folder)
-    folder.make()
+    folder.path.mkdir(parents=True)
+    mark(folder.base, run_id=7)
+    mark(folder.path, run_id=7, job_id=3, attempt=1)
     (folder.path / "a.txt").write_bytes(b"x")
     [listed] = folder.files()
     assert box.get(box.row(listed["rel_path"], listed["size_bytes"])).text == "x"
@@ -510,9 +528,40 @@ def test_the_out_dir_of_a_run_is_where_the_agent_writes(box: Box, relative: bool
 
 def test_a_standalone_job_has_its_own_folder(box: Box) -> None:
     folder = folder_of(3, None, None, None, box.folder)
-    folder.make()
+    folder.path.mkdir(parents=True)
+    mark(folder.path, job_id=3, attempt=1)
     (folder.path / "a.txt").write_bytes(b"x")
     assert box.get({**box.row("a.txt", 1), "run_id": None}).text == "x"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"instance": "99999999-0000-4000-8000-000000000000"},
+        {"created_at": "2026-11-20T12:00:00.000000Z"},
+        {"run_id": 8},
+        {"run_id": 7, "job_id": 4},
+        {"run_id": 7, "job_id": 3, "attempt": 2},
+    ],
+    ids=["another database", "another run 7", "another run", "another job", "a later attempt"],
+)
+@pytest.mark.parametrize("at", [".", "s", "s/n"])
+def test_a_file_in_a_folder_of_another_job_is_not_sent(
+    box: Box, other: dict[str, Any], at: str
+) -> None:
+    row = box.write("s/n/a.txt", b"x")
+    mark(box.base / at, **{"run_id": 7, **other})
+    refusal = box.refusal(row)
+    assert refusal.status == 409
+    assert "files of" in str(refusal)
+
+
+def test_a_file_in_a_folder_without_a_mark_is_not_sent(box: Box) -> None:
+    row = box.write("s/n/a.txt", b"x")
+    (box.base / folder_mark.NAME).unlink()
+    assert "no mark" in str(box.refusal(row))
+    mark(box.base / "s" / "n", run_id=7, job_id=3, attempt=1)
+    assert box.get(row).text == "x"
 
 
 def test_a_home_of_another_user_is_not_guessed(box: Box) -> None:

@@ -24,7 +24,6 @@ from qwf_agent.system import gpu
 
 log = logging.getLogger("qwf_agent")
 
-LONGEST_PATH = 4096  # bytes; of register_worker()
 MOST_OPTIONS = 16384  # letters of JSON; register_worker() takes 64 KiB in all
 
 
@@ -140,7 +139,6 @@ def _registration(options: Options, abilities: Abilities, served: Served | None)
         "labels": dict(options.labels),
         "rank": options.rank,
         "project": options.project,
-        "out_root": _announced(options.out_root),
     }
 
 
@@ -148,13 +146,6 @@ def built_in_tasks(options: Options) -> list[str]:
     """The tasks that need no code of the user."""
     commands = [COMMAND] if options.allow_commands else []
     return commands + ([LLM] if options.servers else [])
-
-
-def _announced(folder: Path) -> str | None:
-    """The path as the database takes it, or None if it would refuse it: pages then cannot show
-    the files, but the agent works."""
-    path = os.path.realpath(folder) if ".." in folder.parts else str(folder)
-    return path if path.isprintable() and len(path.encode()) <= LONGEST_PATH else None
 
 
 def _write_abilities(options: Options, writer: int) -> NoReturn:

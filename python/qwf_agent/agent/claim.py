@@ -11,10 +11,11 @@ from qwf_agent.agent.settings import Settings
 from qwf_agent.child.messages import JobFields
 from qwf_agent.child.outcome import Outcome
 
-# The columns of qwf.claim() that the child gets, in the order of messages.Work, and the others.
+# The columns of qwf.claim() that the child gets, in the order of messages.Work, which go before
+# the place of the worker; and the others.
 CHILD_COLUMNS = (
     "job_id", "run_id", "node_id", "task", "queue", "attempt", "project", "out_dir", "labels",
-    "required_model", "inputs",
+    "required_model", "inputs", "created_at",
 )  # fmt: skip
 AGENT_COLUMNS = ("token", "timeout", "stall_timeout", "light")
 
@@ -45,6 +46,7 @@ class Claimant(ABC):
 
     settings: Settings
     links: Links
+    place: tuple[str, str, int]  # as messages.Work has it
 
     @abstractmethod
     def report(
@@ -129,9 +131,9 @@ def from_call(call: Call, worker: Claimant, lanes: bool) -> list[Claim]:
     for their timeouts. With `lanes`, every job that is not light needs a card to itself."""
     claims, settings = [], worker.settings
     for record in call.pick(*CHILD_COLUMNS, *AGENT_COLUMNS):
-        for_child = record[: len(CHILD_COLUMNS)]
+        for_child = (*record[: len(CHILD_COLUMNS)], worker.place)
         token, timeout, stall_timeout, light = record[len(CHILD_COLUMNS) :]
-        job_id, _, _, task, queue, attempt, _, _, _, model, _ = for_child
+        job_id, _, _, task, queue, attempt, _, _, _, model, _, _, _ = for_child
         claims.append(
             Claim(
                 job_id,

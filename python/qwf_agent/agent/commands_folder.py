@@ -21,19 +21,24 @@ class UnsafeCommands(Exception):
 def check_commands(folder: Path, out_root: Path) -> None:
     """Warn if the agent's user, or others, can change what is in the folder. Raises UnsafeCommands
     if bodies write there."""
-    commands, out = folder.resolve(), out_root.resolve()
-    if commands == out or commands in out.parents or out in commands.parents:
-        raise UnsafeCommands(
-            f"--allow-commands {folder} and --out-root {out_root} are one inside the other: a file "
-            "that a body writes could run as a command. Give two folders apart"
-        )
-    found = next(_changeable(commands), None)
+    refuse_inside(folder, out_root)
+    found = next(_changeable(folder.resolve()), None)
     if found is not None:
         path, who = found
         log.warning(
             "--allow-commands %s: %s can be changed by %s, and so can what runs; "
             "let root own it, and nobody else write to it", folder, path, who,
         )  # fmt: skip
+
+
+def refuse_inside(folder: Path, out_root: Path) -> None:
+    """Raise UnsafeCommands if bodies write into the folder of the commands."""
+    commands, out = folder.resolve(), out_root.resolve()
+    if commands == out or commands in out.parents or out in commands.parents:
+        raise UnsafeCommands(
+            f"--allow-commands {folder} and --out-root {out_root} are one inside the other: a file "
+            "that a body writes could run as a command. Give two folders apart"
+        )
 
 
 def _changeable(folder: Path) -> Iterator[tuple[Path, str]]:

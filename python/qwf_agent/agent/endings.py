@@ -7,10 +7,11 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 
+from qwf_agent import db
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt
 from qwf_agent.agent.failure_log import FAILED
 from qwf_agent.agent.pool import Pool
-from qwf_agent.agent.slot import ChildDeath, JobAnswer, Slot
+from qwf_agent.agent.slot import ChildDeath, JobAnswer, MovedFolder, Slot
 from qwf_agent.agent.watchdogs import Trip
 from qwf_agent.child.outcome import Outcome, how_it_ended, of_exit_status, render
 from qwf_agent.system.cgroup import OomKills, own_group
@@ -42,6 +43,15 @@ class Endings:
         self._oom = OomKills(own_group())
         # Whether the model server that a job used has ended.
         self.lost_server: Callable[[Claim], bool] | None = None
+
+    def tell_of_folder(self, claim: Claim, moved: MovedFolder) -> None:
+        """Tell people that the folder of a job held files of another one."""
+        log.warning(
+            "job %d: %s held %s: moved to %s", claim.job_id, moved.folder, moved.held,
+            moved.moved_to,
+        )  # fmt: skip
+        query = db.report_folder(claim.job_id, claim.token, json.dumps(moved._asdict()))
+        claim.worker.links.soft.send(query)
 
     def conclude(self, answer: JobAnswer) -> None:
         """Report a job that its child has answered."""

@@ -68,7 +68,6 @@ def setup(options: Options, settings: Settings, card: int | None, mark: str) -> 
         options.host,
         options.app,
         options.nodes,
-        options.out_root,
         options.allow_commands,
         visible_devices(options.gpu if card is None else str(card)),
         Limits(settings.max_value_bytes, settings.max_error_bytes, settings.max_log_bytes),

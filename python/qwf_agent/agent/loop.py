@@ -208,6 +208,8 @@ class Agent:
                 slot.retire()
             for answer in slot.answers():
                 self.endings.conclude(answer)
+            for claim, moved in slot.take_moved_folders():
+                self.endings.tell_of_folder(claim, moved)
             self.update_abilities(slot, slot.take_announcement())
             death = slot.reap()
             if death is not None:
@@ -327,7 +329,7 @@ class Agent:
         claimed = []
         for worker in self.workers:
             asked = self.asked_by_others(worker)
-            own = NO_ROOM if worker.barred or worker.reporter.is_behind() else room
+            own = NO_ROOM if worker.must_not_claim else room
             alone = not self.slots.has_any_of(worker)
             if worker.claim_if_due(own, asked, self.now, alone, with_reports):
                 claimed.append(worker)

@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Generator, Iterator
 
 from qwf_agent import __version__, db
+from qwf_agent.agent.commands_folder import UnsafeCommands, refuse_inside
 from qwf_agent.agent.link import Call, Links
 from qwf_agent.agent.options import Options
+from qwf_agent.agent.out_root import OutRootTaken, announce, out_root_of, take_out_root
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.settings import Settings, read_settings
 from qwf_agent.agent.sleeper import Registration
@@ -111,6 +113,7 @@ class Opening:
         for queue in self._options.queues:
             answer = yield from self._ask(db.agent_settings(queue))
             given.append((queue, read_settings(answer.value(), self._options)))
+        self._take_out_root(given[0][1].instance)
         for queue, settings in given:
             self._registered.append((yield from self._register(queue, settings)))
         self.workers = list(self._registered)
@@ -118,13 +121,25 @@ class Opening:
     def _register(self, queue: str, settings: Settings) -> Generator[None, None, Worker]:
         """Register this process as a worker on the queue."""
         host, info = self._options.host, self._infos()[queue]
-        worker_id = (yield from self._ask(db.register_worker(host, queue, info))).value()
+        announced = announce(info, out_root_of(self._options.out_root, settings.instance))
+        worker_id = (yield from self._ask(db.register_worker(host, queue, announced))).value()
         channel = (yield from self._ask(db.wake_channel(worker_id))).value()
         self._links.listener.listen(channel)
         return Worker(
             Registration(worker_id, channel, host, queue, self._cell), settings, self._links,
             self._reporter, self._options, info, time.monotonic(),
         )  # fmt: skip
+
+    def _take_out_root(self, instance: str) -> None:
+        """Make sure that no other database writes into the folder for files, and that no command
+        lies in it. Raises NotServed."""
+        folder = out_root_of(self._options.out_root, instance)
+        try:
+            take_out_root(folder, instance)
+            if self._options.allow_commands is not None:
+                refuse_inside(self._options.allow_commands, folder)
+        except (OutRootTaken, UnsafeCommands) as error:
+            raise NotServed(str(error)) from None
 
     def _ask(self, query: db.Query) -> Generator[None, None, Call]:
         """The answer to a query; waits for the database and the schema. Raises NotServed."""

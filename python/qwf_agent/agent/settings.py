@@ -44,6 +44,8 @@ class Settings:
     max_log_bytes: int
     max_value_bytes: int
     max_error_bytes: int
+    instance: str  # which database this is; `generation` grows when it is restored from a backup
+    generation: int
 
     @property
     def beat_s(self) -> float:
@@ -75,6 +77,9 @@ class SettingsReader:
         self._reading: Call | None = None
         self._asked_at = now
         self._read_at = now + READ_AGAIN_S
+        # Since it was connected again, it has not read them: it may be a restored database, or
+        # another one, and its jobs must not get the files of other jobs.
+        self.is_behind = False
 
     def notified(self, notification: Notification) -> None:
         """Read soon if the notification says that settings have changed."""
@@ -87,9 +92,13 @@ class SettingsReader:
         if call is not None and call.done:
             self._reading = None
             if call.failure is None:
+                self.is_behind = False
                 return self._read(call.value())
+            if self.is_behind:
+                self._read_at = min(self._read_at, now + 1.0)
         if not self._link.up:
             self._read_at = 0.0  # a notification may have been missed
+            self.is_behind = True
         if self._reading is None and now >= self._read_at and self._link.up:
             self._asked_at, self._read_at = now, now + READ_AGAIN_S
             self._reading = self._link.send(db.agent_settings(self._queue))

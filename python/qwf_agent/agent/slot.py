@@ -17,6 +17,7 @@ from qwf_agent.child.main import FIRST_ORDER_TICKET, TICKET
 from qwf_agent.child.messages import (
     ANSWER,
     FILES,
+    MOVED,
     ORDER_DONE,
     READY,
     REUSED,
@@ -71,6 +72,14 @@ class ChildDeath(NamedTuple):
     unstarted: list[Claim]
     log: str
     expected: bool
+
+
+class MovedFolder(NamedTuple):
+    """The folder of a job that held files of another, and where these are now."""
+
+    folder: str
+    moved_to: str
+    held: str
 
 
 class ModelOrder(NamedTuple):
@@ -140,6 +149,7 @@ class Slot:
         self._announcement: Announcement | None = None
         self._ordered: dict[int, ModelOrder] = {}
         self._orders_done: list[tuple[ModelOrder, str | None]] = []
+        self._moved: list[tuple[Claim, MovedFolder]] = []
         self._assigned: list[Message] = []  # jobs and orders to send, each with its ticket
 
     def configure(self, setup: Setup, recycle_jobs: int) -> None:
@@ -285,6 +295,12 @@ class Slot:
         done, self._orders_done = self._orders_done, []
         return done
 
+    def take_moved_folders(self) -> list[tuple[Claim, MovedFolder]]:
+        """The folders that were moved aside since the last call, each with the job that needed
+        it."""
+        moved, self._moved = self._moved, []
+        return moved
+
     def printed(self, max_bytes: int) -> tuple[int, str]:
         """How many bytes the running body has printed, and the last of them, at most
         `max_bytes`."""
@@ -399,6 +415,11 @@ class Slot:
             self._announcement = Announcement(*values)
         elif kind == FILES:
             self.code_files.add(*values)
+        elif kind == MOVED:
+            ticket, folder, moved_to, held = values
+            if not self.claims or self.claims[0].ticket != ticket:
+                raise Garbled(f"a folder of the ticket {ticket}, which is not that of its job")
+            self._moved.append((self.claims[0], MovedFolder(folder, moved_to, held)))
         elif kind == ORDER_DONE:
             ticket, error = values
             if ticket not in self._ordered:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from qwf_agent import db
 from qwf_agent.agent.circuit_breaker import CircuitBreaker
@@ -14,6 +15,7 @@ from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.link import Call, Links, Notification
 from qwf_agent.agent.options import Options
+from qwf_agent.agent.out_root import SHORT, announce, out_root_of
 from qwf_agent.agent.pool import FEW, NO_ROOM, Room
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.settings import Settings, SettingsReader
@@ -51,8 +53,10 @@ class Worker(Claimant):
         self.asked = NO_ROOM  # jobs that the claim under way asks for
         self.claimed_at = 0.0  # when it has asked
         self.barred = False  # from claiming, because its database may be another one now
+        self.is_lost = False  # its database is another one now
         self.found_all = False  # the last claim found all it asked for: there may be more
         self.empty_claims = 0  # how many in a row have found nothing
+        self.place = self._place(options)
         self._info: str | None = info  # as last registered
         self._updating: Call | None = None
         self._link = links.soft
@@ -83,11 +87,37 @@ class Worker(Claimant):
         settings = self.reader.step(now)
         if settings is None or settings == self.settings:
             return False
+        if settings.instance != self.settings.instance:
+            if not self.is_lost:
+                log.error(
+                    "not serving %s: its database was %s, and is now %s: start this agent again",
+                    self.name, self.settings.instance[:SHORT], settings.instance[:SHORT],
+                )  # fmt: skip
+            self.is_lost = True
+            return False
+        if settings.generation != self.settings.generation:
+            log.warning(
+                "the database of %s was restored from a backup: generation %d",
+                self.name, settings.generation,
+            )  # fmt: skip
+            self.place = (*self.place[:2], settings.generation)
+        self.is_lost = False
         self.settings = self.sleeper.settings = settings
         self.control.every_s = settings.heartbeat
         self.beat_soon()
         self.claim_soon()
         return True
+
+    def _place(self, options: Options) -> tuple[str, str, int]:
+        settings = self.settings
+        root = out_root_of(options.out_root, settings.instance)
+        return str(root), settings.instance, settings.generation
+
+    @property
+    def must_not_claim(self) -> bool:
+        """Whether it has to wait: its database may be another one, or reports come first."""
+        is_unsure = self.barred or self.is_lost or self.reader.is_behind
+        return is_unsure or self.reporter.is_behind()
 
     def update_registration(self, info: str) -> None:
         """Register what this agent can run, if that has changed: `info` is what it registers."""
@@ -246,7 +276,8 @@ class Worker(Claimant):
         """Register again, under a new id. The caller runs one step in each turn of the loop."""
         self._info, self._updating = info, None
         host = self._registration.host
-        registering = self.links.durable.send(db.register_worker(host, self.queue, info))
+        announced = announce(info, Path(self.place[0]))
+        registering = self.links.durable.send(db.register_worker(host, self.queue, announced))
         while not registering.done:
             yield
         naming = self.links.durable.send(db.wake_channel(registering.value() or ""))

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from qwf_agent.app import Job
+from qwf_agent.app.folder_mark import Mark, moment
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.messages import Work
 from qwf_agent.child.out_folder import Folder, folder_of
+from qwf_agent.child.own_folder import Moved, mark_again, take
 from qwf_agent.child.scoreboard import Scoreboard
 
 
@@ -19,15 +23,17 @@ class JobContext:
     """One job, as its body sees it. What most bodies do not take is made when it is asked for."""
 
     def __init__(
-        self, work: Work, scoreboard: Scoreboard, cancel_event: CancelEvent, out_root: Path
-    ) -> None:
+        self, work: Work, scoreboard: Scoreboard, cancel_event: CancelEvent,
+        moved: Callable[[int, Moved], None],
+    ) -> None:  # fmt: skip
         self.inputs = _parse_object(work.inputs)
         self.cancel_event = cancel_event
         self.model: Any = None
         self.folder: Folder | None = None  # the folder of the job, if the body has asked for it
         self._work = work
         self._scoreboard = scoreboard
-        self._out_root = out_root
+        self._moved = moved
+        self._began_at = time.time()
 
     @cached_property
     def job(self) -> Job:
@@ -44,12 +50,31 @@ class JobContext:
         return StatusCallback(self._scoreboard, self._work.ticket)
 
     def out(self) -> Path:
-        """Make the folder of the job and return its path."""
+        """Make the folder of the job and return its path. Files of another job are moved aside."""
         work = self._work
-        self.folder = folder_of(
-            work.job_id, work.run_id, work.node_id, work.out_dir, self._out_root
-        )
-        return self.folder.make()
+        root = Path(work.place[0])
+        self.folder = folder_of(work.job_id, work.run_id, work.node_id, work.out_dir, root)
+        return take(
+            self.folder, self._mark, self.folder.base.is_relative_to(root),
+            lambda moved: self._moved(work.ticket, moved),
+        )  # fmt: skip
+
+    def files(self) -> list[dict[str, Any]]:
+        """The files in the folder of the job, which keeps its mark; none if the body has not asked
+        for it."""
+        if self.folder is None:
+            return []
+        mark_again(self.folder.path, self._mark)
+        return self.folder.files()
+
+    @property
+    def _mark(self) -> Mark:
+        work = self._work
+        _, instance, generation = work.place
+        return Mark(
+            instance, generation, work.run_id, moment(work.created_at), work.job_id, work.node_id,
+            work.attempt, self._began_at,
+        )  # fmt: skip
 
 
 class StatusCallback:

@@ -26,6 +26,7 @@ from qwf_agent.child.code_files import imported_files
 from qwf_agent.child.command import write_all
 from qwf_agent.child.messages import (
     FILES,
+    MOVED,
     ORDER_DONE,
     READY,
     Message,
@@ -37,6 +38,7 @@ from qwf_agent.child.messages import (
 )
 from qwf_agent.child.models import Models
 from qwf_agent.child.outcome import Outcome, clip, of_exception, render
+from qwf_agent.child.own_folder import Moved
 from qwf_agent.child.process_state import ProcessState, open_output
 from qwf_agent.child.runner import Runner
 from qwf_agent.child.setup import ParentChannel, Setup
@@ -103,7 +105,7 @@ class Child:
         """Import the user's app, then run jobs until the parent closes the ticket pipe."""
         self._models = Models(self._tasks.models(), self._setup.model_idle, self._send)
         parts = self._tasks, self._models, self._channel.scoreboard, self._cancel
-        self._runner = Runner(self._setup, *parts, self._send_code_files)
+        self._runner = Runner(self._setup, *parts, self._send_code_files, self._send_moved)
         names, needs = self._tasks.names(), self._tasks.model_needs()
         self._send_code_files()
         self._state = ProcessState()
@@ -195,6 +197,10 @@ class Child:
         if self._setup.reload and len(sys.modules) != self._module_count:
             self._module_count = len(sys.modules)
             self._send((FILES, [*imported_files(), *self._tasks.folders()]))
+
+    def _send_moved(self, ticket: int, moved: Moved) -> None:
+        print(f"warning: {moved.sentence()}", flush=True)
+        self._send((MOVED, ticket, *moved))
 
     def _is_used_up(self) -> bool:
         """Whether another process has to run the next job: this one uses more memory than it may

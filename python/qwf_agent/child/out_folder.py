@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from qwf_agent.app import PermanentError
+from qwf_agent.app import PermanentError, folder_mark
 
 MAX_FILES = 10_000
 # By suffix; any other suffix is a plain file.
@@ -26,14 +26,9 @@ class Folder(NamedTuple):
     base: Path
     path: Path
 
-    def make(self) -> Path:
-        """Make the folder and its parents if needed, and return its path."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        return self.path
-
     def files(self) -> list[dict[str, Any]]:
         """The files below the folder, sorted by path; at most 10,000. What cannot be read is left
-        out, and a line in the log of the job says so."""
+        out, and a line in the log of the job says so. Marks are not listed."""
         return [
             {
                 "rel_path": _text(os.path.relpath(entry.path, self.base)),
@@ -76,6 +71,8 @@ def _walk(top: Path) -> Iterator[tuple[os.DirEntry[str], int]]:
     found, folders = 0, [str(top)]
     while folders:
         for entry in _entries(folders.pop()):
+            if entry.name == folder_mark.NAME:
+                continue
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
             elif (size := _size(entry)) is not None:

@@ -12,8 +12,8 @@ from qwf_agent.child.command import COMMAND, run_command
 from qwf_agent.child.job_context import JobContext
 from qwf_agent.child.messages import Work
 from qwf_agent.child.models import Models
-from qwf_agent.child.out_folder import Folder
 from qwf_agent.child.outcome import Outcome
+from qwf_agent.child.own_folder import Moved
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import Setup
 from qwf_agent.child.tasks import Tasks
@@ -35,6 +35,7 @@ class Runner:
         scoreboard: Scoreboard,
         cancel: CancelEvent,
         imported: Callable[[], None],
+        moved: Callable[[int, Moved], None],
     ) -> None:
         self._setup = setup
         self._tasks = tasks
@@ -42,12 +43,13 @@ class Runner:
         self._scoreboard = scoreboard
         self._cancel = cancel
         self._imported = imported  # called when code of the user may have been imported
+        self._moved = moved  # called with its ticket when the folder of a job was moved aside
 
     def run(self, work: Work, before_body: Callable[[], None]) -> Outcome:
         """Run the body of this job. Raises what it raises; `outcome.of_exception` says what that
         means."""
         scoreboard = self._scoreboard
-        context = JobContext(work, scoreboard, self._cancel, self._setup.out_root)
+        context = JobContext(work, scoreboard, self._cancel, self._moved)
         if work.model is not None or not self._tasks.has_loaded(work.task):
             scoreboard.load(work.ticket)
         if work.server is not None:
@@ -63,7 +65,7 @@ class Runner:
                 " files that the node wrote: give it another name"
             )
         output = encode_output(result, self._setup.limits.value_bytes)
-        return Outcome("completed", output, detail=_detail_of(context.folder, context.model))
+        return Outcome("completed", output, detail=_detail_of(context))
 
     def _run_within(self, context: JobContext, run: Callable[[], Any]) -> Any:
         arounds = self._tasks.arounds()
@@ -107,9 +109,9 @@ class Runner:
         return self._models.get(name)
 
 
-def _detail_of(folder: Folder | None, model: Any) -> dict[str, Any]:
+def _detail_of(context: JobContext) -> dict[str, Any]:
     """What the attempt keeps about a body that returned: its files, and the tokens it used."""
-    detail: dict[str, Any] = {"files": folder.files()} if folder else {}
-    if isinstance(model, ServedModel) and model.usage:
-        detail["usage"] = model.usage
+    detail: dict[str, Any] = {"files": context.files()} if context.folder else {}
+    if isinstance(context.model, ServedModel) and context.model.usage:
+        detail["usage"] = context.model.usage
     return detail

@@ -28,7 +28,6 @@ class Setup:
     host: str
     app: str | None
     nodes: str | None
-    out_root: Path
     allow_commands: Path | None
     environment: dict[str, str]
     limits: Limits

@@ -272,6 +272,47 @@ def revert(
 
 @migrate.command()
 @connection.dsn_option
+@click.option(
+    "--copy", is_flag=True,
+    help="The original still runs: make this another instance, and pause all its queues.",
+)  # fmt: skip
+@click.option("--yes", is_flag=True, help="Do not ask, even if workers are live.")
+def restored(dsn: str | None, copy: bool, yes: bool) -> None:
+    """Make a database safe to work with that was restored from a backup.
+
+    Run it after the restore, before the agents start. It moves all ids past those that can have
+    been given out since the backup, and begins a new generation, so that no job gets the files of
+    another. To run it again does no harm.
+
+    \b
+    Example:  qwf migrate restored
+              qwf migrate restored --copy --dsn postgresql://user@host/copy
+    """
+    import psycopg
+
+    with connection.connect(config.find_dsn(dsn)) as conn:
+        given = {"copy": copy, "despite_live": yes}
+        try:
+            done = connection.call(conn, "begin_generation", **given)
+        except psycopg.Error as error:
+            if error.sqlstate != "QW002":
+                raise
+            live = f"Workers are live: {error.diag.message_detail}. They may already have got ids"
+            click.confirm(
+                f"{live} a second time; better stop their agents first. Go on?",
+                abort=True, err=True,
+            )  # fmt: skip
+            done = connection.call(conn, "begin_generation", copy=copy, despite_live=True)
+    click.echo(f"this is generation {done['generation']} of database {done['instance'][:8]}")
+    ids = done["next_ids"]
+    click.echo(f"the next job is {ids['jobs']}, the next run {ids['runs']}")
+    if copy:
+        paused = ", ".join(done["paused"]) or "none: they were paused already"
+        click.echo(f"queues paused: {paused}; to work here: qwf queue resume NAME")
+
+
+@migrate.command()
+@connection.dsn_option
 def adopt(dsn: str | None) -> None:
     """Take over a schema that psql or your own migrations deployed.
 

@@ -9,9 +9,9 @@ from qwf_agent.testing.databases import is_for_tests
 
 # What was deployed, registered or configured. All other tables say what happened.
 KEPT = (
-    "qwf.settings", "qwf.queues", "qwf.limits", "qwf.limit_slots", "qwf.limit_starts",
-    "qwf.schedules", "qwf.pipelines", "qwf.workflows", "qwf.graphs", "qwf.graph_nodes",
-    "qwf.graph_edges", "_qwf.locks", "_qwf.secret",
+    "qwf.instance", "qwf.settings", "qwf.queues", "qwf.limits", "qwf.limit_slots",
+    "qwf.limit_starts", "qwf.schedules", "qwf.pipelines", "qwf.workflows", "qwf.graphs",
+    "qwf.graph_nodes", "qwf.graph_edges", "_qwf.locks", "_qwf.secret",
 )  # fmt: skip
 NAME = "select current_database()::text"
 EMPTIED = """

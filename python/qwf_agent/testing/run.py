@@ -154,11 +154,14 @@ class _Worker:
         }
         loaded = Models({**tasks.models(), **loaders}, 0.0, lambda _: None)
         stack.callback(loaded.unload)
-        self._setup = _setup(folder, self._limits())
+        self._setup = _setup(self._limits(folder))
         self._scoreboard, cancel = Scoreboard(), CancelEvent()
         stack.callback(self._scoreboard.close)
         stack.callback(cancel.close)
-        self._runner = Runner(self._setup, tasks, loaded, self._scoreboard, cancel, lambda: None)
+        self._runner = Runner(
+            self._setup, tasks, loaded, self._scoreboard, cancel, lambda: None,
+            lambda _, moved: print(moved.sentence()),
+        )  # fmt: skip
         known = {
             "tasks": sorted({*tasks.names(), *([LLM] if self._servers else [])}),
             "models": sorted({*tasks.models(), *models}) or None,
@@ -196,9 +199,10 @@ class _Worker:
             self._stack.callback(self._conn.execute, "select qwf.deregister_worker(%s)", [worker])
         return bool(new)
 
-    def _limits(self) -> Limits:
+    def _limits(self, folder: Path) -> Limits:
         row = self._conn.execute("select qwf.agent_settings('default') as given").fetchone()
         given = row["given"] if row else {}
+        self._place = (str(folder.absolute()), given["instance"], given["generation"])
         return Limits(given["max_value_bytes"], given["max_error_bytes"], given["max_log_bytes"])
 
     def _claim(self) -> DictRow | None:
@@ -235,7 +239,7 @@ class _Worker:
         work = Work(
             1, job["job_id"], job["run_id"], job["node_id"], job["task"], job["queue"],
             job["attempt"], job["project"], job["out_dir"], texts["labels"],
-            job["required_model"], texts["inputs"],
+            job["required_model"], texts["inputs"], job["created_at"].isoformat(), self._place,
             self._servers.get(job["required_model"]),
         )  # fmt: skip
         error: BaseException | None = None
@@ -285,8 +289,8 @@ def _put_back() -> Iterator[None]:
         os.close(folder)
 
 
-def _setup(folder: Path, limits: Limits) -> Setup:
+def _setup(limits: Limits) -> Setup:
     return Setup(
-        host=HOST, app=None, nodes=None, out_root=folder, allow_commands=None, environment={},
+        host=HOST, app=None, nodes=None, allow_commands=None, environment={},
         limits=limits, max_rss=None, gpu=False, model_idle=0.0, reload=False, mark=HOST,
     )  # fmt: skip

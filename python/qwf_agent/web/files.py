@@ -24,6 +24,8 @@ import anyio
 import anyio.to_thread
 from starlette.responses import Response, StreamingResponse
 
+from qwf_agent.app import folder_mark
+from qwf_agent.app.folder_mark import Mark, moment
 from qwf_agent.cli.draw.visible import visible
 
 Show = Literal["picture", "text", "download"]
@@ -191,14 +193,19 @@ async def serve(
 ) -> Response:
     """The answer to a request for a listed file. Raises FileRefused.
 
-    `row` is its row of run_files, `out_dir` that of its run, `out_root` what the agents of its host
-    have announced (`workers.info ->> 'out_root'`); `headers` are those of the request. Without
-    `download`, pictures are shown, and of a text its first 256 kB.
+    `row` is its row of run_files, with the `instance` of the database, `created_at` of its run or
+    standalone job, and the last `attempt` of its job; `out_dir` that of its run, `out_root` what
+    the agents of its host have announced (`workers.info ->> 'out_root'`); `headers` are those of
+    the request. Without `download`, pictures are shown, and of a text its first 256 kB.
     """
     where = place(row, out_dir, out_root)
+    owner = Mark(
+        row["instance"], 1, row["run_id"], moment(row["created_at"].isoformat()), row["job_id"],
+        attempt=row["attempt"],
+    )  # fmt: skip
     is_text = show(row) == "text" and not download
     with _deadline(where):
-        file = await _in_thread(_open_listed, roots, where, row["size_bytes"])
+        file = await _in_thread(_open_listed, roots, where, owner, row["size_bytes"])
     try:
         with _deadline(where):
             start = await _in_thread(_start_of, file, TEXT_BYTES if is_text else 16)
@@ -224,8 +231,9 @@ def _deadline(where: Place) -> Iterator[None]:
 # Opening ----------------------------------------------------------------------------------------
 
 
-def _open_listed(roots: Sequence[Root], where: Place, size: int) -> io.FileIO:
-    """The open file. Raises FileRefused if no root has it, or if it is not what was listed."""
+def _open_listed(roots: Sequence[Root], where: Place, owner: Mark, size: int) -> io.FileIO:
+    """The open file. Raises FileRefused if no root has it, if it is not what was listed, or if its
+    folder is that of another job."""
     ways = [
         (root, below)
         for root in roots
@@ -235,7 +243,8 @@ def _open_listed(roots: Sequence[Root], where: Place, size: int) -> io.FileIO:
         raise _elsewhere(where, "No folder that is served here (--files) has it")
     for root, names in ways:
         try:
-            return _checked(_open_below(root.folder, names), size)
+            inside = len(names) - len(where.names)  # from there on it is the folder of the job
+            return _checked(_open_below(root.folder, names, inside, owner), size)
         except FileNotFoundError:
             continue
         except NotADirectoryError:  # so Linux says of a link, too, if a folder is wanted
@@ -268,16 +277,21 @@ def _below(root: Root, where: Place, real: Path) -> list[tuple[str, ...]]:
     return found
 
 
-def _open_below(folder: Path, names: Sequence[str]) -> io.FileIO:
-    """The plain file at the end of `names`, opened one after the other, none of them a link.
+def _open_below(folder: Path, names: Sequence[str], inside: int, owner: Mark) -> io.FileIO:
+    """The plain file at the end of `names`, opened one after the other, none of them a link. The
+    first `inside` of them lead to the folder of its run or job.
 
     Raises OSError. A folder that is swapped for a link meanwhile is found by the same flags."""
     at = os.open(folder, FOLDER_FLAGS)
     try:
-        for name in names[:-1]:
+        marks = [] if inside > 0 else [_mark_in(at)]
+        for number, name in enumerate(names[:-1], 1):
             inner = os.open(name, FOLDER_FLAGS | os.O_NOFOLLOW, dir_fd=at)
             os.close(at)
             at = inner
+            if number >= inside:
+                marks.append(_mark_in(at))
+        _check_marks([mark for mark in marks if mark is not None], owner)
         # A device may do something when it is opened, so it is looked at first, and again after.
         _check_plain(os.stat(names[-1], dir_fd=at, follow_symlinks=False), at)
         file = io.FileIO(os.open(names[-1], FILE_FLAGS, dir_fd=at), closefd=True)
@@ -289,6 +303,38 @@ def _open_below(folder: Path, names: Sequence[str]) -> io.FileIO:
         return file
     finally:
         os.close(at)
+
+
+def _mark_in(folder: int) -> Mark | None:
+    """The mark in an open folder; None if it has none."""
+    flags = FILE_FLAGS
+    try:
+        file = os.open(folder_mark.NAME, flags, dir_fd=folder)
+    except OSError:
+        return None
+    try:
+        return folder_mark.read(os.read(file, folder_mark.MOST_BYTES))
+    except OSError:  # it is a folder
+        return None
+    finally:
+        os.close(file)
+
+
+def _check_marks(marks: Sequence[Mark], owner: Mark) -> None:
+    """Raise FileRefused unless the folders on the way say that the file is of this job."""
+    if not marks:
+        raise FileRefused(
+            404, f"Its folder has no mark ({folder_mark.NAME}) that says whose files it has."
+        )
+    run = owner if owner.run_id is None else owner._replace(job_id=None)
+    for mark in marks:
+        is_later = (mark.attempt or 0) > (owner.attempt or 0)
+        if not mark.is_of_run(run) or mark.job_id not in (None, owner.job_id) or is_later:
+            of = visible(mark.describe())
+            unknown = f", attempt {mark.attempt}, which the database does not know"
+            raise FileRefused(
+                409, f"What is in its place now are files of {of}{unknown if is_later else ''}."
+            )
 
 
 def _check_plain(facts: os.stat_result, folder: int) -> None:

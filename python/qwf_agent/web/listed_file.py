@@ -20,8 +20,12 @@ FILE = """
 select f.*, r.out_dir, (
   select w.out_root from qwf.workers w
   where w.host = f.host and w.out_root is not null
-  order by w.last_seen desc limit 1) as out_root
-from qwf.run_files f left join qwf.runs r on r.id = f.run_id
+  order by w.last_seen desc limit 1) as out_root,
+  i.id::text as instance, coalesce(r.created_at, j.created_at) as created_at, j.attempt
+from qwf.run_files f
+join qwf.jobs j on j.id = f.job_id
+left join qwf.runs r on r.id = f.run_id
+cross join qwf.instance i
 where f.job_id = %(job)s and f.file_no = %(number)s
 """
 

@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -386,11 +387,20 @@ def writing(out: Path, megabytes: int) -> None:
 
 
 @app.task()
+def keeping(out: Path, secret: str) -> dict[str, str]:
+    """Does its work once: what lies in its folder is the result."""
+    result = out / "result"
+    if not result.exists():
+        result.write_text(secret)
+    return {"secret": result.read_text()}
+
+
+@app.task()
 def leaving_a_strange_folder(out: Path, what: str) -> None:
     if what == "circle":
         (out / "a").symlink_to("a")
         return
-    out.rmdir()
+    shutil.rmtree(out)
     if what == "elsewhere":
         out.symlink_to(Path(__file__).parent)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from qwf_agent.cli.connection import Connection
-from qwf_agent.cli.doctor import engine, schema, server, standbys
+from qwf_agent.cli.doctor import engine, folders, schema, server, standbys
 from qwf_agent.cli.doctor.findings import Finding
 
 Check = Callable[[Connection, str], Iterator[Finding]]
@@ -31,6 +31,7 @@ CHECKS: dict[str, Check] = {
     "models": engine.model_servers,
     "schedules": engine.schedules,
     "options": engine.options,
+    "folders": folders.folders,
 }
 WITHOUT_SCHEMA: dict[str, Check] = {
     "server": server.server,

@@ -1,0 +1,76 @@
+"""The folder for the files of one database: no two databases write into the same."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import time
+from pathlib import Path
+
+log = logging.getLogger("qwf_agent")
+
+INSTANCE = "{instance}"  # in a path: the first characters of the id of the database
+SHORT = 8
+OWNER = ".qwf-instance"  # a file in the out-root: the id of the database that it belongs to
+HALF_WRITTEN_S = 1.0
+LONGEST_PATH = 4096  # bytes; of register_worker()
+
+
+class OutRootTaken(Exception):
+    """The folder belongs to another database. The message says what to do."""
+
+
+def out_root_template(given: Path, is_one_of_several: bool) -> Path:
+    """The folder as it is given, with a place for the id of the database if the agent serves
+    several: they have the same out-root, and each has its own folder in it."""
+    return given / INSTANCE if is_one_of_several and INSTANCE not in str(given) else given
+
+
+def out_root_of(template: Path, instance: str) -> Path:
+    """The out-root for the database with this id."""
+    return Path(str(template).replace(INSTANCE, instance[:SHORT]))
+
+
+def take_out_root(folder: Path, instance: str) -> None:
+    """Make the folder belong to the database, unless it does. Raises OutRootTaken if it belongs to
+    another one."""
+    try:
+        owner = _owner(folder, instance)
+    except OSError as error:  # such as a disk that is read-only: most bodies write no files
+        log.warning(
+            "cannot make %s/%s: %s; a body that asks for its folder may fail",
+            folder, OWNER, error.strerror,
+        )  # fmt: skip
+        return
+    if owner != instance:
+        raise OutRootTaken(
+            f"--out-root {folder} belongs to database {owner[:SHORT]}; use {folder / INSTANCE}"
+        )
+
+
+def announce(info: str, out_root: Path) -> str:
+    """What a worker registers, with the folder where its files are: left out if the database would
+    refuse the path. Pages then cannot show the files, but the agent works."""
+    path = os.path.realpath(out_root) if ".." in out_root.parts else str(out_root)
+    known = path.isprintable() and len(path.encode()) <= LONGEST_PATH
+    return json.dumps({**json.loads(info), "out_root": path if known else None})
+
+
+def _owner(folder: Path, instance: str) -> str:
+    """The id in the file, which is written if there is none. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / OWNER
+    until = time.monotonic() + HALF_WRITTEN_S
+    while True:
+        try:
+            with file.open("x", encoding="ascii") as new:
+                new.write(f"{instance}\n")
+            return instance
+        except FileExistsError:
+            owner = file.read_text(encoding="ascii", errors="replace").strip()
+        if owner:
+            return owner
+        if time.monotonic() > until:  # its agent was killed before it had written
+            file.unlink(missing_ok=True)
+        time.sleep(0.01)
