@@ -196,8 +196,6 @@ STORED_NOWHERE = {
     ("find_missing_options", "workflow"),
     ("followed_logs", "worker"),
     ("heartbeat", "worker"),
-    ("resolve", "scope"),
-    ("resolve", "value"),
     ("wake", "worker"),
     ("wake_channel", "worker"),
     ("worker_alive", "host"),
@@ -459,6 +457,101 @@ def test_an_interval_is_compared_by_its_seconds(scene: Session) -> None:
     assert len(calls) >= 10
     taken = [call for call in calls if answer(scene, call) != "refused"]
     assert not taken, "\n".join(taken)
+
+
+# Wrong values of at most 1 MiB, and schemas with long texts that each problem would repeat.
+WRONG = {
+    "zeros": "(select jsonb_agg(0) from generate_series(1, 300000))",
+    "texts": "(select jsonb_agg(repeat('x', 1000)) from generate_series(1, 900))",
+    "many keys": "(select jsonb_object_agg('k' || i, 1) from generate_series(1, 60000) i)",
+    "long keys": "(select jsonb_object_agg(repeat('k', 50000) || i, 1)"
+    " from generate_series(1, 19) i)",
+    "a long text": "to_jsonb(repeat('x', 1000000))",
+    "lists in lists": "(select jsonb_agg(l) from generate_series(1, 1000),"
+    " (select jsonb_agg(0) as l from generate_series(1, 200)) l)",
+}
+OPTIONS = "(select jsonb_agg('option number ' || i) from generate_series(1, 2000) i)"
+ENUM = f"jsonb_build_object('enum', {OPTIONS})"
+OBJECT = "jsonb '{\"additionalProperties\": false, \"properties\": {}}'"
+SCHEMAS = [
+    ENUM,
+    f"jsonb_build_object('items', {ENUM} || {OBJECT} || jsonb_build_object('items', {ENUM}))",
+    f"jsonb_build_object('pattern', '^' || repeat('y', 5000) || '$') || {OBJECT}",
+]
+DETAIL_BYTES = 65_536
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_the_refusal_of_an_answer_is_short(scene: Session, wrong: str) -> None:
+    """The log of the server repeats it, so whoever may answer could fill the disk."""
+    specs = [
+        *(f"jsonb_build_object('widget', 'any', 'schema', {schema})" for schema in SCHEMAS),
+        *(
+            f"jsonb_build_object('widget', 'choose_one', 'options', {OPTIONS}, 'multiple', {many})"
+            for many in ("true", "false")
+        ),
+        *(f"jsonb_build_object('widget', '{widget}')" for widget in ("confirm", "text", "number")),
+        "jsonb '{\"widget\": \"file\", \"multiple\": true}'",
+    ]
+    refused = 0
+    for spec in specs:
+        job = CALLS["answer_job"]["job_id"]
+        scene.execute(f"update qwf.jobs set input_spec = {spec} where id = {job}")
+        said = ""
+        try:
+            with scene.transaction(force_rollback=True):
+                scene.execute(f"select qwf.answer_job({job}, {WRONG[wrong]})")
+        except psycopg.DatabaseError as error:
+            said = f"{error.sqlstate} {error.diag.message_detail} {error.diag.message_hint}"
+        assert said == "" or said.startswith("QW005"), said[:500]
+        assert len(said.encode()) < DETAIL_BYTES, spec
+        refused += said != ""
+    assert refused >= 6
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_does_not_fit_the_next_step_leaves_a_short_error(
+    scene: Session, wrong: str, schema: str
+) -> None:
+    """The claim that finds it stores the error, and hands out the next job."""
+    for definition in (
+        """'{"name": "first", "nodes": [{"id": "a", "node": "make", "queue": "cpu"}],
+            "outputs": {"x": {"$from": "a.x"}}}'""",
+        f"""jsonb '{{"name": "second", "nodes": [{{"id": "b", "node": "use", "queue": "cpu",
+            "inputs": {{"x": {{"$from": "pipeline.x"}}}}}}]}}' || jsonb_build_object('inputs',
+            jsonb_build_object('type', 'object', 'properties', jsonb_build_object('x', {schema})))
+        """,
+    ):
+        scene.execute(f"select qwf.register_pipeline({definition})")
+    scene.execute("""select qwf.register_workflow('{"name": "two", "steps": [
+        {"id": "one", "kind": "pipeline", "pipeline": "first"},
+        {"id": "two", "kind": "pipeline", "pipeline": "second", "depends_on": ["one"],
+         "inputs": {"x": {"$from": "one.x"}}}]}')""")
+    scene.execute("select qwf.enqueue_run('two')")
+    scene.execute("update qwf.jobs set priority = -5 where task in ('make', 'use')")
+    take = "select job_id, token, task from qwf.claim('cpu', 'other')"
+    job, token, task = scene.execute(take).fetchone() or (None, None, None)
+    assert task == "make"
+    output = f"jsonb_build_object('x', {WRONG[wrong]})"
+    scene.execute(f"select qwf.finish(%s, %s, 'completed', {output})", (job, token))
+    claimed = [row[2] for _ in range(2) for row in scene.execute(take).fetchall()]
+    assert "next" in claimed
+    found = scene.execute("""select j.status, octet_length(j.last_error),
+        (select max(octet_length(a.error)) from qwf.job_attempts a where a.job_id = j.id)
+        from qwf.jobs j where j.task = 'use'""").fetchone()
+    assert found is not None
+    if "use" not in claimed:
+        assert found[0] == "failed"
+        assert max(found[1:]) < DETAIL_BYTES
+    assert stored(scene)[0] < 1_200_000
+    assert scene.execute("select * from qwf.check_invariants()").fetchall() == []
+
+
+def test_an_error_that_is_too_long_breaks_an_invariant(scene: Session) -> None:
+    scene.execute(f"update qwf.jobs set last_error = repeat('x', 300000) where id = {RUNNING}")
+    found = scene.execute("select invariant from qwf.check_invariants()").fetchall()
+    assert ("an error has at most max_error_bytes",) in found
 
 
 @pytest.mark.parametrize("time", ["20000-01-01", "0044-03-15 BC"])

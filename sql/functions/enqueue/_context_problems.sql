@@ -4,7 +4,8 @@
 -- Guarantees: A path that some reference needs and the context does not have is a problem, and so
 --   is a step input that does not fit its schema. What is read only if a skip_if is not true is not
 --   checked if the skip_if is true, or depends on more than the context. Suggests names for the
---   first five problems only, because each suggestion reads all nodes. Never raises.
+--   first five problems only, because each suggestion reads all nodes. Stops after 20 problems, and
+--   says so. Never raises.
 -- Called by: enqueue_run, _schedule_problems.
 
 begin;
@@ -40,6 +41,11 @@ begin
     end if;
     if v_error is not null then
       v_found := v_found + 1;
+      if v_found > 20 then
+        return next ('context', 'has more problems: only the first 20 are listed', null
+          )::_qwf.problem;
+        exit;
+      end if;
       return next row(v_check ->> 'path',
         coalesce('the context has no ' || array_to_string(v_path, '.'),
           regexp_replace(v_error, '^(invalid|unresolvable|malformed): ', '')),

@@ -51,6 +51,7 @@ begin
     into ids, tokens, v_retried, keys
   from ended e;
   delete from qwf.job_events e where e.job_id = any (ids);
+  delete from qwf.live_logs l where l.job_id = any (ids);
   if v_retried is not null then
     perform _qwf.delete_jobs(v_retried);
   end if;

@@ -20,6 +20,8 @@ as $$
   select * from _qwf.limit_invariants()
   union all
   select * from _qwf.cell_invariants()
+  union all
+  select * from _qwf.kept_invariants()
 $$;
 comment on function qwf.check_invariants is
   'Violated invariants: which, of which job, run, limit or sequence, and the numbers. A healthy '

@@ -2,7 +2,7 @@
 -- Purpose: Reports how a string or a number violates the bounds and the pattern of a schema.
 -- Guarantees: minLength, maxLength and pattern apply only to strings, minimum and maximum only to
 --   numbers.
--- Called by: _schema_problems.
+-- Called by: _violations.
 
 begin;
 

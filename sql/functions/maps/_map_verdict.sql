@@ -28,10 +28,11 @@ begin
   from qwf.jobs j join qwf.graph_nodes n on n.graph_id = j.graph_id and n.idx = j.node_idx
   where j.id = p_map;
   if v_map.elements - v_map.failed_elements < v_map.needed then
-    select format('%s of %s elements failed, %s must succeed; %s: %s', v_map.failed_elements,
-        v_map.elements, v_map.needed, j.node_id, coalesce(j.last_error, j.status::text))
+    select _qwf.clip(format('%s of %s elements failed, %s must succeed; %s: %s',
+        v_map.failed_elements, v_map.elements, v_map.needed, j.node_id,
+        coalesce(j.last_error, j.status::text)), s.max_error_bytes)
       into v_output.error
-    from qwf.jobs j
+    from qwf.jobs j cross join qwf.settings s
     where j.parent_id = p_map and j.status in ('failed', 'cancelled')
     order by j.finished_at, j.element
     limit 1;

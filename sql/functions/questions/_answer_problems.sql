@@ -33,11 +33,12 @@ begin
       if (p_spec -> 'multiple') = 'true' then
         v_schema := v_schema || jsonb_build_object('type', 'array');
         return query
-        select
-          format('value[%s]', e.n - 1), 'is not one of the options', v_hint
-        from jsonb_array_elements(case when v_type = 'array' then p_value else '[]' end)
-          with ordinality e (value, n)
-        where e.value not in (select c.value from jsonb_array_elements(v_choices) c);
+        select f.* from _qwf.first_problems(array(
+          select (format('value[%s]', e.n - 1), 'is not one of the options', v_hint)::_qwf.problem
+          from jsonb_array_elements(case when v_type = 'array' then p_value else '[]' end)
+            with ordinality e (value, n)
+          where e.value not in (select c.value from jsonb_array_elements(v_choices) c)
+          limit 21), 'value') f;
       elsif p_value not in (select c.value from jsonb_array_elements(v_choices) c) then
         return next ('value', 'is not one of the options', v_hint)::_qwf.problem;
       end if;

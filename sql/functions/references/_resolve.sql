@@ -14,14 +14,18 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   v_value jsonb := jsonb '{}';
+  v_keys text[];
   v_key text;
   v_member jsonb;
   v_path text[];
 begin
-  if jsonb_typeof(p_value) is distinct from 'object' then
+  if jsonb_typeof(p_value) = 'object' then
+    v_keys := array(select jsonb_object_keys(p_value));
+  end if;
+  if coalesce(cardinality(v_keys), 101) > 100 then  -- adding members one by one takes n * n time
     return _qwf.resolve_value(coalesce(p_value, 'null'), coalesce(p_scope, '{}'));
   end if;
-  foreach v_key in array array(select jsonb_object_keys(p_value)) loop
+  foreach v_key in array v_keys loop
     v_member := p_value -> v_key;
     if jsonb_typeof(v_member) in ('object', 'array') then
       if jsonb_typeof(v_member -> '$from') = 'array' and v_member - '$from' = '{}' then

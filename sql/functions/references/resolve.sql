@@ -1,19 +1,23 @@
 -- Deploy qwf:functions/references/resolve
 -- Purpose: Resolves the references of a value against a scope, by the rules of docs/references.md.
--- Guarantees: Immutable: the result depends only on the arguments.
--- Raises: QW004 when a reference is unresolvable, malformed or meets a value of the wrong kind.
+-- Raises: QW005 for a value or a scope that is too large or nested too deeply; QW004 when a
+--   reference is unresolvable, malformed or meets a value of the wrong kind.
 -- Called by: people who test a reference, and tests.
 
 begin;
 
 create function qwf.resolve(value jsonb, scope jsonb) returns jsonb
-language plpgsql immutable security definer
+language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
-  v_result _qwf.resolution := _qwf.resolve(resolve.value, resolve.scope);
+  v_result _qwf.resolution;
 begin
+  perform _qwf.check_json('value', resolve.value, s.max_value_bytes),
+    _qwf.check_json('scope', resolve.scope, s.max_value_bytes)
+  from qwf.settings s;
+  v_result := _qwf.resolve(resolve.value, resolve.scope);
   if v_result.error is not null then
     raise exception using
       errcode = 'QW004',

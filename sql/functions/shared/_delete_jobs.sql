@@ -18,6 +18,7 @@ begin
   delete from qwf.job_events e where e.job_id = any (p_jobs);
   delete from qwf.input_answers a where a.job_id = any (p_jobs);
   delete from qwf.run_files f where f.job_id = any (p_jobs);
+  delete from qwf.live_logs l where l.job_id = any (p_jobs);
   delete from qwf.cancel_requests c where c.job_id = any (p_jobs);
   delete from qwf.jobs j where j.id = any (p_jobs);
 end $$;

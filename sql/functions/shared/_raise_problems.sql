@@ -2,7 +2,7 @@
 -- Purpose: Raises one error that reports all problems.
 -- Guarantees: DETAIL has one line per problem, "path: problem", so that a program can put each
 --   problem at its place; a line break inside one becomes a space. HINT has each distinct hint
---   once.
+--   once. The log of the server repeats both: DETAIL has 60,000 bytes at most, HINT 4,000.
 -- Raises: the given SQLSTATE, unless there is no problem.
 -- Called by: _take_answer, create_schedule, enqueue_run, _graph_for, register_pipeline,
 --   register_workflow.
@@ -20,11 +20,12 @@ begin
       errcode = p_sqlstate,
       message = p_message,
       detail = (
-        select string_agg(
-          translate(format('%s: %s', p.path, p.problem), e'\n\r', '  '), e'\n' order by p.position)
+        select _qwf.clip(string_agg(
+          translate(format('%s: %s', p.path, p.problem), e'\n\r', '  '), e'\n' order by p.position),
+          60000)
         from unnest(p_problems) with ordinality as p (path, problem, hint, position)),
       hint = coalesce(
-        (select string_agg(h.hint, e'\n' order by h.position)
+        (select _qwf.clip(string_agg(h.hint, e'\n' order by h.position), 4000)
          from (select p.hint, min(p.position) as position
                from unnest(p_problems) with ordinality as p (path, problem, hint, position)
                where p.hint is not null

@@ -38,13 +38,7 @@ begin
       worker = excluded.worker, followed_until = excluded.followed_until;
   end if;
   if not v_sending then
-    delete from qwf.live_logs l
-    using (
-      select f.job_id from qwf.live_logs f
-      where f.followed_until < v_now - interval '1 min'
-      for update skip locked
-    ) expired
-    where l.job_id = expired.job_id;
+    perform _qwf.forget_logs(v_now);
     perform pg_notify(qwf.wake_channel(v_job.claimed_by), 'log');
   end if;
   if v_log.attempt is distinct from v_job.attempt then

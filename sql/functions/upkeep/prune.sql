@@ -3,7 +3,7 @@
 --   hosts and queues older than settings.minutes_keep.
 -- Guarantees: Never deletes what is live, has a running body, or has events to apply. Waits for
 --   nobody. Attempts, events, answers and files are deleted with their job, and nothing else ever
---   deletes them. Statistics by the hour stay.
+--   deletes them. Live logs that nobody follows are deleted. Statistics by the hour stay.
 -- Locks: terminal runs and jobs, workers and minutes, that nobody else has locked.
 -- Raises: QW005 for a negative bound.
 -- Called by: _rest_when_idle, operators.
@@ -17,6 +17,7 @@ as $$
 #variable_conflict use_column
 begin
   perform _qwf.check_count('max_rows', prune.max_rows);
+  perform _qwf.forget_logs(qwf.now());
   return jsonb_build_object(
     'runs', _qwf.prune_runs(prune.max_rows),
     'jobs', _qwf.prune_jobs(prune.max_rows),

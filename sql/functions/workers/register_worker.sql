@@ -40,6 +40,14 @@ begin
     'task_options}');
   perform _qwf.check_servers(register_worker.info -> 'servers'),
     _qwf.check_task_options(register_worker.info -> 'task_options');
+  if (
+    select count(*) >= 10000 from qwf.workers w cross join qwf.settings s
+    where w.stopped_at is null and w.last_seen > v_now - s.worker_stale)
+  then
+    raise exception using errcode = 'QW002', message = 'too many workers',
+      detail = '10000 workers are live', hint = 'find the host that registers again and again: '
+        'select host, count(*) from qwf.workers where stopped_at is null group by 1 order by 2 desc';
+  end if;
   insert into qwf.workers (
     id, host, queue, pid, version, slots, tasks, models, current_model, vram_mb, labels, rank,
     project, out_root, servers, task_options, started_at, last_seen)

@@ -1,0 +1,32 @@
+-- Deploy qwf:functions/invariants/_kept_invariants
+-- Purpose: Returns violated invariants of the texts that are kept about jobs: errors and live logs.
+-- Guarantees: A standby cannot read live logs, and says nothing of them. A follower may ask for the
+--   log of a job that is deleted at that moment: its row counts when prune should have deleted it.
+-- Called by: check_invariants.
+
+begin;
+
+create function _qwf.kept_invariants() returns table (invariant text, subject text, detail text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+    select 'an error has at most max_error_bytes', 'job ' || e.id,
+      format('%s bytes', octet_length(e.error))
+    from (
+      select j.id, j.last_error as error from qwf.jobs j
+      union all
+      select a.job_id, a.error from qwf.job_attempts a) e
+    where octet_length(e.error) > 262144  -- the setting may have been lowered
+      and length(e.error) > (select s.max_error_bytes from qwf.settings s);
+  if not pg_is_in_recovery() then
+    return query
+      select 'a live log has its job', 'job ' || l.job_id, 'the job is gone'
+      from qwf.live_logs l
+      where l.followed_until < qwf.now() - interval '1 day'
+        and not exists (select from qwf.jobs j where j.id = l.job_id);
+  end if;
+end $$;
+
+commit;
