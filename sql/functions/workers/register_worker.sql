@@ -2,8 +2,8 @@
 -- Purpose: Registers an agent process on a queue, with what it can do.
 -- Guarantees: Gives a new id at every start. claim filters by the announced tasks, models, VRAM,
 --   labels and project. Warns of another live worker of the host with the same model servers.
--- Raises: QW005 for info that is malformed, larger than 64 KiB or has an unknown key, QW006 for an
---   unknown queue.
+-- Raises: QW002 if 10,000 workers are live, QW005 for info that is malformed, larger than 64 KiB or
+--   has an unknown key, QW006 for an unknown queue.
 -- Called by: agents.
 
 begin;
@@ -23,6 +23,7 @@ begin
   if not exists (select from qwf.queues q where q.name = register_worker.queue) then
     perform _qwf.raise_unknown_queue(register_worker.queue);
   end if;
+  perform _qwf.check_worker_count(v_now);
   if coalesce(register_worker.host, '') = ''
     or jsonb_typeof(register_worker.info) is distinct from 'object'
     or jsonb_typeof(coalesce(register_worker.info -> 'labels', '{}')) <> 'object'
@@ -40,14 +41,6 @@ begin
     'task_options}');
   perform _qwf.check_servers(register_worker.info -> 'servers'),
     _qwf.check_task_options(register_worker.info -> 'task_options');
-  if (
-    select count(*) >= 10000 from qwf.workers w cross join qwf.settings s
-    where w.stopped_at is null and w.last_seen > v_now - s.worker_stale)
-  then
-    raise exception using errcode = 'QW002', message = 'too many workers',
-      detail = '10000 workers are live', hint = 'find the host that registers again and again: '
-        'select host, count(*) from qwf.workers where stopped_at is null group by 1 order by 2 desc';
-  end if;
   insert into qwf.workers (
     id, host, queue, pid, version, slots, tasks, models, current_model, vram_mb, labels, rank,
     project, out_root, servers, task_options, started_at, last_seen)
