@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2 as httpx
@@ -136,7 +137,38 @@ def test_five_wrong_tries_make_a_person_wait(passwords: str, db: Db, browse: Ope
     here, there = browse(app), browse(app, ("10.0.0.9", 1))
     assert [sign_in(here, ada, "wrong").status_code for _ in range(6)] == [401] * 5 + [429]
     assert sign_in(here, ada, "right").status_code == 429
-    assert sign_in(there, ada, "right").status_code == 429  # the name waits wherever it comes from
+    assert sign_in(there, ada, "right").status_code == 303  # a stranger does not lock her out
+
+
+def test_tries_at_once_are_counted_before_they_are_checked(
+    passwords: str, db: Db, browse: Open
+) -> None:
+    ada, _ = names(db)
+    client = browse(build(passwords, SignIn(passwords), access.LOCAL_HOSTS))
+    with ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(lambda n: sign_in(client, ada, f"wrong {n}"), range(50)))
+    assert sorted(answer.status_code for answer in answers) == [401] * 5 + [429] * 45
+
+
+def test_a_password_that_is_right_costs_no_try(passwords: str, db: Db, browse: Open) -> None:
+    ada, _ = names(db)
+    client = browse(build(passwords, SignIn(passwords), access.LOCAL_HOSTS))
+    assert [sign_in(client, ada, "right").status_code for _ in range(7)] == [303] * 7
+
+
+def test_behind_a_proxy_tries_count_by_the_address_that_it_says(
+    passwords: str, db: Db, browse: Open
+) -> None:
+    ada, _ = names(db)
+    client = browse(build(passwords, SignIn(passwords), access.LOCAL_HOSTS, trust_proxy=True))
+
+    def tried(address: str, password: str) -> int:
+        form = {"login": ada, "password": password}
+        said = {**FORM, "X-Forwarded-For": f"10.9.9.9, {address}"}
+        return client.post("/sign-in", data=form, headers=said, follow_redirects=False).status_code
+
+    assert [tried("10.0.0.1", "wrong") for _ in range(6)] == [401] * 5 + [429]
+    assert tried("10.0.0.2", "right") == 303
 
 
 def test_a_form_to_sign_in_leads_to_no_other_site(passwords: str, db: Db, browse: Open) -> None:

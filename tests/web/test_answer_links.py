@@ -180,3 +180,20 @@ def test_the_command_line_makes_the_same_link(
         assert qwf("inputs", "--dsn", dsn, *words).exit_code == 2
     refused = qwf("inputs", "--dsn", dsn, "--link", 99, "--name", "a", "--url", "http://x")
     assert "job 99 asks nothing" in refused.output
+
+
+def test_no_link_is_made_if_the_login_of_the_page_may_not_answer(db: Db, dsn: str) -> None:
+    job = asking.ask(db, options=["attic", "cellar"])
+    where = visitors.login(db, dsn, "operator")
+    who = access.TokenAccess(where, visitors.TOKEN)
+    with TestClient(
+        build(where, who, access.LOCAL_HOSTS, link_secret=SECRET), base_url="http://127.0.0.1"
+    ) as client:
+        page = client.get(f"/inputs/{job}?token={visitors.TOKEN}").text
+        form = asking.controls(page, f"/inputs/{job}/link").sent
+        who._dsn = visitors.login(db, dsn, "viewer")  # as with --sign-in and the login `page`
+        sent: dict[str, Any] = form | {"name": ["ada"]}
+        answer = client.post(f"/inputs/{job}/link", data=sent, headers=FORM)
+    assert answer.status_code == 422
+    assert "grant qwf_producer to web_test_viewer" in answer.text
+    assert "/answer/" not in answer.text

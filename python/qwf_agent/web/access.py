@@ -214,7 +214,7 @@ def _set_cookie(request: Request, response: Response, name: str, value: str) -> 
 
 async def person_of(dsn: str, read_only: bool = False) -> Person:
     """The person that a login of the database is. Raises psycopg.Error, StrangerError."""
-    async with await connections.connect(dsn) as conn:
+    async with connections.connect(dsn) as conn:
         name = await _login(conn)
         rights = await _rights(conn, name, (name,))
     may: dict[str, str | None] = {} if read_only else dict.fromkeys(rights)
@@ -228,7 +228,7 @@ async def person_at(dsn: str, level: str, actor: str, read_only: bool = False) -
     them. Raises psycopg.Error, StrangerError.
     """
     roles = LEVELS[level]
-    async with await connections.connect(dsn) as conn:
+    async with connections.connect(dsn) as conn:
         name = await _login(conn)
         lacking = [r["role"] for r in await _all(conn, LACKING, roles)]
         if lacking:
@@ -264,6 +264,12 @@ async def _all(
     conn: connections.Connection, query: LiteralString, roles: Sequence[str]
 ) -> connections.Rows:
     return await (await conn.execute(query, {"roles": list(roles)})).fetchall()
+
+
+def address_of(request: Request) -> str:
+    """The address that a request came from: by the word of a proxy, if that is believed."""
+    said = request.scope.get("qwf_address")
+    return str(said) if said else request.client.host if request.client else "-"
 
 
 def is_loopback(host: str) -> bool:

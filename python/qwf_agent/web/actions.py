@@ -193,7 +193,7 @@ async def perform(
             notices.append(". ".join(filter(None, (notice.message_primary, notice.message_hint))))
 
     statement = sql.SQL("{};{}").format(_as(person, action), call(action, form, person))
-    async with await connections.connect(person.dsn) as conn:
+    async with connections.connect(person.dsn) as conn:
         conn.add_notice_handler(listen)
         cursor = await conn.execute(statement)
         cursor.nextset()

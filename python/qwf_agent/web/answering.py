@@ -147,6 +147,7 @@ async def _make_link(site: Site, request: Request, session: Session) -> Response
     except NotFoundError as error:
         return PlainTextResponse(f"{error}\n", 404)
     made = _made(site, request, found["question"], given, session.person)
+    made = (await _refusal(site) or made) if made.link else made
     status = 200 if made.link else 422
     if made.link:
         client = request.client.host if request.client else "-"
@@ -158,6 +159,20 @@ async def _make_link(site: Site, request: Request, session: Session) -> Response
         return HTMLResponse(html, headers=NO_STORE)
     found |= {"made": made}
     return await site.page(page.template, request, session, look, found, page, status)
+
+
+async def _refusal(site: Site) -> Made | None:
+    """Why a link would open and could not answer: whoever has it acts as the login of the page."""
+    try:
+        bearer = await site.access.bearer("link")
+    except access.StrangerError as error:
+        return Made(problem=str(error))
+    if ACTION in bearer.may:
+        return None
+    return Made(
+        problem="the login of this page may not answer questions: grant qwf_producer to "
+        + bearer.name
+    )
 
 
 def _made(

@@ -167,7 +167,7 @@ def _bounded(receive: Receive) -> Receive:
 
 
 def _as_browsers_see_it(scope: Scope) -> Scope:
-    """The request with the prefix and the protocol that a proxy in front says."""
+    """The request with the prefix, the protocol and the address that a proxy in front says."""
     headers = Request(scope).headers
     prefix = headers.get("x-forwarded-prefix", "").rstrip("/")
     seen = dict(scope)
@@ -177,6 +177,8 @@ def _as_browsers_see_it(scope: Scope) -> Scope:
             seen["path"] = prefix + scope["path"]
     if headers.get("x-forwarded-proto") in ("http", "https"):
         seen["scheme"] = headers["x-forwarded-proto"]
+    passed_on = ",".join(headers.getlist("x-forwarded-for")).split(",")
+    seen["qwf_address"] = passed_on[-1].strip()[:100]  # what is before it, anybody may have written
     return seen
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import weakref
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import sql
 from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import set_json_loads
+from psycopg_pool import PoolTimeout
 
 from qwf_agent.cli import values
 
@@ -19,6 +24,8 @@ Rows = list[dict[str, Any]]
 
 APPLICATION = "qwf web"
 CONNECT_S = 5
+MOST_CALLS = 8  # connections for calls and checks of people, at once
+WAIT_S = 10.0  # for one of them
 _COMMON = """
   pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
   pg_catalog.set_config('datestyle', 'ISO', true),
@@ -56,20 +63,36 @@ class ActingCursor(ReadingCursor):
     settings = ACTING
 
 
-async def connect(dsn: str, **options: Any) -> Connection:
-    """A connection for one call of a person, which may write."""
-    conn = await psycopg.AsyncConnection.connect(
-        dsn,
-        autocommit=True,
-        row_factory=dict_row,
-        cursor_factory=ActingCursor,
-        application_name=APPLICATION,
-        connect_timeout=CONNECT_S,
-        client_encoding="utf8",
-        **options,
-    )
-    await prepare(conn)
-    return conn
+# For each loop, because a semaphore belongs to one.
+_places: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
+_places = weakref.WeakKeyDictionary()
+
+
+@contextlib.asynccontextmanager
+async def connect(dsn: str) -> AsyncIterator[Connection]:
+    """A connection for one call of a person, which may write. At most MOST_CALLS are open at once:
+    agents and applications need the connections of the server. Raises psycopg.Error, PoolTimeout.
+    """
+    places = _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_CALLS))
+    try:
+        await asyncio.wait_for(places.acquire(), WAIT_S)
+    except asyncio.TimeoutError:
+        raise PoolTimeout(f"{MOST_CALLS} calls run, and none ended within {WAIT_S:.0f} s") from None
+    try:
+        conn = await psycopg.AsyncConnection.connect(
+            dsn,
+            autocommit=True,
+            row_factory=dict_row,
+            cursor_factory=ActingCursor,
+            application_name=APPLICATION,
+            connect_timeout=CONNECT_S,
+            client_encoding="utf8",
+        )
+        async with conn:
+            await prepare(conn)
+            yield conn
+    finally:
+        places.release()
 
 
 async def prepare(conn: Connection) -> None:

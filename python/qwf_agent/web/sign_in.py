@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -14,32 +16,56 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from qwf_agent.config import ConfigError
-from qwf_agent.web import render
+from qwf_agent.web import access, render
 from qwf_agent.web.access import Access, Person, Session, StrangerError, person_of
 
-TRIES, PER_S = 5, 60.0  # of a name, and of an address
+PER_S = 60.0
+# Failed tries within PER_S: of a name from one address; from an address; of a name from anywhere.
+# The last two are larger, so that one stranger locks out neither a person nor all behind a proxy.
+MOST_OF_PAIR, MOST_OF_ADDRESS, MOST_OF_NAME = 5, 30, 20
 MOST_TRIED = 10_000
+MOST_CHECKS = 2  # at once: each takes a connection of the server
+MOST_WAITING = 20
 WRONG = "the login or the password is wrong"
 
 
 class Tries:
-    """Counts failed tries. Invariant: nobody gets more than TRIES in PER_S seconds."""
+    """Counts tries that may fail. Invariant: nobody gets more than allowed in PER_S seconds, also
+    if all come at once: a try counts from before its check, and is taken back if it succeeds."""
 
     def __init__(self) -> None:
-        self._failed: dict[str, deque[float]] = {}
+        self._at: dict[str, deque[float]] = {}
 
-    def too_many(self, who: str) -> bool:
-        """Whether `who` has to wait."""
-        failed = self._failed.get(who, deque())
-        while failed and time.monotonic() - failed[0] > PER_S:
-            failed.popleft()
-        return len(failed) >= TRIES
+    def begin(self, name: str, address: str) -> float | None:
+        """Count one more try; returns its time, or None if there were too many."""
+        most = self._most(name, address)
+        if any(self._count(who) >= allowed for who, allowed in most.items()):
+            return None
+        if len(self._at) >= MOST_TRIED:
+            self._at = {who: at for who, at in self._at.items() if self._count(who)}
+        now = time.monotonic()
+        for who in most:
+            self._at.setdefault(who, deque()).append(now)
+        return now
 
-    def count(self, who: str) -> None:
-        """One more that failed."""
-        if len(self._failed) >= MOST_TRIED:
-            self._failed = {name: at for name, at in self._failed.items() if self.too_many(name)}
-        self._failed.setdefault(who, deque()).append(time.monotonic())
+    def take_back(self, name: str, address: str, at: float) -> None:
+        """That try was no failure."""
+        for who in self._most(name, address):
+            with contextlib.suppress(KeyError, ValueError):
+                self._at[who].remove(at)
+
+    def _most(self, name: str, address: str) -> dict[str, int]:
+        return {
+            f"login {name} from {address}": MOST_OF_PAIR,
+            f"from {address}": MOST_OF_ADDRESS,
+            f"login {name}": MOST_OF_NAME,
+        }
+
+    def _count(self, who: str) -> int:
+        at = self._at.get(who, deque())
+        while at and time.monotonic() - at[0] > PER_S:
+            at.popleft()
+        return len(at)
 
 
 class SignIn(Access):
@@ -63,6 +89,8 @@ class SignIn(Access):
             raise ConfigError("--sign-in needs libpq 16 or newer: pip install -U 'psycopg[binary]'")
         self._dsn, self._read_only = dsn, read_only
         self._tries = Tries()
+        self._checks: asyncio.Semaphore | None = None  # made by the loop that uses it
+        self._waiting = 0
 
     def routes(self) -> Sequence[Route]:
         """The form, and the way out."""
@@ -97,19 +125,21 @@ class SignIn(Access):
         if form is None:
             return _form(request, to)
         name, password = str(form.get("login", "")), str(form.get("password", ""))
-        address = request.client.host if request.client else "-"
-        if self._tries.too_many("login " + name) or self._tries.too_many("from " + address):
+        address = access.address_of(request)
+        at = self._tries.begin(name, address)
+        if at is None or self._waiting >= MOST_WAITING:
             return _form(request, to, "too many tries: wait a minute", 429)
         try:
             person = await self._check(name, password)
-        except StrangerError as error:
-            return _form(request, to, str(error), 403)
         except psycopg.OperationalError as error:
-            if not _is_wrong(error):
-                return _form(request, to, "the database does not answer", 503)
-            self._tries.count("login " + name)
-            self._tries.count("from " + address)
-            return _form(request, to, WRONG, 401)
+            if _is_wrong(error):
+                return _form(request, to, WRONG, 401)
+            self._tries.take_back(name, address, at)
+            return _form(request, to, "the database does not answer", 503)
+        except StrangerError as error:
+            self._tries.take_back(name, address, at)
+            return _form(request, to, str(error), 403)
+        self._tries.take_back(name, address, at)
         self.sessions.close(request)
         return self.admit(request, person, to)
 
@@ -117,7 +147,13 @@ class SignIn(Access):
         if not name or not password or "\0" in name + password:  # libpq would look for others
             raise psycopg.errors.InvalidPassword(WRONG)
         options = {"user": name, "password": password, "require_auth": "scram-sha-256"}
-        return await person_of(make_conninfo(self._dsn, **options), self._read_only)
+        self._checks = self._checks or asyncio.Semaphore(MOST_CHECKS)
+        self._waiting += 1
+        try:
+            async with self._checks:
+                return await person_of(make_conninfo(self._dsn, **options), self._read_only)
+        finally:
+            self._waiting -= 1
 
     async def _sign_out(self, request: Request) -> Response:
         self.sessions.close(request)

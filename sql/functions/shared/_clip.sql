@@ -3,7 +3,7 @@
 -- Guarantees: At most about p_max_bytes bytes in the database encoding; returns shorter text
 --   unchanged.
 -- Called by: answer_model_request, report_broken_server, report_model_progress, _enqueue_scheduled,
---   _read_reports.
+--   _first_problems, _map_verdict, _raise_problems, _read_reports, _resolution_error.
 
 begin;
 
