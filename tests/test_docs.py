@@ -393,6 +393,28 @@ def test_a_worker_stopped_twice_releases_its_job(
     assert state == ("queued", 0, 0)
 
 
+@WORKERS
+def test_a_worker_that_knows_no_orders_obeys_when_it_is_switched_off_hard(
+    kind: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    db: psycopg.Connection[Any],
+) -> None:
+    db.execute("update qwf.settings set heartbeat = '1 s'")
+    worker = start(programs(kind), as_role(environment, "qwf_worker"))
+    psql(environment, "select qwf.enqueue('slow', queue => 'cpu')")
+    eventually(db, "select exists (select from qwf.jobs where status = 'running')", worker)
+    db.execute("select qwf.worker_control(host, queue, 'off') from qwf.workers")
+    eventually(db, "select status = 'queued' from qwf.jobs", worker)
+    counted = db.execute("select failures, losses from qwf.jobs").fetchone()
+    assert counted == (0, 0)
+    db.execute("select qwf.cancel_job(id) from qwf.jobs")
+    db.execute("select qwf.enqueue('hello', '{\"who\": \"Ada\"}', queue => 'cpu')")
+    db.execute("select qwf.worker_control(host, queue, 'on') from qwf.workers")
+    eventually(db, "select exists (select from qwf.jobs where status = 'completed')", worker)
+
+
 ORDERS = """
 create table orders (id bigint generated always as identity primary key, email text not null);
 grant select, insert on orders to qwf_producer;

@@ -20,6 +20,7 @@ create table qwf.workers (
   out_root text,
   servers jsonb not null default '[]',
   task_options jsonb not null default '{}',
+  follows_orders boolean not null default false,
   stats jsonb not null default '{}',
   started_at timestamptz not null default clock_timestamp(),
   last_seen timestamptz not null default clock_timestamp(),
@@ -53,6 +54,9 @@ comment on column qwf.workers.servers is
 comment on column qwf.workers.task_options is
   'Options that its tasks declare in its code, as texts: {"task": {"max_attempts": "5"}}. The '
   'engine does not apply them; find_missing_options() compares them with what was enqueued.';
+comment on column qwf.workers.follows_orders is
+  'Whether it reads worker_orders() and gives its jobs back by itself when it is off hard; else '
+  'heartbeat() does.';
 comment on column qwf.workers.stats is
   'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided, servers, '
   'out_free_bytes (of its folder for files).';

@@ -3,7 +3,8 @@
 --   changed, and records the change.
 -- Guarantees: Holds for every statement, and does nothing if all stays the same. Deleting the row
 --   is an order to go on.
--- Notifies: worker_control, with host:queue; worker_llm_config_changed, with host|queue, for model
+-- Notifies: worker_control, with host:queue; workers that read no orders, with cancel, if they are
+--   off hard; worker_llm_config_changed, with host|queue, for model
 --   servers alone.
 
 begin;
@@ -39,6 +40,12 @@ begin
     values (qwf.now(), 'worker_server', _qwf.actor(), jsonb_strip_nulls(jsonb_build_object(
       'host', v_row.host_label, 'queue', v_row.queue, 'server', v_new.server,
       'parallel', v_new.parallel, 'idle', v_new.server_idle)));
+  end if;
+  if v_ordered and v_new.desired_state = 'off' and v_new.stop_policy = 'hard' then
+    perform pg_notify(qwf.wake_channel(w.id), 'cancel')  -- its heartbeat gives the jobs back
+    from qwf.workers w
+    where w.host = v_row.host_label and w.queue = v_row.queue and w.stopped_at is null
+      and not w.follows_orders;
   end if;
   if v_ordered or v_servers_changed then
     perform pg_notify('worker_control', v_row.host_label || ':' || v_row.queue);

@@ -66,3 +66,52 @@ def test_an_uncommitted_claim_blocks_no_order(race: Race) -> None:
     race.nonblocking().rows("select qwf.worker_control('box', 'cpu', 'off')")
     agent.commit()
     assert race.one("select state from qwf.worker_orders(%s)", worker) == "off"
+
+
+BEAT = "select verdict from qwf.heartbeat(%s, array[%s]::uuid[])"
+
+
+def test_a_hard_off_tells_a_worker_that_reads_no_orders_to_send_a_heartbeat(race: Race) -> None:
+    plain = race.one("select qwf.register_worker('box', 'cpu')")
+    agent = race.one("""select qwf.register_worker('box', 'cpu', '{"follows_orders": true}')""")
+    worker = race.session()
+    for one in (plain, agent):
+        channel = race.one("select qwf.wake_channel(%s)", one)
+        worker.rows(f'listen "{channel}"')
+    race.rows("select qwf.worker_control('box', 'cpu', 'off', 'drain')")
+    assert heard(worker) == []
+    race.rows("select qwf.worker_control('box', 'cpu', 'off', 'hard')")
+    assert heard(worker) == ["cancel"]  # the agent reads its orders
+
+
+def test_a_report_before_the_heartbeat_of_a_worker_that_is_off_hard_counts(race: Race) -> None:
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    worker = race.one("select qwf.register_worker('box', 'cpu')")
+    (held,) = claim(race, worker=worker)
+    race.rows("select qwf.worker_control('box', 'cpu', 'off')")
+    reporter = race.session()
+    reporter.begin()
+    assert finish(reporter, held) == [("ok", False)]
+    assert race.nonblocking().rows(BEAT, worker, held.token) == []  # locked: ask again
+    reporter.commit()
+    assert race.rows(BEAT, worker, held.token) == [("lost",)]
+    assert race.one("select status from qwf.jobs") == "completed"
+    race.healthy()
+
+
+def test_a_report_after_the_heartbeat_of_a_worker_that_is_off_hard_is_lost(race: Race) -> None:
+    race.rows("select qwf.enqueue('t', queue => 'cpu')")
+    worker = race.one("select qwf.register_worker('box', 'cpu')")
+    (held,) = claim(race, worker=worker)
+    race.rows("select qwf.worker_control('box', 'cpu', 'off')")
+    beating, reporter = race.session(), race.session()
+    beating.begin()
+    assert beating.rows(BEAT, worker, held.token) == [("lost",)]
+    reporter.start("select qwf.finish(%s, %s, 'completed')", held.job, held.token)
+    reporter.waits()
+    beating.commit()
+    assert reporter.ends() == [("lost",)]
+    assert race.one("select status from qwf.jobs") == "queued"
+    assert race.one("select count(*) from qwf.job_attempts") == 1
+    assert race.one("select max(losses) + max(failures) from qwf.jobs") == 0
+    race.healthy()

@@ -139,6 +139,7 @@ def _registration(options: Options, abilities: Abilities, served: Served | None)
         "labels": dict(options.labels),
         "rank": options.rank,
         "project": options.project,
+        "follows_orders": True,
     }
 
 

@@ -2,8 +2,11 @@
 -- Purpose: Records that a worker is alive, renews its leases, and tells it which bodies to stop.
 -- Guarantees: Never waits. A job that somebody else has locked gets no row in the answer; ask again
 --   with the next heartbeat. A job to cancel is not renewed, so that a worker that ignores the
---   order loses it when the lease lapses.
--- Locks: the worker's row and the jobs (by id), if nobody else has locked them.
+--   order loses it when the lease lapses. The jobs of a worker that is off hard are given back, so
+--   that a program that knows no orders obeys, too: lost.
+-- Locks: the worker's row and the jobs (by id), if nobody else has locked them; as _end_attempts
+--   for a worker that is off hard.
+-- Notifies: sleepers of the queue that gets jobs back.
 -- Raises: QW005 for an invalid lease, more than 10000 tokens, or stats that are not an object or
 --   larger than 64 KiB.
 -- Called by: workers.
@@ -48,6 +51,7 @@ begin
   if heartbeat.tokens = '{}' then
     return;
   end if;
+  perform _qwf.release_switched_off(heartbeat.worker, heartbeat.tokens);
 
   return query
   with asked as materialized (
@@ -80,7 +84,7 @@ begin
 end $$;
 comment on function qwf.heartbeat is
   'Renews the leases of these tokens and answers ok, cancel or lost for each. A job that is locked '
-  'at the moment gets no row.';
+  'at the moment gets no row. The jobs of a worker that is off hard are released: lost.';
 call _qwf.allow('qwf.heartbeat', 'qwf_worker');
 
 commit;
