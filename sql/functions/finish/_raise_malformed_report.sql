@@ -12,6 +12,7 @@ as $$
 declare
   v_known constant text[] := '{job_id,token,outcome,output,error,detail}';
   v_bad jsonb;
+  v_twice boolean := jsonb_typeof(p_reports) = 'string';  -- the whole list
 begin
   if jsonb_typeof(p_reports) = 'array' then
     perform _qwf.check_keys(format('[%s].', r.n - 1), r.value, v_known)
@@ -25,11 +26,18 @@ begin
         'completed', 'error', 'fatal', 'tempfail', 'lost', 'released', 'cancelled')
       or jsonb_typeof(coalesce(r.value -> 'detail', '{}')) not in ('object', 'null')
     limit 1;
+    if not found then
+      select r.value into v_bad from jsonb_array_elements(p_reports) r
+      where _qwf.is_quoted_twice(r.value ->> 'outcome', r.value -> 'output') limit 1;
+      v_twice := found;
+    end if;
   end if;
   raise exception using errcode = 'QW005', message = 'malformed report',
     detail = coalesce(_qwf.excerpt(coalesce(v_bad, p_reports), 300), 'null'),
-    hint = 'a report has job_id, the token of the claim, and an outcome: completed, error, '
-      'fatal, tempfail, lost, released or cancelled; the job is still yours';
+    hint = case when v_twice then 'your driver has made a JSON string of text that was JSON '
+        'already: write $1::text::jsonb; the job is still yours, send the report again'
+      else 'a report has job_id, the token of the claim, and an outcome: completed, error, '
+      'fatal, tempfail, lost, released or cancelled; the job is still yours' end;
 end $$;
 
 commit;

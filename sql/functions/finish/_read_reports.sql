@@ -5,7 +5,7 @@
 --   missing token counts as a stale one: lost. Each output is measured once (offset 0).
 -- Raises: QW005 for anything but a list of objects, for an unknown key (an output under a mistyped
 --   key would be lost), for a field of the wrong type, for a report without a job or a known
---   outcome, and for a detail that is not an object.
+--   outcome, for a detail that is not an object, and for an output that a driver has quoted twice.
 -- Called by: finish_many.
 
 begin;
@@ -29,7 +29,8 @@ begin
     coalesce(bool_and(r.outcome = 'completed' and k.problem is null), true),
     coalesce(bool_and(coalesce(r.value - v_known = '{}' and r.job_id >= 0 and r.outcome in (
         'completed', 'error', 'fatal', 'tempfail', 'lost', 'released', 'cancelled')
-      and coalesce(jsonb_typeof(r.detail), 'null') in ('object', 'null'), false)), true)
+      and coalesce(jsonb_typeof(r.detail), 'null') in ('object', 'null')
+      and not _qwf.is_quoted_twice(r.outcome, r.output), false)), true)
     into reports, all_completed, v_valid
   from rows from (
     jsonb_array_elements(p_reports),
