@@ -7,9 +7,10 @@ await db.connect();
 try {
   await db.query('begin');
   const { rows: [order] } = await db.query('insert into orders (email) values ($1) returning id', [email]);
-  await db.query("select qwf.enqueue('receipt', $1, queue => 'cpu', key => $2)",
-    [{ order: order.id }, `order ${order.id}`]); // pass a JSON list through JSON.stringify: pg turns lists into arrays
-  const { rows: [run] } = await db.query("select qwf.enqueue_run('greet', $1) as id", [{ who: email }]);
+  await db.query("select qwf.enqueue('receipt', $1::text::jsonb, queue => 'cpu', key => $2)",
+    [JSON.stringify({ order: Number(order.id) }), `order ${order.id}`]); // pg returns a bigint as text
+  const { rows: [run] } = await db.query("select qwf.enqueue_run('greet', $1::text::jsonb) as id",
+    [JSON.stringify({ who: email })]);
   await db.query('commit');
   console.log(run.id);
 } finally {

@@ -109,7 +109,7 @@ async function attempt(job, signal, settings) {
 async function report(job, result) {
   while (held.get(job.token).signal.reason !== 'lost') {
     try {
-      const [{ pending }] = await ask('select * from qwf.finish_many($1)',
+      const [{ pending }] = await ask('select * from qwf.finish_many($1::text::jsonb)',
         JSON.stringify([{ job_id: job.job_id, token: job.token, ...result }]));
       if (pending) await ask('select qwf.drain_outbox()');
       return; // ok, or lost: another worker has the job, and this attempt does not count
@@ -165,8 +165,8 @@ async function listen(channel) { // on its own connection, reopened when it ends
 
 const [{ settings }] = await ask('select qwf.agent_settings($1) as settings', queue);
 const [{ worker, channel }] = await ask(
-  'select w as worker, qwf.wake_channel(w) as channel from qwf.register_worker($1, $2, $3) w',
-  os.hostname(), queue, { pid: process.pid, slots, tasks: Object.keys(bodies) });
+  'select w as worker, qwf.wake_channel(w) as channel from qwf.register_worker($1, $2, $3::text::jsonb) w',
+  os.hostname(), queue, JSON.stringify({ pid: process.pid, slots: Number(slots), tasks: Object.keys(bodies) }));
 
 const giveBack = () => held.forEach((stop) => stop.abort('stop'));
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {

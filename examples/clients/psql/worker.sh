@@ -13,13 +13,13 @@ ask() { psql -XqAt -F $'\x1f' -v ON_ERROR_STOP=1 "$@"; }
 begin() {
   local tasks
   tasks=$(cd "$bodies" && printf '%s\n' *)
-  IFS=$'\x1f' read -r worker poll tick heartbeat grace < <(
+  IFS=$'\x1f' read -r worker poll tick heartbeat grace stop_grace < <(
     ask -v host="$(hostname)" -v queue="$queue" -v pid=$$ -v tasks="$tasks" <<'SQL'
 select qwf.register_worker(:'host', :'queue', jsonb_build_object(
     'pid', :pid, 'tasks', string_to_array(:'tasks', E'\n'))),
-  s.poll, s.tick, least(s.heartbeat, s.lease / 3), s.cancel_grace
+  s.poll, s.tick, least(s.heartbeat, s.lease / 3), s.cancel_grace, s.stop_grace
 from jsonb_to_record(qwf.agent_settings(:'queue')) s (
-  poll float, tick float, heartbeat float, lease float, cancel_grace float);
+  poll float, tick float, heartbeat float, lease float, cancel_grace float, stop_grace float);
 SQL
   )
 }
@@ -134,8 +134,15 @@ deregister() {
 begin || exit 69
 ticking & ticks=$!
 trap deregister EXIT
-# The first signal lets the body finish, the second gives the job back.
-trap 'stops=$((stops + 1)); if ((stops > 1)) && [[ $body ]]; then kill "$body"; fi' TERM INT
+# The first signal lets the body finish for stop_grace; then, or at the second, the job is given back.
+stop() {
+  ((++stops > 1)) && [[ $body ]] && kill "$body"
+  if ((stops == 1)); then
+    { sleep "$stop_grace" && kill $$; } &              # a second signal, unless this process has ended
+    last=$!
+  fi
+}
+trap stop TERM INT
 while ((stops == 0)); do
   if claim; then
     run

@@ -23,10 +23,11 @@ class Worker
     @queue, @stops, @db = queue, 0, PG.connect(OPTIONS)
     @settings = JSON.parse(ask("select qwf.agent_settings($1)", queue)[0]["agent_settings"])
     info = JSON.generate(pid: Process.pid, tasks: BODIES.keys)
-    @id, @channel = ask("select w, qwf.wake_channel(w) from qwf.register_worker($1, $2, $3) w",
+    @id, @channel = ask("select w, qwf.wake_channel(w) from qwf.register_worker($1, $2, $3::text::jsonb) w",
                         Socket.gethostname, queue, info)[0].values
     @db.exec(%(listen "#{@channel}"))
     @beat_at = @look_at = @tick_at = 0
+    @stop_at = NEVER
     @rechecks = []
   end
 
@@ -57,9 +58,10 @@ class Worker
     reconnect
   end
 
-  # The first signal lets the body finish, the second gives the job back.
+  # The first signal lets the body finish for `stop_grace`; then, or at the second, the job is given back.
   def handle_signals
-    stop_body("released") if @job && @stops > 1
+    @stop_at = now + @settings["stop_grace"] if @stops.positive? && @stop_at == NEVER
+    stop_body("released") if @job && (@stops > 1 || now > @stop_at)
   end
 
   def claim
@@ -132,7 +134,7 @@ class Worker
 
   def report(result)
     until @stop_reason == "lost" || @stops > 1
-      answer = ask("select * from qwf.finish_many($1)",
+      answer = ask("select * from qwf.finish_many($1::text::jsonb)",
                    JSON.generate([{ job_id: @job["job_id"], token: @job["token"], **result }]))
       ask("select qwf.drain_outbox()") if answer && answer[0]["pending"] == "t"
       break if answer # ok, or lost: another worker has the job, and this attempt does not count
