@@ -10,7 +10,7 @@ create function _qwf.is_quoted_twice(p_outcome text, p_output jsonb) returns boo
 language sql immutable
 as $$
   select coalesce(p_outcome = 'completed' and jsonb_typeof(p_output) = 'string'
-    and p_output #>> '{}' ~ '^\s*[{].*[}]\s*$', false)
+    and p_output #>> '{}' ~ '^[[:space:]]*[{].*[}][[:space:]]*$', false)
 $$;
 
 commit;

@@ -6,7 +6,8 @@ select qwf_test.claim('default', 2);
 select throws_ok($$
   select qwf.finish(qwf_test.job('a'), qwf_test.token('a'), 'completed', to_jsonb('{"x": 1}'::text))
 $$, 'QW005', 'malformed report', 'the output is a string that holds an object');
-select is(qwf_test.state('a'), 'running', 'the job is still its worker''s, and the work is not lost');
+select is(qwf_test.state('a'), 'running',
+  'the job is still its worker''s, and the work is not lost');
 select throws_ok($$
   select qwf.finish_many(jsonb_build_array(
     jsonb_build_object('job_id', qwf_test.job('b'), 'token', qwf_test.token('b'),
