@@ -196,7 +196,7 @@ comment on column qwf.jobs.key is
 comment on column qwf.jobs.key_state is
   'w: waits, and others of its key merge into it; s: has started; u: no key, or once.';
 comment on column qwf.jobs.once is 'True: the key stays taken until the row is deleted.';
-comment on column qwf.jobs.labels is 'Tags of the caller; nothing filters by them.';
+comment on column qwf.jobs.labels is 'Tags of the caller. Searches filter by them; no claim does.';
 comment on column qwf.jobs.created_at is 'When it was enqueued.';
 comment on column qwf.jobs.queued_at is 'When it last became claimable.';
 comment on column qwf.jobs.started_at is 'When it was first claimed.';

@@ -53,7 +53,7 @@ comment on column qwf.runs.key is
 comment on column qwf.runs.once is 'True: the key stays taken until the row is deleted.';
 comment on column qwf.runs.priority is 'Priority of its jobs; lower is sooner.';
 comment on column qwf.runs.context is 'Initial values that references read; never changed.';
-comment on column qwf.runs.labels is 'Tags of the caller; nothing filters by them.';
+comment on column qwf.runs.labels is 'Tags of the caller. Searches filter by them; no claim does.';
 comment on column qwf.runs.out_dir is 'Folder under which bodies write; null: the agent''s own.';
 comment on column qwf.runs.node_count is 'Number of nodes.';
 comment on column qwf.runs.open_nodes is

@@ -39,6 +39,20 @@ def heard(dsn: str) -> list[dict[str, Any]]:
         return [json.loads(note.payload) for note in conn.notifies(timeout=40, stop_after=2)]
 
 
+def test_the_share_of_the_memory_is_null_if_it_is_unknown(base: Database) -> None:
+    samples = (
+        {"ram_total_mb": 8000}, {"ram_ours_used_mb": 100},
+        {"ram_total_mb": 8000, "ram_ours_used_mb": 2000},
+        {"ram_total_mb": 8000, "ram_ours_used_mb": 9000},
+    )  # fmt: skip
+    with psycopg.connect(base.dsn, autocommit=True) as conn:
+        conn.execute("listen hw_metrics")
+        for sample in samples:
+            conn.execute("select qwf.report_metrics('box', %s)", (json.dumps(sample),))
+        heard = [json.loads(n.payload) for n in conn.notifies(timeout=40, stop_after=len(samples))]
+    assert [one["ram_ours_percent"] for one in heard] == [None, None, 25.0, 100]
+
+
 @pytest.mark.usefixtures("often")
 def test_a_host_reports_how_busy_it_is(base: Database, start: StartAgent, tmp_path: Path) -> None:
     cards = tmp_path / "cards.json"

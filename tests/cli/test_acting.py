@@ -486,6 +486,16 @@ def test_workers_are_switched(on_db: Cli, db: Db) -> None:
     assert db.execute("select qwf.desired_state('box-a', 'gpu')").fetchone() == ("on",)
 
 
+def test_switching_a_box_on_a_queue_that_it_does_not_serve_names_those_that_it_serves(
+    on_db: Cli, db: Db
+) -> None:
+    db.execute("select qwf.register_worker('box-a', 'cpu'), qwf.register_worker('box-b', 'gpu')")
+    note = on_db("worker", "off", "--host", "box-a", "--queue", "gpu").stderr
+    assert "no worker of \"box-a\" on gpu has been seen yet" in note
+    assert "it has served cpu; this holds for the next one" in note
+    assert "did you mean" not in note
+
+
 def test_switching_an_unknown_box_prints_a_note(on_db: Cli, db: Db) -> None:
     off = ("worker", "off", "--host", "box-z")
     assert "has been seen" in on_db(*off, "--queue", "cpu").stderr

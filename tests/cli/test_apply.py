@@ -9,7 +9,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.cli import definition_files
 from support.welcome import PIPELINE, WORKFLOW, Cli
 
 BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
@@ -215,9 +214,13 @@ def test_refuses_the_same_name_twice(on_db: Cli, folder: Path) -> None:
     assert "welcome is also in" in result.stderr
 
 
-def test_the_schema_may_lie_beside_the_definitions(qwf: Cli, tmp_path: Path) -> None:
-    schema = qwf("schema").stdout
-    (tmp_path / "definition.schema.json").write_text(schema, encoding="utf-8")
+def test_a_schema_beside_the_definitions_is_skipped_with_a_note(
+    qwf: Cli, on_db: Cli, tmp_path: Path
+) -> None:
+    schema = tmp_path / "definition.schema.json"
+    schema.write_text(qwf("schema").stdout, encoding="utf-8")
     (tmp_path / "p.json").write_text(json.dumps(PIPELINE), encoding="utf-8")
-    found = definition_files.load(tmp_path)
-    assert [one.path.name for one in found] == ["p.json"]
+    applied = on_db("apply", tmp_path)
+    assert applied.exit_code == 0
+    assert f"note: {schema} was skipped: its name says that it is a JSON Schema" in applied.stderr
+    assert on_db("apply", tmp_path / "p.json").stderr == ""

@@ -19,6 +19,7 @@ from qwf_agent.cli import hints, yaml_files
 
 KINDS = {"nodes": "pipeline", "steps": "workflow"}
 SUFFIXES = {".json", ".yaml", ".yml"}
+SCHEMA_SUFFIX = ".schema.json"
 
 
 class DefinitionError(Exception):
@@ -83,6 +84,11 @@ def schema() -> str:
     return found.read_text(encoding="utf-8")
 
 
+def skipped(folder: Path) -> list[Path]:
+    """The JSON Schemas in a folder and its subfolders. `load` does not read them."""
+    return [path for path in _files(folder) if path.name.endswith(SCHEMA_SUFFIX)]
+
+
 def load(folder: Path) -> list[Definition]:
     """All definitions in a folder and its subfolders (or in one file), pipelines first. The JSON
     Schema of definitions may lie among them.
@@ -90,15 +96,7 @@ def load(folder: Path) -> list[Definition]:
     Raises DefinitionError naming every file that is not a definition, or if there is no file.
     """
     if folder.is_dir():
-        inside = (
-            path for path in sorted(folder.rglob("*")) if path.suffix in SUFFIXES and path.is_file()
-        )
-        paths = [
-            path
-            for path in inside
-            if not any(part[0] == "." for part in path.relative_to(folder).parts)
-            and not path.name.endswith(".schema.json")
-        ]
+        paths = [path for path in _files(folder) if not path.name.endswith(SCHEMA_SUFFIX)]
     else:
         paths = [folder]
     found: list[Definition] = []
@@ -121,6 +119,17 @@ def load(folder: Path) -> list[Definition]:
     if problems:
         raise DefinitionError(problems)
     return sorted(found, key=lambda one: one.kind)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The JSON and YAML files in a folder and its subfolders, except hidden ones."""
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in SUFFIXES
+        and path.is_file()
+        and not any(part[0] == "." for part in path.relative_to(folder).parts)
+    ]
 
 
 def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -> list[Registered]:

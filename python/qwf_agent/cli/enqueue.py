@@ -45,7 +45,8 @@ JSON = _Json()
 def apply(conn: Connection, folder: Path, as_json: bool) -> None:
     """Register the pipelines and workflows in DIR.
 
-    Reads its JSON and YAML files. A file with "nodes" is a pipeline, one with "steps" a workflow.
+    Reads its JSON and YAML files, except *.schema.json. A file with "nodes" is a pipeline, one with
+    "steps" a workflow.
     If there are problems, all of them in all files are reported and nothing is registered.
     Unchanged definitions keep their version; runs in progress keep theirs.
 
@@ -58,6 +59,8 @@ def apply(conn: Connection, folder: Path, as_json: bool) -> None:
             registered = definition_files.register(conn, definition_files.load(folder))
     except definition_files.DefinitionError as error:
         errors.fail(str(error), details=error.lines)
+    for path in definition_files.skipped(folder):
+        click.echo(f"note: {path} was skipped: its name says that it is a JSON Schema", err=True)
     rows = [
         {"kind": r.kind, "name": r.name, "version": r.version, "change": r.change}
         for r in registered

@@ -36,7 +36,8 @@ begin
             select 'cancelled by ' || c.requested_by || coalesce(': ' || c.reason, '')
             from qwf.cancel_requests c where c.job_id = h.id), h.error)
         else t.error || coalesce(h.error, left(h.detail ->> 'reason', 1000), h.outcome) end,
-      last_exit_code = _qwf.as_number(h.detail -> 'exit_code', 65535)::int,
+      last_exit_code = coalesce(_qwf.as_number(h.detail -> 'exit_code', 65535),
+        - _qwf.as_number(h.detail -> 'signal', 255))::int,
       input_spec = case
         when t.status = 'awaiting_input' then _qwf.failure_question(t.error || h.error)
         else j.input_spec end,

@@ -19,6 +19,7 @@ declare
   v_now timestamptz := qwf.now();  -- read after v_sent_at, so that it is the later one
   v_workers int := (select count(*) from qwf.workers w where w.stopped_at is null);
   v_sample qwf.host_metrics;
+  v_share numeric;
   v_text text;
 begin
   if v_now - v_sent_at between '0 s' and least('2 s', v_workers * interval '20 ms') then
@@ -35,8 +36,9 @@ begin
     where m.host = unsent.host and m.sampled_at = unsent.sampled_at
     returning m.*
   loop
-    v_text := to_jsonb(v_sample) - 'sent' || jsonb_build_object('ram_ours_percent',
-      least(100, round(100.0 * v_sample.ram_ours_used_mb / nullif(v_sample.ram_total_mb, 0), 1)));
+    v_share := round(100.0 * v_sample.ram_ours_used_mb / nullif(v_sample.ram_total_mb, 0), 1);
+    v_text := to_jsonb(v_sample) - 'sent' || jsonb_build_object(
+      'ram_ours_percent', case when v_share > 100 then 100 else v_share end);  -- null stays null
     if octet_length(v_text) < 8000 then  -- the limit of NOTIFY
       perform pg_notify('hw_metrics', v_text);
     end if;

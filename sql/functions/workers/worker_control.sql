@@ -48,8 +48,11 @@ begin
     raise notice using
       message = format('no worker of %I on %I has been seen yet', worker_control.host,
         worker_control.queue),
-      hint = coalesce(_qwf.did_you_mean(worker_control.host, array(
-        select distinct w.host from qwf.workers w)) || ' ', '')
+      hint = coalesce((
+          select 'it has served ' || string_agg(distinct quote_ident(w.queue), ', ') || '; '
+          from qwf.workers w where w.host = worker_control.host),
+        _qwf.did_you_mean(worker_control.host, array(
+          select distinct w.host from qwf.workers w)) || ' ', '')
         || 'this holds for the next one that starts there';
   end if;
 end $$;
