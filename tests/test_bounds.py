@@ -128,6 +128,7 @@ CALLS: dict[str, dict[str, str]] = {
         "action": "'load'",
         "by": "'Ada'",
     },
+    "report_folder": {"job_id": RUNNING, "token": TOKEN, "folder": "'{}'"},
     "resolve": {"value": "'{}'", "scope": "'{}'"},
     "resume_queue": {"name": "'cpu'"},
     "retry_jobs": {"jobs": "'{1}'"},

@@ -11,6 +11,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 from starlette.testclient import TestClient
 
+from qwf_agent.app import folder_mark
 from support.visitors import FORM
 
 Db = psycopg.Connection[Any]
@@ -56,6 +57,7 @@ def list_file(
     path = folder / str(run) / rel_path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
+    mark_run(db, folder / str(run), run)
     db.execute(
         "insert into qwf.run_files (job_id, file_no, rel_path, run_id, node_id, host, kind,"
         " size_bytes) values (%s, %s, %s, %s, 'ask', 'box-a', 'image', %s)",
@@ -63,6 +65,17 @@ def list_file(
     )
     db.execute("update qwf.runs set out_dir = %s where id = %s", (str(folder), run))
     return str(path)
+
+
+def mark_run(db: Db, folder: Path, run: int) -> None:
+    """Mark the folder of a run as an agent does."""
+    (found,) = db.execute(
+        "select i.id::text, i.generation, r.created_at::text from qwf.instance i, qwf.runs r"
+        " where r.id = %s", [run],
+    ).fetchall()  # fmt: skip
+    instance, generation, created_at = found
+    mark = folder_mark.Mark(instance, generation, run, folder_mark.moment(created_at))
+    (folder / folder_mark.NAME).write_text(mark.text())
 
 
 def one(db: Db, query: Any, *parameters: Any) -> Any:
