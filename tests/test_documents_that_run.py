@@ -17,7 +17,7 @@ from support.servers import ROOT
 DOCS = ROOT / "docs"
 CHAPTERS = [
     pytest.param(text, id=f"{name}: {title}")
-    for name in ("recipes", "coming-from")
+    for name in ("recipes", "coming-from", "commands")
     for title, text in chapters(DOCS / f"{name}.md").items()
 ]
 
