@@ -147,6 +147,19 @@ class Seconds(click.FloatRange):
 SECONDS = Seconds(min=0, max=366 * DAY)
 
 
+class AgentCommand(click.Command):
+    """The command of the agent. It refuses a second --app or --nodes: only the last would count."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the command line. Raises click.UsageError."""
+        order = self.make_parser(ctx).parse_args(args=list(args))[2]
+        for name, way in (("app", "import the tasks of both into one App"),
+                          ("nodes", "put the modules of both into one package")):  # fmt: skip
+            if [param.name for param in order].count(name) > 1:
+                raise click.UsageError(f"--{name} is given twice: {way}, or start two agents", ctx)
+        return super().parse_args(ctx, args)
+
+
 class Misconfigured(click.ClickException):
     """The configuration is wrong. A supervisor should not retry."""
 
@@ -154,7 +167,7 @@ class Misconfigured(click.ClickException):
 
 
 # fmt: off
-@click.command("agent")
+@click.command("agent", cls=AgentCommand)
 @click.option("--config", callback=read_toml, is_eager=True, expose_value=False, hidden=True)
 @option("--queue", "Queue to serve; repeat for more. Default: default.", "queues", multiple=True)
 @option("--slots", "Number of bodies to run at once. Default: 1, one per card, or as many as the "

@@ -56,6 +56,14 @@ def test_options_apply_to_a_copy_of_the_task(base: Database) -> None:
     assert (plain["priority"], plain["run_at"], plain["key"]) == (100, None, None)
 
 
+@pytest.mark.parametrize("option", ["--app", "--nodes"])
+def test_a_second_app_is_refused(option: str) -> None:
+    words = [sys.executable, "-m", "qwf_agent", option, "one", "--slots", "2", f"{option}=two"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 78
+    assert f"{option} is given twice: " in done.stderr
+
+
 def test_an_agent_announces_the_options_of_its_tasks(
     base: Database, start: StartAgent, tmp_path: Path
 ) -> None:

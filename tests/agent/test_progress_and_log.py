@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from qwf_agent.child.job_context import StatusCallback
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.system.log_pipe import LogPipe
 from support.harness import Database, StartAgent, until
@@ -23,6 +24,24 @@ def test_the_last_progress_of_a_running_body_is_in_its_row(
     assert shared.job(job_id)["beat_at"] is not None
     file.touch()
     assert shared.ended(job_id)["status"] == "completed"
+
+
+@pytest.mark.parametrize(
+    ("fraction", "told"),
+    [(50.0, "status_callback(50) counts as 1:"), (-0.5, "status_callback(-0.5) counts as 0:"),
+     (float("nan"), "status_callback(nan) counts as 0:")],
+)  # fmt: skip
+def test_a_fraction_that_is_not_from_0_to_1_is_told_once(
+    capsys: pytest.CaptureFixture[str], fraction: float, told: str
+) -> None:
+    report = StatusCallback(Scoreboard(), 1)
+    for fine in (0, 0.5, 1):
+        report(fine)
+    assert capsys.readouterr().out == ""
+    report(fraction)
+    report(fraction)
+    said = capsys.readouterr().out
+    assert (said.count("warning"), told in said) == (1, True)
 
 
 def test_what_programs_print_is_in_the_log_too(shared: Database) -> None:

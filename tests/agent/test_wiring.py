@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 import pytest
 
+from qwf_agent.app.values import to_json
 from qwf_agent.child.body import BadOutput, Body, WrongArguments, encode_output
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.job_context import JobContext
@@ -127,6 +128,43 @@ def test_inputs_that_the_body_does_not_take_are_named(inputs: Any, reason: str) 
 
     with pytest.raises(WrongArguments, match=reason):
         Body(body)(given(**inputs))
+
+
+def test_a_required_parameter_of_a_plain_type_takes_no_null() -> None:
+    def body(count: int, name: Optional[str], anything: Any, untyped) -> list[Any]:  # type: ignore[no-untyped-def]  # noqa: UP045
+        return [count, name, anything, untyped]
+
+    rest = {"name": None, "anything": None, "untyped": None}
+    assert Body(body)(given(count=1, **rest)) == [1, None, None, None]
+    says = r"body\(\) needs the argument 'count', which is null: .* declare count: int \| None"
+    with pytest.raises(WrongArguments, match=says):
+        Body(body)(given(count=None, **rest))
+
+
+class Tensor:
+    def tolist(self) -> list[int]:
+        return []
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ({"loss": [0.5, float("nan")]}, r"JSON compliant.* at loss\[1\]$"),
+        ({"a": {"b": ({"c": Tensor()},)}}, r"type Tensor at a\.b\[0\]\.c: store its tolist\(\)$"),
+    ],
+)
+def test_a_value_that_json_does_not_have_is_named_by_its_path(output: Any, reason: str) -> None:
+    with pytest.raises(BadOutput, match=reason):
+        encode_output(output, 1 << 20)
+    with pytest.raises((TypeError, ValueError), match=reason):
+        to_json(output)
+
+
+def test_a_value_that_holds_itself_is_refused() -> None:
+    itself: dict[str, Any] = {}
+    itself["a"] = [itself]
+    with pytest.raises(BadOutput, match="Circular"):
+        encode_output(itself, 1 << 20)
 
 
 def test_a_body_with_inputs_or_with_rest_takes_every_input() -> None:

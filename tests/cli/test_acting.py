@@ -491,7 +491,7 @@ def test_switching_a_box_on_a_queue_that_it_does_not_serve_names_those_that_it_s
 ) -> None:
     db.execute("select qwf.register_worker('box-a', 'cpu'), qwf.register_worker('box-b', 'gpu')")
     note = on_db("worker", "off", "--host", "box-a", "--queue", "gpu").stderr
-    assert "no worker of \"box-a\" on gpu has been seen yet" in note
+    assert 'no worker of "box-a" on gpu has been seen yet' in note
     assert "it has served cpu; this holds for the next one" in note
     assert "did you mean" not in note
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import re
 from collections.abc import Iterable
 from pathlib import PurePath
@@ -22,9 +23,35 @@ def to_json(value: Any) -> str:
         raise ValueError("it is nested too deeply") from None
     except UnicodeEncodeError:
         raise ValueError("it contains half a surrogate pair, which UTF-8 cannot hold") from None
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{error}{place_in(value)}") from None
     if has_nul(text):
         raise ValueError("it contains a NUL character, which Postgres cannot store")
     return text
+
+
+def place_in(value: object) -> str:
+    """Where in a value JSON has no word for what is there, such as " at scores[2]", and what to do
+    about an array; "" if the value as a whole is meant or nothing is found."""
+    to_do, seen = [("", value)], set[int]()
+    while to_do:
+        path, one = to_do.pop()
+        inside: list[tuple[str, object]] = []
+        if isinstance(one, dict):
+            inside = [(f"{path}.{name}" if path else str(name), part) for name, part in one.items()]
+        elif isinstance(one, (list, tuple)):
+            inside = [(f"{path}[{number}]", part) for number, part in enumerate(one)]
+        elif isinstance(one, float) and math.isfinite(one):
+            continue
+        elif isinstance(one, float) or not isinstance(one, (str, int, PurePath, type(None))):
+            is_array = hasattr(one, "tolist") and not isinstance(one, float)
+            advice = ": store its tolist()" if is_array else ""
+            return (f" at {path[:200]}" if path else "") + advice
+        if id(one) not in seen:  # a value may hold itself
+            seen.add(id(one))
+            to_do += reversed(inside)
+    return ""
 
 
 def has_nul(text: str) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any, Union
 
 from qwf_agent.app.parameters import Parameters
-from qwf_agent.app.values import has_nul, path_to_text
+from qwf_agent.app.values import has_nul, path_to_text, place_in
 from qwf_agent.child.job_context import JobContext
 
 # One for each name in FILLED of qwf_agent.app.parameters.
@@ -27,6 +27,9 @@ FILL: dict[str, Callable[[JobContext], Any]] = {
     "model_handle": lambda context: context.model,
     "llm": lambda context: context.model,
 }
+
+# A required parameter of one of these types takes no null. Other types are not looked at.
+NOT_NULL = (int, float, bool, str, list, dict, Path)
 
 
 class WrongArguments(Exception):
@@ -60,6 +63,11 @@ class Body:
         self._positional = [p for p in named if p.kind is p.POSITIONAL_ONLY]
         self._takes_nothing = not named
         self._paths = {name for name, annotation in types_of.items() if _is_path(annotation)}
+        self._not_null = {
+            p.name: types_of[p.name].__name__
+            for p in named
+            if p.default is p.empty and any(types_of[p.name] is one for one in NOT_NULL)
+        }
         self._replace_null = {
             p.name for p in named if p.default is not p.empty and not _allows_none(types_of[p.name])
         }
@@ -90,6 +98,11 @@ class Body:
             elif name in inputs:
                 if inputs[name] is None and name in self._replace_null:
                     arguments.pop(name, None)
+                elif inputs[name] is None and name in self._not_null:
+                    raise WrongArguments(
+                        f"{self._parameters.function_name}() needs the argument {name!r}, which is "
+                        f"null: give it a value, or declare {name}: {self._not_null[name]} | None"
+                    )
                 else:
                     arguments[name] = self._coerce(name, inputs[name])
         return arguments
@@ -111,8 +124,10 @@ def encode_output(result: Any, limit: int) -> bytes:
     try:
         text = OUTPUT_TO_JSON(result)
         encoded = text.encode()
-    except (TypeError, ValueError, RecursionError) as error:  # UnicodeEncodeError is a ValueError
+    except (UnicodeEncodeError, RecursionError) as error:
         raise BadOutput(f"the output is not JSON: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise BadOutput(f"the output is not JSON: {error}{place_in(result)}") from None
     if has_nul(text):
         raise BadOutput("the output contains a NUL character, which Postgres cannot store")
     if len(encoded) > limit:

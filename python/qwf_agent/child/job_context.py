@@ -84,14 +84,22 @@ class StatusCallback:
         self._scoreboard = scoreboard
         self._ticket = ticket
         self._lock = threading.Lock()
+        self._has_warned = False
 
     def __call__(self, fraction: float, message: str = "") -> None:
         """Report how far the body is, from 0 to 1, and what it is doing. This makes no system call;
-        the last report wins."""
+        the last report wins. The log says once if a fraction is not from 0 to 1."""
         number = float(fraction)
+        told = min(1.0, max(0.0, number)) if number == number else 0.0
         with self._lock:
-            self._scoreboard.report(
-                self._ticket, min(1.0, max(0.0, number)) if number == number else 0.0, str(message)
+            self._scoreboard.report(self._ticket, told, str(message))
+            warn = told != number and not self._has_warned
+            self._has_warned = self._has_warned or warn
+        if warn:
+            print(
+                f"warning: status_callback({number:g}) counts as {told:g}: give a fraction from 0 "
+                "to 1",
+                flush=True,
             )
 
 
