@@ -3,17 +3,19 @@ that want to be woken, and for migrations."""
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import psycopg
 import pytest
 from click.testing import CliRunner
 
-from qwf_agent import migrate
+from qwf_agent import App, migrate
 from qwf_agent.cli import qwf
 from support import bouncer as pgbouncer
 from support.bouncer import POOL, Bouncer
@@ -74,6 +76,26 @@ def test_many_producers_share_few_connections(bouncer: Bouncer, base: Database) 
         " and backend_type = 'client backend' and pid <> pg_backend_pid()"
     )
     assert servers <= POOL + 1  # and that of the first try whether it answers
+
+
+def test_asyncpg_shares_connections_if_it_keeps_no_statements(
+    bouncer: Bouncer, base: Database
+) -> None:
+    async def produce() -> None:
+        conn = await asyncpg.connect(
+            host="127.0.0.1", port=bouncer.port, user="any", database="shared",
+            statement_cache_size=0,
+        )  # fmt: skip
+        for _ in range(5):
+            async with conn.transaction():
+                await App().task("noop")(print).enqueue_async(conn)
+        await conn.close()
+
+    async def produce_all() -> None:
+        await asyncio.gather(*(produce() for _ in range(4 * POOL)))
+
+    asyncio.run(produce_all())
+    assert base.one("select count(*) from qwf.jobs") == 20 * POOL
 
 
 def test_an_agent_with_a_session_of_its_own_is_woken(

@@ -178,6 +178,14 @@ def imported_by(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
+def test_producers_import_nothing_that_only_unix_has() -> None:
+    """They run on Windows, too."""
+    hidden = ("pwd", "grp", "fcntl", "resource", "termios", "tty", "pty", "syslog")
+    hide = f"import sys; sys.modules.update(dict.fromkeys({hidden}))"
+    loaded = imported_by(f"{hide}; from qwf_agent import App, jobs, runs")
+    assert {"qwf_agent.app.jobs", "qwf_agent.app.runs"} <= loaded
+
+
 def test_the_client_of_model_servers_needs_nothing_but_python() -> None:
     """A body may use it where nothing else of qwf runs."""
     modules = ", ".join(name for name in OURS if room(name) == "llm")
