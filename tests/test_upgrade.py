@@ -76,8 +76,8 @@ def next_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
     release.rework(CLAIM, "\nbegin\n", "\nbegin\n  -- of the next release\n")
     release.rework(
         ENQUEUE,
-        "max_losses int default null)",
-        "max_losses int default null, note text default '')",
+        "key_mode text default null)",
+        "key_mode text default null, note text default '')",
     )
     # another signature is another function, and no name may stand for two
     sql = release.folder / "sql"
@@ -118,7 +118,7 @@ def wider_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
         text = f"-- {NOTE}\n\nbegin;\n{statement}\ncommit;\n"
         (release.folder / "sql" / folder / f"{NOTE}.sql").write_text(text)
     release.rework(VERSION, __version__, NEWER)
-    release.rework(CLAIM, "j.labels, j.light;", "j.labels, j.light, j.note;")
+    release.rework(CLAIM, "r.id = j.run_id) end;", "r.id = j.run_id) end, j.note;")
     claim = release.folder / "sql" / f"{CLAIM}.sql"
     # in one transaction: no claim may see the new type with the old body
     alter = "begin;\n\nalter type qwf.claimed_job add attribute note text;\n"

@@ -13,6 +13,7 @@ drop type _qwf.node_count;
 drop type _qwf.event;
 drop type _qwf.ended;
 drop type _qwf.held;
+drop type _qwf.job_key;
 drop type _qwf.new_job;
 drop type _qwf.transition;
 drop type _qwf.report;

@@ -14,6 +14,7 @@ drop type qwf.verdict_or_job;
 drop type qwf.report_verdict;
 drop type qwf.awaited;
 drop type qwf.lease_verdict;
+drop type qwf.enqueued;
 drop type qwf.claimed_job;
 drop type qwf.run_status;
 drop type qwf.job_status;
