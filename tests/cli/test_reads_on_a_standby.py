@@ -110,11 +110,11 @@ def test_a_standby_takes_no_writes(qwf: Cli, pair: Pair, job: int, words: str) -
     assert "target_session_attrs=read-write" in result.stderr
 
 
-@pytest.mark.parametrize("words", ["deploy", "revert --yes", "adopt", "verify"])
+@pytest.mark.parametrize("words", ["deploy", "revert --all --yes", "adopt", "verify"])
 def test_a_standby_is_not_migrated(qwf: Cli, pair: Pair, words: str) -> None:
     result = qwf("migrate", *words.split(), "--dsn", pair.standby)
     assert result.exit_code == 1, result.output
-    assert result.stderr.startswith("error: this server is a standby: use the address of the prim")
+    assert "error: this server is a standby: use the address of the prim" in result.stderr
 
 
 def test_what_is_deployed_is_read_from_a_standby(qwf: Cli, pair: Pair) -> None:

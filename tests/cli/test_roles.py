@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from qwf_agent.cli import SECTIONS
 from support.servers import Server
@@ -129,8 +130,10 @@ def test_a_verb_works_or_says_which_role_it_needs(
             assert "grant it a role" in result.stderr, f"{words}: {said}"
 
 
-def test_a_viewer_reads_every_figure(ended: Cli, logins: Callable[[str], str]) -> None:
-    assert "qwf_unreadable 0.0" in ended("metrics", "--dsn", logins(READER)).stdout
+def test_a_viewer_reads_every_figure(ended: Cli, db: Db, logins: Callable[[str], str]) -> None:
+    reader = logins(READER)
+    db.execute(f"grant pg_read_all_stats to {conninfo_to_dict(reader)['user']}")
+    assert "qwf_unreadable 0.0" in ended("metrics", "--dsn", reader).stdout
 
 
 def test_the_health_check_works_with_the_login_of_an_agent(

@@ -1002,11 +1002,13 @@ def test_what_a_workflow_misses_stands_at_its_input(db: Db) -> None:
 
 
 def test_a_problem_of_every_strange_name_stands_at_its_field(db: Db) -> None:
-    names = [*NAMES, "a\u00a0b", "a\u2028b", "a\x1fb", "a\\b", 'a"b', "a]", "a:", "x.y[0]"]
-    inner = {"type": "string", "pattern": "^x"}
-    schema = {"type": "object", "properties": dict.fromkeys(names, inner)}
-    job, field = ask(db, {"widget": "json", "schema": schema})
-    with pytest.raises(psycopg.Error) as caught:
-        answer(db, job, dict.fromkeys(names, "y"))
-    marked = refused(field, caught.value.diag.message_detail)
-    assert [one.key for one in marked.troubled()] == [one.key for one in field.fields]
+    several = [*NAMES, "a\u00a0b", "a\u2028b", "a\x1fb", "a\\b", 'a"b', "a]", "a:", "x.y[0]"]
+    for start in range(0, len(several), 10):  # a refusal lists 20 problems
+        names = several[start : start + 10]
+        inner = {"type": "string", "pattern": "^x"}
+        schema = {"type": "object", "properties": dict.fromkeys(names, inner)}
+        job, field = ask(db, {"widget": "json", "schema": schema})
+        with pytest.raises(psycopg.Error) as caught:
+            answer(db, job, dict.fromkeys(names, "y"))
+        marked = refused(field, caught.value.diag.message_detail)
+        assert [one.key for one in marked.troubled()] == [one.key for one in field.fields]

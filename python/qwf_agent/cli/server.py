@@ -161,7 +161,7 @@ def deploy(
 @plan_option
 @output.json_option
 def status(dsn: str | None, plan: Path | None, as_json: bool) -> None:
-    """List the changes, and which are deployed; at last how many, and the releases among them.
+    """List the changes with their states, a sum and the releases.
 
     Exit 1 if some are not deployed, or were edited since, or if something else has deployed them.
 

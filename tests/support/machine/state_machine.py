@@ -386,7 +386,7 @@ class Machine(RuleBasedStateMachine):
         with self.step() as main:
             model, vram, requires = needs
             key = None if self.opened else key  # else it might wait for the open transaction
-            once = once and key is not None
+            once = key is not None  # keys that merge: tests/races/test_edits.py
             run_at = None if wait is None else main.model.now + wait
             node = Node(
                 task,
