@@ -95,6 +95,28 @@ def test_every_answer_has_the_headers(visit: Visit) -> None:
     assert visitor.get("/").headers["cache-control"] == "no-store"
 
 
+def test_each_page_of_a_host_has_a_cookie_of_its_own(dsn: str, db: Db) -> None:
+    who = access.TokenAccess(dsn, visitors.TOKEN)
+    app = build(dsn, who, access.LOCAL_HOSTS, trust_proxy=True)
+    found = set()
+    for port, prefix, scheme in ((1, "", "http"), (2, "", "http"), (1, "/q", "http"),
+                                 (1, "", "https"), (1, "/q", "https")):  # fmt: skip
+        headers = {"X-Forwarded-Proto": scheme, "X-Forwarded-Prefix": prefix}
+        with TestClient(app, base_url=f"{scheme}://127.0.0.1:{port}") as client:
+            answer = client.get(f"{prefix}/?token={visitors.TOKEN}", headers=headers)
+            assert answer.status_code == 200  # after the redirect, with the cookie
+            name, _, rest = answer.history[0].headers["set-cookie"].partition("=")
+        parts = rest.split("; ")[1:]
+        if scheme == "https":
+            assert name.startswith("__Host-")
+            assert "Path=/" in parts
+            assert "Secure" in parts
+        else:
+            assert f"Path={prefix or '/'}" in parts
+        found.add(name)
+    assert len(found) == 5
+
+
 # A login of Postgres ------------------------------------------------------------------------------
 
 

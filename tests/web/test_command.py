@@ -75,7 +75,9 @@ def test_it_ends_while_a_stream_is_open(start: Start) -> None:
         with client.stream("GET", link.partition("?")[0] + "stream") as stream:
             assert next(stream.iter_lines()).startswith("retry")
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=60)
+    assert "Traceback" not in errors
+    assert "Cancel" not in errors
 
 
 @pytest.mark.parametrize(

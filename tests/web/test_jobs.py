@@ -225,9 +225,13 @@ def test_all_jobs_of_a_filter_are_changed_and_counted_first(visit: Visit, db: Db
     assert db.execute(states).fetchall() == [("running", 1), ("scheduled", 60)]
 
 
-def test_no_ticked_job_is_no_error(visit: Visit, db: Db) -> None:
-    enqueue(db, "t")
-    assert "0 of 0 jobs cancelled" in send(visit("operator"), "cancel_jobs", "/jobs", [])
+@pytest.mark.parametrize("action", ["retry_jobs", "cancel_jobs", "cancel_runs", "retry_runs"])
+def test_an_action_without_ticks_is_refused(visit: Visit, db: Db, action: str) -> None:
+    ticks = action.rpartition("_")[2]
+    visitor = visit("operator")
+    for fields in ({}, {ticks: ""}, {ticks: ","}):
+        answer = visitor.do(action, **fields)
+        assert (answer.status_code, f"tick {ticks} first" in answer.text) == (400, True)
 
 
 def test_a_viewer_cannot_change_many_jobs_either(visit: Visit, db: Db) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import ipaddress
+import math
 import secrets
 import time
 from abc import ABC, abstractmethod
@@ -21,8 +23,9 @@ from qwf_agent.web import connections
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
-COOKIE = "qwf_session"
+COOKIE = "qwf_session"  # _cookie_name() makes the whole name
 KEPT_TOKEN = "qwf_token"  # noqa: S105 - the name of a cookie, for the token of several cells
+HOST_ONLY = "__Host-"  # browsers want the path / and TLS with it
 SESSION_S = 12 * 3600
 RIGHTS_S = 60  # how long known rights are used to draw buttons; each call is checked by Postgres
 MOST_SESSIONS = 1000
@@ -88,11 +91,30 @@ class Session:
     streams: int = 0
     said: tuple[str, str] | None = None  # name and level that a proxy or an application said
 
+    @property
+    def over(self) -> bool:
+        """True once the session has ended."""
+        return time.monotonic() >= self.ends_at
+
+    def end(self) -> None:
+        """End the session: its streams end, too."""
+        self.ends_at = 0.0
+
+    @property
+    def rights_are_old(self) -> bool:
+        """True if the rights were read more than a minute ago."""
+        return time.monotonic() - self.rights_at > RIGHTS_S
+
     async def renew(self, ask: Callable[[], Awaitable[Person]]) -> None:
-        """Ask again for the rights of the person, once a minute."""
-        if time.monotonic() - self.rights_at > RIGHTS_S:
+        """Ask again for the rights of the person, once a minute. Raises StrangerError and asks
+        again the next time if there are none any more."""
+        if self.rights_are_old:
             self.rights_at = time.monotonic()
-            self.person = await ask()
+            try:
+                self.person = await ask()
+            except StrangerError:
+                self.rights_at = -math.inf
+                raise
 
 
 class Sessions:
@@ -106,19 +128,21 @@ class Sessions:
         now = time.monotonic()
         self._sessions = {k: s for k, s in self._sessions.items() if s.ends_at > now}
         while len(self._sessions) >= MOST_SESSIONS:
-            del self._sessions[next(iter(self._sessions))]
+            self._sessions.pop(next(iter(self._sessions))).end()
         secret = secrets.token_urlsafe(32)
         self._sessions[secret] = Session(person, said=said)
         return secret
 
     def find(self, request: Request) -> Session | None:
         """The session of a request, unless it has ended."""
-        session = self._sessions.get(request.cookies.get(COOKIE, ""))
-        return session if session and session.ends_at > time.monotonic() else None
+        session = self._sessions.get(request.cookies.get(_session_cookie(request), ""))
+        return None if session is None or session.over else session
 
     def close(self, request: Request) -> None:
         """End the session of a request."""
-        self._sessions.pop(request.cookies.get(COOKIE, ""), None)
+        session = self._sessions.pop(request.cookies.get(_session_cookie(request), ""), None)
+        if session is not None:
+            session.end()
 
 
 class Access(ABC):
@@ -147,7 +171,7 @@ class Access(ABC):
         """Begin a session, and send the browser on with its cookie."""
         secret = self.sessions.open(person, said)
         response = RedirectResponse(to, status_code=303, headers={"Cache-Control": "no-store"})
-        _set_cookie(request, response, COOKIE, secret)
+        _set_cookie(request, response, _session_cookie(request), secret)
         return response
 
 
@@ -176,7 +200,7 @@ class TokenAccess(Access):
 
 def has_token(request: Request, token: str) -> bool:
     """Whether a request has the token, in its address or kept by the browser."""
-    given = request.query_params.get("token") or request.cookies.get(KEPT_TOKEN, "")
+    given = request.query_params.get("token") or request.cookies.get(_token_cookie(request), "")
     return hmac.compare_digest(given.encode(), token.encode())
 
 
@@ -192,7 +216,7 @@ def keep_token(request: Request) -> Response:
     response = RedirectResponse(
         _without_token(request), status_code=303, headers={"Cache-Control": "no-store"}
     )
-    _set_cookie(request, response, KEPT_TOKEN, request.query_params["token"])
+    _set_cookie(request, response, _token_cookie(request), request.query_params["token"])
     return response
 
 
@@ -201,15 +225,38 @@ def _without_token(request: Request) -> str:
     return here.path + ("?" + here.query if here.query else "")
 
 
+def _session_cookie(request: Request) -> str:
+    return _cookie_name(request, COOKIE, request.scope.get("root_path", ""))
+
+
+def _token_cookie(request: Request) -> str:
+    """One name for the first page and all cells below it."""
+    scope = request.scope
+    return _cookie_name(request, KEPT_TOKEN, scope.get("app_root_path", scope.get("root_path", "")))
+
+
+def _cookie_name(request: Request, kind: str, path: str) -> str:
+    """The name of a cookie of this page alone. Browsers send a cookie to all ports of a host, so
+    the name depends on host, port and path. With TLS, the prefix makes browsers refuse a cookie of
+    this name from other hosts and without TLS."""
+    place = request.headers.get("host", "").lower() + path
+    digest = hashlib.sha256(place.encode()).hexdigest()[:12]
+    return f"{HOST_ONLY if _is_tls(request) else ''}{kind}_{digest}"
+
+
 def _set_cookie(request: Request, response: Response, name: str, value: str) -> None:
     response.set_cookie(
         name,
         value,
         httponly=True,
         samesite="lax",  # strict: a link from a chat would ask people to sign in
-        secure=request.url.scheme == "https",
-        path=request.scope.get("root_path") or "/",
+        secure=_is_tls(request),
+        path="/" if _is_tls(request) else request.scope.get("root_path") or "/",
     )
+
+
+def _is_tls(request: Request) -> bool:
+    return request.url.scheme == "https"
 
 
 async def person_of(dsn: str, read_only: bool = False) -> Person:

@@ -15,6 +15,7 @@ from qwf_agent.web.access import Person
 from qwf_agent.web.page import Outcome
 
 BY = frozenset({"by"})
+TICKED = frozenset({"jobs", "runs"})  # arguments that name what a person ticked in a list
 MAX_NOTICES = 3
 DONE = ("retried", "cancelled", "requested", "changed")  # verdicts of jobs and runs in a list
 
@@ -141,8 +142,12 @@ class UnknownFieldError(Exception):
     """A form has a field that the action does not know."""
 
 
+class NothingTickedError(Exception):
+    """A form for jobs or runs names none of them. The text is the name of the argument."""
+
+
 def call(action: str, form: FormData, person: Person) -> sql.Composed:
-    """The statement that a form stands for. Raises UnknownFieldError."""
+    """The statement that a form stands for. Raises UnknownFieldError, NothingTickedError."""
     known = ACTIONS[action]
     given: dict[str, tuple[str, Any]] = {}
     for key in dict.fromkeys(form.keys()):
@@ -159,6 +164,8 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
         if kind.endswith("[]"):
             listed = [text for field in form.getlist(name) for text in str(field).split(",")]
             given[name] = (kind, [text for text in listed if text])
+            if name in TICKED and not given[name][1]:
+                raise NothingTickedError(name)
     for name in known.signed:
         given[name] = ("text", person.actor or person.name)
     return database.named_call(action, given)
@@ -174,6 +181,8 @@ async def outcome(action: str, form: FormData, person: Person) -> Outcome:
         rows, notices = await perform(action, form, person)
     except UnknownFieldError as error:
         return Outcome(f"the action has no field {error}", 422, "field")
+    except NothingTickedError as error:
+        return Outcome(f"nothing was changed: tick {error} first", 400, "ticks")
     except psycopg.Error as error:
         said, status = refused(error)
         return Outcome(said, status, error.sqlstate or type(error).__name__, error=error)
@@ -185,7 +194,7 @@ async def perform(
     action: str, form: FormData, person: Person
 ) -> tuple[connections.Rows, list[str]]:
     """Do it as this person; returns the rows, and what the database has to say, at most three
-    notices. Raises psycopg.Error, UnknownFieldError."""
+    notices. Raises psycopg.Error, UnknownFieldError, NothingTickedError."""
     notices: list[str] = []
 
     def listen(notice: psycopg.errors.Diagnostic) -> None:

@@ -45,5 +45,12 @@ def join(
         Mount("/static", StaticFiles(directory=app.STATIC), name="static"),
         *(Mount(render.cell_path(name), page) for name, page in cells.items()),
     ]
+
+    async def end_streams() -> None:
+        """End the streams of all cells."""
+        for page in cells.values():
+            await page.app.state.end_streams()
+
     joined = Starlette(routes=routes, exception_handlers={404: app.absent}, lifespan=alive)
+    joined.state.end_streams = end_streams
     return app.Guard(joined, hosts, trust_proxy)

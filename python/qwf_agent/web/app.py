@@ -105,6 +105,7 @@ def build(
     handlers: dict[Any, Any] = {404: absent, Exception: _failed}
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=living)
     app.state.listener = snapshot.listener
+    app.state.end_streams = snapshot.end_streams
     app.state.health = Health(data, snapshot.tell)
     app.state.files, app.state.makes_links = files, link_secret is not None
     app.state.sandbox, app.state.cell = sandbox is not None, cell

@@ -15,6 +15,7 @@ from qwf_agent import config
 from qwf_agent.cli import cell_routing, connection, links, standby
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping, Sequence
 
     from qwf_agent.web.access import Access
@@ -118,7 +119,16 @@ def web(
     )  # fmt: skip
     gc.collect()
     gc.freeze()  # else a full collection looks at all that was imported, and a page waits 30 ms
-    uvicorn.Server(settings).run(sockets=[listening])
+    server = uvicorn.Server(settings)
+    stop = server.shutdown
+
+    async def shutdown(sockets: list[socket.socket] | None = None) -> None:
+        """End the streams of open tabs first: uvicorn waits for them, and then cuts them off."""
+        await page.app.state.end_streams()
+        await stop(sockets)
+
+    server.shutdown = shutdown  # type: ignore[method-assign]
+    server.run(sockets=[listening])
 
 
 def _cells(dsn: str | None, cell: str | None) -> dict[str, str]:

@@ -216,7 +216,16 @@ class Site:
 
     async def stream(self, request: Request, session: Session) -> Response:
         """The stream of a tab."""
-        return await stream.stream(self.snapshot, session)
+
+        async def may_look() -> bool:
+            try:
+                return await self.access.session(request) is session
+            except access.StrangerError:
+                return False
+            except (psycopg.Error, PoolTimeout):
+                return not session.over
+
+        return await stream.stream(self.snapshot, session, may_look)
 
 
 def _tagged(request: Request, html: str, status: int, times: str) -> Response:

@@ -105,11 +105,12 @@ class Snapshot:
         self._next = 0
         self._reader: asyncio.Task[None] | None = None
         self._hurry = asyncio.Event()
+        self._ended = False
         self.listener = Listener(listen_dsn or database.dsn, database, self._hear)
         self.error: str | None = None
 
     async def changes(self) -> AsyncGenerator[News, None]:
-        """Yield what is new; nothing for as long as nothing is."""
+        """Yield what is new; nothing for as long as nothing is. Ends with end_streams()."""
         number, self._next = self._next, self._next + 1
         self._waiting[number] = News()
         if self._reader is None or self._reader.done():
@@ -117,11 +118,19 @@ class Snapshot:
         try:
             while True:
                 async with self._news:
-                    await self._news.wait_for(lambda: self._waiting[number])
+                    await self._news.wait_for(lambda: self._ended or self._waiting[number])
+                    if self._ended:
+                        return
                     news, self._waiting[number] = self._waiting[number], News()
                 yield news
         finally:
             self._waiting.pop(number, None)
+
+    async def end_streams(self) -> None:
+        """End all streams, and each new one: the server stops, and waits for them."""
+        self._ended = True
+        async with self._news:
+            self._news.notify_all()
 
     async def close(self) -> None:
         """Stop reading and listening, also if streams are still open."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from starlette.responses import Response, StreamingResponse
 
@@ -15,19 +15,27 @@ MOST_STREAMS = 3  # of a browser: it has six connections to a server, and pages 
 TICK_S = 5.0  # a tab that hears no tick for three of these asks by itself
 
 
-async def stream(snapshot: Snapshot, session: Session) -> Response:
-    """A stream of server-sent events, or 204 if this browser has enough of them."""
+async def stream(
+    snapshot: Snapshot, session: Session, may_look: Callable[[], Awaitable[bool]]
+) -> Response:
+    """A stream of server-sent events, or 204 if this browser has enough of them.
+
+    It ends with the session, and when the server stops. Once a minute `may_look`
+    says whether the person still may see the page.
+    """
     if session.streams >= MOST_STREAMS:
         return Response(status_code=204)
     session.streams += 1
     return StreamingResponse(
-        _events(snapshot, session),
+        _events(snapshot, session, may_look),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-async def _events(snapshot: Snapshot, session: Session) -> AsyncIterator[str]:
+async def _events(
+    snapshot: Snapshot, session: Session, may_look: Callable[[], Awaitable[bool]]
+) -> AsyncIterator[str]:
     try:
         yield "retry: 5000\n\n"
         changes = snapshot.changes()
@@ -35,8 +43,13 @@ async def _events(snapshot: Snapshot, session: Session) -> AsyncIterator[str]:
         try:
             while True:
                 done, _ = await asyncio.wait({news}, timeout=TICK_S)
+                if session.over or (session.rights_are_old and not await may_look()):
+                    break
                 if done:
-                    heard = news.result()
+                    try:
+                        heard = news.result()
+                    except StopAsyncIteration:  # the server stops
+                        break
                     for sample in heard.samples.values():
                         yield f"event: sample\ndata: {sample}\n\n"
                     if heard.topics:
