@@ -124,7 +124,7 @@ def test_a_plan_of_ones_own_is_deployed_verified_and_reverted_beside_that_of_qwf
         conn.execute("insert into orders (email) values ('ada@example.org')")
         row = conn.execute("select task, inputs from qwf.jobs").fetchone()
         assert row == ("receipt", {"order": 1})
-    qwf(run, "migrate", "revert", "--yes", *own)
+    qwf(run, "migrate", "revert", "--all", "--yes", *own)
     qwf(run, "migrate", "verify")
     with psycopg.connect(empty_dsn) as conn:
         assert conn.execute("select to_regclass('orders')").fetchone() == (None,)
