@@ -104,8 +104,9 @@ def end(processes: list[subprocess.Popen[bytes]]) -> None:
 
 
 def agent(dsn: str, *options: str) -> list[str]:
-    """The command that starts an agent with the tasks of the benchmark."""
-    return [sys.executable, "-m", "qwf_agent", "--app", "bench.noop", "--dsn", dsn, *options]
+    """The command that starts an agent, with the tasks of bench.noop unless options name others."""
+    app = () if "--app" in options else ("--app", "bench.noop")
+    return [sys.executable, "-m", "qwf_agent", *app, "--dsn", dsn, *options]
 
 
 @contextlib.contextmanager

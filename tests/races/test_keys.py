@@ -64,6 +64,22 @@ def test_a_job_starts_only_after_those_who_merged_into_it_have_ended(
     race.healthy()
 
 
+@pytest.mark.parametrize("merge", [KEEP, ONCE, MANY])
+def test_a_job_that_was_enqueued_once_is_held_too(race: Race, merge: str) -> None:
+    job = race.one(ONCE)
+    producer, worker = race.session(), race.nonblocking()
+    producer.begin()
+    assert producer.one(merge) == job
+    assert claim(worker, 9) == []
+    producer.commit()
+    (held,) = claim(worker, 9)
+    producer.begin()
+    assert producer.one(merge) == job
+    assert finish(worker, held) == [("ok", False)], "its finish does not wait"
+    producer.commit()
+    race.healthy()
+
+
 def test_a_savepoint_that_is_rolled_back_lets_the_job_start(race: Race) -> None:
     job = enqueue(race)
     producer, worker = race.session(), race.nonblocking()

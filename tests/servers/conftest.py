@@ -65,7 +65,8 @@ def start(dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
 
         def serve(*options: str, **environment: str) -> Agent:
             path = os.pathsep.join(map(str, (PACKAGE, USER)))
-            return started("--app", "prompts", "--queue", "llm", "--host", "box", *options,
+            app = () if "--app" in options else ("--app", "prompts")
+            return started(*app, "--queue", "llm", "--host", "box", *options,
                            **{"PYTHONPATH": path, **environment})  # fmt: skip
 
         yield serve

@@ -23,7 +23,14 @@ declare
 begin
   select j.id into v_id from qwf.jobs j  -- from the index jobs_key, and so below
   where j.project = p_job.project and j.task = p_job.task and j.key = p_job.key
-    and j.key is not null and (j.key_state = 's') = false and j.once;
+    and j.key is not null and (j.key_state = 's') = false and j.once
+    and j.status in ('scheduled', 'queued')
+  for share;
+  if not found then  -- one that runs is not locked: its finish would wait
+    select j.id into v_id from qwf.jobs j
+    where j.project = p_job.project and j.task = p_job.task and j.key = p_job.key
+      and j.key is not null and (j.key_state = 's') = false and j.once;
+  end if;
   if not found and not v_replace then
     select j.* into v_there from qwf.jobs j
     where j.project = p_job.project and j.task = p_job.task and j.key = p_job.key
