@@ -34,7 +34,7 @@ def rework(root: Path, change: str, note: str) -> list[Path]:
     deploy, revert = sql / f"{change}.sql", sql / "revert" / f"{change}.sql"
     for folder in ("reworked/deploy", "reworked/revert", "reworked/verify", "revert"):
         (sql / folder / change).parent.mkdir(parents=True, exist_ok=True)
-    derived = found[-1].revert.derived
+    derived = None if found[-1].revert.derived is None else found[-1].revert.read()
     if derived is not None:
         revert.write_text(derived, encoding="utf-8")
     try:

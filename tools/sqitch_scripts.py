@@ -1,6 +1,6 @@
 """Writes a tree that stock sqitch can deploy, verify and revert: build/sqitch.
 
-The revert and verify scripts of a function hold only its name, so they are not in the repository:
+Revert and verify scripts follow from deploy scripts, so most of them are not in the repository:
 `qwf migrate` derives them. sqitch needs them as files, which this script writes.
 """
 

@@ -76,7 +76,7 @@ class Cell:
             number=self.number, cells=self.cells, given_out=_GIVEN_OUT, alter=alter,
             refused=_REFUSED, hint=self._hint(),
         )  # fmt: skip
-        return Script(Path(f"cell {self}"), text)
+        return Script(Path(f"cell {self}"), lambda: text)
 
     def is_new(self, conn: psycopg.Connection[Any]) -> bool:
         """Whether the script would change the cell of a database. Raises MigrateError if it would

@@ -5,10 +5,13 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+from qwf_agent.migrate import derived
 
 PROJECT = "qwf"
 
@@ -22,12 +25,12 @@ class Script:
     """One script of a change: the file at `path`, or `derived` if there is no such file."""
 
     path: Path
-    derived: str | None = None
+    derived: Callable[[], str] | None = None
 
     def read(self) -> str:
         """Its text. Raises MigrateError."""
-        if self.derived is not None:
-            return self.derived
+        if self.derived is not None and (text := self.derived()):
+            return text
         try:
             return self.path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -161,9 +164,10 @@ def _changes(
             lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]),
             (line["note"] or "").strip(),
         )
-        deploy, revert, verify = (
-            _script(file, kind, pragmas["project"], name, tags)
-            for kind in ("deploy", "revert", "verify")
+        deploy = _script(file, "deploy", name, tags)
+        revert, verify = (
+            _derived(_script(file, kind, name, tags), kind, deploy, pragmas["project"], name)
+            for kind in ("revert", "verify")
         )
         parent = changes[-1].id if changes else None
         _check_requires(file, line, {change.name for change in changes})
@@ -202,7 +206,7 @@ def _change_id(pragmas: dict[str, str], line: dict[str, Any], note: str, parent:
     ).hexdigest()
 
 
-def _script(plan: Path, kind: str, project: str, name: str, tags: list[str]) -> Script:
+def _script(plan: Path, kind: str, name: str, tags: list[str]) -> Script:
     """A script of a change. Deploy scripts are beside the plan, or in deploy/, sqitch's default."""
     base = plan.parent
     if tags:
@@ -211,24 +215,13 @@ def _script(plan: Path, kind: str, project: str, name: str, tags: list[str]) -> 
         places = [base / f"{name}.sql"]
     else:
         places = [base / kind / f"{name}.sql"]
-    file = next((path for path in places if path.is_file()), None)
-    return Script(places[0], _derived(kind, project, name)) if file is None else Script(file)
+    return Script(next((path for path in places if path.is_file()), places[0]))
 
 
-def _derived(kind: str, project: str, name: str) -> str | None:
-    """The revert or verify script of a function of the engine, which holds only its name.
-
-    The name is unique, so neither needs the arguments. `functions/claim/_pick.sql` makes
-    `_qwf.pick`, `functions/claim/claim.sql` makes `qwf.claim`.
-    """
-    if project != PROJECT or not name.startswith("functions/"):
-        return None
-    stem = name.rpartition("/")[2]
-    function = f"_{PROJECT}.{stem[1:]}" if stem.startswith("_") else f"{PROJECT}.{stem}"
-    if kind == "revert":
-        return f"-- Revert {PROJECT}:{name}\n\nbegin;\n\ndrop function {function};\n\ncommit;\n"
-    if kind == "verify":
-        return (
-            f"-- Verify {PROJECT}:{name}\n\nbegin;\n\nselect '{function}'::regproc;\n\nrollback;\n"
-        )
-    return None
+def _derived(script: Script, kind: str, deploy: Script, project: str, name: str) -> Script:
+    """The script itself if its file is there; else, for the engine, one that follows from the
+    deploy script."""
+    if project != PROJECT or script.path.is_file():
+        return script
+    derive = derived.revert if kind == "revert" else derived.verify
+    return Script(script.path, lambda: derive(f"{project}:{name}", deploy.read()))

@@ -1,7 +1,0 @@
--- Revert qwf:schema/cancel_requests
-
-begin;
-
-drop table qwf.cancel_requests;
-
-commit;

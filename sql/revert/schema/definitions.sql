@@ -1,8 +1,0 @@
--- Revert qwf:schema/definitions
-
-begin;
-
-drop table qwf.workflows;
-drop table qwf.pipelines;
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:schema/instance
-
-begin;
-
-drop table qwf.instance;
-
-commit;

@@ -1,8 +1,0 @@
--- Revert qwf:schema/jobs
-
-begin;
-
-drop table qwf.jobs;
-drop sequence qwf.job_position;
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:schema/metrics
-
-begin;
-
-drop table qwf.host_metrics;
-
-commit;

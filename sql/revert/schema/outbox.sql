@@ -1,7 +1,0 @@
--- Revert qwf:schema/outbox
-
-begin;
-
-drop table qwf.outbox;
-
-commit;

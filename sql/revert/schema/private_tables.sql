@@ -1,8 +1,0 @@
--- Revert qwf:schema/private_tables
-
-begin;
-
-drop table _qwf.secret;
-drop table _qwf.locks;
-
-commit;

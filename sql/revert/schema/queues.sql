@@ -1,7 +1,0 @@
--- Revert qwf:schema/queues
-
-begin;
-
-drop table qwf.queues;
-
-commit;

@@ -1,8 +1,0 @@
--- Revert qwf:schema/qwf
-
-begin;
-
-drop schema _qwf;
-drop schema qwf;
-
-commit;

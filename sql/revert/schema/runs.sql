@@ -1,7 +1,0 @@
--- Revert qwf:schema/runs
-
-begin;
-
-drop table qwf.runs;
-
-commit;

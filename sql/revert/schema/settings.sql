@@ -1,7 +1,0 @@
--- Revert qwf:schema/settings
-
-begin;
-
-drop table qwf.settings;
-
-commit;

@@ -1,8 +1,0 @@
--- Revert qwf:schema/statistics
-
-begin;
-
-drop table qwf.hourly_counts;
-drop table qwf.attempt_counts;
-
-commit;

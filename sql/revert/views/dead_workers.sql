@@ -1,7 +1,0 @@
--- Revert qwf:views/dead_workers
-
-begin;
-
-drop view qwf.dead_workers;
-
-commit;

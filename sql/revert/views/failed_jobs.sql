@@ -1,7 +1,0 @@
--- Revert qwf:views/failed_jobs
-
-begin;
-
-drop view qwf.failed_jobs;
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:views/fleet
-
-begin;
-
-drop view qwf.fleet;
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:views/job_details
-
-begin;
-
-drop view qwf.job_details;
-
-commit;

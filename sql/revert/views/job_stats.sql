@@ -1,7 +1,0 @@
--- Revert qwf:views/job_stats
-
-begin;
-
-drop view qwf.job_stats;
-
-commit;

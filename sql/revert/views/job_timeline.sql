@@ -1,7 +1,0 @@
--- Revert qwf:views/job_timeline
-
-begin;
-
-drop view qwf.job_timeline;
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:views/queue_depth
-
-begin;
-
-drop view qwf.queue_depth;
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:views/recent_jobs
-
-begin;
-
-drop view qwf.recent_jobs;
-
-commit;

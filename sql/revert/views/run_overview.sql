@@ -1,7 +1,0 @@
--- Revert qwf:views/run_overview
-
-begin;
-
-drop view qwf.run_overview;
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:views/servers
-
-begin;
-
-drop view qwf.servers;
-
-commit;

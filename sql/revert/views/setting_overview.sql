@@ -1,7 +1,0 @@
--- Revert qwf:views/setting_overview
-
-begin;
-
-drop view qwf.setting_overview;
-
-commit;

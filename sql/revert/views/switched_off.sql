@@ -1,7 +1,0 @@
--- Revert qwf:views/switched_off
-
-begin;
-
-drop view qwf.switched_off;
-
-commit;

@@ -1,7 +1,0 @@
--- Revert qwf:views/unassignable_jobs
-
-begin;
-
-drop view qwf.unassignable_jobs;
-
-commit;

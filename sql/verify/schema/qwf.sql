@@ -1,7 +1,0 @@
--- Verify qwf:schema/qwf
-
-begin;
-
-select 'qwf'::regnamespace, '_qwf'::regnamespace;
-
-rollback;
