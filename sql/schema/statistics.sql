@@ -55,4 +55,27 @@ comment on column qwf.hourly_counts.run_seconds is 'Sum of their run times.';
 comment on column qwf.hourly_counts.run_max is 'Longest run, seconds.';
 comment on column qwf.hourly_counts.runs is 'Histogram of run times, see _histogram().';
 
+create table qwf.attempt_totals (
+  queue text not null,
+  task text not null,
+  outcome text not null,
+  count bigint not null,
+  wait_seconds double precision not null,
+  waits bigint[] not null,
+  run_seconds double precision not null,
+  runs bigint[] not null,
+  primary key (queue, task, outcome)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+comment on table qwf.attempt_totals is
+  'Attempts since the database was made, by queue, task and outcome. Counters of monitors read it: '
+  'the sum of hourly_counts takes longer with each year.';
+comment on column qwf.attempt_totals.queue is 'Queue of the jobs.';
+comment on column qwf.attempt_totals.task is 'Task of the jobs.';
+comment on column qwf.attempt_totals.outcome is 'How the attempts ended.';
+comment on column qwf.attempt_totals.count is 'How many.';
+comment on column qwf.attempt_totals.wait_seconds is 'Sum of their waits.';
+comment on column qwf.attempt_totals.waits is 'Histogram of waits, see _histogram().';
+comment on column qwf.attempt_totals.run_seconds is 'Sum of their run times.';
+comment on column qwf.attempt_totals.runs is 'Histogram of run times, see _histogram().';
+
 commit;

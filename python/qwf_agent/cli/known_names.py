@@ -29,7 +29,7 @@ COMPLETE: dict[str, LiteralString] = {
 # There may be others: a host that comes later, a task that no worker has any more.
 SEEN: dict[str, LiteralString] = {
     "host": "select distinct w.host as name from qwf.workers w",
-    "task": "select distinct c.task as name from qwf.hourly_counts c"
+    "task": "select distinct c.task as name from qwf.attempt_totals c"
     " union select unnest(w.tasks) from qwf.workers w",
     "worker": "select w.id as name from qwf.workers w",
 }

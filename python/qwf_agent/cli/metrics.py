@@ -129,8 +129,8 @@ GROUPS = (
         (ColumnMetric("qwf_workers", "count", "Workers seen in the last day, by state."),),
     ),
     MetricGroup(
-        "select queue, task, outcome, sum(count) as count, sum(wait_seconds) as wait,"
-        " sum(run_seconds) as run from qwf.hourly_counts group by queue, task, outcome",
+        "select queue, task, outcome, count, wait_seconds as wait, run_seconds as run"
+        " from qwf.attempt_totals",
         ("queue", "task", "outcome"),
         (
             ColumnMetric("qwf_attempts", "count", "Attempts that ended, by outcome.", counter=True),

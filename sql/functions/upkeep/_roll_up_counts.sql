@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/upkeep/_roll_up_counts
--- Purpose: Adds the figures of ended attempts to the hour and the minute they belong to.
+-- Purpose: Adds the figures of ended attempts to their totals, and to the hour and the minute they
+--   belong to.
 -- Guarantees: Each row counts exactly once: the statement that deletes it adds it. One caller at a
---   time, so that nobody ever waits for a row of hourly_counts or queue_minutes.
+--   time, so that nobody ever waits for a row of the tables it adds to.
 -- Locks: roll_up, tried only.
 -- Called by: _roll_up_statistics.
 
@@ -23,20 +24,19 @@ begin
     delete from qwf.attempt_counts c
     where c.ctid = any (array(select a.ctid from qwf.attempt_counts a limit p_max))
     returning c.minute, c.queue, c.task, c.outcome, c.waits, c.runs
+  ), timed as materialized (  -- a clock may have been set back
+    select date_bin('1 hour', f.minute, 'epoch') as hour, f.queue, f.task, f.outcome,
+      greatest(u.wait, 0) as wait, greatest(u.run, 0) as run
+    from taken f cross join lateral unnest(f.waits, f.runs) u (wait, run)
   ), counted as (
     insert into qwf.hourly_counts as h (
       hour, queue, task, outcome, count,
       wait_seconds, wait_max, waits, run_seconds, run_max, runs)
-    select
-      date_bin('1 hour', f.minute, 'epoch'), f.queue, f.task, f.outcome, count(*),
+    select t.hour, t.queue, t.task, t.outcome, count(*),
       sum(t.wait), max(t.wait), _qwf.histogram(array_agg(t.wait)),
       sum(t.run), max(t.run), _qwf.histogram(array_agg(t.run))
-    from taken f
-    cross join lateral (  -- a clock may have been set back
-      select greatest(u.wait, 0) as wait, greatest(u.run, 0) as run
-      from unnest(f.waits, f.runs) u (wait, run)
-    ) t
-    group by 1, f.queue, f.task, f.outcome
+    from timed t
+    group by t.hour, t.queue, t.task, t.outcome
     on conflict (hour, queue, task, outcome) do update set
       count = h.count + excluded.count,
       wait_seconds = h.wait_seconds + excluded.wait_seconds,
@@ -45,6 +45,19 @@ begin
       run_seconds = h.run_seconds + excluded.run_seconds,
       run_max = greatest(h.run_max, excluded.run_max),
       runs = _qwf.add_histograms(h.runs, excluded.runs)
+  ), totalled as (
+    insert into qwf.attempt_totals as a (
+      queue, task, outcome, count, wait_seconds, waits, run_seconds, runs)
+    select t.queue, t.task, t.outcome, count(*), sum(t.wait),
+      _qwf.histogram(array_agg(t.wait)), sum(t.run), _qwf.histogram(array_agg(t.run))
+    from timed t
+    group by t.queue, t.task, t.outcome
+    on conflict (queue, task, outcome) do update set
+      count = a.count + excluded.count,
+      wait_seconds = a.wait_seconds + excluded.wait_seconds,
+      waits = _qwf.add_histograms(a.waits, excluded.waits),
+      run_seconds = a.run_seconds + excluded.run_seconds,
+      runs = _qwf.add_histograms(a.runs, excluded.runs)
   ), ended as (
     select _qwf.count_ended(s.queue, s.minute, jsonb_object_agg(s.outcome, s.attempts))
     from (

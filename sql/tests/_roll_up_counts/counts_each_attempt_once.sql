@@ -1,5 +1,5 @@
 begin;
-select plan(5);
+select plan(6);
 
 insert into qwf.attempt_counts
 select '2030-01-01', 'cpu', 'a', 'completed', array_fill(1::real, array[n]),
@@ -15,6 +15,11 @@ select results_eq($$
   select (select sum(w) from unnest(waits) w), (select sum(r) from unnest(runs) r)
   from qwf.hourly_counts
 $$, 'values (55::numeric, 55::numeric)', 'in the histograms, too');
+select results_eq($$
+  select h.count, h.wait_seconds, h.run_seconds, h.waits, h.runs from qwf.hourly_counts h
+$$, $$
+  select t.count, t.wait_seconds, t.run_seconds, t.waits, t.runs from qwf.attempt_totals t
+$$, 'and in the totals');
 
 select * from finish();
 rollback;
