@@ -6,7 +6,8 @@ select '2030-01-01'::timestamptz + n * interval '1 hour', 'cpu', 'a', o, '{1}', 
 from generate_series(1, 3) n, unnest(array['completed', 'error']) o;
 select _qwf.roll_up_counts();
 select results_eq(
-  'select queue, task, outcome, count, wait_seconds, run_seconds from qwf.attempt_totals order by 3',
+  'select queue, task, outcome, count, wait_seconds, run_seconds from qwf.attempt_totals
+   order by outcome',
   $$values ('cpu', 'a', 'completed', 3::bigint, 3::float8, 6::float8),
     ('cpu', 'a', 'error', 3::bigint, 3::float8, 6::float8)$$,
   'of one batch');
