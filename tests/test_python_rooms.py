@@ -41,7 +41,6 @@ USES: dict[str, set[str]] = {
 # Commands that another room defines: the command line imports them when they are called, by a name
 # in a string, and uses nothing else of these rooms.
 LATE = {("cli", "__main__"), ("cli", "web")}
-MOST_ENTRIES = 19  # at the top of the package
 CORE = ("agent.loop", "child.main", "db")
 NOT_FOR_THE_CORE = ("cli", "migrate", "embedded")
 
@@ -156,11 +155,6 @@ def test_a_circle_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(IMPORTS, "bench.samples", {"bench.results"})
     found = circle(set(BENCH))
     assert {"bench.samples", "bench.results"} <= set(found)
-
-
-def test_the_top_of_the_package_is_small() -> None:
-    entries = {path.name for path in PACKAGE.iterdir()} - {"__pycache__"}
-    assert len(entries) <= MOST_ENTRIES, sorted(entries)
 
 
 # What is loaded ----------------------------------------------------------------------------------
