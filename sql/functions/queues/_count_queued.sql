@@ -4,7 +4,7 @@
 -- Guarantees: Reads at most p_most jobs besides the heads and those of _estimate_queued, however
 --   many are queued and whatever the statistics say, with the settings of count_jobs. Counts from
 --   the end of an index: the entries that claims leave behind while somebody holds a snapshot lie
---   at its start.
+--   at its start. A queue with few jobs reads them once, because there may be thousands of queues.
 -- Called by: count_jobs, _record_queues.
 
 begin;
@@ -14,29 +14,47 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_heads _qwf.queue_head[] := array(select h from _qwf.queue_heads(p_queue) h);
-  v_count _qwf.queued_count;
+  v_few constant int := 20;
+  v_heads _qwf.queue_head[] := array(
+    select (null, j.run_next, j.priority, j.position, j.id, j.queued_at)::_qwf.queue_head
+    from qwf.jobs j
+    where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+    order by j.run_next, j.priority desc, j.position desc
+    limit v_few + 1);
+  v_count _qwf.queued_count := (cardinality(v_heads), false, null, null, null);
 begin
-  v_count.queued := (
-    select count(*) from (
+  if v_count.queued > least(v_few, p_most - 1) or exists (
       select from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
-      order by j.run_next, j.priority desc, j.position desc
-      limit p_most) free);
-  v_count.queued := v_count.queued + (
-    select count(*) from (
-      select from qwf.jobs j
-      where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
-      order by j.limit_by desc, j.run_next, j.priority desc, j.position desc
-      limit p_most - v_count.queued) limited);
-  v_count.estimated := v_count.queued = p_most;
-  if v_count.estimated then
-    v_count.queued := greatest(p_most, _qwf.estimate_queued(p_queue, v_heads));
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null)
+  then
+    v_heads := array(select h from _qwf.queue_heads(p_queue) h);
+    v_count.queued := (
+      select count(*) from (
+        select from qwf.jobs j
+        where j.queue = p_queue and j.status = 'queued' and j.limit_by is null
+        order by j.run_next, j.priority desc, j.position desc
+        limit p_most) free);
+    v_count.queued := v_count.queued + (
+      select count(*) from (
+        select from qwf.jobs j
+        where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null
+        order by j.limit_by desc, j.run_next, j.priority desc, j.position desc
+        limit p_most - v_count.queued) limited);
+    v_count.estimated := v_count.queued = p_most;
+    if v_count.estimated then
+      v_count.queued := greatest(p_most, _qwf.estimate_queued(p_queue, v_heads));
+    end if;
+  elsif v_count.queued > 1 then  -- the first of each priority, as queue_heads finds them
+    v_heads := array(
+      select distinct on (h.run_next, h.priority) h
+      from unnest(v_heads) h order by h.run_next desc, h.priority, h.position);
   end if;
-  select h.id, h.queued_at, min(h.queued_at) over ()
-  into v_count.head, v_count.head_since, v_count.oldest_since
-  from unnest(v_heads) h
-  order by h.run_next desc, h.priority, h.position limit 1;
+  if v_count.queued > 0 then
+    select h.id, h.queued_at, min(h.queued_at) over ()
+    into v_count.head, v_count.head_since, v_count.oldest_since
+    from unnest(v_heads) h
+    order by h.run_next desc, h.priority, h.position limit 1;
+  end if;
   return v_count;
 end $$;
 
