@@ -105,6 +105,7 @@ create unlogged table qwf.sleepers (
   worker text not null,
   queue text not null,
   since timestamptz not null default clock_timestamp(),
+  unanswered smallint not null default 0,
   primary key (queue, worker)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 comment on table qwf.sleepers is
@@ -112,5 +113,7 @@ comment on table qwf.sleepers is
 comment on column qwf.sleepers.worker is 'Worker id.';
 comment on column qwf.sleepers.queue is 'Queue it found empty.';
 comment on column qwf.sleepers.since is 'When it fell asleep; an old row is ignored.';
+comment on column qwf.sleepers.unanswered is
+  'Jobs of a queue with placement pack that were left to it in vain since it last claimed.';
 
 commit;
