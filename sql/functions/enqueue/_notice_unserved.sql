@@ -1,17 +1,32 @@
 -- Deploy qwf:functions/enqueue/_notice_unserved
--- Purpose: Tells a producer that no live worker serves the queue.
--- Guarantees: Only a notice: the job waits until a worker comes.
+-- Purpose: Tells a producer that no live worker serves the queue, or that none of them has a task.
+-- Guarantees: Only a notice: the job waits until a worker comes. Names ten tasks at most.
 -- Called by: enqueue, enqueue_many.
 
 begin;
 
-create function _qwf.notice_unserved(p_queue text) returns void
+create function _qwf.notice_unserved(p_queue text, p_tasks text[]) returns void
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  v_live qwf.workers[] := array(
+    select w from qwf.workers w cross join qwf.settings s
+    where w.queue = p_queue and w.stopped_at is null and w.last_seen > qwf.now() - s.worker_stale
+    limit 100);
+  v_known text[] := array(select distinct t from unnest(v_live) w, unnest(w.tasks) t limit 1000);
+  v_task text;
 begin
-  raise notice using message = format('no live worker serves queue %I', p_queue),
-    hint = format('the job waits until one does: qwf agent --queue %s', p_queue);
+  if v_live = '{}' then
+    raise notice using message = format('no live worker serves queue %I', p_queue),
+      hint = format('the job waits until one does: qwf agent --queue %s', p_queue);
+    return;
+  end if;
+  foreach v_task in array p_tasks[:10] loop
+    raise notice using message = format('no live worker of queue %s has task %L', p_queue, v_task),
+      hint = coalesce(
+        _qwf.did_you_mean(v_task, v_known), 'the job waits until one has it: check the name');
+  end loop;
 end $$;
 
 commit;

@@ -22,10 +22,11 @@ declare
   v_keyed boolean := exists (select from unnest(v_jobs) i where i.key is not null);
 begin
   perform _qwf.check_jobs(v_jobs);
-  perform _qwf.notice_unserved(q.name)
-  from (select distinct i.queue from unnest(v_jobs) i) q (name)
-  cross join lateral _qwf.look_up_queue(q.name, qwf.now()) l
-  where not l.served;
+  perform _qwf.notice_unserved(n.queue, array_agg(n.task))
+  from (select distinct i.queue, i.task from unnest(v_jobs) i) n
+  cross join lateral _qwf.look_up_queue(n.queue, n.task, qwf.now()) l
+  where not l.served
+  group by n.queue;
   if v_keyed then
     return query select * from _qwf.insert_jobs(v_jobs);
   else

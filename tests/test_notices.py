@@ -1,0 +1,59 @@
+"""Notices to producers, in plain SQL: what was enqueued waits for something that is not there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+Db = psycopg.Connection[Any]
+WORKER = "select qwf.register_worker('box', 'cpu', %s)"
+
+
+@pytest.fixture
+def heard(db: Db) -> list[str]:
+    """What the database has said."""
+    said: list[str] = []
+    db.add_notice_handler(lambda n: said.append(f"{n.message_primary}; {n.message_hint}"))
+    return said
+
+
+def test_nobody_serves_the_queue(db: Db, heard: list[str]) -> None:
+    db.execute("select qwf.enqueue('resize', queue => 'cpu')")
+    (said,) = heard
+    assert said.startswith("no live worker serves queue cpu; ")
+
+
+def test_no_worker_of_the_queue_has_the_task(db: Db, heard: list[str]) -> None:
+    db.execute(WORKER, [json.dumps({"tasks": ["resize", "send"]})])
+    db.execute("select qwf.enqueue('rezise', queue => 'cpu')")
+    assert heard == ["no live worker of queue cpu has task 'rezise'; did you mean resize?"]
+    heard.clear()
+    db.execute("select qwf.enqueue('x', queue => 'cpu')")
+    (said,) = heard
+    assert said.endswith("the job waits until one has it: check the name")
+
+
+@pytest.mark.parametrize("tasks", [["resize"], None])
+def test_a_worker_that_has_the_task_or_says_nothing_is_enough(
+    db: Db, heard: list[str], tasks: list[str] | None
+) -> None:
+    db.execute(WORKER, [json.dumps({"tasks": ["send"]})])
+    db.execute(WORKER.replace("box", "other"), [json.dumps({"tasks": tasks} if tasks else {})])
+    db.execute("select qwf.enqueue('resize', queue => 'cpu')")
+    db.execute("""select qwf.enqueue_many('[{"task": "resize", "queue": "cpu"}]')""")
+    assert heard == []
+
+
+def test_many_jobs_give_one_notice_for_each_task_and_ten_at_most(db: Db, heard: list[str]) -> None:
+    db.execute(WORKER, [json.dumps({"tasks": ["resize"]})])
+    jobs = [{"task": f"t{n % 20}", "queue": "cpu"} for n in range(200)]
+    jobs += [{"task": f"t{n % 20}", "queue": "gpu"} for n in range(200)]
+    db.execute(
+        "select qwf.enqueue_many(%s)", [json.dumps([*jobs, {"task": "resize", "queue": "cpu"}])]
+    )
+    assert sum("queue cpu has task" in said for said in heard) == 10
+    assert sum("serves queue gpu" in said for said in heard) == 1
+    assert len(heard) == 11
