@@ -291,6 +291,26 @@ def test_refuse_counts_a_job_whose_claim_was_open(race: Race, commits: bool) -> 
     race.healthy()
 
 
+@pytest.mark.parametrize("merge", [KEEP, REPLACE, REFUSE, MANY])
+def test_nothing_is_merged_into_a_job_that_somebody_has_asked_to_cancel(
+    race: Race, merge: str
+) -> None:
+    """A producer held it when it was cancelled, so it still waits."""
+    job = enqueue(race)
+    producer = race.session()
+    producer.begin()
+    producer.rows(KEEP)
+    assert race.one("select qwf.cancel_job(%s)", job) == "requested"
+    other = race.session()
+    other.start(merge)
+    other.waits()
+    producer.commit()
+    ((second,),) = other.ends()
+    race.settle()
+    assert race.status(job) == "cancelled"
+    assert started(race) == [(second, 2)]
+
+
 @pytest.mark.parametrize("state", ["waits", "runs", "backs off"])
 def test_refuse_counts_every_unfinished_job(race: Race, state: str) -> None:
     if state == "backs off":
