@@ -23,8 +23,8 @@ create type _qwf.picked as (
   "row" tid, id bigint, run_id bigint, inputs jsonb, error text, keyed boolean);
 comment on type _qwf.picked is
   'A job about to be handed out: the ctid of its locked row, and its resolved inputs (null: they '
-  'hold no reference), or why they cannot be resolved; keyed: it has a key and starts for the '
-  'first time.';
+  'hold no reference), or why they cannot be resolved; keyed: it has a key and takes over from an '
+  'older job of it that waits for its next try.';
 
 create type _qwf.permit as (limit_name text, slot int, start int);
 comment on type _qwf.permit is

@@ -32,6 +32,17 @@ def test_an_out_dir_that_climbs_is_refused(out_dir: str) -> None:
         folder_of(1, 7, "s/n", out_dir, ROOT)
 
 
+@pytest.mark.parametrize("out_dir", ["jobs", "./jobs/x", "7", "a/7/b", "/out/2026", "/out/jobs"])
+def test_no_run_has_its_folder_in_that_of_another_run_or_job(out_dir: str) -> None:
+    with pytest.raises(PermanentError, match=r"those of runs and jobs.* such as day-2026"):
+        folder_of(1, 7, "s/n", out_dir, ROOT)
+
+
+@pytest.mark.parametrize("out_dir", ["day-7", "a/jobs", "/archive/2026", "/jobs"])
+def test_other_names_are_free(out_dir: str) -> None:
+    assert folder_of(1, 7, "s/n", out_dir, ROOT).base == ROOT / out_dir / "7"
+
+
 @pytest.mark.parametrize(
     ("folder", "announced"),
     [("out", "out"), ("a/../b c", "b c"), ("two\nlines", None), ("\udce9t\udce9", None)],

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from qwf_agent import PermanentError
 from qwf_agent.app import folder_mark
 from qwf_agent.app.folder_mark import Mark, moment
+from qwf_agent.child import own_folder
 from qwf_agent.child.out_folder import Folder, folder_of
 from qwf_agent.child.own_folder import Moved, mark_again, take
 
@@ -179,6 +183,60 @@ def test_boxes_that_move_one_folder_at_once_lose_nothing(place: Place) -> None:
         assert len(list((run / "s").glob("*/file"))) == 16
         assert not (run / "s" / "n").exists()
         run.rename(place.root / f"done-{time.time_ns()}")
+
+
+@pytest.mark.parametrize("mark", [JOB, NODE], ids=["a job", "a node"])
+def test_a_folder_without_a_mark_that_another_box_moves_first_is_made_anew(
+    place: Place, mark: Mark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other box has moved it, and has not made the new one."""
+    base = place.folder(mark).base
+    (base / "sub").mkdir(parents=True)
+    aside = base.with_name("moved by another")
+
+    @contextlib.contextmanager
+    def lock(_: Path) -> Iterator[None]:
+        base.rename(aside)
+        yield
+
+    monkeypatch.setattr(own_folder, "_lock", lock)
+    assert place.take(mark).is_dir()
+    assert (aside / "sub").is_dir()
+    assert place.moved == []
+
+
+def test_a_folder_that_another_box_moves_while_it_is_looked_at_is_made_anew(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = place.folder(JOB).base
+    base.mkdir(parents=True)
+    look = Path.stat
+
+    def moved_after(path: Path, **options: Any) -> os.stat_result:
+        found = look(path, **options)
+        if path == base:
+            monkeypatch.undo()
+            base.rename(base.with_name("moved by another"))
+        return found
+
+    monkeypatch.setattr(Path, "stat", moved_after)
+    assert place.take(JOB) == base
+    assert place.mark(base) == JOB
+
+
+def test_a_link_to_nothing_is_said_to_be_no_folder(place: Place) -> None:
+    base = place.folder(JOB).base
+    base.parent.mkdir(parents=True)
+    base.symlink_to("nowhere")
+    with pytest.raises(NotADirectoryError):
+        place.take(JOB)
+
+
+def test_a_mark_that_was_half_written_is_not_one_of_the_files(place: Place) -> None:
+    out = place.take(JOB)
+    (out / f"{folder_mark.NAME}.0123abcd").write_text("{")
+    assert place.folder(JOB).files() == []
+    assert place.take(JOB._replace(attempt=2)) == out
 
 
 @pytest.mark.parametrize(

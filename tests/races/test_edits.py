@@ -174,7 +174,7 @@ def test_the_oracle_sees_edits_that_are_lost(connect: Connect) -> None:
         row = db.execute("select pg_get_functiondef('_qwf.merge_waiting'::regproc)").fetchone()
         assert row is not None
         text = row[0]
-        assert text.count("for share;") == 1
+        assert text.count("for share;") == 2
         db.execute(text.replace("for share;", ";").encode())
     edits, _ = storm(connect, 3)
     assert edits.lost()

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 
 from qwf_agent.config import ConfigError
 from qwf_agent.web import access
+from qwf_agent.web import sign_in as sign_in_page
 from qwf_agent.web.app import build, create_app
 from qwf_agent.web.sign_in import SignIn
 from qwf_agent.web.trusted import Header, Trusted
@@ -170,6 +171,28 @@ def test_tries_at_once_are_counted_before_they_are_checked(
     with ThreadPoolExecutor(50) as pool:
         answers = list(pool.map(lambda n: sign_in(client, ada, f"wrong {n}"), range(50)))
     assert sorted(answer.status_code for answer in answers) == [401] * 5 + [429] * 45
+
+
+def test_strangers_with_many_names_do_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sign_in_page, "MOST_TRIED", 100)
+    tries = sign_in_page.Tries()
+    begun = [tries.begin(f"{n}{'x' * 10_000}", f"10.0.{n}.1") for n in range(200)]
+    assert begun[0] is not None
+    assert begun[-1] is None
+    assert len(tries._at) <= 102
+    assert max(map(len, tries._at)) < 100, "Postgres looks at 63 bytes of a name"
+
+
+def test_a_try_that_is_not_checked_does_not_count(
+    passwords: str, db: Db, browse: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada, _ = names(db)
+    client = browse(build(passwords, SignIn(passwords), access.LOCAL_HOSTS))
+    with monkeypatch.context() as busy:
+        busy.setattr(sign_in_page, "MOST_WAITING", 0)
+        assert [sign_in(client, ada, "right").status_code for _ in range(6)] == [429] * 6
+    assert [sign_in(client, ada, "").status_code for _ in range(6)] == [401] * 6
+    assert sign_in(client, ada, "right").status_code == 303
 
 
 def test_a_password_that_is_right_costs_no_try(passwords: str, db: Db, browse: Open) -> None:

@@ -43,7 +43,8 @@ def folder_of(
     job_id: int, run_id: int | None, node_id: str | None, out_dir: str | None, out_root: Path
 ) -> Folder:
     """`<out_dir or out_root>/<run>/<step>/<node>`, or `<out_root>/jobs/<job>` for a standalone job.
-    A relative `out_dir` is below `out_root`. Raises PermanentError if it contains `..`."""
+    A relative `out_dir` is below `out_root`. Raises PermanentError if it contains `..`, or if below
+    `out_root` the folder of this run would lie in that of another run or job."""
     wanted = Path(out_dir or "").expanduser()
     if ".." in wanted.parts:
         raise PermanentError(
@@ -54,6 +55,14 @@ def folder_of(
     if run_id is None:
         own = root / "jobs" / str(job_id)
         return Folder(own, own)
+    if root.is_relative_to(out_root):
+        inner = root.relative_to(out_root).parts
+        if inner[:1] == ("jobs",) or any(part.isdecimal() for part in inner):
+            raise PermanentError(
+                f"the out_dir of the run is {out_dir!r}: below the out-root of the agent, folders"
+                " with a number as name, and jobs, are those of runs and jobs; enqueue it again"
+                " with a name such as day-2026"
+            )
     base = root / str(run_id)
     return Folder(base, base / (node_id or str(job_id)))
 
@@ -71,8 +80,8 @@ def _walk(top: Path) -> Iterator[tuple[os.DirEntry[str], int]]:
     found, folders = 0, [str(top)]
     while folders:
         for entry in _entries(folders.pop()):
-            if entry.name == folder_mark.NAME:
-                continue
+            if entry.name == folder_mark.NAME or entry.name.startswith(f"{folder_mark.NAME}."):
+                continue  # the second is one that was being written when its process was killed
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
             elif (size := _size(entry)) is not None:

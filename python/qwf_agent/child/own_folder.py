@@ -13,6 +13,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -112,10 +113,14 @@ def _fits(found: Mark, mark: Mark) -> bool:
 def _make(folder: Path, mark: Mark) -> bool:
     """Make the folder with its mark in one step, so that nobody sees it without; False if there is
     one."""
-    if folder.exists():
-        if not folder.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
+    try:  # one look: others may move it meanwhile
+        is_folder = stat.S_ISDIR(folder.stat().st_mode)
+    except FileNotFoundError:
+        is_folder = None
+    if is_folder:
         return False
+    if is_folder is False or folder.is_symlink():  # a file, or a link to nothing
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
     folder.parent.mkdir(parents=True, exist_ok=True)
     new = folder.parent / f".{folder.name[:200]}.{secrets.token_hex(4)}"
     new.mkdir()
@@ -149,7 +154,8 @@ def _write(folder: Path, mark: Mark) -> None:
 
 
 def _move_aside(folder: Path, found: Mark | None) -> Moved:
-    """Rename the folder to a name that nobody uses. Raises PermanentError."""
+    """Rename the folder to a name that nobody uses. Raises PermanentError, and FileNotFoundError if
+    somebody else has moved it."""
     day = time.strftime("%Y%m%d", time.gmtime())
     held = f"the files of {found.describe()}" if found else UNMARKED
     number = 1
@@ -160,6 +166,8 @@ def _move_aside(folder: Path, found: Mark | None) -> Moved:
             continue
         try:
             folder.rename(aside)
+        except FileNotFoundError:
+            raise
         except OSError as error:
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY):
                 continue

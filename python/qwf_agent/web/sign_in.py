@@ -23,7 +23,8 @@ PER_S = 60.0
 # Failed tries within PER_S: of a name from one address; from an address; of a name from anywhere.
 # The last two are larger, so that one stranger locks out neither a person nor all behind a proxy.
 MOST_OF_PAIR, MOST_OF_ADDRESS, MOST_OF_NAME = 5, 30, 20
-MOST_TRIED = 10_000
+MOST_TRIED = 30_000  # names and addresses that are counted: strangers may give any number of them
+NAME_BYTES = 63  # Postgres looks at no more of the name of a login
 MOST_CHECKS = 2  # at once: each takes a connection of the server
 MOST_WAITING = 20
 WRONG = "the login or the password is wrong"
@@ -31,19 +32,24 @@ WRONG = "the login or the password is wrong"
 
 class Tries:
     """Counts tries that may fail. Invariant: nobody gets more than allowed in PER_S seconds, also
-    if all come at once: a try counts from before its check, and is taken back if it succeeds."""
+    if all come at once: a try counts from before its check, and is taken back if it succeeds.
+    While MOST_TRIED names and addresses have tried within PER_S, nobody else may."""
 
     def __init__(self) -> None:
         self._at: dict[str, deque[float]] = {}
+        self._swept_at = 0.0
 
     def begin(self, name: str, address: str) -> float | None:
         """Count one more try; returns its time, or None if there were too many."""
         most = self._most(name, address)
         if any(self._count(who) >= allowed for who, allowed in most.items()):
             return None
-        if len(self._at) >= MOST_TRIED:
-            self._at = {who: at for who, at in self._at.items() if self._count(who)}
         now = time.monotonic()
+        if len(self._at) >= MOST_TRIED and now - self._swept_at > 1:
+            self._swept_at = now
+            self._at = {who: at for who, at in self._at.items() if self._count(who)}
+        if len(self._at) >= MOST_TRIED:
+            return None
         for who in most:
             self._at.setdefault(who, deque()).append(now)
         return now
@@ -55,6 +61,7 @@ class Tries:
                 self._at[who].remove(at)
 
     def _most(self, name: str, address: str) -> dict[str, int]:
+        name = name.encode(errors="replace")[:NAME_BYTES].decode(errors="replace")
         return {
             f"login {name} from {address}": MOST_OF_PAIR,
             f"from {address}": MOST_OF_ADDRESS,
@@ -125,9 +132,12 @@ class SignIn(Access):
         if form is None:
             return _form(request, to)
         name, password = str(form.get("login", "")), str(form.get("password", ""))
+        if not name or not password or "\0" in name + password:  # libpq would look for others
+            return _form(request, to, WRONG, 401)
         address = access.address_of(request)
-        at = self._tries.begin(name, address)
-        if at is None or self._waiting >= MOST_WAITING:
+        busy = self._waiting >= MOST_WAITING  # then it is not checked, and does not count
+        at = None if busy else self._tries.begin(name, address)
+        if at is None:
             return _form(request, to, "too many tries: wait a minute", 429)
         try:
             person = await self._check(name, password)
@@ -144,8 +154,6 @@ class SignIn(Access):
         return self.admit(request, person, to)
 
     async def _check(self, name: str, password: str) -> Person:
-        if not name or not password or "\0" in name + password:  # libpq would look for others
-            raise psycopg.errors.InvalidPassword(WRONG)
         options = {"user": name, "password": password, "require_auth": "scram-sha-256"}
         self._checks = self._checks or asyncio.Semaphore(MOST_CHECKS)
         self._waiting += 1

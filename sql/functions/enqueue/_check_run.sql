@@ -27,6 +27,9 @@ declare
     when octet_length(p_out_dir) > 4096 then 'out_dir: at most 4096 bytes'
     when p_out_dir ~ '[[:cntrl:]]' then 'out_dir: no control characters'
     when p_out_dir ~ '(^|/)[.][.](/|$)' then 'out_dir: no .. in the path'
+    when p_out_dir !~ '^[/~]' and p_out_dir ~ '^([.]?/)*jobs(/|$)|(^|/)[0-9]+(/|$)'
+      then 'out_dir: a relative one does not begin with jobs, and has no number as name of a '
+        'folder, because folders of jobs and runs have these names; write day-2026'
   end;
 begin
   if v_problem is not null then

@@ -2,8 +2,9 @@
 -- Purpose: Inserts one standalone job at a position, or merges it into the job of its key that
 --   waits.
 -- Guarantees: Never merges into a job that has started, so no edit is lost: a job of the same key
---   then waits behind it. The exceptions are once and refuse, which count every unfinished job. If
---   the job that waits starts or ends meanwhile, the new one is inserted after all.
+--   then waits behind it. The exceptions are once and refuse: they count every unfinished job, also
+--   one that a claim has started meanwhile. If the job that waits starts or ends meanwhile, the new
+--   one is inserted after all.
 -- Locks: the key, against others who insert it; the job that it merges into, until the caller's
 --   transaction ends: no claim can start that job with the old arguments meanwhile.
 -- Raises: QW008 with key_mode refuse, or for replacing a job that was enqueued once.
@@ -48,12 +49,17 @@ begin
       do nothing
     returning j.id into v_id;
     if found then
-      return (v_id, false, 'new')::qwf.enqueued;
+      exit when not (p_job.once or coalesce(p_job.key_mode = 'refuse', false))
+        or _qwf.started_with_key(p_job.project, p_job.task, p_job.key, true) is null;
+      delete from qwf.jobs j where j.id = v_id;  -- the insert has waited for a claim of the older
+      continue;
     end if;
     v_merged := _qwf.merge_waiting(p_job, p_now);
-    exit when v_merged.job_id is not null;  -- else it started or ended: its place is free
+    if v_merged.job_id is not null then
+      return v_merged;
+    end if;  -- else it started or ended: its place is free
   end loop;
-  return v_merged;
+  return (v_id, false, 'new')::qwf.enqueued;
 end $$;
 
 commit;

@@ -3,7 +3,8 @@
 -- Guarantees: The job starts after the caller's transaction has ended: claim skips a locked row. It
 --   starts no later than any of those who merged asked for, and expires no earlier. With key_mode
 --   replace it gets everything but id and place from the new one; else it keeps what it has. A job
---   that was enqueued once holds its key, ended or not, and is never changed.
+--   that was enqueued once holds its key, ended or not, and is never changed. One that somebody has
+--   asked to cancel is cancelled now, and not merged into: the new edit would go with it.
 -- Locks: the job. Keeping a queued job that does not expire shares the lock, so that producers do
 --   not wait for each other.
 -- Notifies: a sleeper of its queue, because a claim may have skipped it meanwhile.
@@ -21,6 +22,15 @@ declare
   v_id bigint;
   v_there qwf.jobs;
 begin
+  if exists (select from qwf.cancel_requests) then
+    perform _qwf.cancel_waiting(asked.id, asked.reason)
+    from (
+      select j.id, c.reason from qwf.jobs j join qwf.cancel_requests c on c.job_id = j.id
+      where j.project = p_job.project and j.task = p_job.task and j.key = p_job.key
+        and j.key is not null and (j.key_state = 's') = false and not j.once
+        and j.status in ('scheduled', 'queued')
+      for no key update of j) asked;
+  end if;
   select j.id into v_id from qwf.jobs j  -- from the index jobs_key, and so below
   where j.project = p_job.project and j.task = p_job.task and j.key = p_job.key
     and j.key is not null and (j.key_state = 's') = false and j.once

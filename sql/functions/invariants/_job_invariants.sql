@@ -51,6 +51,13 @@ as $$
     where (j.key is null or j.once) <> (j.key_state = 'u') or j.key_state not in ('u', 'w', 's')
       or j.key_state = 'w' and j.status = 'running'
     union all
+    select 'two jobs of a key never run at once', max(j.id),
+      format('%s jobs of task %s run with key %s', count(*), j.task, j.key)
+    from qwf.jobs j
+    where j.key is not null and j.status = 'running'
+    group by j.project, j.task, j.key
+    having count(*) > 1
+    union all
     select 'a node has its run', j.id, format('run %s is gone', j.run_id)
     from qwf.jobs j
     where j.run_id is not null and not exists (select from qwf.runs r where r.id = j.run_id)

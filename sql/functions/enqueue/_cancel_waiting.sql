@@ -1,8 +1,8 @@
--- Deploy qwf:functions/change/_cancel_waiting
+-- Deploy qwf:functions/enqueue/_cancel_waiting
 -- Purpose: Cancels a job that is not running, and returns the kind of its event, or null.
 -- Guarantees: Never waits: a locked row (most likely one being claimed) is left alone.
 -- Locks: the job, if it is free and not running.
--- Called by: cancel_job, _settle_cancel_requests.
+-- Called by: cancel_job, _merge_waiting, _settle_cancel_requests.
 
 begin;
 
