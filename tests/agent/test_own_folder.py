@@ -20,13 +20,14 @@ from qwf_agent.child.out_folder import Folder, folder_of
 from qwf_agent.child.own_folder import Moved, mark_again, take
 
 NOON = "2026-11-24T12:00:00.000000Z"
-JOB = Mark("3f2a9c01-aaaa", 1, None, NOON, 15, None, 1, 100.0)
+JOB = Mark("3f2a9c01-aaaa", 1, None, NOON, 15, None, 1, 100.0, "aa11")
 NODE = JOB._replace(run_id=7, node_id="s/n")
 OTHERS = {
     "another job with the id": {"created_at": "2026-11-20T12:00:00.000000Z"},
     "another database": {"instance": "99999999-bbbb"},
     "the job before a restore": {"generation": 2, "attempt": 2},
     "the attempt before a restore": {"attempt": 1, "marked_at": 200.0},
+    "the same job with other inputs": {"attempt": 2, "inputs": "bb22"},
 }
 
 

@@ -6,6 +6,7 @@ folder does not say whose it is; the hidden file `.qwf` in it does.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from datetime import datetime, timedelta, timezone
@@ -29,11 +30,17 @@ class Mark(NamedTuple):
     node_id: str | None = None
     attempt: int | None = None  # the last that has used the folder
     marked_at: float = 0.0  # when it began to, in seconds since 1970
+    inputs: str | None = None  # a digest of the inputs that they were made from; None: unknown
 
     @property
     def owner(self) -> tuple[str, int | None, int | None, str]:
         """What two marks of one run, or of one job, have in common."""
         return self.instance, self.run_id, self.job_id, self.created_at
+
+    def has_other_inputs(self, other: Mark) -> bool:
+        """Whether both are of one job, which got other inputs in between."""
+        known = self.inputs is not None and other.inputs is not None
+        return known and self.owner == other.owner and self.inputs != other.inputs
 
     def is_of_run(self, run: Mark) -> bool:
         """Whether it is the mark of this run or of a job in it, or of this standalone job."""
@@ -63,10 +70,16 @@ def read(data: bytes) -> Mark | None:
             and isinstance(mark.generation, int)
             and isinstance(mark.marked_at, (int, float))
             and isinstance(mark.attempt or 0, int)
+            and isinstance(mark.inputs or "", str)
         )
     except (ValueError, TypeError, RecursionError):
         return None
     return mark if right else None
+
+
+def digest(inputs: str | None) -> str:
+    """The digest of inputs, as Postgres writes them: one value of jsonb has one text."""
+    return hashlib.sha256((inputs or "{}").encode()).hexdigest()[:16]
 
 
 def moment(text: str) -> str:

@@ -1,8 +1,9 @@
 """Gives a job a folder that holds no files of another job.
 
 The mark in a folder says whose it is. Files of another job, as a restored backup leaves them, are
-moved aside, never used and never deleted. A folder of another database is moved only below the
-out-root, which belongs to this database; elsewhere that database may be at work in it.
+moved aside, never used and never deleted. So are its own from other inputs: a body that leaves
+what is there alone would return the result of those. A folder of another database is moved only
+below the out-root, which belongs to this database; elsewhere that database may be at work in it.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def take(folder: Folder, mark: Mark, ours: bool, moved: Callable[[Moved], None])
     called for each folder that was moved aside. Raises PermanentError for a folder that is not to
     be used and cannot be moved, and OSError."""
     if folder.base != folder.path:
-        run = mark._replace(job_id=None, node_id=None, attempt=None)
+        run = mark._replace(job_id=None, node_id=None, attempt=None, inputs=None)
         _take(folder.base, run, ours, moved)
         ours = ours or _read(folder.base) is not None
         # What lies in a folder of this run without a mark was put there by another node of it.
@@ -91,14 +92,14 @@ def _take(
                 )
             with _lock(folder.parent):
                 if _read(folder) == found:
-                    moved(_move_aside(folder, found))
+                    moved(_move_aside(folder, _held(found, mark)))
     raise PermanentError(f"others move {str(folder)!r} again and again")
 
 
 def _fits(found: Mark, mark: Mark) -> bool:
-    """Whether the folder is that of this job: it was last used in this generation, by an earlier
-    attempt, or by a later one that has begun since, if this one has lost its job. Otherwise the
-    attempt was made in a life of the database that a restore has undone.
+    """Whether the folder is that of this job with these inputs: it was last used in this
+    generation, by an earlier attempt, or by a later one that has begun since, if this one has lost
+    its job. Otherwise the attempt was made in a life of the database that a restore has undone.
 
     The folder of a run stays its own after a restore: nodes that ended before have files in it."""
     if found.owner != mark.owner:
@@ -106,6 +107,8 @@ def _fits(found: Mark, mark: Mark) -> bool:
     if mark.job_id is None:
         return True
     if found.generation != mark.generation or mark.attempt is None or found.attempt is None:
+        return False
+    if found.attempt < mark.attempt and found.has_other_inputs(mark):
         return False
     return found.attempt < mark.attempt or found.marked_at > mark.marked_at
 
@@ -153,11 +156,19 @@ def _write(folder: Path, mark: Mark) -> None:
         raise
 
 
-def _move_aside(folder: Path, found: Mark | None) -> Moved:
+def _held(found: Mark | None, mark: Mark) -> str:
+    """Whose files these are, in words."""
+    if found is None:
+        return UNMARKED
+    return f"the files of {found.describe()}" + (
+        ", made from other inputs" if found.has_other_inputs(mark) else ""
+    )
+
+
+def _move_aside(folder: Path, held: str) -> Moved:
     """Rename the folder to a name that nobody uses. Raises PermanentError, and FileNotFoundError if
     somebody else has moved it."""
     day = time.strftime("%Y%m%d", time.gmtime())
-    held = f"the files of {found.describe()}" if found else UNMARKED
     number = 1
     while True:
         aside = folder.with_name(f"{folder.name}.before-{day}{f'-{number}' if number > 1 else ''}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from qwf_agent import config
 from qwf_agent.app import folder_mark
 from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.doctor.findings import Finding, note, problem
@@ -36,7 +36,7 @@ def folders(conn: Connection, address: str) -> Iterator[Finding]:
     known = conn.execute(GIVEN_OUT).fetchone()
     if known is None:
         return
-    for row in conn.execute(ROOTS, (socket.gethostname(),)).fetchall():
+    for row in conn.execute(ROOTS, (config.this_box(),)).fetchall():
         root = Path(row["root"])
         for what, folder, last in (
             ("job", root / "jobs", known["jobs"]), ("run", root, known["runs"]),
@@ -54,7 +54,8 @@ def folders(conn: Connection, address: str) -> Iterator[Finding]:
             f"{moved['moved']} folders that jobs got in the last day held the files of others, and"
             f" were moved aside, such as to {moved['example']}",
             "after a restore from a backup this is normal, if qwf migrate restored was run; if it"
-            f" was not, {RESTORED}. See job_events, type folder_moved",
+            f" was not, {RESTORED}. It is also normal for a job that was retried with other"
+            " inputs, and for a map that ran again. See job_events, type folder_moved",
         )
 
 
