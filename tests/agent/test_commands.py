@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +95,13 @@ def test_no_shell_reads_the_arguments(shared: Database, tmp_path: Path) -> None:
     assert not trap.exists()
 
 
-def test_a_process_left_behind_does_not_delay_the_job(shared: Database, tmp_path: Path) -> None:
+def test_a_process_left_behind_ends_with_the_job_and_does_not_delay_it(
+    shared: Database, tmp_path: Path
+) -> None:
     attempt = run(shared, "leave.sh", str(tmp_path / "pid"))
     assert attempt["job"]["output"] == {"left": True}
-    os.kill(int((tmp_path / "pid").read_text()), 9)
+    assert not alive(int((tmp_path / "pid").read_text()))
+    assert attempt["log_tail"].splitlines()[-1].startswith("warning: ended the process sleep ")
 
 
 def test_a_cancelled_command_gets_sigterm(shared: Database, tmp_path: Path) -> None:
