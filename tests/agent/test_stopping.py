@@ -119,10 +119,12 @@ def test_without_anything_to_run_it_says_what_to_do(tmp_path: Path) -> None:
     ("option", "value", "says"),
     [
         ("--app", "broken", "this module is broken on purpose"),
-        ("--app", "missing_module:app", "missing_module"),
+        ("--app", "missing_module:app", "there is no module 'missing_module' in "),
+        ("--app", "bodies.py", "there is no module 'bodies.py' in "),
+        ("--app", ":app", "'' is no name of a module"),
         ("--app", "bodies:nothing", "has no App called 'nothing'"),
         ("--nodes", "bodies", "expected a package"),
-        ("--nodes", "no_such_package", "no_such_package"),
+        ("--nodes", "no_such_package", "there is no module 'no_such_package' in "),
         ("--allow-commands", "/no/such/folder", "no such folder"),
         ("--slots", "0", "slots"),
     ],
@@ -133,6 +135,7 @@ def test_bad_configuration_is_78_and_says_why(
     code, said = run_agent(tmp_path, option, value, QWF_DSN=NOWHERE)
     assert code == 78
     assert says in said
+    assert ("Traceback" in said) == (value == "broken"), "the error is in the code of the user"
 
 
 def test_a_database_that_is_not_there_is_69(tmp_path: Path) -> None:

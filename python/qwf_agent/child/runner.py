@@ -84,8 +84,9 @@ class Runner:
         allowed = self._setup.allow_commands
         if work.task == COMMAND and allowed is not None:
             return lambda: run_command(
-                context.inputs, context.job, context.out(), allowed, self._cancel
-            )
+                context.inputs, context.job, context.out(), allowed, self._cancel,
+                self._setup.limits.value_bytes,
+            )  # fmt: skip
         body = self._find(work.task)
         if context.model is None:
             context.model = self._model(work.model)
