@@ -245,6 +245,12 @@ def printing(what: str) -> None:
 
 
 @app.task()
+def dying_after_much_output() -> None:
+    printing.function("much")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@app.task()
 def sleeping(seconds: float) -> None:
     time.sleep(seconds)
 
