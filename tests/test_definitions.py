@@ -192,6 +192,25 @@ def test_registering_tells_of_unknown_widgets_and_their_keys(db: Connection) -> 
     ]
 
 
+def test_a_named_version_says_that_its_pipelines_have_changed(db: Connection) -> None:
+    told: list[str] = []
+    pipeline = {"name": "p", "nodes": [{"id": "a", "node": "a"}]}
+    steps = [{"id": "s", "kind": "pipeline", "pipeline": "p"}]
+    assert register(db, "pipeline", pipeline) is None
+    assert register(db, "workflow", {"name": "w", "steps": steps}) is None
+    db.add_notice_handler(lambda n: told.append(f"{n.message_primary}; {n.message_detail}"))
+    db.execute("select qwf.enqueue_run('w@1')")
+    assert told == []
+    pipeline["nodes"] = [{"id": "b", "node": "b"}]
+    assert register(db, "pipeline", pipeline) is None
+    db.execute("select qwf.enqueue_run('w')")
+    assert told == []
+    db.execute("select qwf.enqueue_run('w@1')")
+    assert told == [
+        "w@1 runs with the current pipelines; it was also compiled with other versions of p"
+    ]
+
+
 def tables(text: str) -> Iterator[list[list[str]]]:
     """The rows of each table in a Markdown text, without its head; a row is a list of cells."""
     for table in re.findall(r"(?m)^\|[-|]+\|\n((?:^\|.*\n)+)", text):

@@ -225,7 +225,7 @@ def command(verbose: bool, log_format: str, **given: Any) -> int:
 
     \b
     SIGTERM stops the agent: running jobs finish, all others go back to the queue.
-    SIGHUP replaces its children.
+    SIGHUP replaces its children, once their new code can be imported.
     Exit codes:  0  it was asked to stop, or --until-empty
                 69  no database
                 70  a defect in the agent

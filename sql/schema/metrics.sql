@@ -27,12 +27,12 @@ comment on column qwf.host_metrics.sampled_at is
   'When the database received it, by the clock of the database.';
 comment on column qwf.host_metrics.cpu_percent is 'Use of all its processors together, 0 to 100.';
 comment on column qwf.host_metrics.cpu_ours_percent is
-  'Share of the control group of the agent in that; null: unknown.';
+  'Share of the control groups of its agents in that; null: unknown.';
 comment on column qwf.host_metrics.ram_percent is 'Memory in use, 0 to 100.';
 comment on column qwf.host_metrics.ram_used_mb is 'Memory in use, MiB.';
 comment on column qwf.host_metrics.ram_total_mb is 'Total memory, MiB.';
 comment on column qwf.host_metrics.ram_ours_used_mb is
-  'Memory in use by the control group of the agent, MiB; null: unknown.';
+  'Memory in use by the control groups of its agents, MiB; null: unknown.';
 comment on column qwf.host_metrics.swap_used_mb is 'Swap in use, MiB.';
 comment on column qwf.host_metrics.gpus is
   'Its cards: a list of {id, use_pct, vram_used_mb, vram_total_mb}.';

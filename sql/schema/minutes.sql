@@ -37,13 +37,13 @@ comment on column qwf.host_minutes.cpu_percent is
   'Use of all its processors together, 0 to 100: the average of the samples.';
 comment on column qwf.host_minutes.cpu_percent_max is 'The highest of the samples.';
 comment on column qwf.host_minutes.cpu_ours_percent is
-  'Share of the control group of the agent in that, average; null: unknown.';
+  'Share of the control groups of its agents in that, average; null: unknown.';
 comment on column qwf.host_minutes.ram_percent is 'Memory in use, 0 to 100, average.';
 comment on column qwf.host_minutes.ram_percent_max is 'The highest of the samples.';
 comment on column qwf.host_minutes.ram_used_mb is 'Memory in use, MiB, average.';
 comment on column qwf.host_minutes.ram_total_mb is 'Total memory, MiB.';
 comment on column qwf.host_minutes.ram_ours_used_mb is
-  'Memory in use by the control group of the agent, MiB, average; null: unknown.';
+  'Memory in use by the control groups of its agents, MiB, average; null: unknown.';
 comment on column qwf.host_minutes.swap_used_mb is 'Swap in use, MiB, average.';
 comment on column qwf.host_minutes.swap_used_mb_max is 'The highest of the samples.';
 comment on column qwf.host_minutes.gpu_percent is

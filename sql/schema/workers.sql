@@ -59,7 +59,7 @@ comment on column qwf.workers.follows_orders is
   'heartbeat() does.';
 comment on column qwf.workers.stats is
   'Figures of its last heartbeat: slots, busy, models per GPU, loads, swaps avoided, servers, '
-  'out_free_bytes (of its folder for files).';
+  'out_free_bytes (of its folder for files), code_problem (why it keeps running old code).';
 comment on column qwf.workers.started_at is 'When it registered.';
 comment on column qwf.workers.last_seen is 'Last heartbeat.';
 comment on column qwf.workers.stopped_at is 'When it deregistered; null: it has not.';

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from qwf_agent.child.command import Refused, resolve
+from qwf_agent.child.body import BadOutput
+from qwf_agent.child.command import Refused, _read, resolve
 from qwf_agent.exit_codes import MISCONFIGURED
 from support.harness import USER, Database, StartAgent, alive, run_agent, until
 
@@ -57,6 +57,44 @@ def test_a_bad_output_file_is_an_error(shared: Database, text: str) -> None:
     assert attempt["outcome"] == "error"
 
 
+def test_a_large_output_file_is_refused_unread(shared: Database) -> None:
+    attempt = run(shared, "sparse.sh", "2000M")
+    assert attempt["outcome"] == "error"
+    assert attempt["error"].startswith("the file QWF_OUTPUT has 2097152000 bytes, the limit is ")
+    assert attempt["max_rss_bytes"] < 1 << 30
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "output.json"
+    file.write_text('{"x": 1}')
+    old = file.stat()
+    file.write_text('{"x": "%s"}' % ("y" * 100))
+    monkeypatch.setattr(Path, "stat", lambda self, **_: old)
+    with pytest.raises(BadOutput, match="the limit is 50"):
+        _read(file, 50)
+
+
+@pytest.mark.parametrize(
+    ("argv", "error"),
+    [
+        (["x" * 5000], "command 'xxx"),
+        (["/".join(["x" * 200] * 30)], "command 'xxx"),
+        (["print.sh", "x" * 900_000], "the arguments of the command are too long"),
+    ],
+)
+def test_what_no_system_can_start_is_not_tried_again(
+    shared: Database, argv: list[str], error: str
+) -> None:
+    job_id = shared.enqueue("command", {"command": argv}, max_attempts=5)
+    attempt = shared.attempted(job_id)
+    assert attempt["outcome"] == "fatal"
+    assert attempt["error"].startswith(f"Refused: {error}")
+    assert len(attempt["error"]) < 2000
+    assert shared.ended(job_id)["status"] == "failed"
+
+
 @pytest.mark.parametrize(
     "argv",
     [
@@ -96,10 +134,13 @@ def test_no_shell_reads_the_arguments(shared: Database, tmp_path: Path) -> None:
     assert not trap.exists()
 
 
-def test_a_process_left_behind_does_not_delay_the_job(shared: Database, tmp_path: Path) -> None:
+def test_a_process_left_behind_ends_with_the_job_and_does_not_delay_it(
+    shared: Database, tmp_path: Path
+) -> None:
     attempt = run(shared, "leave.sh", str(tmp_path / "pid"))
     assert attempt["job"]["output"] == {"left": True}
-    os.kill(int((tmp_path / "pid").read_text()), 9)
+    assert not alive(int((tmp_path / "pid").read_text()))
+    assert attempt["log_tail"].splitlines()[-1].startswith("warning: ended the process sleep ")
 
 
 def test_a_cancelled_command_gets_sigterm(shared: Database, tmp_path: Path) -> None:

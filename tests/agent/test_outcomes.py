@@ -141,6 +141,32 @@ def test_around_wraps_every_body(shared: Database) -> None:
     assert shared.attempted(job_id)["log_tail"] == f"before {job_id}\nafter {job_id}\n"
 
 
+@pytest.mark.parametrize(
+    ("task", "args", "outcome"),
+    [
+        ("raising", {"kind": "value"}, "error"),
+        ("raising", {"kind": "temporary"}, "tempfail"),
+        ("system_exit", {"code": 3}, "error"),
+        ("command", {"command": ["exit.sh", 65]}, "fatal"),
+        ("system_exit", {"code": 0}, "completed"),
+    ],
+)
+def test_an_around_that_does_not_raise_again_makes_no_success(
+    shared: Database, task: str, args: dict[str, Any], outcome: str
+) -> None:
+    options = {"max_attempts": 1, "labels": '{"catch": "swallow"}'}
+    attempt = shared.attempted(shared.enqueue(task, args, **options))
+    assert attempt["outcome"] == outcome
+    assert "warning: an @app.around has caught the exception of the body" in attempt["log_tail"]
+
+
+def test_an_around_may_raise_another_exception(shared: Database) -> None:
+    options = {"max_attempts": 1, "labels": '{"catch": "translate"}'}
+    attempt = shared.attempted(shared.enqueue("raising", {"kind": "value"}, **options))
+    assert attempt["outcome"] == "tempfail"
+    assert attempt["error"].startswith("TemporaryError: as another one")
+
+
 def test_a_body_runs_in_the_main_thread_of_a_child_of_the_agent(shared: Database) -> None:
     output = shared.ended(shared.enqueue("whoami"))["output"]
     assert output["main"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -56,10 +57,54 @@ def test_binary_output_does_no_harm(shared: Database) -> None:
     assert "\ufffd" in attempt["log_tail"]
 
 
-def test_the_end_of_a_long_log_is_kept(shared: Database) -> None:
+def test_the_beginning_and_the_end_of_a_long_log_are_kept(shared: Database) -> None:
     attempt = shared.attempted(shared.enqueue("printing", {"what": "much"}))
-    assert attempt["log_tail"].endswith("line 99998\nline 99999\n")
-    assert 60_000 < len(attempt["log_tail"]) <= 65_536
+    log = attempt["log_tail"]
+    assert log.startswith("line 0\nline 1\n")
+    assert log.endswith("line 99998\nline 99999\n")
+    assert 60_000 < len(log.encode()) <= 65_536
+    begin, gap, end = re.split(r"\n… ([\d,]+) bytes left out …\n", log)
+    printed = sum(len(f"line {n}\n") for n in range(100_000))
+    assert len(begin) + int(gap.replace(",", "")) + len(end) == printed
+    assert re.fullmatch(r"line \d+", begin.splitlines()[-1])
+    assert re.fullmatch(r"line \d+", end.splitlines()[0])
+
+
+@pytest.mark.parametrize("size", [399, 400, 401, 500, 816, 817, 1000, 5000, 100_000])
+@pytest.mark.parametrize("step", [7, 1000])
+@pytest.mark.parametrize("what", [b"0123456789", b"ab\n", b"\xff", "ä€😀".encode(), b"\0a"])
+def test_a_log_has_at_most_its_limit_and_tells_what_is_left_out(
+    size: int, step: int, what: bytes
+) -> None:
+    reader, writer = os.pipe()
+    mark, limit = bytes(range(100, 116)), 400
+    log = LogPipe(reader, mark, limit)
+    printed = (what * (size // len(what) + 1))[:size]
+    for text in (printed + mark, b"next" + mark, printed):
+        for at in range(0, len(text), step):
+            os.write(writer, text[at : at + step])
+            log.read()
+    first, second, third = log.take(), log.take(), log.take()
+    os.close(writer)
+    os.close(reader)
+    assert second == "next"
+    assert len(first.encode()) <= limit
+    assert len(third.encode()) <= limit
+    whole = printed.decode(errors="replace").replace("\0", "")
+    for one in (first, third):
+        gap = re.search(r"\n… [\d,]+ bytes left out …\n", one)
+        assert one == whole if gap is None else whole.startswith(one[:20])
+    if len(whole.encode()) > limit and size > 2 * limit:
+        assert first != whole != third
+
+
+def test_the_log_of_a_killed_child_is_shortened_too(base: Database, start: StartAgent) -> None:
+    start("--app", "bodies")
+    attempt = base.attempted(base.enqueue("dying_after_much_output"))
+    assert attempt["outcome"] == "lost"
+    assert attempt["log_tail"].startswith("line 0\n")
+    assert " bytes left out …\n" in attempt["log_tail"]
+    assert attempt["log_tail"].endswith("line 99999\n")
 
 
 def test_each_job_gets_its_own_log(shared: Database) -> None:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 
 from qwf_agent.child.scoreboard import Scoreboard
 
@@ -29,3 +34,52 @@ def test_a_ticket_is_never_read_with_the_time_of_another() -> None:
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
+
+
+def mixes(before: bytes, after: bytes) -> list[bytes]:
+    """What a reader may see of a write, in whichever order its bytes arrive."""
+    dice = random.Random(7)
+    cuts = range(len(after))
+    shuffled = [bytes(map(dice.choice, zip(before, after, strict=True))) for _ in cuts]
+    return [
+        *(after[:cut] + before[cut:] for cut in cuts),
+        *(before[:cut] + after[cut:] for cut in cuts),
+        *shuffled,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("write", "read"),
+    [
+        (lambda board, n: board.start(n), lambda board: board.running()),
+        (lambda board, n: board.load(n), lambda board: board.running()),
+        (lambda board, n: board.report(n, n / 3, "step " * 5 * n), lambda board: board.progress()),
+    ],
+)
+def test_a_record_is_read_whole_in_whichever_order_its_bytes_arrive(
+    write: Callable[[Scoreboard, int], None], read: Callable[[Scoreboard], Any]
+) -> None:
+    board = Scoreboard()
+    empty = read(board)
+    pages, seen = [bytes(board._page[:256])], [empty]
+    for n in (1, 2, 3):
+        write(board, n)
+        pages.append(bytes(board._page[:256]))
+        seen.append(read(board))
+    assert len(set(seen)) == 4
+    for number in (1, 2, 3):
+        for page in mixes(pages[number - 1], pages[number]):
+            reader = Scoreboard()
+            reader._page[:256] = pages[number - 1]
+            assert read(reader) == seen[number - 1]
+            reader._page[:256] = page
+            assert read(reader) in seen[number - 1 : number + 1]
+            reader._page[:256] = pages[number]
+            assert read(reader) == seen[number]
+
+
+def test_an_empty_page_has_no_record() -> None:
+    board = Scoreboard()
+    assert board.progress() is None
+    assert board.running() == (0, 0.0, False)
+    assert board.progress_version(0) == 0

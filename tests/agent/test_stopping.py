@@ -9,10 +9,12 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.rows import dict_row
 
 from qwf_agent import migrate
+from qwf_agent.cli.doctor import engine
 from qwf_agent.versions import compatible_part
-from support.harness import Database, StartAgent, alive, run_agent, until
+from support.harness import PACKAGE, Database, StartAgent, alive, run_agent, until
 
 NOWHERE = "host=127.0.0.1 port=1 dbname=x connect_timeout=1"
 
@@ -86,7 +88,38 @@ def test_sighup_replaces_the_children_and_loses_nothing(
     until(file.exists)
     agent.signal(signal.SIGHUP)
     assert base.ended(job_id)["status"] == "completed"
-    assert base.ended(base.enqueue("whoami"))["output"]["pid"] != int(file.read_text())
+
+    def is_replaced() -> bool:
+        return base.ended(base.enqueue("whoami"))["output"]["pid"] != int(file.read_text())
+
+    until(is_replaced, "another child")
+
+
+def test_code_that_cannot_be_imported_replaces_no_child(
+    base: Database, start: StartAgent, tmp_path: Path
+) -> None:
+    code = "import os\nfrom qwf_agent import App\napp = App()\n"
+    code += "@app.task()\ndef t():\n    return {{'version': {}, 'pid': os.getpid()}}\n"
+    file = tmp_path / "mine.py"
+    file.write_text(code.format(1))
+    agent = start("--app", "mine", PYTHONPATH=f"{PACKAGE}{os.pathsep}{tmp_path}")
+    before = base.ended(base.enqueue("t"))["output"]
+    assert before["version"] == 1
+    file.write_text("raise RuntimeError('half an upload')\n")
+    agent.signal(signal.SIGHUP)
+    until(lambda: "RuntimeError: half an upload" in agent.said())
+    assert "keeping the children with the old code" in agent.said()
+    problem = "select stats ->> 'code_problem' from qwf.workers"
+    until(lambda: base.one(problem) == "RuntimeError: half an upload", "its heartbeat")
+    assert base.ended(base.enqueue("t"))["output"] == before
+    with psycopg.connect(base.dsn, row_factory=dict_row) as conn:
+        found = list(engine.workers(conn, base.dsn))
+    assert [(one.level, "keeps running old code" in one.what) for one in found] == [
+        ("problem", True)
+    ]
+    file.write_text(code.format(22))
+    until(lambda: base.ended(base.enqueue("t"))["output"]["version"] == 22, "the new code")
+    until(lambda: base.one(problem) is None, "its heartbeat")
 
 
 def test_children_are_replaced_after_recycle_jobs(base: Database, start: StartAgent) -> None:
@@ -119,10 +152,12 @@ def test_without_anything_to_run_it_says_what_to_do(tmp_path: Path) -> None:
     ("option", "value", "says"),
     [
         ("--app", "broken", "this module is broken on purpose"),
-        ("--app", "missing_module:app", "missing_module"),
+        ("--app", "missing_module:app", "there is no module 'missing_module' in "),
+        ("--app", "bodies.py", "there is no module 'bodies.py' in "),
+        ("--app", ":app", "'' is no name of a module"),
         ("--app", "bodies:nothing", "has no App called 'nothing'"),
         ("--nodes", "bodies", "expected a package"),
-        ("--nodes", "no_such_package", "no_such_package"),
+        ("--nodes", "no_such_package", "there is no module 'no_such_package' in "),
         ("--allow-commands", "/no/such/folder", "no such folder"),
         ("--slots", "0", "slots"),
     ],
@@ -133,6 +168,7 @@ def test_bad_configuration_is_78_and_says_why(
     code, said = run_agent(tmp_path, option, value, QWF_DSN=NOWHERE)
     assert code == 78
     assert says in said
+    assert ("Traceback" in said) == (value == "broken"), "the error is in the code of the user"
 
 
 def test_a_database_that_is_not_there_is_69(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from qwf_agent.agent import telemetry
-from qwf_agent.system import gpu
+from qwf_agent.system import cgroup, gpu, sampler
 from support.harness import DRIVER, Database, StartAgent, until
 
 GIB = 1 << 30
@@ -193,3 +193,57 @@ def test_the_tool_of_a_driver_is_found(
     driver = gpu.find_driver()
     assert driver is not None
     assert driver() == [gpu.Card(0, 5.0, 0, 8 * GIB)]
+
+
+def made_agent(root: Path, pid: int, group: str, megabytes: int, cpu_s: int) -> None:
+    """A guardian of an agent in a control group that uses so much."""
+    process, folder = root / "proc" / str(pid), root / "mount" / group.lstrip("/")
+    process.mkdir(parents=True, exist_ok=True)
+    (process / "comm").write_text("qwf-guardian\n")
+    (process / "cgroup").write_text(f"0::{group}\n")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "memory.current").write_text(f"{megabytes << 20}\n")
+    (folder / "cpu.stat").write_text(f"usage_usec {cpu_s * 1_000_000}\nuser_usec 0\n")
+
+
+@pytest.fixture
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A box with two agents: one whose groups systemd has delegated, and one of another unit."""
+    monkeypatch.setattr(cgroup, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(cgroup, "MOUNTS", (tmp_path / "mount",))
+    made_agent(tmp_path, 1, "/a.service/qwf-7-ab12-agent", 10, 1)
+    made_agent(tmp_path, 2, "/b.service", 200, 2)
+    made_agent(tmp_path, 3, "/b.service/below", 50, 3)
+    for name, megabytes, cpu_s in (("a.service", 100, 10), ("", 4000, 1000)):
+        folder = tmp_path / "mount" / name
+        (folder / "cgroup.procs").write_text("")
+        (folder / "memory.current").write_text(f"{megabytes << 20}\n")
+        (folder / "cpu.stat").write_text(f"usage_usec {cpu_s * 1_000_000}\n")
+    (tmp_path / "mount" / "memory.current").unlink()  # as the root of all groups
+    (tmp_path / "proc" / "4").mkdir()
+    (tmp_path / "proc" / "4" / "comm").write_text("postgres\n")
+    (tmp_path / "proc" / "self").symlink_to("1")
+    return tmp_path
+
+
+def test_all_agents_of_the_box_are_ours(box: Path) -> None:
+    host = sampler.Host(psutil)
+    assert host.sample()["ram_ours_used_mb"] == 300
+    assert host.sample()["cpu_ours_percent"] == 0
+    made_agent(box, 2, "/b.service", 250, 1_000_000)
+    sample = host.sample()
+    assert (sample["ram_ours_used_mb"], sample["cpu_ours_percent"]) == (350, 100)
+
+
+def test_an_agent_that_has_come_has_used_nothing_before(box: Path) -> None:
+    host = sampler.Host(psutil)
+    made_agent(box, 5, "/c.service", 1000, 1_000_000)
+    sample = host.sample()
+    assert (sample["ram_ours_used_mb"], sample["cpu_ours_percent"]) == (1300, 0)
+
+
+def test_the_share_is_unknown_if_an_agent_has_no_group_of_its_own(box: Path) -> None:
+    host = sampler.Host(psutil)
+    (box / "proc" / "3" / "cgroup").write_text("0::/\n")
+    sample = host.sample()
+    assert (sample["ram_ours_used_mb"], sample["cpu_ours_percent"]) == (None, None)

@@ -71,3 +71,24 @@ def test_settings_that_an_agent_cannot_read_change_nothing(
     base.conn.execute("notify worker_control, 'settings'")
     until(lambda: "cannot read the settings of default" in agent.said(), "the warning")
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
+
+
+def test_rows_without_a_job_are_told_once_and_claimed_no_more(
+    base: Database, start: StartAgent
+) -> None:
+    base.conn.execute("create table calls (at timestamptz)")
+    arguments = base.one("select pg_get_function_arguments('qwf.claim'::regproc)")
+    base.conn.execute(
+        f"create or replace function qwf.claim({arguments}) returns setof qwf.claimed_job"
+        " language sql as $$ insert into public.calls values (now());"
+        " select (null::qwf.claimed_job).* from generate_series(1, 3) $$"
+    )
+    agent = start("--app", "bodies", "--poll", "0.01")
+    jobs = [base.enqueue("noop") for _ in range(50)]
+    until(lambda: "returned 3 rows without a job" in agent.said())
+    for _ in range(50):
+        base.enqueue("noop")
+    assert agent.stop() == 0
+    assert agent.said().count("rows without a job") == 1
+    assert base.one("select count(*) from calls") == 1
+    assert base.job(jobs[0])["status"] == "queued"

@@ -128,12 +128,15 @@ class FailedAttempt(NamedTuple):
 
 def from_call(call: Call, worker: Claimant, lanes: bool) -> list[Claim]:
     """The claims that a call of qwf.claim() returned to the worker; its settings have the defaults
-    for their timeouts. With `lanes`, every job that is not light needs a card to itself."""
+    for their timeouts. With `lanes`, every job that is not light needs a card to itself. Rows
+    without a job are left out."""
     claims, settings = [], worker.settings
     for record in call.pick(*CHILD_COLUMNS, *AGENT_COLUMNS):
         for_child = (*record[: len(CHILD_COLUMNS)], worker.place)
         token, timeout, stall_timeout, light = record[len(CHILD_COLUMNS) :]
         job_id, _, _, task, queue, attempt, _, _, _, model, _, _, _ = for_child
+        if None in (job_id, token, task, queue, attempt):
+            continue
         claims.append(
             Claim(
                 job_id,

@@ -27,6 +27,7 @@ from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import Answers
 from qwf_agent.agent.endings import Endings
 from qwf_agent.agent.lanes import configure, count, make_slots
+from qwf_agent.agent.new_code import NewCode
 from qwf_agent.agent.opening import StartAborted
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.pool import NO_ROOM, Pool, Room
@@ -90,6 +91,7 @@ class Agent:
             options, abilities, self.slots, self.endings, self.selector, self.guardian, groups
         )
         self.infos = registrations(options, abilities, self.serving.served())
+        self.new_code = NewCode(options)
         self.code = STOPPED  # the exit code of an agent with --until-empty
         self.last_trouble = ""
         self.draining = False
@@ -187,10 +189,9 @@ class Agent:
 
     def handle_signals(self) -> None:
         """The first SIGTERM drains, and so does --until-empty; a second one or the end of the grace
-        kills; SIGHUP replaces the children."""
+        kills; SIGHUP replaces the children, once their code can be imported."""
         if self.signals.take_hangup():
-            for slot in self.slots:
-                slot.retire()
+            self.new_code.try_soon()
         if not self.draining and (self.signals.stops or self.is_empty()):
             self.drain()
         if self.draining and (self.signals.take_second_stop() or self.now >= self.kill_at):
@@ -201,11 +202,13 @@ class Agent:
 
     def reap(self) -> None:
         """Handle the answers and deaths of children; fork new ones."""
+        if not self.draining and self.new_code.step(self.now):
+            for slot in self.slots:
+                slot.retire()
         for slot in self.slots:
             if slot.code_files.have_changed(self.now):
-                log.info("the code of the tasks has changed: replacing a child")
-                slot.code_files.clear()
-                slot.retire()
+                log.info("the code of the tasks has changed: replacing the children")
+                self.new_code.try_soon()
             for answer in slot.answers():
                 self.endings.conclude(answer)
             for claim, moved in slot.take_moved_folders():
@@ -352,7 +355,8 @@ class Agent:
         """What a heartbeat reports."""
         free = self.telemetry.out_free_bytes
         disk = {} if free is None else {"out_free_bytes": free}
-        return {**self.slots.stats(), **self.serving.stats(self.now), **disk}
+        parts = self.slots.stats(), self.serving.stats(self.now), self.new_code.stats()
+        return {name: value for part in (*parts, disk) for name, value in part.items()}
 
     def room(self) -> Room:
         """How many jobs to claim now."""
@@ -509,6 +513,7 @@ class Agent:
             self.watched_at + BUSY_WAIT_S if self.slots.busy() else self.now + IDLE_WAIT_S,
             self.systemd.next_at(),
             self.serving.next_at(),
+            float("inf") if self.draining else self.new_code.next_at(),
         ]
         measure_at = self.telemetry.next_at(self.needs_samples())
         times.append(max(measure_at, self.watched_at + WATCH_S))
@@ -572,6 +577,7 @@ class Agent:
         """End the children and the registrations."""
         now = time.monotonic()
         give_up_at = max(now + LEAVE_S, min(self.give_up_at, now + REPORT_GRACE_S))
+        self.new_code.stop()
         for slot in self.slots:
             slot.kill()
         calls = [call for cell in self.cells for call in cell.leave()]

@@ -25,6 +25,7 @@ log = logging.getLogger("qwf_agent")
 
 CHANGING = ("tasks", "task_options", "models", "servers")  # what update_worker() takes
 TROUBLE_S = 1.0  # pause after a call that failed
+NONSENSE_S = 60.0  # pause after a claim whose answer has rows without a job
 
 
 class Worker(Claimant):
@@ -63,6 +64,7 @@ class Worker(Claimant):
         self._lease = options.lease
         self._durable_claims = options.durable_claims
         self._claiming: Call | None = None
+        self._not_before = 0.0  # no claim until then, whatever wakes it up
         self._with_reports = False  # the claim under way
         self._beating: Call | None = None
         self._log_wanted = False
@@ -165,6 +167,8 @@ class Worker(Claimant):
         self._has_room = share > 0
         if share <= 0 or self._claiming is not None or not self._link.up:
             return False
+        if now < self._not_before:
+            return False
         # While more jobs wait than a large claim takes, it is faster beside the reports.
         few = share <= FEW or not self.found_all
         self._with_reports = few and with_reports and self.reporter.takes_claim(self.queue, now)
@@ -195,8 +199,20 @@ class Worker(Claimant):
             if not call.failure.lost and not refused:
                 log.warning("claiming from %s failed: %s", self.name, call.failure)
             return []
-        self.sleeper.plan(bool(call.records), now)
-        return from_call(call, self, self.lanes)
+        claims = from_call(call, self, self.lanes)
+        if len(claims) < len(call.records):
+            self._pause(len(call.records) - len(claims), now)
+        self.sleeper.plan(bool(claims), now)
+        return claims
+
+    def _pause(self, nonsense: int, now: float) -> None:
+        """Claim nothing for a while, and say why, after rows without a job."""
+        self.found_all, self._not_before = False, now + NONSENSE_S
+        log.error(
+            "claiming from %s returned %d rows without a job: nothing is claimed from it for %g s; "
+            "qwf doctor tells whether qwf.claim() was changed",
+            self.name, nonsense, NONSENSE_S,
+        )  # fmt: skip
 
     def notified(self, notification: Notification) -> None:
         """Act on a notification: the queue has work, a job was cancelled, a log is followed, an
@@ -300,7 +316,7 @@ class Worker(Claimant):
         beating = self._beating is not None or self.sleeper.is_renewing
         beat = float("inf") if beating else self._beat_at
         may_claim = self._claiming is None and self._has_room and self.control.on
-        claim = self.sleeper.claim_at if may_claim else float("inf")
+        claim = max(self.sleeper.claim_at, self._not_before) if may_claim else float("inf")
         renew = self.sleeper.renew_at if self.sleeper.asleep and not beating else float("inf")
         times = (beat, claim, renew, self.control.next_at(), self.reader.next_at())
         return min(times) if self._link.up else float("inf")

@@ -43,11 +43,12 @@ class CodeFiles:
             self._states.setdefault(file, _state(file))
 
     def have_changed(self, now: float) -> bool:
-        """Whether one of them has changed; checks once a second."""
+        """Whether one of them has changed since this was last true; checks once a second."""
         if not self._states or now < self._check_at:
             return False
         self._check_at = now + EVERY_S
-        return any(_state(file) != before for file, before in self._states.items())
+        before, self._states = self._states, {file: _state(file) for file in self._states}
+        return self._states != before
 
     def clear(self) -> None:
         """Remove all files, because the child has ended."""

@@ -3,6 +3,7 @@ environment."""
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
@@ -23,6 +24,8 @@ from qwf_agent.system.guardian import MARK
 
 COMMAND = "command"
 INHERITED = ("PATH", "HOME", "LANG", "CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", MARK)
+TOO_LONG = (errno.E2BIG, errno.ENAMETOOLONG)
+SHOWN = 200  # letters of a name in an error
 CHECK_S = 0.02  # how often to check whether the command has ended, as its output may stay open
 
 
@@ -38,10 +41,11 @@ class Exchange(NamedTuple):
 
 
 def run_command(
-    inputs: Mapping[str, Any], job: Job, out: Path, allowed: Path, cancel: CancelEvent
-) -> dict[str, Any]:
+    inputs: Mapping[str, Any], job: Job, out: Path, allowed: Path, cancel: CancelEvent,
+    output_bytes: int,
+) -> dict[str, Any]:  # fmt: skip
     """Run `inputs["command"]` and return its output: the JSON object in the file QWF_OUTPUT, else
-    the one in the last line of standard output, else {}.
+    the one in the last line of standard output, else {}. The file may have `output_bytes`.
 
     Raises Refused, BadOutput, and CommandFailed for an exit code or signal.
     """
@@ -53,29 +57,47 @@ def run_command(
         exchange.inputs.write_text(json.dumps(rest), encoding="utf-8")
         environment = _environment(job, out, exchange)
         with closing(LastLine()) as stdout, exchange.inputs.open("rb") as stdin:
-            process = subprocess.Popen(
-                argv, executable=program, cwd=out, env=environment, stdin=stdin,
-                stdout=stdout.writer, preexec_fn=die_with_parent,
-            )  # fmt: skip
+            try:
+                process = subprocess.Popen(
+                    argv, executable=program, cwd=out, env=environment, stdin=stdin,
+                    stdout=stdout.writer, preexec_fn=die_with_parent,
+                )  # fmt: skip
+            except OSError as error:
+                if error.errno in TOO_LONG:
+                    raise _too_long(argv) from None
+                raise
             stdout.close_writer()
             _copy_output(process, stdout, cancel)
         _check_exit(process.returncode)
-        return _output(exchange.output, stdout.line())
+        return _output(exchange.output, stdout.line(), output_bytes)
 
 
 def resolve(name: str, allowed: Path) -> str:
     """The path of the program `name` in the folder `allowed`, with all links followed. Raises
     Refused."""
     root = allowed.resolve()
+    shown = repr(name if len(name) <= SHOWN else f"{name[:SHOWN]}…")
     try:
         program = (root / name).resolve()
-    except (OSError, RuntimeError) as error:  # such as a circle of links
-        raise Refused(f"command {name!r}: {error}") from None
+        is_executable = program.is_file() and os.access(program, os.X_OK)
+    except OSError as error:  # such as a name that is too long
+        raise Refused(f"command {shown}: {error.strerror}") from None
+    except RuntimeError:
+        raise Refused(f"command {shown}: its links go round in a circle") from None
     if root not in program.parents:
-        raise Refused(f"command {name!r} is not in {root}, the only allowed folder")
-    if not program.is_file() or not os.access(program, os.X_OK):
-        raise Refused(f"command {name!r}: {program} is not an executable file")
+        raise Refused(f"command {shown} is not in {root}, the only allowed folder")
+    if not is_executable:
+        raise Refused(f"command {shown}: {program} is not an executable file")
     return str(program)
+
+
+def _too_long(argv: Sequence[str]) -> Refused:
+    longest = max(len(os.fsencode(one)) for one in argv)
+    total = sum(len(os.fsencode(one)) + 1 for one in argv)
+    return Refused(
+        f"the arguments of the command are too long for this system: {total} bytes in all, the "
+        f"longest {longest}; pass them as inputs of the job, which are a file (QWF_INPUTS)"
+    )
 
 
 def _argv(command: Any) -> list[str]:
@@ -183,8 +205,23 @@ def _check_exit(code: int) -> None:
         raise CommandFailed(f"the command {how}", code)
 
 
-def _output(path: Path, last_line: bytes) -> dict[str, Any]:
-    written = path.read_bytes() if path.is_file() else b""
+def _read(path: Path, limit: int) -> bytes:
+    """The file, which may have `limit` bytes; its size is looked at first, and it may grow."""
+    size = path.stat().st_size
+    if size <= limit:
+        with path.open("rb") as file:
+            written = file.read(limit + 1)
+        if len(written) <= limit:
+            return written
+        size = path.stat().st_size
+    raise BadOutput(
+        f"the file QWF_OUTPUT has {size} bytes, the limit is {limit} (QW005): write a file into "
+        "QWF_OUT, and return its name"
+    )
+
+
+def _output(path: Path, last_line: bytes, limit: int) -> dict[str, Any]:
+    written = _read(path, limit) if path.is_file() else b""
     if not written.strip():
         try:
             value = json.loads(last_line)

@@ -24,6 +24,7 @@ from typing import NoReturn
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.code_files import imported_files
 from qwf_agent.child.command import write_all
+from qwf_agent.child.left_processes import LeftProcesses
 from qwf_agent.child.messages import (
     FILES,
     MOVED,
@@ -43,7 +44,7 @@ from qwf_agent.child.process_state import ProcessState, open_output
 from qwf_agent.child.runner import Runner
 from qwf_agent.child.setup import ParentChannel, Setup
 from qwf_agent.child.tasks import Tasks
-from qwf_agent.system.fork import detach, die_with_parent, redirect_descriptors
+from qwf_agent.system.fork import adopt_orphans, detach, die_with_parent, redirect_descriptors
 from qwf_agent.system.guardian import MARK
 
 TICKET = struct.Struct("<Q")
@@ -92,7 +93,9 @@ class Child:
         self._models = Models({}, setup.model_idle, self._send)
         self._runner: Runner  # from `serve` on
         self._state = ProcessState()
-        self._is_clean = True  # false: a body has left a state that cannot be put back
+        self._processes = LeftProcesses()
+        # False: a body has left a state that cannot be put back, or a process that cannot be ended.
+        self._is_clean = True
         signal.signal(signal.SIGUSR1, self._on_cancel)
         # A command shares this process group: its SIGTERM must not end this process.
         signal.signal(signal.SIGTERM, _ignore)
@@ -103,7 +106,7 @@ class Child:
 
     def serve(self) -> None:
         """Import the user's app, then run jobs until the parent closes the ticket pipe."""
-        self._models = Models(self._tasks.models(), self._setup.model_idle, self._send)
+        self._models = Models(self._tasks.models(), self._setup.model_idle, self._send_of_model)
         parts = self._tasks, self._models, self._channel.scoreboard, self._cancel
         self._runner = Runner(self._setup, *parts, self._send_code_files, self._send_moved)
         names, needs = self._tasks.names(), self._tasks.model_needs()
@@ -121,6 +124,7 @@ class Child:
                 os._exit(0)  # the body forked, and this is the copy
             seconds = time.monotonic() - started
             self._put_back()
+            self._end_left_processes()
             self._answer(ticket, outcome, seconds)
 
     def _next_ticket(self) -> int | None:
@@ -164,6 +168,8 @@ class Child:
         """Called before a body: what importing its code has changed stays."""
         if self._state.is_old():
             self._state = ProcessState()
+            self._processes.may_have_changed()
+        self._processes.note()
 
     def _carry_out(self, ticket: int, action: str, model: str) -> None:
         """Load or unload a model by order of an operator, and send whether it worked."""
@@ -182,6 +188,16 @@ class Child:
             self._is_clean = self._state.put_back() and self._is_clean
         except Exception:  # the body has replaced what this uses
             self._is_clean = False
+
+    def _end_left_processes(self) -> None:
+        try:
+            left = self._processes.end()
+        except Exception:  # the body has replaced what this uses
+            self._is_clean = False
+            return
+        if left is not None:
+            print(*left.sentences(), sep="\n", flush=True)
+            self._is_clean = self._is_clean and not left.stuck
 
     def _answer(self, ticket: int, outcome: Outcome, seconds: float) -> None:
         cpu_s, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
@@ -210,6 +226,10 @@ class Child:
 
     def _send(self, message: Message) -> None:
         self._channel.socket.sendall(pack_message(message))
+
+    def _send_of_model(self, message: Message) -> None:
+        self._processes.may_have_changed()
+        self._send(message)
 
     def _on_cancel(self, *_: object) -> None:
         """Read the tickets of jobs that have to stop. This runs between two bytecodes of the
@@ -263,6 +283,7 @@ def _set_up_process(channel: ParentChannel) -> None:
     streams, no descriptors of the parent."""
     detach("qwf-child")
     die_with_parent(channel.parent)
+    adopt_orphans()
     if channel.group is not None:
         with suppress(OSError):  # somebody removed the group: go on without one
             channel.group.enter()

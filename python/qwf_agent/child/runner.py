@@ -21,6 +21,10 @@ from qwf_agent.llm.client import ServedModel
 from qwf_agent.llm.task import LLM, llm
 
 ASK_MODEL = Body(llm)
+NOT_RAISED = (
+    "an @app.around has caught the exception of the body and not raised it again: it counts all the"
+    " same; end its except with raise, or raise another exception"
+)
 RESERVED = "files"  # what references to a node mean by it
 
 
@@ -72,11 +76,19 @@ class Runner:
         if not arounds:
             return run()
         result: Any = None
+        failure: BaseException | None = None
         with ExitStack() as stack:
             for around in [wrap(context.job) for wrap in arounds]:
                 stack.enter_context(around)
-            result = run()
-        return result  # noqa: RET504 - a context manager may have swallowed an exception
+            try:
+                result = run()
+            except BaseException as error:
+                failure = error
+                raise
+        if failure is not None:  # an @app.around has caught it
+            print(f"warning: {NOT_RAISED}", flush=True)
+            raise failure
+        return result
 
     def _body(self, work: Work, context: JobContext) -> Callable[[], Any]:
         """The function to call for this job. Finding it may import user code or load a model; that
@@ -84,8 +96,9 @@ class Runner:
         allowed = self._setup.allow_commands
         if work.task == COMMAND and allowed is not None:
             return lambda: run_command(
-                context.inputs, context.job, context.out(), allowed, self._cancel
-            )
+                context.inputs, context.job, context.out(), allowed, self._cancel,
+                self._setup.limits.value_bytes,
+            )  # fmt: skip
         body = self._find(work.task)
         if context.model is None:
             context.model = self._model(work.model)

@@ -10,14 +10,15 @@ from __future__ import annotations
 import mmap
 import struct
 import time
+import zlib
 from typing import NamedTuple
 
 MESSAGE_BYTES = 2000
-TICKET = struct.Struct("<Q")  # of the job
-SINCE = struct.Struct("<d?")  # time on the monotonic clock; whether it is still loading
-# Version (odd while being written), ticket, fraction, length of the message.
-PROGRESS = struct.Struct("<QQdI")
-PROGRESS_AT = 64
+CHECKSUM = struct.Struct("<I")  # of all that follows in the record
+RUNNING = struct.Struct("<Qd?")  # ticket, time on the monotonic clock, whether it is still loading
+PROGRESS = struct.Struct("<QQdI")  # version, ticket, fraction, length of the message that follows
+RUNNING_AT, PROGRESS_AT = 0, 64
+READS = 3  # how often a record that is just being written is read
 
 
 class Running(NamedTuple):
@@ -39,63 +40,70 @@ class ProgressRecord(NamedTuple):
 
 
 class Scoreboard:
-    """One writer, one reader. A version number ensures that a progress record is read whole or not
-    at all."""
+    """One writer, one reader, no lock. A record has a checksum: the reader takes it whole, or keeps
+    the last one that it has read. The order in which a processor shows what another one has written
+    does not matter."""
 
     def __init__(self) -> None:
         self._page = mmap.mmap(-1, 4096)
         self._version = 0
+        self._running = Running(0, 0.0, False)  # as last read
+        self._progress: ProgressRecord | None = None  # as last read
 
     def start(self, ticket: int) -> None:
         """Note that the body of this job starts now (child)."""
-        self._begin(ticket, loading=False)
+        self._write(RUNNING_AT, RUNNING.pack(ticket, time.monotonic(), False))
 
     def load(self, ticket: int) -> None:
         """Note that loading the code or model of this job starts now (child)."""
-        self._begin(ticket, loading=True)
-
-    def running(self) -> Running:
-        """What the child is doing (parent)."""
-        (ticket,) = TICKET.unpack_from(self._page, 0)
-        return Running(ticket, *SINCE.unpack_from(self._page, TICKET.size))
-
-    def _begin(self, ticket: int, loading: bool) -> None:
-        """Write the ticket last: a reader that sees it also sees the time that belongs to it. As in
-        `_write`, nothing is packed in place."""
-        self._page[TICKET.size : TICKET.size + SINCE.size] = SINCE.pack(time.monotonic(), loading)
-        self._page[: TICKET.size] = TICKET.pack(ticket)
-
-    def _write(self, at: int, data: bytes) -> None:
-        """Copy `data` to the page. Packing in place would first write zeros, which the parent could
-        see."""
-        self._page[at : at + len(data)] = data
+        self._write(RUNNING_AT, RUNNING.pack(ticket, time.monotonic(), True))
 
     def report(self, ticket: int, fraction: float, message: str) -> None:
         """Write how far the body is (child)."""
         text = message.encode(errors="replace")[:MESSAGE_BYTES]
-        record = (ticket, fraction, len(text))
-        self._write(PROGRESS_AT, PROGRESS.pack(self._version + 1, *record))
-        self._write(PROGRESS_AT + PROGRESS.size, text)
-        self._version += 2
-        self._write(PROGRESS_AT, PROGRESS.pack(self._version, *record))
+        self._version += 1
+        self._write(PROGRESS_AT, PROGRESS.pack(self._version, ticket, fraction, len(text)) + text)
+
+    def running(self) -> Running:
+        """What the child is doing (parent)."""
+        for _ in range(READS):
+            data = self._read(RUNNING_AT, RUNNING.size)
+            if data is not None:
+                self._running = Running(*RUNNING.unpack(data))
+                break
+        return self._running
 
     def progress(self) -> ProgressRecord | None:
-        """The last record; None if there is none or it is being written (parent)."""
-        version, ticket, fraction, size = PROGRESS.unpack_from(self._page, PROGRESS_AT)
-        text = self._page[PROGRESS_AT + PROGRESS.size : PROGRESS_AT + PROGRESS.size + size]
-        if (
-            version % 2
-            or version == 0
-            or PROGRESS.unpack_from(self._page, PROGRESS_AT)[0] != version
-        ):
-            return None
-        return ProgressRecord(version, ticket, fraction, text.decode(errors="replace"))
+        """The last record; None if there is none (parent)."""
+        for _ in range(READS):
+            size = PROGRESS.unpack_from(self._page, PROGRESS_AT + CHECKSUM.size)[-1]
+            data = self._read(PROGRESS_AT, PROGRESS.size + min(size, MESSAGE_BYTES))
+            if data is not None:
+                version, ticket, fraction, size = PROGRESS.unpack_from(data)
+                text = data[PROGRESS.size : PROGRESS.size + size].decode(errors="replace")
+                self._progress = ProgressRecord(version, ticket, fraction, text)
+                break
+        return self._progress
 
     def progress_version(self, ticket: int) -> int:
         """The version of the last record if it belongs to this job, else 0 (parent)."""
-        version, of_ticket, _, _ = PROGRESS.unpack_from(self._page, PROGRESS_AT)
-        return version if of_ticket == ticket else 0
+        record = self.progress()
+        return record.version if record is not None and record.ticket == ticket else 0
+
+    def _write(self, at: int, data: bytes) -> None:
+        self._page[at : at + CHECKSUM.size + len(data)] = CHECKSUM.pack(_checksum(data)) + data
+
+    def _read(self, at: int, size: int) -> bytes | None:
+        """A record without its checksum; None if it is not whole or not there."""
+        begin = at + CHECKSUM.size
+        (checksum,), data = CHECKSUM.unpack_from(self._page, at), self._page[begin : begin + size]
+        return data if checksum == _checksum(data) else None
 
     def close(self) -> None:
         """Free the page."""
         self._page.close()
+
+
+def _checksum(data: bytes) -> int:
+    """Not 0 for zeros, which a page without a record has."""
+    return zlib.crc32(data) ^ 0xFFFFFFFF

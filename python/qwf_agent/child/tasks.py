@@ -6,7 +6,9 @@ import importlib
 import importlib.util
 import pkgutil
 import sys
+import types
 from collections.abc import Sequence
+from pathlib import Path
 
 from qwf_agent.app import App, Around, Model
 from qwf_agent.child.body import Body
@@ -48,7 +50,7 @@ class Tasks:
         self.load()
         names = set(self._app.tasks) if self._app else set()
         if self._nodes:
-            package = importlib.import_module(self._nodes)
+            package = _import(self._nodes, f"--nodes {self._nodes}")
             if not hasattr(package, "__path__"):
                 raise CannotLoad(f"--nodes {self._nodes}: expected a package, this is a module")
             found = pkgutil.iter_modules(package.__path__)
@@ -105,10 +107,28 @@ class Tasks:
         return Body(module.run)
 
 
+def _import(module_name: str, option: str) -> types.ModuleType:
+    """The module that an option names. Raises CannotLoad if it is not there, and what importing it
+    raises."""
+    if not all(module_name.split(".")):
+        raise CannotLoad(f"{option}: {module_name!r} is no name of a module, such as shop.tasks")
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise  # the module is there, and imports another one that is not
+        file = "; give it without '.py'" if module_name.endswith(".py") else ""
+        raise CannotLoad(
+            f"{option}: there is no module {error.name!r} in {Path.cwd()} or on PYTHONPATH{file}"
+        ) from None
+
+
 def _import_app(path: str) -> App:
     module_name, _, name = path.partition(":")
-    module = importlib.import_module(module_name)
+    module = _import(module_name, f"--app {path}")
     app = getattr(module, name or "app", None)
     if not isinstance(app, App):
-        raise CannotLoad(f"--app {path}: {module_name} has no App called {name or 'app'!r}")
+        apps = [name for name, value in vars(module).items() if isinstance(value, App)]
+        hint = f"; it has {', '.join(map(repr, apps))}" if apps else ""
+        raise CannotLoad(f"--app {path}: {module_name} has no App called {name or 'app'!r}{hint}")
     return app

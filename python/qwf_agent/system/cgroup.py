@@ -13,6 +13,7 @@ from pathlib import Path
 
 log = logging.getLogger("qwf_agent")
 
+PROC = Path("/proc")
 MOUNTS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
 DELEGATED = ("user.delegate", "trusted.delegate")  # systemd sets one of these on delegated groups
 REMOVE_S = 1.0  # longest wait until killed processes have left their group
@@ -129,7 +130,25 @@ def open_groups(given: Path | None, max_bytes: int | None) -> ControlGroups | No
 
 def own_group() -> Path | None:
     """The group that holds this agent and its children; None if they have no group of their own."""
-    found = _own_folder()
+    return _group_of("self")
+
+
+def groups_of_agents(guardian: str) -> list[Path] | None:
+    """The groups of all agents of this box, those in another one left out; None if one of them has
+    no group of its own. Each agent has a process with the name `guardian`."""
+    found = {own_group()}
+    for folder in PROC.glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            if (folder / "comm").read_text(errors="replace").strip() == guardian:
+                found.add(_group_of(folder.name))
+    groups = [group for group in found if group is not None]
+    if len(groups) < len(found):
+        return None
+    return [group for group in groups if found.isdisjoint(group.parents)]
+
+
+def _group_of(process: str) -> Path | None:
+    found = _folder_of(process)
     if found is not None and re.fullmatch(r"qwf-\d+-\w+-agent", found.name):
         return found.parent
     return None if found in MOUNTS and not (found / "memory.current").exists() else found
@@ -168,17 +187,17 @@ def remove(folder: Path) -> None:
             time.sleep(0.01)
 
 
-def _own_folder() -> Path | None:
+def _folder_of(process: str) -> Path | None:
     with suppress(OSError):
         mount = next((mount for mount in MOUNTS if (mount / "cgroup.procs").exists()), None)
-        path = Path("/proc/self/cgroup").read_text().strip().rpartition("::")[2].lstrip("/")
+        path = (PROC / process / "cgroup").read_text().strip().rpartition("::")[2].lstrip("/")
         return None if mount is None else mount / path
     return None
 
 
 def _delegated() -> Path | None:
     """The nearest group around this process that systemd delegated to it (Delegate=)."""
-    own = _own_folder()
+    own = _folder_of("self")
     if own is None or not hasattr(os, "getxattr"):
         return None
     for folder in (own, own.parent):  # the parent if DelegateSubgroup= is set

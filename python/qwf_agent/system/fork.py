@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
+PR_SET_PDEATHSIG, PR_SET_NAME, PR_SET_CHILD_SUBREAPER = 1, 15, 36
 
 
 def fork_helper(
@@ -55,6 +55,13 @@ def die_with_parent(parent: int | None = None) -> None:
         PRCTL(PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent is not None and os.getppid() != parent:
         os._exit(0)
+
+
+def adopt_orphans() -> None:
+    """Ask Linux to make this process the parent of every process below it whose own parent has
+    ended, in other sessions too."""
+    if PRCTL is not None:
+        PRCTL(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def redirect_descriptors(kept: Iterable[int], null: int) -> None:

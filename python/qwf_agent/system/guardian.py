@@ -21,6 +21,7 @@ from qwf_agent.system.fork import fork_helper
 log = logging.getLogger("qwf_agent")
 
 ADD, REMOVE, SWEEP = "add", "remove", "sweep"
+NAME = "qwf-guardian"  # of its process
 MARK = "QWF_AGENT"  # processes that a body starts inherit this variable, unless it removes it
 STOP_S = 30.0  # longest time for the commands that stop what is left; `docker stop` takes 10 s
 
@@ -48,7 +49,7 @@ class Guardian:
         reader, self._writer = os.pipe()
         try:
             self.pid = fork_helper(
-                "qwf-guardian",
+                NAME,
                 lambda: _guard(reader, self.mark, groups),
                 [reader],
                 outlives_parent=True,

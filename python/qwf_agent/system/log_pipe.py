@@ -1,4 +1,5 @@
-"""Reads what a child prints, splits it at the marks between jobs, and keeps the end of each log."""
+"""Reads what a child prints, splits it at the marks between jobs, and keeps of a long log its
+beginning and its end."""
 
 from __future__ import annotations
 
@@ -8,13 +9,16 @@ from collections import deque
 READ_BYTES = 65536
 READS_AT_ONCE = 16
 MARK_BYTES = 16
+GAP_BYTES = 64  # at most, of the line that says how much is left out
+NEAR = 1000  # a log is cut at the end of a line if one is so near
 
 
 class LogPipe:
     """Reads a child's output pipe. The bytes before a mark are the log of the job that just ended.
 
-    Invariant: `_tail` is the end of the output since the last mark, at most about twice `limit`
-    bytes.
+    Invariant: the output since the last mark is `_head`, then `_dropped` bytes that are left out,
+    then `_tail`. Only if something is left out there is a head, of a quarter of `limit` bytes; the
+    tail has at most about twice `limit`.
     """
 
     def __init__(self, fd: int, mark: bytes, limit: int) -> None:
@@ -22,7 +26,7 @@ class LogPipe:
         self.mark = mark
         self.printed = 0  # bytes since the last mark
         self._limit = limit
-        self._tail = b""
+        self._head, self._dropped, self._tail = b"", 0, b""
         self._ended: deque[bytes] = deque()
         os.set_blocking(fd, False)
 
@@ -45,9 +49,8 @@ class LogPipe:
             self.read()
         if self._ended:
             ended = self._ended.popleft()
-            return decode(ended[max(0, len(ended) - self._limit) :]) if ended else ""
-        rest, self._tail = self._tail, b""
-        return decode(rest)
+            return shorten(b"", 0, ended, self._limit) if ended else ""
+        return self._end_log(self._tail)
 
     def tail(self, max_bytes: int) -> str:
         """The end of the output since the last mark, at most `max_bytes`."""
@@ -59,10 +62,48 @@ class LogPipe:
 
     def _feed(self, data: bytes) -> None:
         *ended, rest = (self._tail + data).split(self.mark)
+        if ended and self._dropped:
+            ended[0] = self._end_log(ended[0]).encode()
         self._ended.extend(ended)
         self.printed = len(rest) if ended else self.printed + len(data)
-        long = len(rest) > 2 * self._limit + MARK_BYTES
-        self._tail = rest[-(self._limit + MARK_BYTES) :] if long else rest
+        if len(rest) > 2 * self._limit + MARK_BYTES:
+            rest = self._drop(rest)
+        self._tail = rest
+
+    def _drop(self, rest: bytes) -> bytes:
+        """The end of a long log; notes its beginning, and how much lies between."""
+        if not self._dropped:
+            self._head, rest = rest[: self._limit // 4], rest[self._limit // 4 :]
+        end = rest[-(self._limit + MARK_BYTES) :]
+        self._dropped += len(rest) - len(end)
+        return end
+
+    def _end_log(self, tail: bytes) -> str:
+        """The log that ends with `tail`; the next one begins."""
+        text = shorten(self._head, self._dropped, tail, self._limit)
+        self._head, self._dropped, self._tail = b"", 0, b""
+        return text
+
+
+def shorten(head: bytes, dropped: int, tail: bytes, limit: int) -> str:
+    """A log of at most `limit` bytes: all of it, or its first quarter, a line that says how many
+    bytes are left out, and its end. `dropped` bytes are missing between `head` and `tail`. Without
+    room for that line, only the end."""
+    first, last = decode(head).encode(), decode(tail).encode()
+    if not dropped and len(last) <= limit:
+        return last.decode()
+    size = len(first) + dropped + len(last)
+    begin_bytes = limit // 4
+    end_bytes = limit - begin_bytes - GAP_BYTES
+    if end_bytes <= 0:
+        return last[-limit:].decode(errors="ignore")
+    begin, end = (first if dropped else last)[:begin_bytes], last[-end_bytes:]
+    if len(begin) - begin.rfind(b"\n") <= NEAR:
+        begin = begin[: max(0, begin.rfind(b"\n"))] or begin
+    if 0 <= end.find(b"\n", 0, NEAR) < len(end) - 1:
+        end = end[end.find(b"\n") + 1 :]
+    left_out = f"\n… {size - len(begin) - len(end):,} bytes left out …\n"
+    return begin.decode(errors="ignore") + left_out + end.decode(errors="ignore")
 
 
 def decode(data: bytes) -> str:

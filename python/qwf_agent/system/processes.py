@@ -37,13 +37,37 @@ def end_tree(pid: int) -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """The descendants of a process, except those whose parent has ended. Empty on systems other
-    than Linux."""
+    """The descendants of a process, except those that another process has adopted. Empty on systems
+    other than Linux."""
+    found = children_of(pid)
+    return found + [below for child in found for below in descendants(child)]
+
+
+def children_of(pid: int) -> list[int]:
+    """The children of a process, those that have ended and wait to be reaped too. Empty on systems
+    other than Linux."""
     found: list[int] = []
     with suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (task / "children").read_text().split())
-    return found + [below for child in found for below in descendants(child)]
+            with suppress(OSError):  # the thread has ended
+                found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def is_zombie(pid: int) -> bool:
+    """Whether the process has ended and waits to be reaped, or is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
+
+
+def name_of(pid: int) -> str:
+    """The name of the program, without its arguments: these may be secret."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+    except OSError:
+        return "?"
 
 
 def is_exiting(pid: int) -> bool:

@@ -9,11 +9,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from qwf_agent.system import gpu
-from qwf_agent.system.cgroup import own_group
+from qwf_agent.system.cgroup import groups_of_agents
 from qwf_agent.system.gpu import MIB
+from qwf_agent.system.guardian import NAME as GUARDIAN
 
 HOST, PROCESSES = b"h", b"p"  # the two kinds of request
 CARDS_S = 1.0  # how often to read the cards
@@ -102,21 +104,21 @@ class Disk:
 
 
 class Host:
-    """How busy the machine is, and the share of the agent's control group."""
+    """How busy the machine is, and the share of its agents' control groups."""
 
     def __init__(self, psutil: Any) -> None:
         self._psutil = psutil
-        self._group = own_group()
-        self._cpu_s, self._at = self._group_cpu_s(), time.monotonic()
+        self._cpu_s, self._at = _cpu_s(groups_of_agents(GUARDIAN)), time.monotonic()
         psutil.cpu_percent()
 
     def sample(self) -> dict[str, Any]:
         """The host as report_metrics() takes it; a value is null if it is unknown here."""
         memory, swap = self._psutil.virtual_memory(), self._psutil.swap_memory()
-        ours = self._group_bytes()
+        groups = groups_of_agents(GUARDIAN)
+        ours = _bytes(groups)
         return {
             "cpu_percent": self._psutil.cpu_percent(),
-            "cpu_ours_percent": self._group_cpu_percent(),
+            "cpu_ours_percent": self._cpu_percent(groups),
             "ram_percent": memory.percent,
             "ram_used_mb": (memory.total - memory.available) // MIB,
             "ram_total_mb": memory.total // MIB,
@@ -124,24 +126,34 @@ class Host:
             "swap_used_mb": swap.used // MIB,
         }
 
-    def _group_cpu_percent(self) -> float | None:
+    def _cpu_percent(self, groups: list[Path] | None) -> float | None:
+        """Of the groups that were there at the last sample, too."""
         before, then = self._cpu_s, self._at
-        self._cpu_s, self._at = self._group_cpu_s(), time.monotonic()
+        self._cpu_s, self._at = _cpu_s(groups), time.monotonic()
         if self._cpu_s is None or before is None or self._at <= then:
             return None
-        share = (self._cpu_s - before) / (self._at - then) / (os.cpu_count() or 1)
+        used_s = sum(now_s - before.get(group, now_s) for group, now_s in self._cpu_s.items())
+        share = used_s / (self._at - then) / (os.cpu_count() or 1)
         return round(min(100.0, max(0.0, share * 100)), 1)
 
-    def _group_cpu_s(self) -> float | None:
-        with suppress(OSError, ValueError, IndexError, TypeError):
-            words = (self._group / "cpu.stat").read_text().split()  # type: ignore[operator]
-            return int(words[words.index("usage_usec") + 1]) / 1e6
-        return None
 
-    def _group_bytes(self) -> int | None:
-        with suppress(OSError, ValueError, TypeError):
-            return int((self._group / "memory.current").read_text())  # type: ignore[operator]
-        return None
+def _cpu_s(groups: list[Path] | None) -> dict[Path, float] | None:
+    """The processor time of each group so far; None if it is unknown."""
+    found: dict[Path, float] = {}
+    with suppress(OSError, ValueError, IndexError):
+        for group in groups or ():
+            words = (group / "cpu.stat").read_text().split()
+            found[group] = int(words[words.index("usage_usec") + 1]) / 1e6
+        return found or None
+    return None
+
+
+def _bytes(groups: list[Path] | None) -> int | None:
+    """The memory of the groups together; None if it is unknown."""
+    with suppress(OSError, ValueError):
+        sizes = [int((group / "memory.current").read_text()) for group in groups or ()]
+        return sum(sizes) if sizes else None
+    return None
 
 
 def _processes(psutil: Any, agent: int) -> dict[int, list[Any]]:

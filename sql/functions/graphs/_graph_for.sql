@@ -2,7 +2,8 @@
 -- Purpose: Returns the graph that a new run of a workflow executes, and compiles it if necessary.
 -- Guarantees: The graph is for the named version of the workflow, or the current one, with the
 --   current pipelines. It is nearly always found with two index lookups, because registering
---   compiles. Locks no shared row.
+--   compiles. Locks no shared row. Gives a notice if a named version of a workflow has graphs with
+--   other versions of its pipelines: the same name@version runs something else then.
 -- Raises: QW001 for an unknown workflow or version; QW003, with all problems, when the workflow no
 --   longer fits its pipelines.
 -- Called by: enqueue_run, _schedule_problems.
@@ -44,6 +45,13 @@ begin
     perform _qwf.raise_problems('QW003', 'workflow does not fit its pipelines',
       array(select p from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p));
     v_id := _qwf.store_graph(v_workflow.id, v_pipelines.ids, v_graph);
+  end if;
+  if v_name <> p_workflow and exists (
+    select from qwf.graphs g where g.workflow_id = v_workflow.id and g.id <> v_id) then
+    raise notice using message = format('%s runs with the current pipelines', p_workflow),
+      detail = format('it was also compiled with other versions of %s',
+        array_to_string(v_workflow.pipeline_names, ', ')),
+      hint = 'a version of a workflow fixes its steps; a run keeps the pipelines it began with';
   end if;
   return v_id;
 end $$;

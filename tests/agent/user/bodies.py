@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import contextlib
+import multiprocessing
 import os
 import re
 import resource
@@ -17,6 +18,7 @@ import threading
 import time
 import types
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,19 @@ def announce(job: Job) -> Iterator[None]:
             print(f"after {job.id}")
     else:
         yield
+
+
+@app.around
+def swallow(job: Job) -> Iterator[None]:
+    """Catches what a body raises, as a log context without `raise` does, or raises another one."""
+    what = job.labels.get("catch")
+    try:
+        yield
+    except BaseException:
+        if what == "translate":
+            raise TemporaryError("as another one") from None
+        if what != "swallow":
+            raise
 
 
 @app.task()
@@ -227,6 +242,12 @@ def printing(what: str) -> None:
         subprocess.run(["sh", "-c", "echo from a program; echo and its errors >&2"], check=True)
     else:
         print(what)
+
+
+@app.task()
+def dying_after_much_output() -> None:
+    printing.function("much")
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 @app.task()
@@ -435,6 +456,62 @@ def leaving_a_fork(file: Path) -> None:
     os.wait()
     file.write_text(f"{os.getpid()} {int(os.read(reader, 100))}")
     time.sleep(600)
+
+
+def leave_a_fork(session: bool) -> int:
+    """Leaves a copy of itself whose parent has ended; returns its pid."""
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        if session:
+            os.setsid()
+        if os.fork() == 0:
+            os.write(writer, b"%d" % os.getpid())
+            time.sleep(600)
+        os._exit(0)
+    os.wait()
+    return int(os.read(reader, 100))
+
+
+@app.task()
+def returning_before_its_programs(how: str, fails: bool = False) -> dict[str, int]:
+    """Ends while what it has started runs on; returns the pid of that."""
+    if how == "program":
+        pid = subprocess.Popen(["sleep", "600"]).pid
+    elif how == "own session":
+        pid = subprocess.Popen(["sleep", "600"], start_new_session=True).pid
+    elif how == "daemon":
+        start = "setsid sleep 600 < /dev/null > /dev/null 2>&1 & echo $!"
+        pid = int(subprocess.run(["sh", "-c", start], capture_output=True, check=True).stdout)
+    elif how == "stubborn family":
+        code = "trap '' TERM; sleep 600 & echo $!; wait"
+        family = subprocess.Popen(["sh", "-c", code], stdout=subprocess.PIPE)
+        assert family.stdout is not None
+        pid = int(family.stdout.readline())
+    elif how == "process":
+        process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+        process.start()
+        pid = process.pid or 0
+    else:
+        pid = leave_a_fork(session=how == "fork in its own session")
+    if fails:
+        raise ValueError(f"left {pid}")
+    return {"pid": pid}
+
+
+POOL = ProcessPoolExecutor(1, multiprocessing.get_context("fork"))  # its process starts later
+PROGRAMS: list[subprocess.Popen[bytes]] = []
+
+
+@app.task()
+def using_a_pool() -> dict[str, int]:
+    return {"pid": POOL.submit(os.getpid).result(), "child": os.getpid()}
+
+
+@app.task()
+def using_a_kept_program() -> dict[str, int]:
+    if not PROGRAMS:
+        PROGRAMS.append(subprocess.Popen(["sleep", "600"]))
+    return {"pid": PROGRAMS[0].pid, "child": os.getpid()}
 
 
 @app.task()

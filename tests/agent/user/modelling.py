@@ -40,6 +40,19 @@ def sdxl() -> Net:
     return Net("sdxl")
 
 
+@app.model("helped", device=False)
+def helped() -> Iterator[int]:
+    """Works with a process that it does not hold on to."""
+    pid = os.posix_spawn("/bin/sleep", ["sleep", "600"], {})
+    yield pid
+    os.kill(pid, 9)
+
+
+@app.task()
+def with_helper(model: int) -> dict[str, int]:
+    return {"pid": model, "child": os.getpid()}
+
+
 @app.model("clumsy", device=False)
 def clumsy() -> Iterator[Net]:
     yield Net("clumsy")

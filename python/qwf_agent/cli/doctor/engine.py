@@ -175,6 +175,19 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
             f"qwf worker on --host {row['host_label']} --queue {row['queue']}; if the box is gone "
             f"for good: qwf worker forget --host {row['host_label']} --all",
         )
+    yield from first_few(
+        problem(
+            f"worker {row['worker']} keeps running old code, because its new code cannot be "
+            f"imported: {row['why']}",
+            f"mend the code on box {row['host']}: the agent tries again by itself",
+        )
+        for row in many(
+            conn,
+            "select f.worker, f.host, w.stats ->> 'code_problem' as why from qwf.fleet f"
+            " join qwf.workers w on w.id = f.worker where f.state not in ('dead', 'stopped')"
+            " and w.stats ? 'code_problem' order by f.worker",
+        )
+    )
     deployed = call(conn, "version")
     for row in many(
         conn,
