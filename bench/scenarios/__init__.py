@@ -9,6 +9,7 @@ from bench.scenarios.latency import latency
 from bench.scenarios.memory import memory
 from bench.scenarios.pack import pack
 from bench.scenarios.plain import plain
+from bench.scenarios.queues import queues
 from bench.scenarios.recovery import recovery
 from bench.scenarios.retention import retention
 from bench.scenarios.scale import scale
@@ -19,5 +20,5 @@ from bench.scenarios.web import web
 
 ALL = (
     enqueue, throughput, drain, latency, dag, scale, snapshot, fleet, recovery, memory,
-    web, pack, serve, plain, horizon, retention,
+    web, pack, serve, plain, horizon, retention, queues,
 )  # fmt: skip

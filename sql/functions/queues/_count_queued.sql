@@ -14,9 +14,21 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_heads _qwf.queue_head[] := array(select h from _qwf.queue_heads(p_queue) h);
+  v_heads _qwf.queue_head[];
   v_count _qwf.queued_count;
 begin
+  if not exists (
+      select from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is null)
+    and not exists (
+      select from qwf.jobs j
+      where j.queue = p_queue and j.status = 'queued' and j.limit_by is not null)
+  then  -- most queues of a database with thousands
+    v_count.queued := 0;
+    v_count.estimated := false;
+    return v_count;
+  end if;
+  v_heads := array(select h from _qwf.queue_heads(p_queue) h);
   v_count.queued := (
     select count(*) from (
       select from qwf.jobs j
