@@ -189,7 +189,7 @@ def enqueue(
     """
     job = _enqueued(conn, task, arguments.with_settings(args, settings), **options)
     _show(job, as_json)
-    known_names.note_unable(conn, options["queue"], task=task, model=options["model"])
+    known_names.note_unable(conn, options["queue"], model=options["model"])
     missing_options.note(conn, job=job)
 
 
@@ -220,7 +220,7 @@ def submit(
     """
     whole = {**(arguments.with_settings(args, settings) or {}), "command": list(argv)}
     job = _enqueued(conn, "command", whole, **options)
-    known_names.note_unable(conn, options["queue"], task="command", model=options["model"])
+    known_names.note_unable(conn, options["queue"], model=options["model"])
     if wait:
         raise SystemExit(follow.wait_and_print(conn, job, as_json))
     _show(job, as_json)

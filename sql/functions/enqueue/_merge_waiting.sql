@@ -4,9 +4,11 @@
 --   starts no later than any of those who merged asked for, and expires no earlier. With key_mode
 --   replace it gets everything but id and place from the new one; else it keeps what it has. A job
 --   that was enqueued once holds its key, ended or not, and is never changed.
--- Locks: the job. Keeping a queued job that does not expire shares the lock, so that producers do
+-- Locks: the job, unless it was enqueued once and does not wait any more. One that was enqueued once
+--   and a queued one that is kept and does not expire are locked for share, so that producers do
 --   not wait for each other.
--- Notifies: a sleeper of its queue, because a claim may have skipped it meanwhile.
+-- Notifies: a sleeper of the queue of a job that is kept or replaced, because a claim may have
+--   skipped it meanwhile. One that was enqueued once is found by polls.
 -- Raises: QW008 with key_mode refuse, or for replacing a job that was enqueued once.
 -- Called by: _insert_job.
 

@@ -37,7 +37,7 @@ declare
   v_id bigint;
 begin
   select l.max_value_bytes, l.served, l.asleep into v_max_bytes, v_served, v_asleep
-  from _qwf.look_up_queue(enqueue.queue, v_now) l;
+  from _qwf.look_up_queue(enqueue.queue, enqueue.task, v_now) l;
   if not found then
     perform _qwf.raise_unknown_queue(enqueue.queue);
   end if;
@@ -81,7 +81,7 @@ begin
     end if;
   end if;
   if not v_served then
-    perform _qwf.notice_unserved(enqueue.queue);
+    perform _qwf.notice_unserved(enqueue.queue, enqueue.task);
   end if;
   return v_id;
 end $$;
@@ -90,8 +90,8 @@ comment on function qwf.enqueue is
   'that waits, and returns its id: key_mode keep (the default) leaves that job as it is, replace '
   'gives it the new arguments, refuse raises QW008. A job of the key that runs is left alone: the '
   'new one starts when it has ended. once: the key is taken for as long as the row is kept. A '
-  'notice says when arguments were not used, and when no live worker serves the queue. QW005 for '
-  'a bad value, QW006 for an unknown queue, QW001 for an unknown limit.';
+  'notice says when arguments were not used, and when no live worker serves the queue or has the '
+  'task. QW005 for a bad value, QW006 for an unknown queue, QW001 for an unknown limit.';
 call _qwf.allow('qwf.enqueue', 'qwf_producer');
 
 commit;

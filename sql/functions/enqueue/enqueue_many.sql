@@ -22,10 +22,13 @@ declare
   v_keyed boolean := exists (select from unnest(v_jobs) i where i.key is not null);
 begin
   perform _qwf.check_jobs(v_jobs);
-  perform _qwf.notice_unserved(q.name)
-  from (select distinct i.queue from unnest(v_jobs) i) q (name)
-  cross join lateral _qwf.look_up_queue(q.name, qwf.now()) l
-  where not l.served;
+  perform _qwf.notice_unserved(u.queue, u.task)
+  from (
+    select q.queue, min(q.task) as task  -- one notice for each queue
+    from (select distinct i.queue, i.task from unnest(v_jobs) i) q
+    cross join lateral _qwf.look_up_queue(q.queue, q.task, qwf.now()) l
+    where not l.served
+    group by q.queue) u;
   if v_keyed then
     return query select * from _qwf.insert_jobs(v_jobs);
   else
