@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 from qwf_agent import migrate
+from qwf_agent.cli.fleet import QUEUE_SETTINGS, create_queue
+from qwf_agent.web.actions import ACTIONS
 
+TEMPLATES = Path(__file__).parents[1] / "python" / "qwf_agent" / "web" / "templates"
 COLUMNS = """
     select c.relname, array_agg(a.attname::text order by a.attnum)
     from pg_catalog.pg_class c
@@ -51,3 +55,29 @@ def columns_read(script: str) -> dict[str, set[str]]:
 )
 def test_columns_are_read_from_a_script(script: str, read: dict[str, set[str]]) -> None:
     assert columns_read(script) == read
+
+
+def test_every_setting_of_a_queue_can_be_set_and_unset_everywhere(
+    db: psycopg.Connection[Any],
+) -> None:
+    """The columns of qwf.queues are the list; the function, its unset, the page and the command
+    follow it."""
+    settings = set(
+        db.execute(
+            "select array_agg(a.attname::text) from pg_attribute a"
+            " where a.attrelid = 'qwf.queues'::regclass and a.attnum > 0 and not a.attisdropped"
+        ).fetchall()[0][0]
+    ) - {"name", "paused", "paused_at", "created_at"}
+    arguments = db.execute(
+        "select p.proargnames from pg_proc p where p.oid = 'qwf.create_queue'::regproc"
+    ).fetchall()[0][0]
+    assert set(arguments) == settings | {"name", "unset"}
+    db.execute("select qwf.create_queue('mail', unset => %s)", [sorted(settings)])
+    assert set(ACTIONS["create_queue"].arguments) == settings | {"name", "unset"}
+    for page in ("queue.html", "queues.html"):
+        form = (TEMPLATES / page).read_text(encoding="utf-8").split('m.act("create_queue"')[1]
+        fields = set(re.findall(r'name="([a-z_]+)"', form.split("{% endcall %}")[0]))
+        assert fields - {"name", "unset"} == settings, page
+    options = {option.name: option for option in create_queue.params}
+    assert settings <= set(options)
+    assert {text.replace("-", "_") for text in QUEUE_SETTINGS} == settings

@@ -33,7 +33,7 @@ def test_no_worker_of_the_queue_has_the_task(db: Db, heard: list[str]) -> None:
     heard.clear()
     db.execute("select qwf.enqueue('x', queue => 'cpu')")
     (said,) = heard
-    assert said.endswith("the job waits until one has it: check the name")
+    assert said.endswith("start an agent that has it, or cancel the job")
 
 
 @pytest.mark.parametrize("tasks", [["resize"], None])

@@ -446,6 +446,27 @@ def test_a_glance_reads_to_its_bound(misjudged: psycopg.Connection[Any]) -> None
     assert worst(misjudged, 8, lambda: walked(misjudged, view)) < QUEUED + SCHEDULED + 500
 
 
+def test_counting_plans_once_for_all_queues(db: psycopg.Connection[Any]) -> None:
+    """Before Postgres 18 a function in SQL is planned in each call, which took 4 ms for each queue.
+    A nested loop would read all running jobs for each queue."""
+    found = db.execute(
+        "select p.proname from pg_proc p join pg_language l on l.oid = p.prolang"
+        " where p.proname in ('queue_heads', 'count_queued') and l.lanname = 'plpgsql'"
+    ).fetchall()
+    assert len(found) == 2
+    loose = db.execute(
+        "select p.proname from pg_proc p"
+        " where p.proname in ('count_jobs', 'record_queues', 'find_unassignable')"
+        " and not p.proconfig @> '{plan_cache_mode=force_generic_plan}'"
+    ).fetchall()
+    assert loose == []
+    nested = db.execute(
+        "select p.proname from pg_proc p where p.proname in ('count_jobs', 'record_queues')"
+        " and not p.proconfig @> '{enable_nestloop=off}'"
+    ).fetchall()
+    assert nested == []
+
+
 def test_a_search_reads_what_it_may_look_back(misjudged: psycopg.Connection[Any]) -> None:
     """Ids are walked at most twice: for how far that goes, and with their rows."""
     found = {

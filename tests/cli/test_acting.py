@@ -279,6 +279,31 @@ def test_schedules_are_added_listed_switched_and_dropped(on_db: Cli, db: Db) -> 
     )
 
 
+def test_missed_times_that_do_not_fire_are_told(on_db: Cli, db: Db) -> None:
+    for name, catch_up in (("dropped", "none"), ("once", "one"), ("every", "all")):
+        added = on_db(
+            "schedule", "add", name, "--task", "t", "--every", "5min", "--catch-up", catch_up
+        )
+        assert added.exit_code == 0, added.output
+    said: list[str] = []
+    db.add_notice_handler(
+        lambda n: said.append(f"{n.message_primary}") if n.severity == "WARNING" else None
+    )
+    db.execute("select qwf.tick()")
+    assert said == []
+    db.execute("update qwf.schedules set next_at = next_at - interval '1 hour', anchor = anchor"
+               " - interval '1 hour'")  # fmt: skip
+    db.execute("select qwf.fire_schedules()")
+    assert [line.partition(":")[0] for line in sorted(said)] == [
+        "schedule dropped", "schedule once",
+    ]  # fmt: skip
+    assert sorted(said)[0].endswith("they are dropped")
+    assert sorted(said)[1].endswith("they fire once")
+    listed = on_db("schedules").stdout.splitlines()
+    assert "skipped" in listed[0]
+    assert next(line for line in listed if line.startswith("dropped")).split()[-1] == "1"
+
+
 def test_a_schedule_is_fired_by_hand(on_db: Cli, db: Db) -> None:
     on_db("schedule", "add", "nightly", "--task", "ping", "--cron", "@daily", "--disabled")
     assert on_db("schedule", "fire", "nightly").stdout == "schedule nightly fired: job 1\n"

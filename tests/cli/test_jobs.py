@@ -247,7 +247,37 @@ def test_a_job_takes_the_same_options_from_enqueue_and_submit(
 
 def test_submit_says_that_no_live_worker_runs_commands(on_db: Cli, db: Db) -> None:
     db.execute("""select qwf.register_worker('box-a', 'default', '{"tasks": ["t"]}')""")
-    assert "no live worker of queue default has task 'command'" in on_db("submit", "x").stderr
+    told = on_db("submit", "x").stderr
+    assert told.count("no live worker of queue default has task 'command'") == 1
+
+
+def test_enqueue_says_which_task_was_probably_meant(db: Db) -> None:
+    """In plain SQL as in the command, only while no live worker of the queue has the task."""
+    said: list[str] = []
+    db.add_notice_handler(lambda n: said.append(f"{n.message_primary}: {n.message_hint}"))
+
+    def told(jobs: str) -> list[str]:
+        said.clear()
+        db.execute(f"select qwf.enqueue_many('[{jobs}]')")  # type: ignore[arg-type]
+        many = list(said)
+        said.clear()
+        db.execute(
+            "select qwf.enqueue(j ->> 'task') from jsonb_array_elements(%s) j", [f"[{jobs}]"]
+        )
+        assert [line for i, line in enumerate(said) if line not in said[:i]] == many
+        return many
+
+    nobody = "no live worker serves queue default: the job waits until one does: "
+    assert told('{"task": "send_mial"}') == [f"{nobody}qwf agent --queue default"]
+    for tasks in ('["send_mail"]', '["thumb", "resize"]'):
+        db.execute("select qwf.register_worker('box', 'default', %s)", [f'{{"tasks": {tasks}}}'])
+    assert told('{"task": "send_mail"}, {"task": "thumb"}') == []
+    assert told('{"task": "send_mial"}, {"task": "thumb"}, {"task": "send_mial"}') == [
+        "no live worker of queue default has task 'send_mial': did you mean send_mail?"
+    ]
+    assert told('{"task": "zzz"}')[0].endswith("start an agent that has it, or cancel the job")
+    db.execute("select qwf.register_worker('any', 'default')")
+    assert told('{"task": "send_mial"}') == [], "a worker that names no tasks takes any"
 
 
 def test_submit_needs_no_dashes_before_the_program(on_db: Cli, db: Db) -> None:

@@ -93,3 +93,24 @@ def test_a_shorter_retention_asks_and_says_what_it_deletes(on_db: Cli, db: Db) -
         " values ('b', now() - interval '3 d', 1)"
     )
     assert "deletes 1 minute within" in on_db("settings", "minutes_keep", "1d").stderr
+
+
+def test_a_setting_of_a_queue_is_unset(on_db: Cli, db: Db) -> None:
+    on_db(
+        "queue", "create", "mail", "--lease", "2min", "--retention", "9000d", "--max-running", "3"
+    )
+    db.execute("select qwf.enqueue('t', queue => 'mail')")
+    db.execute(
+        "update qwf.jobs set status = 'cancelled', position = null,"
+        " finished_at = now() - interval '8000 days'"
+    )
+    unset = ("queue", "create", "mail", "--unset", "lease", "--unset", "max-running")
+    assert on_db(*unset).exit_code == 0
+    query = "select lease, max_running, retention is null from qwf.queues where name = 'mail'"
+    assert db.execute(query).fetchone() == (None, None, False)
+    refused = on_db("queue", "create", "mail", "--unset", "retention")
+    assert refused.exit_code != 0, "it would delete a job"
+    assert "becomes 30 d, which deletes 1 job" in refused.stderr
+    assert on_db("queue", "create", "mail", "--unset", "retention", "--yes").exit_code == 0
+    assert db.execute(query).fetchone() == (None, None, True)
+    assert "'lease'" in on_db("queue", "create", "mail", "--unset", "leese").stderr

@@ -387,3 +387,19 @@ def test_why_not_names_the_older_job_and_the_producer_who_holds_it(race: Race) -
     producer.rows(KEEP)
     said = " ".join(line for (line,) in race.rows(why, second))
     assert f"an open transaction holds it: process {producer.pid} of" in said
+
+
+@pytest.mark.parametrize("merge", [KEEP, ONCE])
+def test_why_not_names_all_producers_who_share_the_job(race: Race, merge: str) -> None:
+    job = race.one(merge.replace("2", "1"))
+    producers = [race.session() for _ in range(3)]
+    for producer in producers:
+        producer.begin()
+        producer.rows(merge)
+    said = " ".join(line for (line,) in race.rows("select * from qwf.why_not(%s)", job))
+    for producer in producers:
+        assert f"an open transaction holds it: process {producer.pid} of" in said
+    producers[0].commit()
+    said = " ".join(line for (line,) in race.rows("select * from qwf.why_not(%s)", job))
+    assert f"process {producers[0].pid} of" not in said
+    assert f"process {producers[1].pid} of" in said

@@ -33,6 +33,13 @@ def base(dsn: str) -> Iterator[Database]:
         yield database
 
 
+def toml(value: object) -> str:
+    """A value as qwf.toml has it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(k)} = {toml(v)}" for k, v in value.items()) + "}"
+    return json.dumps(value)
+
+
 @pytest.fixture
 def configure(tmp_path: Path, weights: Path) -> Configure:
     """Writes a table [[server]] into the qwf.toml of the test's agents, or into another file."""
@@ -45,7 +52,7 @@ def configure(tmp_path: Path, weights: Path) -> Configure:
         keys = {"name": name, "parallel": 4, **keys}
         if "url" not in keys:
             keys["command"] = list(command)
-        lines = ["[[server]]", *(f"{key} = {json.dumps(value)}" for key, value in keys.items())]
+        lines = ["[[server]]", *(f"{key} = {toml(value)}" for key, value in keys.items())]
         for model in models:
             lines.append(f"[server.models.{json.dumps(model)}]")
             if any("{path}" in word for word in keys.get("command", ())):

@@ -29,12 +29,22 @@ def test_a_table_has_defaults() -> None:
 def test_a_table_says_everything() -> None:
     model = {"path": "/q", "vram_gb": 9.5, "args": ["--max-model-len", "16384"]}
     table = {**TABLE, "card": 0, "parallel": 8, "idle": "5min", "start_timeout": "20 min",
-             "stop": ["docker", "stop", "x"], "models": {"qwen": model}}  # fmt: skip
+             "stop": ["docker", "stop", "x"], "env": {"OLLAMA_MODELS": "/models"},
+             "models": {"qwen": model}}  # fmt: skip
     (server,) = read_servers([table])
     assert (server.card, server.parallel, server.idle, server.start_timeout) == ("0", 8, 300, 1200)
     assert server.stop == ("docker", "stop", "x")
+    assert server.env == (("OLLAMA_MODELS", "/models"),)
     assert server.announced(8, 300)["models"] == {"qwen": 9728}
     assert server.models[0].args == ("--max-model-len", "16384")
+
+
+@pytest.mark.parametrize("env", [{"A B": "x"}, {"A": 1}, {"A": "\0"}, ["A=x"], {"": "x"}])
+def test_variables_are_names_and_texts(env: object) -> None:
+    with pytest.raises(ConfigError, match="env has to be a table of variables with texts"):
+        read_servers([{**TABLE, "env": env}])
+    with pytest.raises(ConfigError, match="env is for a server with a command"):
+        read_servers([{**URL, "env": {"A": "x"}}])
 
 
 def test_an_address_is_of_somebody_else() -> None:

@@ -113,6 +113,25 @@ def test_a_model_that_is_there_is_loaded_and_unloaded(
         assert base.one(MODELS) == ["embedding", "gemma"], "they can be had again"
 
 
+@pytest.mark.parametrize("policy", ["drain", "hard"])
+def test_switching_off_frees_an_ollama_at_an_address(
+    base: Database, start: StartAgent, configure: Any, tmp_path: Path, policy: str
+) -> None:
+    with ollama(tmp_path / "models", "gemma", "embedding") as fake:
+        external(configure, fake, "gemma", "embedding")
+        start()
+        until(lambda: base.one(MODELS) == ["embedding", "gemma"], "the models")
+        for model in ("gemma", "embedding"):
+            assert request(base, "load", model)["error"] is None
+        until(lambda: server(base, "ollama")["model"], "what is loaded to be known")
+        base.one("select qwf.worker_control('box', 'llm', 'off', %s)", policy)
+        until(lambda: not fake.loaded, "all to be unloaded")
+        base.one("select qwf.worker_control('box', 'llm', 'on')")
+        assert base.ended(ask(base, "gemma"))["status"] == "completed"
+    unloads = [body["model"] for _, body in fake.asked if body.get("keep_alive") == 0]
+    assert sorted(unloads) == ["embedding", "gemma"], "each once"
+
+
 def test_without_pull_nothing_is_pulled(
     base: Database, start: StartAgent, configure: Any, tmp_path: Path
 ) -> None:

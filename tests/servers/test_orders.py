@@ -239,10 +239,12 @@ def test_the_server_sees_its_card_and_no_address_of_the_database(
     base: Database, start: StartAgent, configure: Any, tmp_path: Path
 ) -> None:
     seen = tmp_path / "seen"
-    configure(command=("sh", "-c", f'env > {seen}; exec "$@"', "start", *COMMAND), card=3)
+    command = ("sh", "-c", f'env > {seen}; exec "$@"', "start", *COMMAND)
+    configure(command=command, card=3, env={"OLLAMA_KEEP_ALIVE": "24h"})
     start()
     base.ended(ask(base))
     names = dict(line.partition("=")[::2] for line in seen.read_text().splitlines())
     assert names["CUDA_VISIBLE_DEVICES"] == names["HIP_VISIBLE_DEVICES"] == "3"
     assert names["HF_HUB_OFFLINE"] == "1"
+    assert names["OLLAMA_KEEP_ALIVE"] == "24h"
     assert [name for name in names if name.startswith(("QWF_", "PG"))] == ["QWF_AGENT"]

@@ -42,8 +42,11 @@ def test_a_question_shows_its_pictures(visit: Visit, db: Db, tmp_path: Path) -> 
         assert f'<img src="/files/{job}/{number}"' in page
     assert f'<a href="/files/{job}/3">notes.txt</a>' in page
     assert "/elsewhere/x.png" in page
+    hidden = "The picture is not shown: this page serves no folder that has it"
+    assert hidden not in page
     page = visit("operator").text(f"/inputs/{job}")  # which serves no folder
     assert ("<img" in page, "whole.png" in page) == (False, True)
+    assert page.count(hidden) == 1, "of the picture, not of the text"
 
 
 def test_the_pages_of_a_run_and_of_a_job_show_its_pictures(

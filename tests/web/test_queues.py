@@ -51,6 +51,17 @@ def test_settings_of_a_queue_change_and_empty_fields_change_nothing(visit: Visit
     assert (refused.status_code, "invalid input syntax" in refused.text) == (422, True)
 
 
+def test_a_setting_of_a_queue_is_unset(visit: Visit, db: Db) -> None:
+    admin = visit("admin")
+    admin.do("create_queue", name="mail", lease="2 min", timeout="1 h")
+    page = admin.text("/queues/mail")
+    assert 'name="unset" value="lease"' in page
+    assert 'name="unset" value="retention"' not in page, "it has none of its own"
+    assert admin.do("create_queue", name="mail", unset="lease").status_code == 200
+    query = "select lease, timeout::text from qwf.queues where name = 'mail'"
+    assert db.execute(query).fetchone() == (None, "01:00:00")
+
+
 def test_the_limit_of_a_queue_is_lifted(visit: Visit, db: Db) -> None:
     admin = visit("admin")
     assert "Lift the limit" not in admin.text("/queues/default")

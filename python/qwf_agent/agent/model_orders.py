@@ -53,6 +53,7 @@ class ModelOrders:
         self._asked: list[Asked] = []
         self._called: list[Called] = []
         self._done: list[tuple[ModelOrder, str | None]] = []
+        self._freed: set[tuple[str, str]] = set()  # server and model, since it is switched off
 
     def take(self, order: ModelOrder, now: float) -> bool:
         """Begin to carry out an order, if a server serves its model."""
@@ -90,9 +91,14 @@ class ModelOrders:
         for one in self._called:
             yield one.model, one.server, float("inf")
 
-    def step(self, now: float, on: bool) -> None:
+    def step(self, now: float, on: bool, off: bool = False) -> None:
         """Answer the orders that have ended, and report how far the others are. Unless the worker
-        is `on`, all end."""
+        is `on`, all end. While it is switched `off`, the models of external ollama servers are
+        unloaded, each once: others may use such a server, and load theirs again."""
+        if off:
+            self._free(now)
+        else:
+            self._freed.clear()
         asked, self._asked = self._asked, []
         for one in asked:
             self._step_asked(one, now, on)
@@ -137,6 +143,18 @@ class ModelOrders:
             else:
                 for model in server.loaded if server.state == READY else ():
                     self._call(None, server, model, now, unload=True)
+
+    def _free(self, now: float) -> None:
+        """Unload what is loaded at addresses that no job of this agent uses any more."""
+        for server in self._fleet.servers:
+            name = server.config.name
+            if server.inflight:  # its jobs may load what was unloaded
+                self._freed = {one for one in self._freed if one[0] != name}
+            elif server.config.external and server.state == READY:
+                for model in server.loaded:
+                    if (name, model) not in self._freed:
+                        self._freed.add((name, model))
+                        self._call(None, server, model, now, unload=True)
 
     def _call(
         self, order: ModelOrder | None, server: Server, model: str, now: float,
@@ -190,7 +208,7 @@ class ModelOrders:
         except OSError as error:
             call.close()
             call.error = f"no socket to ask the server: {error}"
-        if not on and not call.over:
+        if not on and not call.over and not (call.unloads and one.order is None):
             call.close()
             call.error = NOT_ON
         if call.over:

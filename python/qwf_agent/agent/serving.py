@@ -101,6 +101,7 @@ class Serving:
         serving = [worker for worker in workers if worker.queue == SERVED_QUEUE]
         self._apply_orders(serving)
         settings, policy = serving[0].settings, shared_policy(one.control for one in serving)
+        off = policy in ("drain", "hard") and not (draining or self._killed)
         policy = "hard" if self._killed else "drain" if draining else policy
         self._patience_s = settings.affinity_max_wait + ROOM_S
         wish = Wish(policy, settings.affinity_max_wait, settings.model_load_grace)
@@ -108,7 +109,7 @@ class Serving:
         self._end_lost(now)
         self._release_withdrawn()
         filled = self._hold_enough(now)
-        self._orders.step(now, policy in (None, "pause"))
+        self._orders.step(now, policy in (None, "pause"), off)
         self._report_broken(serving)
         changed = self.fleet.take_changes() or filled
         for worker in serving if changed else ():

@@ -121,6 +121,11 @@ def queues(conn: Connection, as_json: bool) -> Listing:
     return Listing(QUEUE_COLUMNS, found, "no queues", "queue")
 
 
+QUEUE_SETTINGS = (
+    "lease", "timeout", "retention", "max-running", "placement", "keep-completed", "on-failure",
+)  # fmt: skip
+
+
 @click.group(cls=commands.Commands)
 def queue() -> None:
     """Create, pause and resume queues.
@@ -164,16 +169,26 @@ def queue() -> None:
     type=click.Choice(["fail", "ask"]),
     help="Whether its jobs fail, or ask a person, unless they say it themselves.",
 )
+@click.option(
+    "--unset",
+    type=click.Choice(QUEUE_SETTINGS),
+    multiple=True,
+    metavar="SETTING",
+    help="Give it its default again: lease, timeout, max-running. Repeatable.",
+)
 @arguments.yes
 @connection.database
-def create_queue(conn: Connection, name: str, yes: bool, **given: Any) -> None:
+def create_queue(
+    conn: Connection, name: str, yes: bool, unset: tuple[str, ...], **given: Any
+) -> None:
     """Create a queue, or change the given settings of an existing one.
 
     Asks if a shorter retention would delete jobs.
     """
-    if given["retention"] is not None:
+    named = ",".join(setting.replace("-", "_") for setting in unset)
+    if given["retention"] is not None or "retention" in unset:
         losses.confirm_queue(conn, name, given["retention"], yes)
-    connection.call(conn, "create_queue", name=name, **given)
+    connection.call(conn, "create_queue", name=name, **given, unset=f"{{{named}}}")
     click.echo(f"queue {name} is set up")
 
 

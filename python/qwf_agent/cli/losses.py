@@ -40,8 +40,9 @@ from qwf.setting_overview o
 where o.name = %(name)s
 """
 QUEUE = """
-select coalesce(q.retention, s.retention) as before, %(retention)s::interval as kept,
-  %(retention)s::interval < coalesce(q.retention, s.retention) as shorter
+select coalesce(q.retention, s.retention) as before,
+  coalesce(%(retention)s::interval, s.retention) as kept,
+  coalesce(%(retention)s::interval, s.retention) < coalesce(q.retention, s.retention) as shorter
 from qwf.queues q cross join qwf.settings s
 where q.name = %(queue)s
 """
@@ -71,10 +72,11 @@ def confirm_setting(conn: Connection, name: str, value: str | None, yes: bool) -
 
 
 def confirm_queue(conn: Connection, queue: str, retention: Any, yes: bool) -> None:
-    """Ask before the retention of a queue deletes what it has kept so far."""
+    """Ask before the retention of a queue deletes what it has kept so far; None: that of the
+    settings."""
     for change in connection.many(conn, QUEUE, {"queue": queue, "retention": retention}):
         if change["shorter"]:
-            lost = ended(conn, retention, queue)
+            lost = ended(conn, change["kept"], queue)
             _confirm(f"retention of queue {queue}", change["before"], change["kept"], lost, yes)
 
 

@@ -24,7 +24,7 @@ select o.*, s.every
 from qwf.schedule_overview o join qwf.schedules s using (name)
 order by o.next_at, o.name
 """
-COLUMNS = ("name", "what", "when", "state", "next", "last", "error")
+COLUMNS = ("name", "what", "when", "state", "next", "last", "skipped", "error")
 
 
 @click.command()
@@ -44,6 +44,7 @@ def schedules(conn: Connection, as_json: bool) -> None:
             "state": "on" if row["enabled"] else "disabled",
             "next": row["next_at"] and draw.zoned(row["next_at"]),
             "last": row["last_status"] and draw.state(row["last_status"]).plain,
+            "skipped": row["skipped"] or None,
             "error": row["last_error"],
         }
     empty = "no schedules; make one: qwf schedule add NAME --task TASK --cron '0 3 * * *'"

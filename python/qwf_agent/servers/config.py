@@ -15,7 +15,7 @@ from qwf_agent.config import ConfigError, close_to, unknown_key
 KINDS = {"openai": "/health", "ollama": "/api/version"}  # each with its default health path
 PLACEHOLDERS = ("port", "model", "path", "parallel")
 # Not of a url.
-OF_A_COMMAND = ("command", "stop", "card", "idle", "sleep", "share", "start_timeout")
+OF_A_COMMAND = ("command", "stop", "card", "idle", "sleep", "share", "start_timeout", "env")
 MINUS_ONE = "minus one"
 KEYS = ("name", "kind", *OF_A_COMMAND, "url", "api_key_env", "pull", "health", "parallel", "models")
 MODEL_KEYS = ("path", "served_as", "vram_gb", "args")
@@ -65,9 +65,10 @@ class Url(NamedTuple):
 class ServerConfig:
     """One table [[server]]. Times in seconds; `idle` 0: it is never stopped; `start_timeout` None:
     the setting model_load_grace. `url` is that of an external server, `api_key_env` the name of the
-    variable that has its key. `pull`: an operator may let it pull a model that it lacks. With
-    `sleep` it sleeps instead of being stopped, with `minus_one` it gets one request less while a
-    child uses its card."""
+    variable that has its key. `pull`: an operator may let it pull a model that it lacks.
+    `env`: variables that its command gets besides those of the agent. With `sleep` it sleeps
+    instead of being stopped, with `minus_one` it gets one request less while a child uses its
+    card."""
 
     name: str
     models: tuple[ServedModel, ...]
@@ -84,6 +85,7 @@ class ServerConfig:
     pull: bool = False
     sleep: bool = False
     minus_one: bool = False
+    env: tuple[tuple[str, str], ...] = ()
 
     @property
     def external(self) -> bool:
@@ -199,6 +201,8 @@ def _read_server(table: Table, source: str, number: int) -> ServerConfig:
         reader.take("pull", False, lambda value: isinstance(value, bool), "true or false"),
         reader.take("sleep", False, lambda value: isinstance(value, bool), "true or false"),
         reader.take("share", None, lambda value: value == MINUS_ONE, f'"{MINUS_ONE}"') is not None,
+        tuple(reader.take("env", {}, _is_environment,
+                          'a table of variables with texts: env = { NAME = "value" }').items()),
     )  # fmt: skip
     if config.pull and kind != "ollama":
         reader.refuse('pull is for kind = "ollama": no other server can be asked to pull a model')
@@ -318,6 +322,13 @@ def _is_card(value: object) -> bool:
 
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and NAME.fullmatch(value) is not None
+
+
+def _is_environment(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        _is_variable(name) and isinstance(text, str) and "\0" not in text
+        for name, text in value.items()
+    )
 
 
 def _is_variable(value: object) -> bool:

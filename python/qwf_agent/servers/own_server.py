@@ -299,7 +299,7 @@ class OwnServer(Server):
         """Run an argv of the configuration: the command, or `stop`. If the agent is killed before
         it ends, the guardian runs `stop`. Raises OSError."""
         mode = SLEEP_MODE if self.config.sleep else {}
-        environment = {**environment_for(self.config.card), **mode}
+        environment = {**environment_for(self.config.card), **mode, **dict(self.config.env)}
         return spawn(self._filled(words), environment, self._filled(self.config.stop))
 
     def _filled(self, words: tuple[str, ...]) -> list[str]:

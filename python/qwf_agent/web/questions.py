@@ -64,6 +64,7 @@ class Looked:
     picture: str | None = None  # address of the picture, if it can be shown in the page
     address: str | None = None  # of the file itself
     host: str | None = None
+    unserved: bool = False  # a picture, but no folder that is served has it
 
 
 @dataclass(frozen=True)
@@ -222,9 +223,11 @@ class Reader:
         if row is None:
             return named
         address = None if self.pictures_only else f"{self.files}/{row['job_id']}/{row['file_no']}"
+        picture = self._picture(row)
         return replace(
-            named, row=row, host=row["host"], address=address, picture=self._picture(row)
-        )
+            named, row=row, host=row["host"], address=address, picture=picture,
+            unserved=picture is None and files.has_thumbnail(row),
+        )  # fmt: skip
 
     def _picture(self, row: Mapping[str, Any]) -> str | None:
         """The address of a picture, if a folder that is served may have it."""

@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/enqueue/_look_up_queue
 -- Purpose: Returns what enqueue needs to know about a queue: the size limit of values, whether a
---   live worker of it has the task, and whether a worker sleeps on it.
--- Guarantees: No row for an unknown queue. PostgreSQL inlines it.
+--   live worker serves it and knows the task, and whether a worker sleeps on it.
+-- Guarantees: No row for an unknown queue. PostgreSQL inlines it. Ends at the first worker that
+--   knows the task or takes any, which as a rule is the first one; else reads the live ones.
 -- Called by: enqueue, enqueue_many.
 
 begin;

@@ -18,14 +18,15 @@ declare
   v_task text;
 begin
   if v_live = '{}' then
-    raise notice using message = format('no live worker serves queue %I', p_queue),
+    raise notice using message = format('no live worker serves queue %s', p_queue),
       hint = format('the job waits until one does: qwf agent --queue %s', p_queue);
     return;
   end if;
   foreach v_task in array p_tasks[:10] loop
-    raise notice using message = format('no live worker of queue %s has task %L', p_queue, v_task),
-      hint = coalesce(
-        _qwf.did_you_mean(v_task, v_known), 'the job waits until one has it: check the name');
+    raise notice using
+      message = format('no live worker of queue %s has task %L', p_queue, left(v_task, 100)),
+      hint = coalesce(_qwf.did_you_mean(v_task, v_known),
+        'the job waits until one does: start an agent that has it, or cancel the job');
   end loop;
 end $$;
 

@@ -90,8 +90,8 @@ comment on function qwf.enqueue is
   'that waits, and returns its id: key_mode keep (the default) leaves that job as it is, replace '
   'gives it the new arguments, refuse raises QW008. A job of the key that runs is left alone: the '
   'new one starts when it has ended. once: the key is taken for as long as the row is kept. A '
-  'notice says when arguments were not used, and when no live worker of the queue has the task. QW005 for '
-  'a bad value, QW006 for an unknown queue, QW001 for an unknown limit.';
+  'notice says when arguments were not used, and when no live worker serves the queue or has the '
+  'task. QW005 for a bad value, QW006 for an unknown queue, QW001 for an unknown limit.';
 call _qwf.allow('qwf.enqueue', 'qwf_producer');
 
 commit;

@@ -35,9 +35,10 @@ begin
   raise exception using errcode = 'QW005', message = 'malformed report',
     detail = coalesce(_qwf.excerpt(coalesce(v_bad, p_reports), 300), 'null'),
     hint = case when v_twice then 'your driver has made a JSON string of text that was JSON '
-        'already: write $1::text::jsonb; the job is still yours, send the report again'
+        'already: write $1::text::jsonb; no report of this call is written, send them again'
       else 'a report has job_id, the token of the claim, and an outcome: completed, error, '
-      'fatal, tempfail, lost, released or cancelled; the job is still yours' end;
+      'fatal, tempfail, lost, released or cancelled; no report of this call is written: send '
+      'each in a call of its own' end;
 end $$;
 
 commit;

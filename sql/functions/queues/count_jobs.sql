@@ -3,7 +3,8 @@
 -- Guarantees: Reads at most `most` queued jobs of each queue (and some 10,000 more if it
 --   estimates), `most` scheduled jobs in all, and the running ones, however many wait. The plan is
 --   pinned, because statistics taken when little was queued lead to a scan of everything that is
---   queued now.
+--   queued now. Counts of running and scheduled jobs are joined by hash, so that the time is in
+--   proportion to the number of queues.
 -- Raises: QW005 for a bound that is not between 1 and 1,000,000.
 -- Called by: people, the view queue_depth.
 
@@ -15,8 +16,10 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
+set enable_nestloop = off
 set max_parallel_workers_per_gather = 0
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin
@@ -25,12 +28,12 @@ begin
       detail = format('most %s', count_jobs.most), hint = 'give a number from 1 to 1000000';
   end if;
   return query
-  with running (queue, jobs) as materialized (
+  with running (queue, jobs) as (
     select j.queue, count(*) from qwf.jobs j where j.status = 'running' group by j.queue
   ), due as materialized (  -- no index has the queue of scheduled jobs
     select j.queue from qwf.jobs j
     where j.status = 'scheduled' order by j.run_at limit count_jobs.most
-  ), scheduled (queue, jobs) as materialized (
+  ), scheduled (queue, jobs) as (
     select d.queue, count(*) from due d group by d.queue
   )
   select

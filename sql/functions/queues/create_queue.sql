@@ -1,10 +1,11 @@
 -- Deploy qwf:functions/queues/create_queue
 -- Purpose: Creates a queue, or changes its settings.
--- Guarantees: Called again, changes only what is given. Keeps max_running as the limit queue:NAME:
---   running jobs count, none is stopped, and drop_limit removes it.
+-- Guarantees: Called again, changes only what is given; unset names what gets its default again.
+--   Keeps max_running as the limit queue:NAME: running jobs count, none is stopped, and unset or
+--   drop_limit removes it.
 -- Locks: the row of the queue, then as create_limit; running jobs of a queue that had no limit.
 -- Notifies: sleepers of the queue, if more jobs may run now.
--- Raises: QW005 for an invalid name, interval or number.
+-- Raises: QW005 for an invalid name, interval or number, and for an unknown setting in unset.
 -- Called by: administrators, migrations of host applications.
 
 begin;
@@ -12,7 +13,8 @@ begin;
 create function qwf.create_queue(
   name text, lease interval default null, timeout interval default null,
   retention interval default null, max_running int default null, placement text default null,
-  keep_completed boolean default null, on_failure text default null)
+  keep_completed boolean default null, on_failure text default null,
+  unset text[] default null)
 returns void
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -41,6 +43,12 @@ begin
       hint = 'lease is 1 second to 1 day, timeout is positive and at most 366 days, '
         'retention is positive and at most 1000 years, max_running is 1 to 10000, '
         'placement is spread or pack, on_failure is fail or ask';
+  end if;
+  if create_queue.unset <> '{}' then
+    perform _qwf.unset_settings(create_queue.name, create_queue.unset, jsonb_strip_nulls(
+      jsonb_build_object('lease', create_queue.lease, 'timeout', create_queue.timeout, 'retention', create_queue.retention,
+        'max_running', create_queue.max_running, 'placement', create_queue.placement, 'keep_completed', create_queue.keep_completed,
+        'on_failure', create_queue.on_failure)));
   end if;
   insert into qwf.queues as q (
     name, lease, timeout, retention, max_running, placement, keep_completed, on_failure)
@@ -72,7 +80,8 @@ comment on function qwf.create_queue is
   'retention of its jobs, how many may run at once, who takes a new job: spread (the first to '
   'ask) or pack (the best worker that has room), whether completed jobs are kept '
   '(keep_completed), and whether a person is asked about a standalone job that fails for good and '
-  'does not say it itself (on_failure: fail or ask). QW005 for an invalid name or value.';
+  'does not say it itself (on_failure: fail or ask). unset lists settings that get their default '
+  'again: {lease,retention}. QW005 for an invalid name or value.';
 call _qwf.allow('qwf.create_queue', 'qwf_admin');
 
 commit;

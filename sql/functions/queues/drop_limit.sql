@@ -8,7 +8,7 @@
 --   nobody has locked.
 -- Notifies: sleepers of the queue that is no longer limited.
 -- Raises: QW001 for an unknown limit, QW002 while unfinished jobs or current pipelines name it.
--- Called by: administrators.
+-- Called by: administrators, _unset_settings.
 
 begin;
 

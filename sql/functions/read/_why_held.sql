@@ -22,7 +22,8 @@ as $$
   union all
   select format('an open transaction holds it: process %s of %s, for %s s', a.pid, a.usename,
     round(extract(epoch from p_now - a.xact_start)))
-  from qwf.jobs j join pg_stat_activity a on a.backend_xid = j.xmax
+  from qwf.jobs j
+  join pg_stat_activity a on a.backend_xid in (select h from _qwf.holders(j.xmax) h)
   where j.id = p_job.id and a.datid = (
     select d.oid from pg_database d where d.datname = current_database())
   union all

@@ -3,7 +3,7 @@
 -- Guarantees: next_at changes in the transaction that enqueues, so that no time fires twice. Fires
 --   at most 100 times a call; the rest stays due. A time that cannot be enqueued is counted and
 --   skipped. A schedule that is never due again (this server lacks its time zone) is switched off,
---   with the reason.
+--   with the reason. A warning tells which missed times do not fire.
 -- Locks: expects the schedule locked by the caller.
 -- Raises: errors that pass (see _is_passing_error), so that the time is not skipped.
 -- Called by: fire_schedules.
@@ -24,6 +24,9 @@ begin
   if v_schedule.catch_up = 'none' and v_due < p_now - v_grace then
     v_due := _qwf.next_fire(v_schedule, p_now - v_grace);
     v_schedule.skipped := v_schedule.skipped + 1;
+    perform _qwf.warn_of_missed(v_schedule, 'are dropped', p_schedule.next_at);
+  elsif v_schedule.catch_up = 'one' and _qwf.next_fire(v_schedule, v_due) <= p_now - v_grace then
+    perform _qwf.warn_of_missed(v_schedule, 'fire once', p_schedule.next_at);
   end if;
   for v_turn in 1..100 loop
     exit when v_due is null or v_due > p_now;

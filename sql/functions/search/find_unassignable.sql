@@ -18,6 +18,7 @@ set enable_hashjoin = off
 set enable_mergejoin = off
 set max_parallel_workers_per_gather = 0
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

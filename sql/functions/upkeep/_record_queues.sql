@@ -2,7 +2,8 @@
 -- Purpose: Writes how many jobs of each queue are queued and running, and how long the first one
 --   has waited.
 -- Guarantees: Counts 10,000 queued jobs and estimates more, and follows the claim indexes, so that
---   a long queue and old statistics cost nothing. Leaves a minute that is written already as it is.
+--   a long queue and old statistics cost nothing. The time is in proportion to the number
+--   of queues. Leaves a minute that is written already as it is.
 -- Called by: _record_minutes.
 
 begin;
@@ -13,7 +14,9 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 set enable_bitmapscan = off
 set enable_sort = off
+set enable_nestloop = off
 set jit = off
+set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_count int;
