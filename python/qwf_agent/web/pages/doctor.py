@@ -19,7 +19,8 @@ from qwf_agent.web.page import Page
 KEPT_S = 30.0  # the answer serves everybody for this long
 CHECK_S = 15  # the time that one statement of a check may take
 OUTBOX = """
-select o.id, o.run_id, o.job_id, o.kind, o.tries, o.next_try_at, o.error, o.poisoned_at,
+select o.id, o.run_id, o.job_id, o.kind, o.tries, o.next_try_at, left(o.error, 1000) as error,
+  o.poisoned_at,
   o.created_at
 from qwf.outbox o order by o.id limit 50
 """

@@ -79,7 +79,7 @@ from (
 # Those of the last hour, and those that a live worker still carries out, such as a long pull.
 REQUESTS = """
 select r.host, r.queue, r.model, r.action, r.requested_by, r.requested_at, r.taken_by,
-  r.answered_at, r.error, r.progress, w.id is not null as under_way,
+  r.answered_at, left(r.error, 1000) as error, r.progress, w.id is not null as under_way,
   r.taken_by is null and r.requested_at < qwf.now() - interval '5 min' as expired
 from qwf.model_requests r cross join qwf.settings s
 left join qwf.workers w on w.id = r.taken_by and r.answered_at is null and w.stopped_at is null
