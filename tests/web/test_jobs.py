@@ -111,6 +111,10 @@ def test_a_filter_that_means_nothing_is_answered_with_a_sentence(
     assert not listed(page)
 
 
+def test_a_filter_with_a_character_that_no_job_has_says_so(visit: Visit) -> None:
+    assert "No job has a NUL character" in visit("viewer").text("/jobs?task=a%00b")
+
+
 def test_older_jobs_are_behind_a_link(visit: Visit, db: Db) -> None:
     for _ in range(51):
         enqueue(db, "t", queue="cpu")

@@ -20,6 +20,7 @@ BY = frozenset({"by"})
 TICKED = frozenset({"jobs", "runs"})  # arguments that name what a person ticked in a list
 A_CALL = {"jobs": 1000, "runs": 500}  # what their functions take; a longer list is several calls
 SURE = "sure"  # a field that says that a loss is meant
+NUL = "nothing was changed: a text has a NUL character, which Postgres cannot store; leave it out"
 MAX_NOTICES = 3
 DONE = ("retried", "cancelled", "requested", "changed")  # verdicts of jobs and runs in a list
 
@@ -296,6 +297,8 @@ def refused(error: psycopg.Error) -> tuple[str, int]:
         return f"{error.diag.message_primary}{detail}{hint}", 403 if state == "42501" else 409
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return "another transaction holds a lock on it: try again in a moment", 409
+    if isinstance(error, psycopg.errors.UntranslatableCharacter) or "NUL" in str(error):
+        return NUL, 422
     if isinstance(error, psycopg.DataError):
         return error.diag.message_primary or "the database cannot read a value", 422
     if isinstance(error, psycopg.OperationalError):

@@ -178,6 +178,8 @@ async def found(
     except psycopg.Error as error:
         if error.sqlstate != "QW005" and not isinstance(error, psycopg.DataError):
             raise
+        if isinstance(error, psycopg.errors.UntranslatableCharacter):
+            raise FilterError("No job has a NUL character: Postgres cannot store one.") from None
         detail = error.diag.message_detail or error.diag.message_primary or "it cannot be read"
         hint = f". {error.diag.message_hint}" if error.diag.message_hint else ""
         raise FilterError(f"This filter is invalid: {detail}{hint}") from None
