@@ -80,6 +80,19 @@ def test_rows_hold_still_below_the_pointer_and_change_in_place(enter: Enter, db:
     expect(page.locator("#newer > button")).to_be_hidden()
 
 
+def test_rows_that_newer_ones_push_onto_the_next_page_are_not_called_gone(
+    enter: Enter, db: Db
+) -> None:
+    jobs = enqueue(db, 50)  # as many as a page has
+    page = enter("/jobs")
+    page.locator(f"#job-{jobs[-1]}").hover()
+    enqueue(db, 2)
+    page.evaluate(REFRESH)
+    expect(page.get_by_role("button", name="2 newer: show", exact=True)).to_be_visible()
+    expect(page.locator(f"#job-{jobs[0]}")).to_have_count(1)
+    expect(page.locator(".gone")).to_have_count(0)
+
+
 def test_a_row_that_is_gone_stays_until_nobody_points_there(enter: Enter, db: Db) -> None:
     first, second = enqueue(db, 2)
     page = enter("/jobs?status=queued")

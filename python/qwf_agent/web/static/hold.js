@@ -42,14 +42,18 @@
   function arrange(rows, items) {
     const list = items[0].parentNode, place = document.createComment("");
     const coming = new Map(items.map((item) => [item.id, item]));
+    const known = new Set(rows.map((row) => row.id));
+    const grows = items.some((item) => !known.has(item.id));
+    // behind the last row that comes, the newer ones have pushed rows onto the next page
+    const last = grows ? rows.findLastIndex((row) => coming.has(row.id)) : rows.length;
     items[0].before(place);
     let gone = 0;
-    for (const row of rows) {
+    for (const [at, row] of rows.entries()) {
       let item = coming.get(row.id);
       if (!item) {
         item = row.cloneNode(true);
-        item.classList.add("gone");
-        gone += 1;
+        item.classList.toggle("gone", at < last);
+        gone += at < last;
       }
       coming.delete(row.id);
       list.insertBefore(item, place);
