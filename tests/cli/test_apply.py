@@ -224,3 +224,17 @@ def test_a_schema_beside_the_definitions_is_skipped_with_a_note(
     assert applied.exit_code == 0
     assert f"note: {schema} was skipped: its name says that it is a JSON Schema" in applied.stderr
     assert on_db("apply", tmp_path / "p.json").stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("x.yaml", 'name: "a\\0b"\nsteps: []\n'), ("x.json", '{"name": "a\\u0000b", "steps": []}')],
+)
+def test_a_name_that_postgres_cannot_store_is_no_lack_of_a_database(
+    on_db: Cli, tmp_path: Path, file: str, text: str
+) -> None:
+    (tmp_path / file).write_text(text)
+    result = on_db("apply", tmp_path / file)
+    assert result.exit_code == 1
+    assert "has a NUL character, which Postgres cannot store" in result.stderr
+    assert "no database" not in result.stderr

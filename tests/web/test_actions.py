@@ -128,3 +128,15 @@ def test_a_notice_after_a_form_leads_to_what_it_names(visit: Visit, db: Db) -> N
     form = {"csrf": admin.csrf(), "job_id": job, "back": "/jobs"}
     shown = admin.client.post("/do/cancel_job", data=form, headers=FORM).text
     assert f'<a href="/jobs/{job}">job {job}</a> is cancelled' in shown
+
+
+@pytest.mark.parametrize(
+    ("action", "fields"),
+    [("create_queue", {"name": "a\0b"}), ("enqueue", {"task": "t", "args": '{"a": "\\u0000"}'})],
+)
+def test_a_text_that_postgres_cannot_store_is_refused_with_the_reason(
+    visit: Visit, action: str, fields: dict[str, str]
+) -> None:
+    answer = visit("admin").do(action, **fields)
+    assert answer.status_code == 422
+    assert "a text has a NUL character, which Postgres cannot store" in answer.text

@@ -129,6 +129,7 @@ def open_site(server: Server, template: str, browser: Browser) -> Iterator[Calla
 def problems(page: Page) -> list[str]:
     """What keeps people from using the page, at all widths and in all colours."""
     found = []
+    page.evaluate(HIDE, True)  # a refresh that comes while axe looks changes what it looks at
     page.evaluate("document.querySelectorAll('main details').forEach((d) => d.open = true)")
     page.evaluate(AXE.read_text())
     for width, scheme in LOOKS:

@@ -106,3 +106,11 @@ def test_the_first_page_does_not_check_every_job(visit: Visit, db: Db) -> None:
     page = visit("viewer").text("/")
     assert "✓ invariants hold" in page
     assert "being checked" not in page
+
+
+def test_pruning_says_first_how_much_it_deletes(visit: Visit, db: Db) -> None:
+    for _ in range(2):
+        db.execute("select qwf.enqueue('t')")
+        db.execute("select qwf.finish(c.job_id, c.token, 'fatal') from qwf.claim('default', 'w') c")
+    db.execute("update qwf.jobs set finished_at = finished_at - interval '1 year'")
+    assert "Now 2 finished jobs and 0 runs are older" in visit("admin").text("/doctor")

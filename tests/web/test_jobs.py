@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.web import waiting
+from qwf_agent.web import actions, waiting
 from qwf_agent.web.pages import jobs
 from support import poison
 from support.made_jobs import claim, enqueue, fail, start_run, worker
@@ -109,6 +109,10 @@ def test_a_filter_that_means_nothing_is_answered_with_a_sentence(
     page = visit("viewer").text("/jobs?" + query)
     assert 'role="alert"' in page
     assert not listed(page)
+
+
+def test_a_filter_with_a_character_that_no_job_has_says_so(visit: Visit) -> None:
+    assert "No job has a NUL character" in visit("viewer").text("/jobs?task=a%00b")
 
 
 def test_older_jobs_are_behind_a_link(visit: Visit, db: Db) -> None:
@@ -265,14 +269,36 @@ def test_an_action_on_the_whole_filter_is_counted_first_and_changes_these_jobs(
     assert left == [(other,), (later,)]
 
 
-def test_whole_filters_change_at_most_a_thousand_jobs(visit: Visit, db: Db) -> None:
-    db.execute("select qwf.enqueue('t') from generate_series(1, 1001)")
+def test_one_click_changes_more_jobs_than_a_call_takes(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.enqueue('t') from generate_series(1, 2300)")
     visitor = visit("operator")
     page = visitor.text("/jobs/all/cancel?task=t")
-    assert "the newest 1,000" in page
+    assert "Cancel 2,300 jobs" in page
+    assert "There may be more" not in page
     (chosen,) = re.findall(r'name="jobs" value="([^"]+)"', page)
-    assert "1000 of 1000 jobs cancelled" in send(visitor, "cancel_jobs", "/jobs", [chosen])
-    assert db.execute("select id from qwf.jobs where status = 'queued'").fetchall() == [(1,)]
+    assert "2300 of 2300 jobs cancelled" in send(visitor, "cancel_jobs", "/jobs", [chosen])
+    assert db.execute("select from qwf.jobs where status = 'queued'").fetchall() == []
+
+
+def test_one_click_has_an_end_and_says_so(
+    visit: Visit, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "MOST_AT_ONCE", 1000)
+    db.execute("select qwf.enqueue('t') from generate_series(1, 1001)")
+    page = visit("operator").text("/jobs/all/cancel?task=t")
+    assert "the newest 1,000. There may be more: do it again for them" in page
+    assert "Cancel 1,000 jobs" in page
+
+
+def test_what_stops_between_two_calls_is_said(
+    visit: Visit, db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = enqueue(db, "t"), enqueue(db, "t")
+    monkeypatch.setattr(actions, "A_CALL", {"jobs": 1})
+    visitor = visit("operator")
+    said = send(visitor, "cancel_jobs", "/jobs", [f"{first},no number,{second}"])
+    assert "1 of 1 jobs cancelled; stopped there: invalid input syntax" in said
+    assert db.execute("select id from qwf.jobs where status = 'queued'").fetchall() == [(second,)]
 
 
 def test_an_action_on_the_whole_filter_has_its_limits(visit: Visit, db: Db) -> None:

@@ -128,3 +128,21 @@ def test_the_history_of_a_queue_is_sent_by_the_minute(visit: Visit, db: Db) -> N
     ]  # fmt: skip
     assert len(sent["at"]) == 3
     assert visit("stranger").get("/history/queues/default").status_code == 401
+
+
+def test_a_shorter_retention_of_a_queue_says_first_what_it_deletes(visit: Visit, db: Db) -> None:
+    for _ in range(2):
+        db.execute("select qwf.enqueue('t')")
+        db.execute("select qwf.finish(c.job_id, c.token, 'fatal') from qwf.claim('default', 'w') c")
+    db.execute("update qwf.jobs set finished_at = finished_at - interval '1 h'")
+    visitor, kept = visit("admin"), "select retention from qwf.queues where name = 'default'"
+    assert "delete them" in visitor.text("/queues/default")
+    answer = visitor.do("create_queue", name="default", retention="1 min")
+    assert answer.status_code == 409
+    assert "becomes 1 min, which deletes 2 finished jobs of queue default" in answer.text
+    assert db.execute(kept).fetchone() == (None,)
+    harmless = visitor.do("create_queue", name="default", retention="2 h")
+    assert harmless.status_code == 200
+    sure = visitor.do("create_queue", name="default", retention="1 min", sure="true")
+    assert sure.status_code == 200
+    assert str(db.execute(kept).fetchone()[0]) == "0:01:00"  # type: ignore[index]

@@ -272,7 +272,12 @@ def test_a_run_is_retried_and_cancelled(visit: Visit, db: Db) -> None:
     run = failed_run(db)
     operator = visit("operator")
     here = f"/runs/{run}"
+    assert "since the last retry" not in operator.text(here)
+    db.execute("update qwf.runs set started_at = started_at - interval '9 h' where id = %s", (run,))
     assert "goes on" in send(operator, here, "retry_run", run_id=run, from_node="")
+    text = words(operator.text(here))
+    assert "so far, since the last retry" in text
+    assert "9 h" not in text, "the hours while it was failed are no running"
     assert 'action="/do/run_next"' in visit("operator").text(f"/runs/{run}")
     assert 'action="/do/cancel_run"' in visit("operator").text(f"/runs/{run}")
     said = send(operator, here, "cancel_run", run_id=run, reason="wrong album")

@@ -17,6 +17,7 @@ from qwf_agent.cli.draw.visible import visible
 from qwf_agent.db import NO_SCHEMA
 from qwf_agent.exit_codes import FAILED, INTERRUPTED, MISCONFIGURED, NO_DATABASE
 
+UNSTORABLE = "22P05"  # of a NUL in JSON
 NOT_ALLOWED = "42501"
 WRONG_USAGE = 2  # click's exit code
 ROLES = (
@@ -77,6 +78,13 @@ def _database_error(error: psycopg.Error) -> int:
             " upgrade this box",
         )
         return MISCONFIGURED
+    is_refused = isinstance(error, psycopg.DataError) and "NUL" in str(error)  # by psycopg itself
+    if is_refused or error.sqlstate == UNSTORABLE:
+        _print_error(
+            "a text or a name has a NUL character, which Postgres cannot store",
+            hint="leave the character out: \\u0000 in JSON, \\0 in YAML",
+        )
+        return FAILED
     if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
         _print_error(
             f"no database: {_first(error)}",

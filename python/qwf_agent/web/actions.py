@@ -10,12 +10,17 @@ import psycopg
 from psycopg import sql
 from starlette.datastructures import FormData
 
+from qwf_agent.cli import losses
+from qwf_agent.cli.draw import words
 from qwf_agent.web import connections, database
 from qwf_agent.web.access import Person
 from qwf_agent.web.page import Outcome
 
 BY = frozenset({"by"})
 TICKED = frozenset({"jobs", "runs"})  # arguments that name what a person ticked in a list
+A_CALL = {"jobs": 1000, "runs": 500}  # what their functions take; a longer list is several calls
+SURE = "sure"  # a field that says that a loss is meant
+NUL = "nothing was changed: a text has a NUL character, which Postgres cannot store; leave it out"
 MAX_NOTICES = 3
 DONE = ("retried", "cancelled", "requested", "changed")  # verdicts of jobs and runs in a list
 
@@ -138,6 +143,10 @@ ACTIONS: dict[str, Action] = {
 }  # fmt: skip
 
 
+class LossError(Exception):
+    """A form would delete rows, and does not say that this is meant. The text says how many."""
+
+
 class UnknownFieldError(Exception):
     """A form has a field that the action does not know."""
 
@@ -152,7 +161,7 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
     given: dict[str, tuple[str, Any]] = {}
     for key in dict.fromkeys(form.keys()):
         owner, dot, _ = key.partition(".")
-        if key in ("csrf", "back") or (dot and owner != action and owner in ACTIONS):
+        if key in ("csrf", "back", SURE) or (dot and owner != action and owner in ACTIONS):
             continue
         name = key.removeprefix(f"{action}.")
         if name not in known.arguments:
@@ -178,7 +187,10 @@ async def outcome(action: str, form: FormData, person: Person) -> Outcome:
     if person.actor is not None and action not in person.may:
         return Outcome("your level may not do this", 403, "level")
     try:
+        await _check_loss(action, form, person)
         rows, notices = await perform(action, form, person)
+    except LossError as error:
+        return Outcome(f"nothing was changed: {error}", 409, "loss")
     except UnknownFieldError as error:
         return Outcome(f"the action has no field {error}", 422, "field")
     except NothingTickedError as error:
@@ -201,12 +213,52 @@ async def perform(
         if len(notices) < MAX_NOTICES:
             notices.append(". ".join(filter(None, (notice.message_primary, notice.message_hint))))
 
-    statement = sql.SQL("{};{}").format(_as(person, action), call(action, form, person))
+    rows: connections.Rows = []
     async with connections.connect(person.dsn) as conn:
         conn.add_notice_handler(listen)
-        cursor = await conn.execute(statement)
-        cursor.nextset()
-        return await cursor.fetchall(), notices
+        for some in _in_calls(action, form):
+            statement = sql.SQL("{};{}").format(_as(person, action), call(action, some, person))
+            try:
+                cursor = await conn.execute(statement)
+            except psycopg.Error as error:
+                if not rows:
+                    raise
+                notices.append(f"stopped there: {refused(error)[0]}; send it again for the rest")
+                break
+            cursor.nextset()
+            rows += await cursor.fetchall()
+    return rows, notices
+
+
+def _in_calls(action: str, form: FormData) -> list[FormData]:
+    """The form, or several if it names more jobs or runs than a call takes."""
+    for name, most in A_CALL.items():
+        if name in ACTIONS[action].arguments and len(form.getlist(name)) == 1:
+            ids = str(form[name]).split(",")
+            rest = [(key, value) for key, value in form.multi_items() if key != name]
+            parts = [ids[at : at + most] for at in range(0, len(ids), most)]
+            return [FormData([*rest, (name, ",".join(part))]) for part in parts]
+    return [form]
+
+
+async def _check_loss(action: str, form: FormData, person: Person) -> None:
+    """Look before a shorter retention of a queue deletes rows. Raises LossError, psycopg.Error."""
+    retention, queue = form.get("retention"), form.get("name")
+    if action != "create_queue" or not retention or form.get(SURE):
+        return
+    asked = {"retention": str(retention), "queue": str(queue), "most": losses.MOST}
+    async with connections.connect(person.dsn) as conn:
+        for change in await (await conn.execute(losses.QUEUE, asked)).fetchall():
+            if not change["shorter"]:
+                return
+            (lost,) = await (await conn.execute(losses.ENDED, asked)).fetchall()
+            if lost["jobs"]:
+                many = "or more " if lost["jobs"] >= losses.MOST else ""
+                raise LossError(
+                    f"{words.spell(change['before'])} becomes {words.spell(change['kept'])}, which"
+                    f" deletes {lost['jobs']:,} {many}finished jobs of queue {queue} within"
+                    ' minutes. Tick "delete them" and send it again if you mean it'
+                )
 
 
 def told(action: str, form: FormData, rows: connections.Rows) -> str:
@@ -245,6 +297,8 @@ def refused(error: psycopg.Error) -> tuple[str, int]:
         return f"{error.diag.message_primary}{detail}{hint}", 403 if state == "42501" else 409
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return "another transaction holds a lock on it: try again in a moment", 409
+    if isinstance(error, psycopg.errors.UntranslatableCharacter) or "NUL" in str(error):
+        return NUL, 422
     if isinstance(error, psycopg.DataError):
         return error.diag.message_primary or "the database cannot read a value", 422
     if isinstance(error, psycopg.OperationalError):

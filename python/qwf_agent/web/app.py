@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
+import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from qwf_agent.web.trusted import Says, Trusted
 
 STATIC = Path(__file__).with_name("static")
 MOST_BODY = 3 * MOST_FORM  # as browsers send it, with characters as %XX
+BODY_S = 120.0  # in which it has to come
 CSP = (
     "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; "
     "img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
@@ -153,12 +156,19 @@ class Guard:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """Receives a body of at most MOST_BODY bytes; a longer one is answered with 413."""
-    received = 0
+    """Receives a body of at most MOST_BODY bytes within BODY_S; a longer one is answered with 413,
+    a slower one with 408."""
+    received, whole, until = 0, False, time.monotonic() + BODY_S
 
     async def receive_some() -> Message:
-        nonlocal received
-        message = await receive()
+        nonlocal received, whole
+        if whole:  # what comes now is that the browser leaves
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), max(0.0, until - time.monotonic()))
+        except asyncio.TimeoutError:
+            raise HTTPException(408, f"the request was not whole after {BODY_S:.0f} s") from None
+        whole = not message.get("more_body", False)
         received += len(message.get("body", b""))
         if received > MOST_BODY:
             raise HTTPException(413, f"at most {MOST_BODY} bytes")

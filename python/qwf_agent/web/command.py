@@ -90,7 +90,7 @@ def web(
     try:
         import uvicorn
 
-        from qwf_agent.web import access
+        from qwf_agent.web import access, patience
     except ModuleNotFoundError as error:
         raise config.ConfigError(f"{NEEDED} ({error.name} is missing)") from None
     token = secrets.token_urlsafe(32)
@@ -115,8 +115,9 @@ def web(
     settings = uvicorn.Config(
         page, log_level="warning", server_header=False, proxy_headers=False, access_log=False,
         ssl_certfile=options["tls_cert"], ssl_keyfile=options["tls_key"],
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=2, http=patience.PatientProtocol,
     )  # fmt: skip
+    patience.raise_descriptors()
     gc.collect()
     gc.freeze()  # else a full collection looks at all that was imported, and a page waits 30 ms
     server = uvicorn.Server(settings)

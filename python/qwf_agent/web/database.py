@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
+import psycopg
 from psycopg import sql
 
 from qwf_agent.web.connections import Rows
@@ -21,9 +23,15 @@ if TYPE_CHECKING:
 # Number of changes before it, whether the primary has to answer, statement, parameters.
 Key = tuple[int, bool, str, str]
 
+log = logging.getLogger("qwf_agent.web")
 FRESH_S = 1.0  # how long an answer serves everybody who asks the same
 MOST_ANSWERS = 1000
 LONGEST_KEPT = 10_000  # characters of the parameters of an answer that is kept
+# Errors of one statement, after which others are answered.
+LEFT_OUT = (
+    psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable, psycopg.DataError,
+    psycopg.InternalError,
+)  # fmt: skip
 
 
 @dataclass
@@ -130,6 +138,18 @@ class Look:
     fresh_s: float = FRESH_S
     primary: bool = False
     statements: list[Statement] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    async def part(self, name: str, query: LiteralString, **params: Any) -> Rows:
+        """The rows of a part of a page. If the database needs too long, or cannot compute them,
+        there are none, and the page says that the part `name` is left out."""
+        try:
+            return await self.rows(query, **params)
+        except LEFT_OUT as error:
+            log.warning("left out: %s: %s", name, str(error).strip())
+            if name not in self.left_out:
+                self.left_out.append(name)
+            return []
 
     async def rows(self, query: LiteralString, **params: Any) -> Rows:
         """The rows of a statement."""

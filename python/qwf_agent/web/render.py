@@ -58,6 +58,7 @@ def page(
         csrf=session.csrf,
         notices=notices,
         statements=look.statements,
+        parts_left_out=look.left_out,
         called=[],
         signs_out=signs_out,
         badges=badges,

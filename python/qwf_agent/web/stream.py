@@ -12,6 +12,7 @@ from qwf_agent.web.access import Session
 from qwf_agent.web.snapshot import Snapshot
 
 MOST_STREAMS = 3  # of a browser: it has six connections to a server, and pages need some of them
+LONGEST_S = 300.0  # then it ends, and the tab opens another: a server that stops waits for streams
 TICK_S = 5.0  # a tab that hears no tick for three of these asks by itself
 
 
@@ -20,7 +21,7 @@ async def stream(
 ) -> Response:
     """A stream of server-sent events, or 204 if this browser has enough of them.
 
-    It ends with the session, and when the server stops. Once a minute `may_look`
+    It ends with the session, when `qwf web` stops, and after LONGEST_S. Once a minute `may_look`
     says whether the person still may see the page.
     """
     if session.streams >= MOST_STREAMS:
@@ -38,11 +39,12 @@ async def _events(
 ) -> AsyncIterator[str]:
     try:
         yield "retry: 5000\n\n"
+        ends_at = time.monotonic() + LONGEST_S
         changes = snapshot.changes()
         news = asyncio.ensure_future(anext(changes))
         try:
-            while True:
-                done, _ = await asyncio.wait({news}, timeout=TICK_S)
+            while (left_s := ends_at - time.monotonic()) > 0:
+                done, _ = await asyncio.wait({news}, timeout=min(TICK_S, left_s))
                 if session.over or (session.rights_are_old and not await may_look()):
                     break
                 if done:

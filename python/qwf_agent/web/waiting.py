@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import psycopg
-
 from qwf_agent.web.database import Look
 
 LONGEST = 48  # letters of a reason in a list
@@ -137,10 +135,7 @@ async def reasons(look: Look, jobs: Sequence[int]) -> dict[int, str]:
     """
     if not jobs:
         return {}
-    try:
-        rows = await look.rows(WHY, jobs=list(jobs))
-    except psycopg.errors.QueryCanceled:
-        return {}
+    rows = await look.part("why each job waits (the page of a job says it)", WHY, jobs=list(jobs))
     return {row["id"]: short(row["lines"]) for row in rows}
 
 

@@ -49,7 +49,10 @@ order by j.claimed_at
 limit 200
 """
 FAILED = """
-select j.id, j.run_id, j.node_id, j.task, j.queue, j.attempt, j.finished_at, j.last_error as error,
+select j.id, j.run_id, j.node_id, j.task, j.queue, j.attempt, j.finished_at,
+  case when length(j.last_error) > 4000
+    then left(j.last_error, 2000) || E'\n' || right(j.last_error, 2000) else j.last_error
+  end as error,
   (select count(*) from qwf.job_attempts a
     where a.job_id = j.id and a.outcome = 'released') as released
 from qwf.jobs j

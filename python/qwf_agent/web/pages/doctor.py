@@ -10,16 +10,18 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
-from qwf_agent.cli import connection
+from qwf_agent.cli import connection, losses
 from qwf_agent.cli.doctor.checks import CHECKS, WITHOUT_SCHEMA
 from qwf_agent.cli.doctor.findings import Finding, unchecked
+from qwf_agent.web import render
 from qwf_agent.web.database import Look
 from qwf_agent.web.page import Page
 
 KEPT_S = 30.0  # the answer serves everybody for this long
 CHECK_S = 15  # the time that one statement of a check may take
 OUTBOX = """
-select o.id, o.run_id, o.job_id, o.kind, o.tries, o.next_try_at, o.error, o.poisoned_at,
+select o.id, o.run_id, o.job_id, o.kind, o.tries, o.next_try_at, left(o.error, 1000) as error,
+  o.poisoned_at,
   o.created_at
 from qwf.outbox o order by o.id limit 50
 """
@@ -118,6 +120,9 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     """The findings, and the facts that explain them."""
     look.primary = True
     results, age_s = await _CHECKS.results(look.database.dsn)
+    prunable = await look.part(
+        "what can be pruned", losses.ENDED, retention=None, queue=None, most=render.MOST_COUNTED + 1
+    )
     return {
         "results": results,
         "problems": _problems(results),
@@ -128,6 +133,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         "tables": await look.rows(TABLES),
         "tick": await look.value(TICK),
         "sleepers": await look.rows(SLEEPERS),
+        "prunable": prunable[0] if prunable else None,
     }
 
 

@@ -79,7 +79,7 @@ from (
 # Those of the last hour, and those that a live worker still carries out, such as a long pull.
 REQUESTS = """
 select r.host, r.queue, r.model, r.action, r.requested_by, r.requested_at, r.taken_by,
-  r.answered_at, r.error, r.progress, w.id is not null as under_way,
+  r.answered_at, left(r.error, 1000) as error, r.progress, w.id is not null as under_way,
   r.taken_by is null and r.requested_at < qwf.now() - interval '5 min' as expired
 from qwf.model_requests r cross join qwf.settings s
 left join qwf.workers w on w.id = r.taken_by and r.answered_at is null and w.stopped_at is null
@@ -94,7 +94,10 @@ from qwf.sleepers s
 where s.since > qwf.now() - interval '15 s'
 limit 1000
 """
-DEAD = "select * from qwf.dead_workers limit 50"
+DEAD = """
+select d.* from qwf.dead_workers d join qwf.fleet f using (worker)
+where f.state = 'dead' order by d.silent limit 50
+"""
 STOPPED = """
 select f.worker, f.host, f.queue, f.version, f.last_seen from qwf.fleet f
 where f.state = 'stopped' order by f.last_seen limit 50
@@ -106,6 +109,7 @@ where not exists (
   where f.host = o.host and f.queue = o.queue and f.state not in ('dead', 'stopped'))
 order by o.host, o.queue limit 50
 """
+MOST_BOXES = 200  # cards of a page
 LENGTHS = (("30 min", 30), ("2 h", 120), ("8 h", 480), ("24 h", 1440))
 ROUNDED_MIN = 5  # so that a page stays the same for some minutes
 
@@ -113,19 +117,21 @@ ROUNDED_MIN = 5  # so that a page stays the same for some minutes
 async def read(request: Request, look: Look) -> dict[str, Any]:
     """The boxes at one moment."""
     facts = await engine(look)
-    workers, samples = await look.rows(snapshot.WORKERS), await look.rows(snapshot.HOSTS)
-    servers = await look.rows(snapshot.SERVERS)
+    workers, all_of_them = await look.part("workers", snapshot.WORKERS), await crowd(look)
+    samples = await look.part("load of boxes", snapshot.HOSTS)
+    servers = await look.part("model servers", snapshot.SERVERS)
     found = boxes(workers, samples, facts["model_idle"].total_seconds(), servers)
-    replaced = {(worker["host"], worker["queue"]) for box in found for worker in box.workers}
-    dead = [d for d in await look.rows(DEAD) if (d["host"], d["queue"]) not in replaced]
+    shown = found[:MOST_BOXES]
     return {
-        "boxes": found,
+        "boxes": shown,
+        **more(shown, found, all_of_them),
         "engine": facts,
-        "dead": dead,
-        "off": await look.rows(OFF_WITHOUT_WORKER),
-        "stopped": await look.rows(STOPPED),
-        "models": models_of(found, await look.rows(MODELS)),
-        "requests": await look.rows(REQUESTS, host=None),
+        "dead": await look.part("dead workers", DEAD),
+        "all_dead": all_of_them["dead"],
+        "off": await look.part("boxes that are switched off", OFF_WITHOUT_WORKER),
+        "stopped": await look.part("stopped workers", STOPPED),
+        "models": models_of(found, await look.part("models", MODELS)),
+        "requests": await look.part("requests for models", REQUESTS, host=None),
         "listener": request.app.state.listener,
         **await switches(look),
     }
@@ -137,17 +143,34 @@ async def engine(look: Look) -> dict[str, Any]:
     return row
 
 
+async def crowd(look: Look) -> dict[str, Any]:
+    """All workers and boxes, counted: the pages show the first MOST_BOXES."""
+    counted = await look.part("counts of workers", snapshot.CROWD)
+    return counted[0] if counted else {"workers": 0, "boxes": 0, "dead": 0, "off": []}
+
+
+def more(shown: list[Box], found: list[Box], counted: dict[str, Any]) -> dict[str, int]:
+    """How many workers and boxes there are that no card shows."""
+    in_cards = sum(len(box.workers) for box in shown)
+    idle = sum(not box.workers for box in found)  # boxes with a sample alone
+    return {
+        "more_workers": max(0, counted["workers"] - in_cards),
+        "more_boxes": max(0, counted["boxes"] + idle - len(shown)),
+    }
+
+
 async def failed_on(look: Look) -> dict[str, int]:
     """How many of the newest jobs that failed within an hour did so on each box."""
-    return {row["host"]: row["failed"] for row in await look.rows(FAILED_ON)}
+    found = await look.part("failures of each box", FAILED_ON)
+    return {row["host"]: row["failed"] for row in found}
 
 
 async def switches(look: Look) -> dict[str, Any]:
     """What the cards need besides the boxes: what is at risk, who sleeps, and until when."""
     return {
         "failed_on": await failed_on(look),
-        "at_risk": _by_worker(await look.rows(AT_RISK)),
-        "asleep": {row["worker"]: row["said"] for row in await look.rows(SLEEPERS)},
+        "at_risk": _by_worker(await look.part("jobs that a switch would end", AT_RISK)),
+        "asleep": {row["worker"]: row["said"] for row in await look.part("sleepers", SLEEPERS)},
         "lengths": lengths(datetime.now(timezone.utc)),
         "dots": dots,
     }

@@ -75,7 +75,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
         )
     known = await _known(look, host)
     facts = await fleet.engine(look)
-    workers = [w for w in await look.rows(snapshot.WORKERS) if w["host"] == host]
+    workers = await look.rows(snapshot.WORKERS_OF_HOST, host=host)
     samples = [m for m in await look.rows(snapshot.HOSTS) if m["host"] == host]
     servers = [s for s in await look.rows(snapshot.SERVERS) if s["host"] == host]
     found = boxes(workers, samples, facts["model_idle"].total_seconds(), servers)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -17,7 +18,9 @@ from qwf_agent.web.database import Look
 from qwf_agent.web.page import NotFoundError, Page
 
 ROWS = 50
-MOST_AT_ONCE = 1000  # what cancel_jobs, retry_jobs and change_jobs take
+MOST_AT_ONCE = 20_000  # jobs of one click: as many calls as it takes
+A_CALL = 1000  # what find_jobs, cancel_jobs, retry_jobs and change_jobs take
+COUNT_S = 5.0  # for which a page counts
 MOST_JOB = 2**63 - 1
 LONGEST = 1000  # letters of one filter
 
@@ -107,7 +110,7 @@ async def read_all(request: Request, look: Look) -> dict[str, Any]:
         states = _states(given, verb)
         filter_ = wanted(given) | {"status": states}
         if states:
-            rows, to = await found(look, filter_, None, MOST_AT_ONCE)
+            rows, to = await _found_all(look, filter_)
     except FilterError as error:
         problem = str(error)
     return {
@@ -118,11 +121,26 @@ async def read_all(request: Request, look: Look) -> dict[str, Any]:
         "running": sum(row["status"] == "running" for row in rows),
         "runs": len({row["run_id"] for row in rows if row["run_id"]}),
         "searched_to": to,
-        "full": len(rows) == MOST_AT_ONCE,
+        "full": to is not None and len(rows) >= A_CALL,
         "problem": problem,
         "given": given,
         "queues": await queues(look) if verb == "change" else [],
     }
+
+
+async def _found_all(
+    look: Look, asked: Mapping[str, Any]
+) -> tuple[list[dict[str, Any]], int | None]:
+    """The newest MOST_AT_ONCE jobs, or those found within COUNT_S; and the id to search on from, if
+    any may be left. Raises FilterError."""
+    rows: list[dict[str, Any]] = []
+    before, until = None, time.monotonic() + COUNT_S
+    while True:
+        some, before = await found(look, asked, before, min(A_CALL, MOST_AT_ONCE - len(rows)))
+        rows += some
+        out_of_time = len(rows) >= MOST_AT_ONCE or time.monotonic() >= until
+        if before is None or len(some) < A_CALL or out_of_time:
+            return rows, before
 
 
 async def queues(look: Look) -> list[str]:
@@ -160,6 +178,8 @@ async def found(
     except psycopg.Error as error:
         if error.sqlstate != "QW005" and not isinstance(error, psycopg.DataError):
             raise
+        if isinstance(error, psycopg.errors.UntranslatableCharacter):
+            raise FilterError("No job has a NUL character: Postgres cannot store one.") from None
         detail = error.diag.message_detail or error.diag.message_primary or "it cannot be read"
         hint = f". {error.diag.message_hint}" if error.diag.message_hint else ""
         raise FilterError(f"This filter is invalid: {detail}{hint}") from None

@@ -41,30 +41,36 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
     """The fleet at one moment."""
     health = request.app.state.health
     facts = await fleet.engine(look)
+    crowd = await fleet.crowd(look)
     queues, workers, samples, servers, running, failures, questions, minutes = await asyncio.gather(
-        look.rows(snapshot.QUEUES),
-        look.rows(snapshot.WORKERS),
-        look.rows(snapshot.HOSTS),
-        look.rows(snapshot.SERVERS),
-        look.rows(fleet_of_top.RUNNING),
-        look.rows(FAILURES),
-        look.rows(fleet_of_top.QUESTIONS),
-        look.rows(TREND),
+        look.part("queues", snapshot.QUEUES),
+        look.part("workers", snapshot.WORKERS),
+        look.part("load of boxes", snapshot.HOSTS),
+        look.part("model servers", snapshot.SERVERS),
+        look.part("running jobs", fleet_of_top.RUNNING),
+        look.part("newest failures", FAILURES),
+        look.part("questions", fleet_of_top.QUESTIONS),
+        look.part("last 30 minutes of queues", TREND),
     )
     shown = _with_trends(queues, minutes)
-    idle = not workers and not any(q["queued"] + q["running"] + q["scheduled"] for q in queues)
+    waits = any(q["queued"] + q["running"] + q["scheduled"] for q in queues)
+    idle = not (workers or waits or look.left_out)
+    found = boxes(workers, samples, facts["model_idle"].total_seconds(), servers)
+    shown_boxes = found[: fleet.MOST_BOXES]
     return {
         "engine": facts,
         "badges_here": await look.row(snapshot.BADGES),
         "more_queues": len(queues) > MOST_QUEUES,
         "queues": shown,
         "held": [queue for queue in shown if queue["queued"] and queue["state"] in HOLDING],
-        "off": {worker["queue"] for worker in workers if worker["state"] in ("off", "draining")},
+        "off": crowd["off"],
         "failed_on": await fleet.failed_on(look),
         "sums": _sums(queues),
-        "boxes": boxes(workers, samples, facts["model_idle"].total_seconds(), servers),
+        "boxes": shown_boxes,
+        "crowd": crowd,
+        **fleet.more(shown_boxes, found, crowd),
         "troubled": [server for server in servers if server["state"] in DOWN],
-        "dead": [worker for worker in workers if worker["state"] == "dead"],
+        "dead": [worker for worker in workers if worker["state"] == "dead"][:5],
         "running": running[:MOST],
         "failures": failures,
         "questions": questions[:MOST],
@@ -80,15 +86,15 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 
 async def glance(request: Request, look: Look) -> dict[str, Any]:
     """The figures of one cell, for the page that shows several."""
-    queues, workers = await look.rows(snapshot.QUEUES), await look.rows(snapshot.WORKERS)
+    queues, crowd = await look.rows(snapshot.QUEUES), await fleet.crowd(look)
     (place,), (badges,) = await look.rows(CELL), await look.rows(snapshot.BADGES)
-    facts, alive = await fleet.engine(look), [w for w in workers if w["state"] != "dead"]
+    facts = await fleet.engine(look)
     return {
         **place,
         **badges,
         **_sums(queues),
-        "boxes": len({worker["host"] for worker in alive}),
-        "dead": len(workers) - len(alive),
+        "boxes": crowd["boxes"],
+        "dead": crowd["dead"],
         "held": [q["queue"] for q in queues if q["queued"] and words.queue_state(q) in HOLDING],
         "tick_s": min(facts["age"].total_seconds(), 1e9),
     }

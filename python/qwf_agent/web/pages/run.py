@@ -26,10 +26,15 @@ select r.id, r.workflow, r.workflow_version as version, r.graph_id, g.created_at
   r.status, r.project, r.key, r.once, r.priority, r.labels, r.out_dir, r.node_count,
   r.ending, r.error, r.run_at, r.deadline_at, r.created_at, r.started_at, r.finished_at,
   qwf.now() as now,
-  extract(epoch from coalesce(r.finished_at, qwf.now()) - r.started_at)::float8 as seconds,
+  e.retried_at, extract(epoch from coalesce(r.finished_at, qwf.now())
+    - coalesce(e.retried_at, r.started_at))::float8 as seconds,
   case when r.finished_at is null and isfinite(r.deadline_at)
     then r.deadline_at - qwf.now() end as deadline_in
 from qwf.runs r join qwf.graphs g on g.id = r.graph_id
+cross join lateral (
+  select max(t.at) as retried_at from qwf.job_events t
+  where t.run_id = r.id and t.job_id is null and t.type = 'retried'
+) e
 where r.id = %(run)s::bigint
 """
 KNOWN = "select min(r.id) as first, max(r.id) as last from qwf.runs r"

@@ -49,6 +49,9 @@
       if (event.data.split(" ").some((topic) => topics.has(topic) || topic === "lost")) refresh();
     });
     stream.addEventListener("tick", hear);
+    let broken = false;  // what changed between two streams, no stream says
+    stream.addEventListener("error", () => { broken = true; });
+    stream.addEventListener("open", () => { if (broken) { broken = false; refresh(); } });
     stream.addEventListener("sample", (event) => {
       hear();
       document.dispatchEvent(new CustomEvent("qwf:sample", {detail: event.data}));
