@@ -58,7 +58,7 @@ gpu-check: $(VENV)/.test ## Test the agent on a real NVIDIA card; skips without 
 
 engine: $(VENV)/.test ## Judge a server that calls itself Postgres: DSN=postgresql://.../name_test
 	@$(BIN)/python tests/support/get_pgtap.py
-	@DSN="$(DSN)" $(BIN)/python tools/judge_engine.py
+	@DSN="$(DSN)" $(BIN)/python tools/judge_engine.py $(ARGS)
 
 bench: $(VENV)/.bench ## Measure qwf, in fifteen minutes; ARGS="--only drain" to select scenarios
 	@$(BIN)/python -m bench all $(ARGS)

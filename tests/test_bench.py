@@ -39,6 +39,7 @@ TINY = {
     "serve": "--width 128 --tokens 4 --requests 3 --short 4",
     "horizon": "--seconds 1 --rate 50 --producers 1 --consumers 1 --rows 1000",
     "queues": "--queues 100",
+    "kept": "--jobs 200",
     "retention": "--jobs 3000 --attempts 2 --seconds 1.5",
     "web": "--queued 100 --finished 100 --failed 10 --calls 1 --tabs 4 --seconds 1",
 }

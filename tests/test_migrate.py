@@ -19,6 +19,7 @@ from psycopg.conninfo import conninfo_to_dict
 from qwf_agent import migrate
 from qwf_agent.migrate import database
 from qwf_agent.migrate.database import LOCK
+from support.logins import plain_login
 from support.servers import ROOT, Server
 from support.sqitch import dump, needs_sqitch, sqitch
 from support.thorough import THOROUGH
@@ -121,33 +122,21 @@ def test_deploy_takes_the_keywords_of_pytest_postgresql(empty_dsn: str) -> None:
     assert set(states(empty_dsn)) == {"deployed"}
 
 
-def test_a_role_without_createrole_can_deploy(server: Server, empty_dsn: str) -> None:
-    database = conninfo_to_dict(empty_dsn)["dbname"]
-    with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        conn.execute("create role plain login")
-        conn.execute(f'grant create on database "{database}" to plain')  # type: ignore[arg-type]
-    try:
-        migrate.deploy(empty_dsn, user="plain", plan=None)
-        assert migrate.verify(empty_dsn, user="plain")
-        migrate.revert(empty_dsn, user="plain")
-    finally:
-        with psycopg.connect(empty_dsn, autocommit=True) as conn:
-            conn.execute("drop owned by plain cascade")
-            conn.execute("drop role plain")
+@pytest.mark.roles
+def test_a_role_without_createrole_can_deploy(empty_dsn: str) -> None:
+    with psycopg.connect(empty_dsn, autocommit=True) as conn, plain_login(conn) as login:
+        migrate.deploy(empty_dsn, plan=None, **login)
+        assert migrate.verify(empty_dsn, **login)
+        migrate.revert(empty_dsn, **login)
 
 
+@pytest.mark.roles
 def test_memberships_that_exist_need_no_administrator(empty_dsn: str, template: str) -> None:
     """The roles exist, because the template of the tests is on the same server."""
-    with psycopg.connect(empty_dsn, autocommit=True) as conn:
-        conn.execute("create role plain login")
-        conn.execute(f'grant create on database "{conn.info.dbname}" to plain')  # type: ignore[arg-type]
-        try:
-            said: list[str] = []
-            migrate.deploy(empty_dsn, user="plain", say=said.append)
-            assert not [line for line in said if "member" in line and not line.startswith("+ ")]
-        finally:
-            conn.execute("drop owned by plain cascade")
-            conn.execute("drop role plain")
+    with psycopg.connect(empty_dsn, autocommit=True) as conn, plain_login(conn) as login:
+        said: list[str] = []
+        migrate.deploy(empty_dsn, say=said.append, **login)
+        assert not [line for line in said if "member" in line and not line.startswith("+ ")]
 
 
 def test_a_schema_that_psql_deployed_is_adopted(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,11 +16,11 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from qwf_agent import embedded
+from qwf_agent import embedded, migrate
 from qwf_agent.__main__ import command as agent_command
 from qwf_agent.cli import qwf
 from support.harness import Database, StartAgent, agents, until
-from support.servers import ROOT, Server
+from support.servers import ROOT, Server, own_server
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -127,6 +129,45 @@ def test_a_body_enqueues_with_the_login_of_its_agent(
     found = base.one("select output from qwf.jobs where id = %s", job)
     assert found is not None, base.one("select last_error from qwf.jobs where id = %s", job)
     assert base.one("select task from qwf.jobs where id = %s", found["child"]) == "noop"
+
+
+def test_the_server_stops_gently_after_the_fleet_and_the_work_goes_on(tmp_path: Path) -> None:
+    """The chapter step by step, on a server of its own. With a drained agent a smart stop would
+    wait for ever; without agents it ends."""
+    chapter = TEXT.partition("## Maintenance of the server\n")[2].partition("\n## ")[0]
+    drain, leave, halt, go = re.findall(r"^```sh\n(.*?)^```$", chapter, re.MULTILINE | re.DOTALL)
+    with own_server(embedded.binaries()) as server, server.database("fleet_test") as made:
+        cluster, dsn = server.cluster, server.dsn(made.dbname)
+        assert cluster is not None
+        migrate.deploy(dsn)
+        base = Database(dsn)
+        with agents(dsn, tmp_path) as started:
+            agent = started(*TASKS, "--host", "box-a")
+            assert base.ended(base.enqueue("noop"))["status"] == "completed"
+            shell(drain, dsn)
+            assert base.one("select qwf.desired_state('box-a', 'default')") == "off"
+            late = base.enqueue("noop")
+            assert "systemctl stop 'qwf-agent@*'" in leave
+            assert agent.stop() == 0
+            base.conn.close()
+            assert "stop -m smart" in halt
+            cluster.stop(signal.SIGTERM)  # as pg_ctl does it; raises if it does not end
+            assert "pg_ctl" in go.splitlines()[0]
+            server.start()
+            base = Database(dsn)
+            with base.conn:
+                started(*TASKS, "--host", "box-a")
+                assert base.job(late)["status"] == "queued"
+                shell("\n".join(line for line in go.splitlines() if line.startswith("qwf w")), dsn)
+                assert base.ended(late)["status"] == "completed"
+                assert base.invariants() == []
+
+
+def shell(commands: str, dsn: str) -> None:
+    """Run the commands of a block."""
+    folders = [str(ROOT / ".venv" / "bin"), str(embedded.binaries()), os.environ["PATH"]]
+    environment = {**os.environ, "QWF_DSN": dsn, "PATH": os.pathsep.join(folders)}
+    subprocess.run(["bash", "-euc", commands], env=environment, check=True, timeout=120)
 
 
 def test_the_order_from_psql_works(base: Database) -> None:

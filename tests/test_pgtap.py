@@ -18,10 +18,9 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.pq import ExecStatus, TransactionStatus
 from pytest_postgresql.executors import NoopExecutor
-from pytest_postgresql.janitor import DatabaseJanitor
 
 from qwf_agent import embedded
-from support.servers import DEBIAN, ROOT, deployed, own_server
+from support.servers import DEBIAN, ROOT, Janitor, deployed, own_server
 from support.thorough import THOROUGH
 
 TESTS = ROOT / "sql" / "tests"
@@ -52,7 +51,7 @@ def pgtap_server(request: pytest.FixtureRequest) -> Iterator[NoopExecutor]:
 @pytest.fixture(scope="session")
 def shared(pgtap_server: NoopExecutor) -> Iterator[str]:
     """Address of the database that the files share."""
-    janitor = DatabaseJanitor(
+    janitor = Janitor(
         user=pgtap_server.user,
         host=pgtap_server.host,
         port=pgtap_server.port,
@@ -77,8 +76,16 @@ def session(shared: str) -> Iterator[psycopg.Connection[Any]]:
         yield conn
 
 
+def case(file: Path) -> Any:
+    """A file as a test; marked if only a login that may make roles, or act as one, can run it."""
+    text = file.read_text("utf-8")
+    acts = re.search(r"\bcreate role\b|\bas_role\(|\bqwf_(admin|producer|worker|viewer)\b", text)
+    marks = [pytest.mark.roles] if acts else []
+    return pytest.param(file, marks=marks, id=str(file.relative_to(TESTS))[:-4])
+
+
 @pytest.mark.parametrize("pgtap_server", [*SERVERS, *SKIPPED], indirect=True)
-@pytest.mark.parametrize("file", FILES, ids=[str(f.relative_to(TESTS))[:-4] for f in FILES])
+@pytest.mark.parametrize("file", [case(f) for f in FILES])
 def test_sql(file: Path, pgtap_server: NoopExecutor, session: psycopg.Connection[Any]) -> None:
     problems = fault(session, file.read_text(encoding="utf-8"))
     assert not problems, "\n".join([str(file), *problems])

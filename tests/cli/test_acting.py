@@ -534,6 +534,29 @@ def test_switching_an_unknown_box_prints_a_note(on_db: Cli, db: Db) -> None:
     assert on_db("worker", "off", "--host", "box-a", "--queue", "cpu").stderr == ""
 
 
+def test_the_whole_fleet_is_switched_and_what_was_off_before_stays_off(on_db: Cli, db: Db) -> None:
+    assert "no worker is alive" in on_db("worker", "drain", "--fleet").stderr
+    assert "no worker is switched off" in on_db("worker", "on", "--fleet").stderr
+    for box, queue in (("box-a", "cpu"), ("box-a", "gpu"), ("box-b", "gpu")):
+        db.execute("select qwf.register_worker(%s, %s)", (box, queue))
+    on_db("worker", "off", "--host", "box-b", "--queue", "gpu", "--reason", "new card")
+    drained = on_db("worker", "drain", "--fleet", "--reason", "new disk")
+    assert drained.exit_code == 0, drained.stderr
+    assert "box-a cpu: off when" in drained.stdout
+    assert "box-b gpu: was off (new card), stays as it is" in drained.stdout
+    assert [row[:5] for row in db.execute(CONTROLS)] == [
+        ("box-a", "cpu", "off", "drain", "new disk"),
+        ("box-a", "gpu", "off", "drain", "new disk"),
+        ("box-b", "gpu", "off", "hard", "new card"),
+    ]
+    again = on_db("worker", "on", "--fleet", "--reason", "new disk")
+    assert "box-b gpu: was off (new card), stays as it is" in again.stdout
+    assert [row[2] for row in db.execute(CONTROLS)] == ["on", "on", "off"]
+    assert on_db("worker", "on", "--fleet").stdout == "box-b gpu: on again\n"
+    for more in (("--all",), ("--host", "box-a"), ("--queue", "gpu")):
+        assert on_db("worker", "off", "--fleet", *more).exit_code == 2
+
+
 def test_the_queue_may_be_left_out_if_a_box_serves_only_one(on_db: Cli, db: Db) -> None:
     db.execute("select qwf.register_worker('box-a', 'gpu', '{\"models\": [\"flux\"]}')")
     assert on_db("worker", "drain", "--host", "box-a").stdout.startswith("box-a gpu: off")

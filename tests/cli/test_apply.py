@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -226,15 +227,34 @@ def test_a_schema_beside_the_definitions_is_skipped_with_a_note(
     assert on_db("apply", tmp_path / "p.json").stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("file", "text"),
-    [("x.yaml", 'name: "a\\0b"\nsteps: []\n'), ("x.json", '{"name": "a\\u0000b", "steps": []}')],
-)
 def test_a_name_that_postgres_cannot_store_is_no_lack_of_a_database(
-    on_db: Cli, tmp_path: Path, file: str, text: str
+    on_db: Cli, tmp_path: Path
 ) -> None:
-    (tmp_path / file).write_text(text)
-    result = on_db("apply", tmp_path / file)
+    (tmp_path / "x.yaml").write_text('name: "a\\0b"\nsteps: []\n')
+    result = on_db("apply", tmp_path / "x.yaml")
     assert result.exit_code == 1
     assert "has a NUL character, which Postgres cannot store" in result.stderr
     assert "no database" not in result.stderr
+
+
+def test_refuses_a_pipe_and_a_file_that_no_definition_fills(on_db: Cli, tmp_path: Path) -> None:
+    pipe, large = tmp_path / "p.json", tmp_path / "large.json"
+    os.mkfifo(pipe)
+    refused = on_db("apply", pipe)  # without a writer, opening it would wait for ever
+    assert refused.exit_code == 1
+    assert "it is no file: write the definition into one" in refused.stderr
+    with large.open("wb") as file:
+        file.truncate(64 * 2**20 + 1)
+    refused = on_db("apply", large)
+    assert refused.exit_code == 1
+    assert "it has more than 64 MiB" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.yaml"])
+def test_refuses_a_nul_in_a_text_with_the_name_of_the_file(
+    on_db: Cli, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text('{"name": "a\\u0000b", "nodes": []}')
+    refused = on_db("apply", tmp_path)
+    assert refused.exit_code == 1
+    assert f"{name}: it has a NUL" in refused.stderr

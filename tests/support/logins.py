@@ -44,6 +44,25 @@ def passwords(server: Server, db: Db, dsn: str) -> Iterator[str]:
             db.execute(sql.SQL("drop role {}").format(sql.Identifier(name)))
 
 
+@contextlib.contextmanager
+def plain_login(db: Db) -> Iterator[dict[str, str]]:
+    """User and password of a login that may only create schemas in the database of this session.
+    It is dropped, with all it owns, whatever happens."""
+    user, password = f"plain_{secrets.token_hex(4)}", secrets.token_hex(8)
+    name = sql.Identifier(user)
+    made = sql.SQL("create role {} login password {}").format(name, sql.Literal(password))
+    db.execute(made)
+    try:
+        # who is no superuser has to be a member to drop what it owns
+        db.execute(sql.SQL("grant {} to current_user").format(name))
+        where = sql.Identifier(db.info.dbname)
+        db.execute(sql.SQL("grant create on database {} to {}").format(where, name))
+        yield {"user": user, "password": password}
+    finally:
+        db.execute(sql.SQL("drop owned by {} cascade").format(name))
+        db.execute(sql.SQL("drop role {}").format(name))
+
+
 def names(db: Db) -> tuple[str, str]:
     """The login that needs its password, and the one that the server trusts."""
     rows = db.execute("select rolname from pg_roles where rolname ~ '^(ada|bob)_' order by 1")

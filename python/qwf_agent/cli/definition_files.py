@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from qwf_agent.cli import hints, yaml_files
 KINDS = {"nodes": "pipeline", "steps": "workflow"}
 SUFFIXES = {".json", ".yaml", ".yml"}
 SCHEMA_SUFFIX = ".schema.json"
+MOST_BYTES = 64 << 20  # the largest max_value_bytes
+NUL = re.compile(r"(?<!\\)(\\\\)*\\u0000")
 
 
 class DefinitionError(Exception):
@@ -166,14 +169,24 @@ def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -
 
 
 def _read(path: Path) -> Definition:
-    text = path.read_text(encoding="utf-8")
-    content = _json(text) if path.suffix == ".json" else yaml_files.load(text)
-    kinds = [kind for key, kind in KINDS.items() if isinstance(content, dict) and key in content]
+    """The definition in a file. A pipe is refused, as it may never end or never begin; so is what
+    is larger than any setting allows. Raises OSError or ValueError."""
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no file: write the definition into one")
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"it has more than {MOST_BYTES >> 20} MiB: that is no definition")
+    text = content.decode("utf-8")
+    if "\0" in text or NUL.search(text):
+        raise ValueError("it has a NUL (\\u0000), which Postgres cannot store: leave that out")
+    found = _json(text) if path.suffix == ".json" else yaml_files.load(text)
+    kinds = [kind for key, kind in KINDS.items() if isinstance(found, dict) and key in found]
     if len(kinds) != 1:
         raise ValueError(
             'neither a pipeline (an object with "nodes") nor a workflow (an object with "steps")'
         )
-    return Definition(path, kinds[0], content)
+    return Definition(path, kinds[0], found)
 
 
 def _json(text: str) -> Any:

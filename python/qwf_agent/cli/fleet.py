@@ -78,6 +78,22 @@ where f.host = %s
 group by f.queue
 order by f.queue
 """
+# The switches of the whole fleet: those that `qwf worker on --fleet` changes, and the others.
+TO_STOP = """
+select distinct f.host, f.queue, c.reason,
+  coalesce(c.desired_state = 'off', false) as off
+from qwf.fleet f
+left join qwf.worker_controls c on c.host_label = f.host and c.queue = f.queue
+where f.state not in ('dead', 'stopped')
+order by f.host, f.queue
+"""
+TO_START = """
+select c.host_label as host, c.queue, c.reason,
+  %(reason)s::text is not null and c.reason is distinct from %(reason)s as off
+from qwf.worker_controls c
+where c.desired_state = 'off'
+order by c.host_label, c.queue
+"""
 # Live workers of a host: those that announce a server of the model come first, and have rank 0.
 # Without a model, all of them. The queues of one agent have the same pid.
 KNOWING: LiteralString = """
@@ -266,6 +282,7 @@ def worker() -> None:
     Example:  qwf worker drain --host box-a --queue gpu --until 2h
               qwf worker off --host box-a --all
               qwf worker on --host box-a --queue gpu
+              qwf worker drain --fleet --reason 'new disk'
               qwf worker load flux --host box-a
     """
 
@@ -287,7 +304,11 @@ def switch_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments and options that all switches take."""
     for option in (
         connection.database,
-        click.option("--reason", help="Why; it is recorded."),
+        click.option(
+            "--reason",
+            help="Why; it is recorded. on --fleet: only those that are off for this reason.",
+        ),
+        click.option("--fleet", "fleet", is_flag=True, help="Every queue of every box."),
         click.option("--all", "everywhere", is_flag=True, help="Every queue the box serves."),
         of_queue,
         of_host,
@@ -499,19 +520,43 @@ def _switch(
     host: str | None,
     queue: str | None,
     everywhere: bool,
+    fleet: bool,
     reason: str | None = None,
     until: timedelta | datetime | None = None,
 ) -> None:
-    box, queues = host_and_queues(conn, host, queue, everywhere)
+    if fleet and (host or queue or everywhere):
+        raise click.UsageError(
+            "--fleet is every queue of every box: leave out --host, --queue, --all"
+        )
     when = arguments.ahead(conn, until)
+    if fleet:
+        switches = _of_fleet(conn, state, reason)
+    else:
+        box, queues = host_and_queues(conn, host, queue, everywhere)
+        switches = [(box, name) for name in queues]
     with conn.transaction():
-        for name in queues:
+        for box, name in switches:
             connection.call(
                 conn, "worker_control", host=box, queue=name, state=state, policy=policy,
                 by=arguments.login_name(), reason=reason, until=when,
             )  # fmt: skip
-    for name in queues:
+    for box, name in switches:
         click.echo(f"{box} {name}: {outcome}")
+
+
+def _of_fleet(conn: Connection, state: str, reason: str | None) -> list[tuple[str, str]]:
+    """Host and queue of each switch that an order to the whole fleet changes. What was off before,
+    or is off for another reason, is named and stays off."""
+    found = connection.many(conn, TO_STOP if state == "off" else TO_START, {"reason": reason})
+    for row in found:
+        if row["off"]:
+            why = f" ({row['reason']})" if row["reason"] else ""
+            click.echo(draw.visible(f"{row['host']} {row['queue']}: was off{why}, stays as it is"))
+    if not found:
+        errors.fail(
+            "no worker is alive" if state == "off" else "no worker is switched off", "qwf workers"
+        )
+    return [(row["host"], row["queue"]) for row in found if not row["off"]]
 
 
 def host_and_queues(

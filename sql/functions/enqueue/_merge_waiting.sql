@@ -5,9 +5,9 @@
 --   replace it gets everything but id and place from the new one; else it keeps what it has. A job
 --   that was enqueued once holds its key, ended or not, and is never changed. One that somebody has
 --   asked to cancel is cancelled now, and not merged into: the new edit would go with it.
--- Locks: the job, unless it was enqueued once and does not wait any more. One that was enqueued once
---   and a queued one that is kept and does not expire are locked for share, so that producers do
---   not wait for each other.
+-- Locks: the job, unless it was enqueued once and does not wait any more. One that was enqueued
+--   once and a queued one that is kept and does not expire are locked for share, so that producers
+--   do not wait for each other.
 -- Notifies: a sleeper of the queue of a job that is kept or replaced, because a claim may have
 --   skipped it meanwhile. One that was enqueued once is found by polls.
 -- Raises: QW008 with key_mode refuse, or for replacing a job that was enqueued once.

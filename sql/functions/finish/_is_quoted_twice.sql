@@ -1,7 +1,7 @@
 -- Deploy qwf:functions/finish/_is_quoted_twice
 -- Purpose: True if the output of a completed body is a JSON string that holds an object or null: a
---   driver has turned text that was JSON into JSON again. The body has done its work, so the report is
---   refused and can be sent again; an output of another type fails the job.
+--   driver has turned text that was JSON into JSON again. The body has done its work, so the report
+--   is refused and can be sent again; an output of another type fails the job.
 -- Called by: _read_reports, _raise_malformed_report.
 
 begin;

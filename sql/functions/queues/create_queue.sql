@@ -46,8 +46,9 @@ begin
   end if;
   if create_queue.unset <> '{}' then
     perform _qwf.unset_settings(create_queue.name, create_queue.unset, jsonb_strip_nulls(
-      jsonb_build_object('lease', create_queue.lease, 'timeout', create_queue.timeout, 'retention', create_queue.retention,
-        'max_running', create_queue.max_running, 'placement', create_queue.placement, 'keep_completed', create_queue.keep_completed,
+      jsonb_build_object('lease', create_queue.lease, 'timeout', create_queue.timeout,
+        'retention', create_queue.retention, 'max_running', create_queue.max_running,
+        'placement', create_queue.placement, 'keep_completed', create_queue.keep_completed,
         'on_failure', create_queue.on_failure)));
   end if;
   insert into qwf.queues as q (

@@ -1,8 +1,8 @@
 -- Deploy qwf:functions/read/_holders
 -- Purpose: Returns the transactions that may hold a row whose xmax is given: that one, or the
 --   members if several share the lock and it is the number of a group of them.
--- Guarantees: No row tells which of both a number is, so the caller compares with open transactions.
---   A number that is no group raises nothing.
+-- Guarantees: No row tells which of both a number is, so the caller compares with open
+--   transactions. A number that is no group raises nothing.
 -- Called by: _why_held.
 
 begin;

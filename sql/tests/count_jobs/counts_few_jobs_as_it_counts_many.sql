@@ -10,7 +10,7 @@ $$;
 select is(pg_temp.seen('cpu'), row(0, null::int, null::text)::record, 'an empty queue has no head');
 
 create temp table job as
-select qwf.enqueue('t', queue => 'cpu', priority => p) as id, p from unnest('{7, 5, 5, 9}'::int[]) p;
+select qwf.enqueue('t', queue => 'cpu', priority => p) as id from unnest('{7,5,5,9}'::int[]) p;
 update qwf.jobs j set queued_at = '2030-01-01'::timestamptz + (j.id - (select min(id) from job))
   * interval '1 hour';
 create temp table few as select * from pg_temp.seen('cpu');

@@ -11,7 +11,8 @@ select qwf.create_queue('night', unset =>
   '{lease,timeout,retention,max_running,placement,keep_completed,on_failure}');
 select qwf.create_queue('plain');
 select is(n, p, 'everything is as in a queue that was never set')
-from (select to_jsonb(q) - '{name,created_at}'::text[] from qwf.queues q where name = 'night') a (n),
+from
+  (select to_jsonb(q) - '{name,created_at}'::text[] from qwf.queues q where name = 'night') a (n),
   (select to_jsonb(q) - '{name,created_at}'::text[] from qwf.queues q where name = 'plain') b (p);
 select is_empty($$ select from qwf.limits where name = 'queue:night' $$, 'its limit is gone');
 select lives_ok($$ select qwf.create_queue('night', unset => '{max_running}') $$,
