@@ -132,17 +132,28 @@ def _show_server_log(conn: Connection, server: str, follow: bool, lines: int | N
 
 
 def _print_log(conn: Connection, job: int, attempt: int | None, lines: int | None) -> None:
-    number = attempt or connection.call(conn, "result", job_id=job)["attempt"]
+    row = connection.call(conn, "result", job_id=job)
+    number = attempt or row["attempt"]
     if not number:
         errors.fail(f"job {job} has not started", f"qwf why {job}")
     printed = connection.call(conn, "read_log", job_id=job, attempt=number)
-    if printed is None:
+    if printed is None and _runs(row, number):
         errors.fail(f"attempt {number} of job {job} still runs", f"qwf logs -f {job}")
     if printed:
         shown = server_log.last_lines(printed, lines)
         click.echo(shown, nl=not printed.endswith("\n"))
+    elif printed is None:
+        click.echo(_no_log(job, number), err=True)
     else:
         click.echo(f"attempt {number} of job {job} printed nothing", err=True)
+
+
+def _runs(row: dict[str, Any], attempt: int) -> bool:
+    return bool(row["state"] == "running" and row["attempt"] == attempt)
+
+
+def _no_log(job: int, attempt: int) -> str:
+    return f"the worker of attempt {attempt} of job {job} sent no log of what it printed"
 
 
 def watch(conn: Connection, run_id: int, as_json: bool = False) -> int:
@@ -186,6 +197,8 @@ def wait_and_print(conn: Connection, job: int, as_json: bool) -> int:
     printed = connection.call(conn, "read_log", job_id=job)
     if printed:
         click.echo(printed, nl=not printed.endswith("\n"))
+    elif printed is None and result["attempt"]:
+        click.echo(_no_log(job, result["attempt"]), err=True)
     if result["state"] != "completed":
         reason = draw.visible(result["error"] or "no reason given")
         click.echo(f"job {job} {result['state']}: {reason}", err=True)
@@ -334,9 +347,11 @@ def _print_ended(conn: Connection, row: dict[str, Any], printed: Printed) -> Non
     """Print the rest of the logs of attempts that have ended."""
     for attempt in range(printed.ended + 1, row["attempt"] + 1):
         log = connection.call(conn, "read_log", job_id=row["job_id"], attempt=attempt)
-        if log is None:  # it runs
+        if log is None and _runs(row, attempt):
             return
-        printed.print_rest(attempt, log)
+        printed.print_rest(attempt, log or "")
+        if log is None:
+            click.echo(_no_log(row["job_id"], attempt), err=True)
 
 
 def _visible_state(row: dict[str, Any]) -> tuple[Any, ...]:
