@@ -1,0 +1,55 @@
+"""What docs/clients.md says about answers, errors and programs is what the engine and they do."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import psycopg
+
+from support.servers import ROOT
+
+DOCS = ROOT / "docs"
+PAGE = (DOCS / "clients.md").read_text(encoding="utf-8")
+ASKING = """
+select qwf.register_pipeline('{"name": "p", "nodes": [{"id": "hello", "node": "hello"}]}');
+select qwf.register_workflow('{"name": "greet", "steps": [
+  {"id": "greet", "kind": "pipeline", "pipeline": "p"},
+  {"id": "ask", "kind": "input", "widget": "confirm", "prompt": "Go?", "target": "ok",
+   "depends_on": ["greet"]}]}');
+select qwf.enqueue_run('greet');
+select qwf.finish(job_id, token, 'completed') from qwf.claim('cpu', 'w');
+"""
+
+
+def shapes() -> list[Any]:
+    return [json.loads(text) for text in re.findall(r"^```json\n(.*?)^```$", PAGE, re.M | re.S)]
+
+
+def test_the_shapes_of_a_result_and_of_a_run_are_as_documented(db: psycopg.Connection[Any]) -> None:
+    result, run_status = shapes()[:2]
+    db.execute(ASKING)
+    ((job, run),) = db.execute("select min(id), min(run_id) from qwf.jobs").fetchall()
+    ((got,),) = db.execute("select qwf.result(%s)", (job,)).fetchall()
+    assert set(got) == set(result)
+    ((got,),) = db.execute("select qwf.run_status(%s)", (run,)).fetchall()
+    assert set(got) == set(run_status)
+    assert set(got["run"]) == set(run_status["run"])
+    (asked,) = [node for node in got["nodes"] if node["status"] == "awaiting_input"]
+    assert set(asked) == set(run_status["nodes"][0])
+    assert set(asked["question"]) == set(run_status["nodes"][0]["question"])
+    (done,) = [node for node in got["nodes"] if node["status"] == "completed"]
+    assert set(asked) - set(done) == {"question"}, "only an open question has one"
+
+
+def test_one_unknown_id_fails_a_call_for_many_results_and_is_named(
+    db: psycopg.Connection[Any],
+) -> None:
+    db.execute("select qwf.enqueue('t')")
+    try:
+        db.execute("select qwf.result(id) from unnest('{1, 99}'::bigint[]) id")
+    except psycopg.Error as error:
+        assert (error.sqlstate, "99" in str(error.diag.message_detail)) == ("QW001", True)
+    else:
+        raise AssertionError("it was answered")
