@@ -7,7 +7,9 @@ import re
 from typing import Any
 
 import psycopg
+import pytest
 
+from qwf_agent.agent import link
 from support.servers import ROOT
 
 DOCS = ROOT / "docs"
@@ -47,9 +49,18 @@ def test_one_unknown_id_fails_a_call_for_many_results_and_is_named(
     db: psycopg.Connection[Any],
 ) -> None:
     db.execute("select qwf.enqueue('t')")
-    try:
+    with pytest.raises(psycopg.Error) as refused:
         db.execute("select qwf.result(id) from unnest('{1, 99}'::bigint[]) id")
-    except psycopg.Error as error:
-        assert (error.sqlstate, "99" in str(error.diag.message_detail)) == ("QW001", True)
-    else:
-        raise AssertionError("it was answered")
+    error = refused.value
+    assert (error.sqlstate, "99" in str(error.diag.message_detail)) == ("QW001", True)
+
+
+def test_one_list_says_which_errors_of_a_report_are_final() -> None:
+    chapter = (DOCS / "errors.md").read_text(encoding="utf-8").split("## When a report fails")[1]
+    listed = re.findall(r"^\| `(\w\w)` \|", chapter.split("\n## ")[0], re.M)
+    assert listed == list(link.DATA_ERRORS)
+    for program in ("node/worker.mjs", "ruby/worker.rb", "psql/worker.sh"):
+        text = (ROOT / "examples" / "clients" / program).read_text(encoding="utf-8")
+        (classes,) = re.findall(r"\(((?:\w\w\|)+\w\w)\)", text)
+        assert classes.split("|") == listed, program
+    assert not link.Failure("a pooler sent it elsewhere", "26000").by_data

@@ -193,7 +193,8 @@ def node() -> Path:
 
 @pytest.fixture
 def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], list[str]]:
-    """Commands that start a copy of a worker with one more body, `slow`, which ends on request."""
+    """Commands that start a copy of a worker with two more bodies: `slow` ends on request, and
+    `stubborn` does not."""
 
     def command(kind: str) -> list[str]:
         if kind == "bash":
@@ -201,6 +202,9 @@ def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], 
             slow = tmp_path / "psql" / "bodies" / "slow"
             slow.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
             slow.chmod(0o755)
+            stubborn = slow.with_name("stubborn")
+            stubborn.write_text("#!/bin/sh\ntrap '' TERM\nsleep 600\n", encoding="utf-8")
+            stubborn.chmod(0o755)
             return [str(tmp_path / "psql" / "worker.sh"), "cpu", str(slow.parent)]
         if kind == "node":
             (tmp_path / "node_modules").symlink_to(
@@ -210,7 +214,8 @@ def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], 
                 tmp_path / "worker.mjs",
                 CLIENTS / "node" / "worker.mjs",
                 "const bodies = {\n",
-                "  slow: (_, { signal }) => pause(600_000, {}, { signal }),\n",
+                "  slow: (_, { signal }) => pause(600_000, {}, { signal }),\n"
+                "  stubborn: () => pause(600_000),\n",
             )
             return ["node", str(tmp_path / "worker.mjs"), "cpu"]
         probe = ["ruby", "-e", 'require "pg"']
@@ -220,7 +225,8 @@ def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], 
             tmp_path / "worker.rb",
             CLIENTS / "ruby" / "worker.rb",
             "BODIES = {\n",
-            '  "slow" => ->(_) { sleep 600 },\n',
+            '  "slow" => ->(_) { sleep 600 },\n'
+            '  "stubborn" => ->(_) { trap("TERM", "IGNORE"); sleep 600 },\n',
         )
         return ["ruby", str(tmp_path / "worker.rb"), "cpu"]
 
@@ -391,6 +397,69 @@ def test_a_worker_stopped_twice_releases_its_job(
     assert worker.returncode == 0
     state = db.execute("select status::text, failures, losses from qwf.jobs").fetchone()
     assert state == ("queued", 0, 0)
+
+
+@pytest.mark.parametrize("task", ["slow", "stubborn"])
+@WORKERS
+def test_a_worker_that_is_stopped_gives_its_job_back_within_the_grace(
+    kind: str,
+    task: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    db: psycopg.Connection[Any],
+) -> None:
+    """One SIGTERM, as from systemd or Kubernetes, while a body runs that would take ten minutes."""
+    db.execute("update qwf.settings set stop_grace = '1 s', cancel_grace = '1 s'")
+    worker = start(programs(kind), as_role(environment, "qwf_worker"))
+    psql(environment, f"select qwf.enqueue('{task}', queue => 'cpu')")
+    eventually(db, "select status = 'running' from qwf.jobs", worker)
+    worker.terminate()
+    assert worker.wait(PATIENCE_S) == 0
+    state = db.execute("select status::text, failures, losses from qwf.jobs").fetchone()
+    assert state == ("queued", 0, 0)
+    assert db.execute("select outcome from qwf.job_attempts").fetchall() == [("released",)]
+
+
+# Reports fail while `{when}` is true: the first ones, as behind a pooler, or some for ever.
+FAILING_REPORTS = """
+create sequence public.tries;
+create schema kept;
+alter function qwf.finish_many(jsonb) set schema kept;
+create function qwf.finish_many(reports jsonb) returns setof qwf.report_verdict
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if {when} then
+    raise exception using errcode = '{code}', message = 'a planted error';
+  end if;
+  return query select * from kept.finish_many(reports);
+end $$;
+"""
+
+
+@pytest.mark.parametrize("final", [False, True], ids=["passing", "final"])
+@WORKERS
+def test_a_worker_keeps_finished_work_unless_it_can_never_be_stored(
+    kind: str,
+    final: bool,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    db: psycopg.Connection[Any],
+) -> None:
+    when = "nextval('public.tries') <= 2"
+    if final:
+        when = "reports -> 0 ->> 'outcome' = 'completed'"
+    db.execute(FAILING_REPORTS.format(when=when, code="22P05" if final else "26000"))
+    worker = start(programs(kind), as_role(environment, "qwf_worker"))
+    db.execute("select qwf.enqueue('hello', '{\"who\": \"Ada\"}', queue => 'cpu')")
+    eventually(db, "select status in ('completed', 'failed') from qwf.jobs", worker)
+    ended = db.execute("select status::text, attempt, output, last_error from qwf.jobs").fetchone()
+    assert ended is not None
+    if final:
+        assert (ended[:2], "a planted error" in ended[3]) == (("failed", 1), True)
+    else:
+        assert ended == ("completed", 1, {"text": "hello Ada"}, None)
 
 
 @WORKERS

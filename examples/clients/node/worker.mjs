@@ -1,5 +1,6 @@
 // A qwf worker in Node:  node worker.mjs QUEUE [SLOTS]
-// Needs: npm install pg. The PG* variables say where the database is.
+// Needs: npm install pg. The PG* variables say where the database is. If they lead through a transaction
+// pooler, QWF_LISTEN_DSN is an address without one, for LISTEN.
 import { once } from 'node:events';
 import os from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -27,6 +28,8 @@ const ask = async (text, ...values) => (await pool.query(text, values)).rows;
 // Commits without waiting for the disk: if a crash loses a claim or a heartbeat, the lease just lapses.
 const noWait = "set_config('synchronous_commit', 'off', true)";
 const warn = (error) => console.error(error.message, error.detail ?? '', error.hint ?? '');
+// The classes of errors that say that a report cannot be stored: docs/errors.md.
+const isFinal = (error) => error instanceof TypeError || /^(22|23|54|QW)/.test(error.code ?? '');
 const jitter = (seconds) => seconds * (750 + 500 * Math.random());
 
 class Bell {
@@ -115,8 +118,7 @@ async function report(job, result) {
       return; // ok, or lost: another worker has the job, and this attempt does not count
     } catch (error) {
       warn(error);
-      const refused = error instanceof TypeError || /^(22|23|42|54|QW)/.test(error.code ?? '');
-      if (!refused) await pause(1000); // no database: repeat the report until it is answered
+      if (!isFinal(error)) await pause(1000); // such as no database: repeat it until it is answered
       else if (result.outcome === 'fatal') return; // the lease lapses, and the job runs again
       else result = { outcome: 'fatal', error: `the report cannot be stored: ${error.message}` };
     }
@@ -146,15 +148,24 @@ async function tick(settings) {
   }
 }
 
-async function listen(channel) { // on its own connection, reopened when it ends
-  for (;;) {
-    const client = new pg.Client({ keepAlive: true, connectionTimeoutMillis: 10_000 });
+async function listen(worker, channel) { // on its own connection, reopened when it ends
+  const address = { connectionString: process.env.QWF_LISTEN_DSN, keepAlive: true, connectionTimeoutMillis: 10_000 };
+  for (let unheard = null; ;) {
+    const client = new pg.Client(address);
     client.on('error', warn);
-    client.on('notification', ({ payload }) => (payload === 'cancel' ? alarm : news).ring());
+    client.on('notification', ({ payload }) => {
+      if (payload === 'echo') clearTimeout(unheard);
+      else (payload === 'cancel' ? alarm : news).ring();
+    });
     try {
       await client.connect();
       await client.query(`listen "${channel}"`);
       news.ring();
+      if (!unheard) { // once: a pooler takes a LISTEN without a word, and loses it
+        unheard = setTimeout(() => console.error('no notification arrives, so jobs start up to a second late:'
+          + ' set QWF_LISTEN_DSN to an address without a transaction pooler'), 5000);
+        await ask('select qwf.echo($1)', worker);
+      }
       await once(client, 'end');
     } catch {
       client.end().catch(() => {});
@@ -174,7 +185,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {
   stopping = true;
   news.ring();
 });
-listen(channel);
+listen(worker, channel);
 const beating = beat(worker, settings);
 tick(settings);
 await work(worker, settings);
