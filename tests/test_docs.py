@@ -24,6 +24,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import Jsonb
 
 from qwf_agent import embedded, migrate
+from support import bouncer as pgbouncer
+from support.bouncer import Bouncer
 from support.servers import DEBIAN, ROOT, own_server
 from support.tools import tool
 
@@ -462,6 +464,57 @@ def test_a_worker_keeps_finished_work_unless_it_can_never_be_stored(
         assert ended == ("completed", 1, {"text": "hello Ada"}, None)
 
 
+LISTENERS = pytest.mark.parametrize("kind", [NODE, "ruby"])
+
+
+def behind(bouncer: Bouncer, environment: Environment) -> Environment:
+    given = conninfo_to_dict(bouncer.shared)
+    return {**environment, **{PG[key]: str(given[key]) for key in ("host", "port", "user")},
+            "PGDATABASE": str(given["dbname"])}  # fmt: skip
+
+
+@LISTENERS
+def test_a_worker_says_once_that_no_notification_passes_a_transaction_pooler(
+    kind: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    dsn: str,
+    db: psycopg.Connection[Any],
+) -> None:
+    with pgbouncer.bouncer(dsn) as bouncer:
+        worker = start(
+            programs(kind), behind(bouncer, environment), stderr=subprocess.PIPE, bufsize=1
+        )
+        assert worker.stderr is not None
+        assert "set QWF_LISTEN_DSN to an address without" in worker.stderr.readline()
+        db.execute("select qwf.enqueue('hello', '{\"who\": \"Ada\"}', queue => 'cpu')")
+        eventually(db, "select status = 'completed' from qwf.jobs", worker)
+        worker.terminate()
+        assert worker.wait(PATIENCE_S) == 0
+
+
+@LISTENERS
+def test_a_worker_behind_a_transaction_pooler_listens_at_another_address(
+    kind: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    dsn: str,
+    db: psycopg.Connection[Any],
+) -> None:
+    db.execute("update qwf.settings set poll = '1 h'")  # only a notification is in time
+    with pgbouncer.bouncer(dsn) as bouncer:
+        where = {**behind(bouncer, environment), "QWF_LISTEN_DSN": dsn}
+        worker = start(programs(kind), where, stderr=subprocess.PIPE)
+        eventually(db, "select exists (select from qwf.sleepers)", worker)
+        db.execute("select qwf.enqueue('hello', '{\"who\": \"Ada\"}', queue => 'cpu')")
+        eventually(db, "select status = 'completed' from qwf.jobs", worker)
+        worker.terminate()
+        _, said = worker.communicate(timeout=PATIENCE_S)
+    assert (worker.returncode, "QWF_LISTEN_DSN" in said) == (0, False)
+
+
 @WORKERS
 def test_a_worker_that_knows_no_orders_obeys_when_it_is_switched_off_hard(
     kind: str,
@@ -521,6 +574,10 @@ def test_a_producer_enqueues_in_its_own_transaction(
     assert done.returncode == 0, done.stderr.decode()
     assert db.execute(counts).fetchone() == (1, 3)
     assert db.execute("select context from qwf.runs").fetchone() == ({"who": "ada@example.org"},)
+    ((order,),) = db.execute("select id from orders").fetchall()
+    receipt = "select inputs, key, queue from qwf.jobs where task = 'receipt'"
+    same = ({"order": order}, f"order {order}", "cpu")  # a number, from every language
+    assert db.execute(receipt).fetchall() == [same]
 
 
 def test_the_shim_treats_values_as_data_and_explains_errors(
