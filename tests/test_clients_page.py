@@ -64,3 +64,17 @@ def test_one_list_says_which_errors_of_a_report_are_final() -> None:
         (classes,) = re.findall(r"\(((?:\w\w\|)+\w\w)\)", text)
         assert classes.split("|") == listed, program
     assert not link.Failure("a pooler sent it elsewhere", "26000").by_data
+
+
+def test_the_table_of_a_worker_names_functions_settings_and_details_that_exist(
+    db: psycopg.Connection[Any],
+) -> None:
+    chapter = PAGE.split("### All that a complete worker does")[1].split("\n###")[0]
+    ((settings,),) = db.execute("select qwf.agent_settings('cpu')").fetchall()
+    functions = {name for (name,) in db.execute(
+        "select proname from pg_proc where pronamespace = 'qwf'::regnamespace")}  # fmt: skip
+    called = set(re.findall(r"`(\w+)\(", chapter))
+    assert called
+    assert called <= functions
+    first = re.findall(r"`(\w+)`", chapter.split("`agent_settings(queue)`:")[1].split("|")[0])
+    assert {"lease", "stop_grace", "max_log_bytes", "generation"} <= set(first) <= set(settings)

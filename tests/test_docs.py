@@ -193,6 +193,18 @@ def node() -> Path:
     return folder
 
 
+# A body in Node that does not stop in its first attempt; the second says whether that is over.
+ALONE = """
+  alone: async (_, { job }) => {
+    globalThis.running = (globalThis.running ?? 0) + 1;
+    if (job.attempt === 1) await pause(4000);
+    const alone = globalThis.running === 1;
+    globalThis.running -= 1;
+    return { alone };
+  },
+"""
+
+
 @pytest.fixture
 def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], list[str]]:
     """Commands that start a copy of a worker with two more bodies: `slow` ends on request, and
@@ -217,7 +229,7 @@ def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], 
                 CLIENTS / "node" / "worker.mjs",
                 "const bodies = {\n",
                 "  slow: (_, { signal }) => pause(600_000, {}, { signal }),\n"
-                "  stubborn: () => pause(600_000),\n",
+                "  stubborn: () => pause(600_000),\n" + ALONE,
             )
             return ["node", str(tmp_path / "worker.mjs"), "cpu"]
         probe = ["ruby", "-e", 'require "pg"']
@@ -462,6 +474,52 @@ def test_a_worker_keeps_finished_work_unless_it_can_never_be_stored(
         assert (ended[:2], "a planted error" in ended[3]) == (("failed", 1), True)
     else:
         assert ended == ("completed", 1, {"text": "hello Ada"}, None)
+
+
+@pytest.mark.xdist_group("node")
+def test_a_body_that_cannot_be_killed_keeps_its_slot(
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    db: psycopg.Connection[Any],
+) -> None:
+    db.execute("update qwf.settings set cancel_grace = '100 ms'")
+    worker = start([*programs("node"), "1"], as_role(environment, "qwf_worker"))
+    db.execute("select qwf.enqueue('alone', queue => 'cpu', timeout => '1 s')")
+    eventually(db, "select status = 'completed' from qwf.jobs", worker)
+    ended = db.execute("select attempt, losses, output from qwf.jobs").fetchone()
+    assert ended == (2, 1, {"alone": True})
+
+
+DRIVER = """
+import pg from 'pg';
+const db = new pg.Client();
+await db.connect();
+const query = `select 15::bigint as id, '{"id": 15, "n": 9007199254740993}'::jsonb as told,
+  qwf.claim('default', 'w') as claimed`;
+const { rows: [before] } = await db.query(query);
+pg.types.setTypeParser(pg.types.builtins.JSONB, (text) => text);
+const { rows: [after] } = await db.query("select '9007199254740993'::jsonb as n");
+const { id, told, claimed } = before;
+console.log(JSON.stringify([id, told.id, String(told.n), claimed, after.n]));
+await db.end();
+"""
+
+
+@pytest.mark.xdist_group("node")
+def test_the_driver_of_node_changes_values_as_the_page_says(
+    node: Path, environment: Environment, tmp_path: Path, db: psycopg.Connection[Any]
+) -> None:
+    db.execute("select qwf.enqueue('t')")
+    (tmp_path / "node_modules").symlink_to(node / "node_modules", target_is_directory=True)
+    (tmp_path / "driver.mjs").write_text(DRIVER, encoding="utf-8")
+    done = subprocess.run(
+        ["node", "driver.mjs"], cwd=tmp_path, env=environment, capture_output=True, check=True
+    )
+    number, inside, rounded, claimed, kept = json.loads(done.stdout)
+    assert (number, inside) == ("15", 15)
+    assert (rounded, kept) == ("9007199254740992", "9007199254740993")
+    assert claimed.startswith("(1,")
 
 
 LISTENERS = pytest.mark.parametrize("kind", [NODE, "ruby"])

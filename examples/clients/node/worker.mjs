@@ -22,6 +22,7 @@ const [queue, slots = 4] = process.argv.slice(2);
 const pool = new pg.Pool({ max: 4, connectionTimeoutMillis: 10_000, query_timeout: 60_000 });
 pool.on('error', () => {}); // an idle connection was closed: the next call opens another
 const held = new Map(); // token -> AbortController of a job to renew and report
+let busy = 0; // slots with a body that has not ended
 let stopping = false;
 
 const ask = async (text, ...values) => (await pool.query(text, values)).rows;
@@ -53,7 +54,7 @@ async function work(worker, settings) {
   let rechecks = [];
   let asleepSince = null;
   while (!stopping) {
-    const free = slots - held.size;
+    const free = slots - busy;
     let jobs = [];
     try {
       if (free > 0) jobs = await ask(
@@ -76,12 +77,15 @@ async function work(worker, settings) {
 }
 
 async function run(job, settings) {
+  busy += 1;
   const stop = new AbortController();
   held.set(job.token, stop);
   const clock = setTimeout(() => stop.abort('timeout'), Math.min(job.timeout * 1000, 2 ** 31 - 1));
   await report(job, await attempt(job, stop.signal, settings));
   clearTimeout(clock);
   held.delete(job.token);
+  await job.body?.catch(() => {}); // nothing can kill a promise: one that did not stop keeps its slot
+  busy -= 1;
   news.ring();
 }
 
@@ -96,8 +100,8 @@ async function attempt(job, signal, settings) {
   });
   try {
     if (!Object.hasOwn(bodies, job.task)) return { outcome: 'fatal', error: 'this worker has no such task' };
-    const body = bodies[job.task](job.inputs, { job, signal, progress });
-    return { outcome: 'completed', output: (await Promise.race([body, overdue])) ?? {} };
+    job.body = Promise.resolve(bodies[job.task](job.inputs, { job, signal, progress }));
+    return { outcome: 'completed', output: (await Promise.race([job.body, overdue])) ?? {} };
   } catch (error) {
     const text = String(error?.stack ?? error).replaceAll('\0', '');
     switch (signal.reason) {
