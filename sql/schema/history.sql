@@ -42,7 +42,8 @@ comment on column qwf.job_attempts.signal is 'Signal that killed it.';
 comment on column qwf.job_attempts.max_rss_bytes is 'Largest resident memory of the child, bytes.';
 comment on column qwf.job_attempts.cpu_seconds is 'CPU time used, seconds.';
 comment on column qwf.job_attempts.gpu_peak_bytes is 'Largest GPU memory used, bytes.';
-comment on column qwf.job_attempts.log_tail is 'End of what the body printed; null: the worker sent no log.';
+comment on column qwf.job_attempts.log_tail is
+  'End of what the body printed; null: the worker sent no log.';
 comment on column qwf.job_attempts.usage is
   'Tokens that the body used of model servers, as these count them.';
 

@@ -27,8 +27,8 @@ begin
 end $$;
 comment on function qwf.open_questions is
   'Returns the first max_rows open questions of a project, the oldest first; question is as in '
-  'run_status. Answer with submit_input(run_id, node_id, value) or answer_job(job_id, value). QW005 '
-  'without a project, or for an invalid bound.';
+  'run_status. Answer with submit_input(run_id, node_id, value) or answer_job(job_id, value). '
+  'QW005 without a project, or for an invalid bound.';
 call _qwf.allow('qwf.open_questions', 'qwf_producer', 'qwf_viewer');
 
 commit;
