@@ -178,4 +178,4 @@ def test_a_producer_reads_and_answers_a_question_as_its_view_does(
     assert (question["prompt"], question["options"]) == ("Who?", ("Ada", "Bob"))
     names["take_answer"](db, question["job"], question["since"], "Bob", "Ada")
     assert names["read_questions"](db, run_id) == []
-    assert runs.status(db, run_id).state == "completed"
+    assert runs.status(db, run_id).status == "completed"

@@ -93,6 +93,7 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "find_inputs": {"project": "'p'"},
     "find_jobs": {"filter": "'{}'"},
+    "open_questions": {"project": "'p'"},
     "find_missing_options": {"schedule": "'hourly'", "workflow": "'question'"},
     "find_runs": {"filter": "'{}'"},
     "finish": {
@@ -193,6 +194,7 @@ STORED_NOWHERE = {
     ("desired_state", "host"),
     ("desired_state", "queue"),
     ("find_inputs", "project"),
+    ("open_questions", "project"),
     ("find_missing_options", "schedule"),
     ("find_missing_options", "workflow"),
     ("followed_logs", "worker"),

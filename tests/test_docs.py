@@ -24,6 +24,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.types.json import Jsonb
 
 from qwf_agent import embedded, migrate
+from support import bouncer as pgbouncer
+from support.bouncer import Bouncer
 from support.servers import DEBIAN, ROOT, own_server
 from support.tools import tool
 
@@ -191,9 +193,22 @@ def node() -> Path:
     return folder
 
 
+# A body in Node that does not stop in its first attempt; the second says whether that is over.
+ALONE = """
+  alone: async (_, { job }) => {
+    globalThis.running = (globalThis.running ?? 0) + 1;
+    if (job.attempt === 1) await pause(4000);
+    const alone = globalThis.running === 1;
+    globalThis.running -= 1;
+    return { alone };
+  },
+"""
+
+
 @pytest.fixture
 def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], list[str]]:
-    """Commands that start a copy of a worker with one more body, `slow`, which ends on request."""
+    """Commands that start a copy of a worker with two more bodies: `slow` ends on request, and
+    `stubborn` does not."""
 
     def command(kind: str) -> list[str]:
         if kind == "bash":
@@ -201,6 +216,9 @@ def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], 
             slow = tmp_path / "psql" / "bodies" / "slow"
             slow.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
             slow.chmod(0o755)
+            stubborn = slow.with_name("stubborn")
+            stubborn.write_text("#!/bin/sh\ntrap '' TERM\nsleep 600\n", encoding="utf-8")
+            stubborn.chmod(0o755)
             return [str(tmp_path / "psql" / "worker.sh"), "cpu", str(slow.parent)]
         if kind == "node":
             (tmp_path / "node_modules").symlink_to(
@@ -210,7 +228,8 @@ def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], 
                 tmp_path / "worker.mjs",
                 CLIENTS / "node" / "worker.mjs",
                 "const bodies = {\n",
-                "  slow: (_, { signal }) => pause(600_000, {}, { signal }),\n",
+                "  slow: (_, { signal }) => pause(600_000, {}, { signal }),\n"
+                "  stubborn: () => pause(600_000),\n" + ALONE,
             )
             return ["node", str(tmp_path / "worker.mjs"), "cpu"]
         probe = ["ruby", "-e", 'require "pg"']
@@ -220,7 +239,8 @@ def programs(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[str], 
             tmp_path / "worker.rb",
             CLIENTS / "ruby" / "worker.rb",
             "BODIES = {\n",
-            '  "slow" => ->(_) { sleep 600 },\n',
+            '  "slow" => ->(_) { sleep 600 },\n'
+            '  "stubborn" => ->(_) { trap("TERM", "IGNORE"); sleep 600 },\n',
         )
         return ["ruby", str(tmp_path / "worker.rb"), "cpu"]
 
@@ -393,6 +413,166 @@ def test_a_worker_stopped_twice_releases_its_job(
     assert state == ("queued", 0, 0)
 
 
+@pytest.mark.parametrize("task", ["slow", "stubborn"])
+@WORKERS
+def test_a_worker_that_is_stopped_gives_its_job_back_within_the_grace(
+    kind: str,
+    task: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    db: psycopg.Connection[Any],
+) -> None:
+    """One SIGTERM, as from systemd or Kubernetes, while a body runs that would take ten minutes."""
+    db.execute("update qwf.settings set stop_grace = '1 s', cancel_grace = '1 s'")
+    worker = start(programs(kind), as_role(environment, "qwf_worker"))
+    psql(environment, f"select qwf.enqueue('{task}', queue => 'cpu')")
+    eventually(db, "select status = 'running' from qwf.jobs", worker)
+    worker.terminate()
+    assert worker.wait(PATIENCE_S) == 0
+    state = db.execute("select status::text, failures, losses from qwf.jobs").fetchone()
+    assert state == ("queued", 0, 0)
+    assert db.execute("select outcome from qwf.job_attempts").fetchall() == [("released",)]
+
+
+# Reports fail while `{when}` is true: the first ones, as behind a pooler, or some for ever.
+FAILING_REPORTS = """
+create sequence public.tries;
+create schema kept;
+alter function qwf.finish_many(jsonb) set schema kept;
+create function qwf.finish_many(reports jsonb) returns setof qwf.report_verdict
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if {when} then
+    raise exception using errcode = '{code}', message = 'a planted error';
+  end if;
+  return query select * from kept.finish_many(reports);
+end $$;
+"""
+
+
+@pytest.mark.parametrize("final", [False, True], ids=["passing", "final"])
+@WORKERS
+def test_a_worker_keeps_finished_work_unless_it_can_never_be_stored(
+    kind: str,
+    final: bool,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    db: psycopg.Connection[Any],
+) -> None:
+    when = "nextval('public.tries') <= 2"
+    if final:
+        when = "reports -> 0 ->> 'outcome' = 'completed'"
+    db.execute(FAILING_REPORTS.format(when=when, code="22P05" if final else "26000"))
+    worker = start(programs(kind), as_role(environment, "qwf_worker"))
+    db.execute("select qwf.enqueue('hello', '{\"who\": \"Ada\"}', queue => 'cpu')")
+    eventually(db, "select status in ('completed', 'failed') from qwf.jobs", worker)
+    ended = db.execute("select status::text, attempt, output, last_error from qwf.jobs").fetchone()
+    assert ended is not None
+    if final:
+        assert (ended[:2], "a planted error" in ended[3]) == (("failed", 1), True)
+    else:
+        assert ended == ("completed", 1, {"text": "hello Ada"}, None)
+
+
+@pytest.mark.xdist_group("node")
+def test_a_body_that_cannot_be_killed_keeps_its_slot(
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    db: psycopg.Connection[Any],
+) -> None:
+    db.execute("update qwf.settings set cancel_grace = '100 ms'")
+    worker = start([*programs("node"), "1"], as_role(environment, "qwf_worker"))
+    db.execute("select qwf.enqueue('alone', queue => 'cpu', timeout => '1 s')")
+    eventually(db, "select status = 'completed' from qwf.jobs", worker)
+    ended = db.execute("select attempt, losses, output from qwf.jobs").fetchone()
+    assert ended == (2, 1, {"alone": True})
+
+
+DRIVER = """
+import pg from 'pg';
+const db = new pg.Client();
+await db.connect();
+const query = `select 15::bigint as id, '{"id": 15, "n": 9007199254740993}'::jsonb as told,
+  qwf.claim('default', 'w') as claimed`;
+const { rows: [before] } = await db.query(query);
+pg.types.setTypeParser(pg.types.builtins.JSONB, (text) => text);
+const { rows: [after] } = await db.query("select '9007199254740993'::jsonb as n");
+const { id, told, claimed } = before;
+console.log(JSON.stringify([id, told.id, String(told.n), claimed, after.n]));
+await db.end();
+"""
+
+
+@pytest.mark.xdist_group("node")
+def test_the_driver_of_node_changes_values_as_the_page_says(
+    node: Path, environment: Environment, tmp_path: Path, db: psycopg.Connection[Any]
+) -> None:
+    db.execute("select qwf.enqueue('t')")
+    (tmp_path / "node_modules").symlink_to(node / "node_modules", target_is_directory=True)
+    (tmp_path / "driver.mjs").write_text(DRIVER, encoding="utf-8")
+    done = subprocess.run(
+        ["node", "driver.mjs"], cwd=tmp_path, env=environment, capture_output=True, check=True
+    )
+    number, inside, rounded, claimed, kept = json.loads(done.stdout)
+    assert (number, inside) == ("15", 15)
+    assert (rounded, kept) == ("9007199254740992", "9007199254740993")
+    assert claimed.startswith("(1,")
+
+
+LISTENERS = pytest.mark.parametrize("kind", [NODE, "ruby"])
+
+
+def behind(bouncer: Bouncer, environment: Environment) -> Environment:
+    given = conninfo_to_dict(bouncer.shared)
+    return {**environment, **{PG[key]: str(given[key]) for key in ("host", "port", "user")},
+            "PGDATABASE": str(given["dbname"])}  # fmt: skip
+
+
+@LISTENERS
+def test_a_worker_says_once_that_no_notification_passes_a_transaction_pooler(
+    kind: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    dsn: str,
+    db: psycopg.Connection[Any],
+) -> None:
+    with pgbouncer.bouncer(dsn) as bouncer:
+        worker = start(
+            programs(kind), behind(bouncer, environment), stderr=subprocess.PIPE, bufsize=1
+        )
+        assert worker.stderr is not None
+        assert "set QWF_LISTEN_DSN to an address without" in worker.stderr.readline()
+        db.execute("select qwf.enqueue('hello', '{\"who\": \"Ada\"}', queue => 'cpu')")
+        eventually(db, "select status = 'completed' from qwf.jobs", worker)
+        worker.terminate()
+        assert worker.wait(PATIENCE_S) == 0
+
+
+@LISTENERS
+def test_a_worker_behind_a_transaction_pooler_listens_at_another_address(
+    kind: str,
+    programs: Callable[[str], list[str]],
+    environment: Environment,
+    start: Starter,
+    dsn: str,
+    db: psycopg.Connection[Any],
+) -> None:
+    db.execute("update qwf.settings set poll = '1 h'")  # only a notification is in time
+    with pgbouncer.bouncer(dsn) as bouncer:
+        where = {**behind(bouncer, environment), "QWF_LISTEN_DSN": dsn}
+        worker = start(programs(kind), where, stderr=subprocess.PIPE)
+        eventually(db, "select exists (select from qwf.sleepers)", worker)
+        db.execute("select qwf.enqueue('hello', '{\"who\": \"Ada\"}', queue => 'cpu')")
+        eventually(db, "select status = 'completed' from qwf.jobs", worker)
+        worker.terminate()
+        _, said = worker.communicate(timeout=PATIENCE_S)
+    assert (worker.returncode, "QWF_LISTEN_DSN" in said) == (0, False)
+
+
 @WORKERS
 def test_a_worker_that_knows_no_orders_obeys_when_it_is_switched_off_hard(
     kind: str,
@@ -452,6 +632,10 @@ def test_a_producer_enqueues_in_its_own_transaction(
     assert done.returncode == 0, done.stderr.decode()
     assert db.execute(counts).fetchone() == (1, 3)
     assert db.execute("select context from qwf.runs").fetchone() == ({"who": "ada@example.org"},)
+    ((order,),) = db.execute("select id from orders").fetchall()
+    receipt = "select inputs, key, queue from qwf.jobs where task = 'receipt'"
+    same = ({"order": order}, f"order {order}", "cpu")  # a number, from every language
+    assert db.execute(receipt).fetchall() == [same]
 
 
 def test_the_shim_treats_values_as_data_and_explains_errors(

@@ -15,8 +15,11 @@ from pathlib import Path
 import psutil
 import psycopg
 import pytest
+from click.testing import CliRunner
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from qwf_agent import embedded
+from qwf_agent import embedded, migrate
+from qwf_agent.cli import qwf
 from support.servers import ROOT
 
 UP = (
@@ -175,6 +178,53 @@ def test_it_refuses_the_network_even_if_it_is_started_with_a_port(home: Path) ->
             psycopg.connect(host="127.0.0.1", port=port, user="postgres", dbname="qwf").close()
     finally:
         one.stop()
+
+
+def test_it_listens_on_loopback_with_a_password_if_it_is_told_to(home: Path) -> None:
+    own = embedded.up(home, tcp=0)
+    address = embedded.tcp_address(home)
+    assert address is not None
+    assert answer(address) == answer(own) == 42
+    assert stat.S_IMODE((home / "tcp-address").stat().st_mode) == 0o600
+    port = conninfo_to_dict(address)["port"]
+    for wrong in ({"password": "guess"}, {"password": ""}):
+        with pytest.raises(psycopg.OperationalError, match=r"password"):
+            psycopg.connect(make_conninfo(address, **wrong)).close()
+    with psycopg.connect(own) as conn:
+        asked = "select current_setting('listen_addresses'), rolpassword from pg_authid"
+        (listening, stored), *_ = conn.execute(f"{asked} where rolname = 'postgres'").fetchall()
+    assert (listening, stored.startswith("SCRAM-SHA-256$")) == ("127.0.0.1", True)
+    assert embedded.up(home) == own, "it runs already"
+    with pytest.raises(embedded.EmbeddedError, match=f"listens on port {port}: qwf down"):
+        embedded.up(home, tcp=1)
+    embedded.down(home)
+    assert answer(embedded.up(home, tcp=0)) == 42
+    assert embedded.tcp_address(home) == address, "the port and the password of last time"
+    embedded.down(home)
+    embedded.up(home)
+    with pytest.raises(psycopg.OperationalError, match="refused"):
+        answer(address)
+    with pytest.raises(embedded.EmbeddedError, match="without TCP: qwf down, then qwf up --tcp"):
+        embedded.up(home, tcp=0)
+
+
+def test_the_command_prints_both_addresses(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("QWF_HOME", str(home))
+    monkeypatch.setattr(migrate, "deploy", lambda dsn, say: None)
+    done = CliRunner().invoke(qwf, ["up", "--tcp"])
+    assert done.stdout.splitlines() == [embedded.address(home), embedded.tcp_address(home)]
+    done = CliRunner().invoke(qwf, ["up", "--port", "5444"])
+    assert (done.exit_code, "--port goes with --tcp" in done.stderr) == (2, True)
+
+
+def test_a_port_that_is_taken_is_named_with_what_to_do(home: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(embedded.EmbeddedError, match=f"port {port} .* --port"):
+            embedded.up(home, tcp=port)
+    assert embedded.up(home, tcp=port)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the server as somebody else")

@@ -326,7 +326,7 @@ conn.commit()
 for job_id in ids:
     jobs.cancel(conn, job_id)
     conn.commit()
-    print(jobs.wait(conn, job_id).state)
+    print(jobs.wait(conn, job_id).status)
 """
 IMPORT_ALL = """
 import importlib, pathlib, sys, qwf_agent

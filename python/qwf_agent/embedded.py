@@ -7,8 +7,8 @@ server, gives up on a start after ten seconds, and as root makes every directory
 readable by everybody.
 
 The server listens on a Unix socket in a directory that only its owner can enter, so it needs no
-password and no port. It is detached: it outlives the process that started it and runs until
-`down()`.
+password and no port. For drivers that know no sockets it can listen on loopback too, with a
+password. It is detached: it outlives the process that started it and runs until `down()`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ import logging
 import os
 import pwd
 import re
+import secrets
 import shlex
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import tempfile
@@ -31,7 +33,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import psutil
 import psycopg
@@ -42,6 +44,10 @@ from qwf_agent.config import address as address
 DATABASE = "qwf"
 USER = "postgres"
 PORT = 5432  # names the socket file only
+LOOPBACK = "127.0.0.1"
+TCP_ADDRESS = "tcp-address"  # a file under the home: its port and password are used again
+TCP_ACCESS = f"local all all trust\nhost all all {LOOPBACK}/32 scram-sha-256\n"
+TCP_ACCESS_FILE = "tcp_hba.conf"
 START_TIMEOUT = 120.0  # seconds; recovery after a crash is part of a start
 STOP_TIMEOUT = 60.0
 LOG_LIMIT = 10 * 1024 * 1024  # bytes
@@ -56,21 +62,32 @@ class EmbeddedError(Exception):
     """The embedded server is not available. The message says what to do."""
 
 
-def up(home: Path) -> str:
+def up(home: Path, tcp: int | None = None) -> str:
     """Start the server under `home` unless it runs; write its address there and return it.
 
-    The address is a libpq URL. Several processes may call this at once. Raises EmbeddedError.
+    The address is a libpq URL. With `tcp`, the server also listens on this port of loopback, or
+    with 0 on the one of last time or a free one: tcp_address() has that address. Several processes
+    may call this at once. Raises EmbeddedError.
     """
     _make_private(home)
     with locked(home):
         data = home / "postgres"
         cluster = Cluster(binaries(_version_of(data)), data)
         cluster.create()
-        cluster.start()
+        cluster.start(_tcp_settings(home, cluster, tcp))
         cluster.ensure_database(DATABASE)
         dsn = cluster.dsn(DATABASE)
-        _write_address(home, dsn)
+        _write_address(home / "address", dsn)
+        if tcp is not None:
+            _write_address(home / TCP_ADDRESS, _open_tcp(home, cluster, tcp))
     return dsn
+
+
+def tcp_address(home: Path) -> str | None:
+    """The URL at which the server under `home` last listened on loopback, with its password."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        return (home / TCP_ADDRESS).read_text(encoding="utf-8").strip()
+    return None
 
 
 def down(home: Path) -> bool:
@@ -186,13 +203,18 @@ class Cluster:
         lines = self._pid_file()
         return Path(lines[4]) if len(lines) > 4 and lines[4] else None
 
+    def port(self) -> int:
+        """Port of the server that last started here; it names the socket file too."""
+        lines = self._pid_file()
+        return int(lines[3]) if len(lines) > 3 and lines[3].isdecimal() else PORT
+
     def dsn(self, database: str) -> str:
         """A libpq URL of a database of the running server. Raises EmbeddedError if it does not
         run."""
         host = self.socket_dir()
         if host is None:
             raise EmbeddedError("the embedded server is not running: qwf up")
-        where = f"host={quote(str(host))}&port={PORT}&user={USER}"
+        where = f"host={quote(str(host))}&port={self.port()}&user={USER}"
         return f"postgresql:///{quote(database, safe='')}?{where}"
 
     def ensure_database(self, name: str) -> None:
@@ -247,7 +269,7 @@ class Cluster:
                     f"Postgres process {left[0].pid} uses {self.data} but does not answer"
                 )
             time.sleep(0.1)
-        for lock in (self.data / "postmaster.pid", sockets / f".s.PGSQL.{PORT}.lock"):
+        for lock in (self.data / "postmaster.pid", *sockets.glob(".s.PGSQL.*.lock")):
             with contextlib.suppress(FileNotFoundError, ValueError, IndexError):
                 if psutil.pid_exists(abs(int(lock.read_text(encoding="utf-8").splitlines()[0]))):
                     lock.unlink()
@@ -381,7 +403,7 @@ def _socket_dir(data: Path, account: pwd.struct_passwd | None) -> Path:
 
 def _fits(directory: Path) -> bool:
     plain = not set(str(directory)) & set("\",'\\\n")
-    return plain and len(os.fsencode(directory / f".s.PGSQL.{PORT}")) <= SOCKET_PATH_LIMIT
+    return plain and len(os.fsencode(directory / ".s.PGSQL.65535")) <= SOCKET_PATH_LIMIT
 
 
 def _make_private(home: Path) -> None:
@@ -410,15 +432,56 @@ def locked(home: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _write_address(home: Path, dsn: str) -> None:
-    """Replace the address in one step: a reader sees the old one or the new one."""
-    draft = home / "address.new"
+def _tcp_settings(home: Path, cluster: Cluster, port: int | None) -> dict[str, str]:
+    """What the server has to be started with to listen on loopback; nothing if it runs."""
+    if port is None or cluster.postmaster() is not None:
+        return {}
+    known = urlsplit(tcp_address(home) or "").port
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port or known or 0))
+        except OSError as error:
+            raise EmbeddedError(
+                f"port {port or known} of {LOOPBACK} cannot be used ({error.strerror}):"
+                " name another with --port"
+            ) from None
+        chosen = probe.getsockname()[1]
+    (cluster.data / TCP_ACCESS_FILE).write_text(TCP_ACCESS, encoding="utf-8")
+    return {
+        "listen_addresses": LOOPBACK,
+        "port": str(chosen),
+        "hba_file": TCP_ACCESS_FILE,  # the other starts keep the one that refuses the network
+    }
+
+
+def _open_tcp(home: Path, cluster: Cluster, port: int) -> str:
+    """Give the user of the running server the password of last time, or one; the address."""
+    with psycopg.connect(cluster.dsn("postgres"), autocommit=True) as conn:
+        shown = conn.execute("select current_setting('listen_addresses')").fetchone()
+        if shown != (LOOPBACK,):
+            raise EmbeddedError("the server runs without TCP: qwf down, then qwf up --tcp")
+        if port not in (0, cluster.port()):
+            raise EmbeddedError(
+                f"the server listens on port {cluster.port()}: qwf down, then"
+                f" qwf up --tcp --port {port}"
+            )
+        password = urlsplit(tcp_address(home) or "").password or secrets.token_urlsafe(24)
+        stored = conn.pgconn.encrypt_password(password.encode(), USER.encode(), b"scram-sha-256")
+        change = sql.SQL("alter role {} password {}")
+        conn.execute(change.format(sql.Identifier(USER), sql.Literal(stored.decode())))
+    return f"postgresql://{USER}:{password}@{LOOPBACK}:{cluster.port()}/{DATABASE}"
+
+
+def _write_address(file: Path, dsn: str) -> None:
+    """Replace an address in one step: a reader sees the old one or the new one."""
+    draft = file.with_name(file.name + ".new")
     draft.unlink(missing_ok=True)
     with open(
         os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
-    ) as file:
-        file.write(dsn + "\n")
-    draft.replace(home / "address")
+    ) as stream:
+        stream.write(dsn + "\n")
+    draft.replace(file)
 
 
 def _tail(log: Path, since: int) -> str:

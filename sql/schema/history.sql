@@ -43,7 +43,8 @@ comment on column qwf.job_attempts.max_rss_bytes is 'Largest resident memory of 
 comment on column qwf.job_attempts.cpu_seconds is 'CPU time used, seconds.';
 comment on column qwf.job_attempts.gpu_peak_bytes is 'Largest GPU memory used, bytes.';
 comment on column qwf.job_attempts.log_tail is
-  'What the body printed; of a long log its beginning, how many bytes are left out, and its end.';
+  'What the body printed; of a long log its beginning, how many bytes are left out, and its end. '
+  'Null: the worker sent no log.';
 comment on column qwf.job_attempts.usage is
   'Tokens that the body used of model servers, as these count them.';
 

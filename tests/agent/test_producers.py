@@ -103,11 +103,11 @@ async def live(call: Call, commit: Commit, base: Database, worker: Worker) -> No
     seen: list[Any] = []
 
     def work(status: JobStatus) -> None:
-        seen.append((status.state, status.progress, status.message))
-        if status.state == "queued":
+        seen.append((status.status, status.progress, status.message))
+        if status.status == "queued":
             assert worker.claim() == first
             worker.progress(first, 0.5, TEXT)
-        elif status.state == "running":
+        elif status.status == "running":
             worker.finish(first, output={"text": TEXT})
 
     status = await call(jobs.wait, first, timeout=LIMIT, on_change=work)
@@ -116,11 +116,11 @@ async def live(call: Call, commit: Commit, base: Database, worker: Worker) -> No
     assert seen[1] == ("running", 0.5, TEXT)
     assert seen[2][0] == "completed"
 
-    assert (await call(jobs.status, second)).state == "queued"
+    assert (await call(jobs.status, second)).status == "queued"
     assert await call(jobs.cancel, second, TEXT) == "cancelled"
     await commit()
     ended = await call(jobs.wait, second)
-    assert (ended.state, ended.ended) == ("cancelled", True)
+    assert (ended.status, ended.ended) == ("cancelled", True)
     with pytest.raises(NotCompleted, match=f"job {second} was cancelled: .*50%") as caught:
         ended.check()
     assert caught.value.status is ended
@@ -132,10 +132,10 @@ async def run_live(call: Call, commit: Commit, worker: Worker, run: int) -> None
     states: list[Any] = []
 
     def work(status: RunStatus) -> None:
-        states.append((status.state, status.progress))
-        if status.nodes["greet/hello"].state == "queued":
+        states.append((status.status, status.progress))
+        if status.nodes["greet/hello"].status == "queued":
             worker.finish(worker.claim("cpu"), output={"text": "hello"})
-        elif status.state == "awaiting_input":
+        elif status.status == "awaiting_input":
             raise Asked
 
     with pytest.raises(Asked):
@@ -144,7 +144,7 @@ async def run_live(call: Call, commit: Commit, worker: Worker, run: int) -> None
         await call(runs.wait, run, timeout=NONE)
     assert (states[0], states[-1]) == (("queued", 0.0), ("awaiting_input", 0.5))
     hello, ok = (await call(runs.status, run)).nodes.values()
-    assert (ok.state, ok.depends_on) == ("awaiting_input", ("greet/hello",))
+    assert (ok.status, ok.depends_on) == ("awaiting_input", ("greet/hello",))
     asked = ok.question
     assert (hello.question, asked.widget, asked.prompt) == (None, "confirm", "Send it?")
     assert (asked.options, asked.expires_at, asked.spec["target"]) == (None, None, "yes")
@@ -350,7 +350,7 @@ def test_a_job_that_fails_ends_the_waiting_and_says_why(base: Database, worker: 
     worker.claim()
     worker.finish(job_id, "fatal", error="no such paper")
     ended = jobs.wait(base.conn, job_id, timeout=LIMIT)
-    assert (ended.state, ended.output, ended.error) == ("failed", {}, "no such paper")
+    assert (ended.status, ended.output, ended.error) == ("failed", {}, "no such paper")
     with pytest.raises(NotCompleted, match=rf"^job {job_id} failed: no such paper$"):
         ended.check()
 
@@ -358,7 +358,7 @@ def test_a_job_that_fails_ends_the_waiting_and_says_why(base: Database, worker: 
 def test_a_status_before_the_end_is_not_completed(base: Database) -> None:
     job_id = noop.enqueue(base.conn)
     now = jobs.status(base.conn, job_id)
-    assert (now.state, now.ended) == ("queued", False)
+    assert (now.status, now.ended) == ("queued", False)
     with pytest.raises(NotCompleted, match=rf"^job {job_id} has not ended, it is queued$"):
         now.check()
 
@@ -477,10 +477,10 @@ def test_in_autocommit_each_look_has_its_own_snapshot(base: Database, worker: Wo
     job_id = noop.enqueue(base.conn)
 
     def work(status: JobStatus) -> None:
-        if status.state == "queued":
+        if status.status == "queued":
             worker.finish(worker.claim())
 
-    assert jobs.wait(base.conn, job_id, timeout=LIMIT, on_change=work).state == "completed"
+    assert jobs.wait(base.conn, job_id, timeout=LIMIT, on_change=work).status == "completed"
 
 
 def test_on_change_has_to_commit_what_it_writes(base: Database) -> None:
@@ -495,12 +495,12 @@ def test_on_change_has_to_commit_what_it_writes(base: Database) -> None:
                 jobs.cancel(conn, job_id)
                 conn.commit()
 
-        assert jobs.wait(conn, job_id, timeout=LIMIT, on_change=stop).state == "cancelled"
+        assert jobs.wait(conn, job_id, timeout=LIMIT, on_change=stop).status == "cancelled"
 
 
 def test_what_on_change_raises_ends_the_waiting(base: Database) -> None:
     def stop(status: JobStatus) -> None:
-        raise KeyError(status.state)
+        raise KeyError(status.status)
 
     with pytest.raises(KeyError, match="queued"):
         jobs.wait(base.conn, noop.enqueue(base.conn), on_change=stop)
@@ -530,7 +530,7 @@ def test_a_question_of_a_job_is_answered_once(base: Database, worker: Worker) ->
     job_id = noop.options(on_failure="ask").enqueue(base.conn)
     worker.claim()
     worker.finish(job_id, "fatal", error="no such paper")
-    assert jobs.status(base.conn, job_id).state == "awaiting_input"
+    assert jobs.status(base.conn, job_id).status == "awaiting_input"
     asked = base.one("select since from qwf.pending_inputs where job_id = %s", job_id)
     with pytest.raises(psycopg.Error) as caught:
         jobs.answer(base.conn, job_id, "retry", asked=asked - timedelta(hours=1))
@@ -538,7 +538,7 @@ def test_a_question_of_a_job_is_answered_once(base: Database, worker: Worker) ->
     with pytest.raises(TypeError, match="asked has to be a datetime with a time zone"):
         jobs.answer(base.conn, job_id, "retry", asked=datetime(2040, 1, 1))
     assert jobs.answer(base.conn, job_id, "abort", by="Ada", asked=asked) > 0
-    assert jobs.wait(base.conn, job_id).state == "failed"
+    assert jobs.wait(base.conn, job_id).status == "failed"
     assert base.one("select answered_by from qwf.input_answers") == "Ada"
 
 

@@ -184,7 +184,7 @@ def producer(conn: psycopg.Connection, other: psycopg.AsyncConnection) -> None:
     numbers: list[jobs.Enqueued] = jobs.enqueue_many(conn, (send_email.job(to=to) for to in "ab"))
     job = jobs.wait(conn, numbers[0], timeout=timedelta(minutes=1), on_change=print)
     job = jobs.wait(conn, numbers[0], timeout="1 min")
-    if job.check().state == "completed":
+    if job.check().status == "completed":
         job.output["sent_to"]
     jobs.answer(conn, numbers[0], "retry", by="Ada")
     run: int = runs.enqueue(conn, "greet", {"who": "Ada"}, key="k", run_at=timedelta(hours=1))
@@ -227,7 +227,7 @@ WRONG = [
     "jobs.wait(other, 7)",
     "jobs.wait_async(conn, 7)",
     "jobs.status(conn, 7).stat",
-    "jobs.status(conn, 7).state == 'complete'",
+    "jobs.status(conn, 7).status == 'complete'",
     "jobs.cancel(conn)",
     "jobs.answer(conn, 7, 'retry', by=5)",
     "runs.enqueue(conn, 'greet', [1])",

@@ -35,7 +35,7 @@ def finish_next(db: Db, outcome: str, error: str | None = None, **detail: Any) -
 def failed(on_db: Cli, db: Db) -> str:
     """A job that was lost once and failed twice, with logs."""
     job = on_db("enqueue", "send", "--max-attempts", "2", "--backoff", "[0]").stdout.strip()
-    finish_next(db, "lost", "killed", reason="oom", signal=9)
+    finish_next(db, "lost", "killed", reason="oom", signal=9, log_tail="")
     finish_next(db, "error", "first failure", log_tail="one\n")
     db.execute("select qwf.tick()")
     finish_next(
@@ -161,6 +161,19 @@ def test_a_body_that_printed_nothing_has_an_empty_log(on_db: Cli, failed: str) -
     silent = on_db("logs", failed, "--attempt", "1")
     assert (silent.exit_code, silent.stdout) == (0, "")
     assert "attempt 1 of job 1 printed nothing" in silent.stderr
+
+
+def test_an_attempt_whose_worker_sent_no_log_is_not_said_to_have_printed_nothing(
+    on_db: Cli, db: Db
+) -> None:
+    job = on_db("enqueue", "send").stdout.strip()
+    ((token,),) = db.execute("select token from qwf.claim('default', 'box-a', 1)").fetchall()
+    db.execute("select qwf.finish(%s, %s, 'completed')", (job, token))
+    for how in (("logs", job), ("logs", "-f", job)):
+        told = on_db(*how)
+        assert (told.exit_code, told.stdout) == (0, "")
+        assert f"the worker of attempt 1 of job {job} sent no log" in told.stderr
+        assert "printed nothing" not in told.stderr
 
 
 def test_the_log_of_a_running_attempt_is_to_be_followed(on_db: Cli, db: Db) -> None:

@@ -110,6 +110,14 @@ def test_long_errors_and_logs_are_cut_and_whole_on_a_page_of_their_own(
     assert "line 00100" in whole
 
 
+def test_an_absent_log_is_not_said_to_be_an_empty_one(visit: Visit, db: Db) -> None:
+    by, visitor = worker(db, "default"), visit("viewer")
+    for sent, said in (({}, "Its worker sent no log."), ({"log_tail": ""}, "It printed nothing.")):
+        job = fail(db, by, "t", "no", **sent)
+        assert said in visitor.text(f"/jobs/{job}/attempts/1")
+        assert ("sent no log" in visitor.text(f"/jobs/{job}")) is ("log_tail" not in sent)
+
+
 def test_the_log_of_a_running_job_is_followed_by_a_viewer(visit: Visit, db: Db) -> None:
     by = worker(db, "default")
     job = enqueue(db, "t")

@@ -1,5 +1,6 @@
 // A qwf worker in Node:  node worker.mjs QUEUE [SLOTS]
-// Needs: npm install pg. The PG* variables say where the database is.
+// Needs: npm install pg. The PG* variables say where the database is. If they lead through a transaction
+// pooler, QWF_LISTEN_DSN is an address without one, for LISTEN.
 import { once } from 'node:events';
 import os from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,12 +22,15 @@ const [queue, slots = 4] = process.argv.slice(2);
 const pool = new pg.Pool({ max: 4, connectionTimeoutMillis: 10_000, query_timeout: 60_000 });
 pool.on('error', () => {}); // an idle connection was closed: the next call opens another
 const held = new Map(); // token -> AbortController of a job to renew and report
+let busy = 0; // slots with a body that has not ended
 let stopping = false;
 
 const ask = async (text, ...values) => (await pool.query(text, values)).rows;
 // Commits without waiting for the disk: if a crash loses a claim or a heartbeat, the lease just lapses.
 const noWait = "set_config('synchronous_commit', 'off', true)";
 const warn = (error) => console.error(error.message, error.detail ?? '', error.hint ?? '');
+// The classes of errors that say that a report cannot be stored: docs/errors.md.
+const isFinal = (error) => error instanceof TypeError || /^(22|23|54|QW)/.test(error.code ?? '');
 const jitter = (seconds) => seconds * (750 + 500 * Math.random());
 
 class Bell {
@@ -50,7 +54,7 @@ async function work(worker, settings) {
   let rechecks = [];
   let asleepSince = null;
   while (!stopping) {
-    const free = slots - held.size;
+    const free = slots - busy;
     let jobs = [];
     try {
       if (free > 0) jobs = await ask(
@@ -73,12 +77,15 @@ async function work(worker, settings) {
 }
 
 async function run(job, settings) {
+  busy += 1;
   const stop = new AbortController();
   held.set(job.token, stop);
   const clock = setTimeout(() => stop.abort('timeout'), Math.min(job.timeout * 1000, 2 ** 31 - 1));
   await report(job, await attempt(job, stop.signal, settings));
   clearTimeout(clock);
   held.delete(job.token);
+  await job.body?.catch(() => {}); // nothing can kill a promise: one that did not stop keeps its slot
+  busy -= 1;
   news.ring();
 }
 
@@ -93,8 +100,8 @@ async function attempt(job, signal, settings) {
   });
   try {
     if (!Object.hasOwn(bodies, job.task)) return { outcome: 'fatal', error: 'this worker has no such task' };
-    const body = bodies[job.task](job.inputs, { job, signal, progress });
-    return { outcome: 'completed', output: (await Promise.race([body, overdue])) ?? {} };
+    job.body = Promise.resolve(bodies[job.task](job.inputs, { job, signal, progress }));
+    return { outcome: 'completed', output: (await Promise.race([job.body, overdue])) ?? {} };
   } catch (error) {
     const text = String(error?.stack ?? error).replaceAll('\0', '');
     switch (signal.reason) {
@@ -115,8 +122,7 @@ async function report(job, result) {
       return; // ok, or lost: another worker has the job, and this attempt does not count
     } catch (error) {
       warn(error);
-      const refused = error instanceof TypeError || /^(22|23|42|54|QW)/.test(error.code ?? '');
-      if (!refused) await pause(1000); // no database: repeat the report until it is answered
+      if (!isFinal(error)) await pause(1000); // such as no database: repeat it until it is answered
       else if (result.outcome === 'fatal') return; // the lease lapses, and the job runs again
       else result = { outcome: 'fatal', error: `the report cannot be stored: ${error.message}` };
     }
@@ -146,15 +152,24 @@ async function tick(settings) {
   }
 }
 
-async function listen(channel) { // on its own connection, reopened when it ends
-  for (;;) {
-    const client = new pg.Client({ keepAlive: true, connectionTimeoutMillis: 10_000 });
+async function listen(worker, channel) { // on its own connection, reopened when it ends
+  const address = { connectionString: process.env.QWF_LISTEN_DSN, keepAlive: true, connectionTimeoutMillis: 10_000 };
+  for (let unheard = null; ;) {
+    const client = new pg.Client(address);
     client.on('error', warn);
-    client.on('notification', ({ payload }) => (payload === 'cancel' ? alarm : news).ring());
+    client.on('notification', ({ payload }) => {
+      if (payload === 'echo') clearTimeout(unheard);
+      else (payload === 'cancel' ? alarm : news).ring();
+    });
     try {
       await client.connect();
       await client.query(`listen "${channel}"`);
       news.ring();
+      if (!unheard) { // once: a pooler takes a LISTEN without a word, and loses it
+        unheard = setTimeout(() => console.error('no notification arrives, so jobs start up to a second late:'
+          + ' set QWF_LISTEN_DSN to an address without a transaction pooler'), 5000);
+        await ask('select qwf.echo($1)', worker);
+      }
       await once(client, 'end');
     } catch {
       client.end().catch(() => {});
@@ -174,7 +189,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => {
   stopping = true;
   news.ring();
 });
-listen(channel);
+listen(worker, channel);
 const beating = beat(worker, settings);
 tick(settings);
 await work(worker, settings);

@@ -97,13 +97,17 @@ run() {
   deliver "$outcome" "$error" "$code"
 }
 
+# Repeats the report until it is answered, except after errors that say that it cannot be stored: the
+# classes in docs/errors.md.
 deliver() {
-  local outcome=$1 error=$2
-  until report "$outcome" "$error" "$3"; do
-    if (($? != 3)); then
-      sleep 1                                         # no database: repeat it until it is answered
-    elif [[ $outcome == completed ]]; then
-      outcome=fatal error='the output is not JSON'
+  local outcome=$1 error=$2 final=': +(22|23|54|QW)[0-9A-Z]{3}: '
+  until report "$outcome" "$error" "$3" 2>"$work/refusal"; do
+    cat "$work/refusal" >&2
+    if ! [[ $(<"$work/refusal") =~ $final ]]; then
+      ((stops < 2)) || break                          # deregistering gives the job back
+      sleep 1                                         # such as no database
+    elif [[ $outcome != fatal ]]; then
+      outcome=fatal error="the report cannot be stored: $(head -n 1 "$work/refusal")"
     else
       break                                           # the lease lapses, and the job runs again
     fi
@@ -112,7 +116,7 @@ deliver() {
 
 report() {
   [[ $1 == completed ]] || : >"$work/output"
-  WORK=$work ask -v job="$job" -v token="$token" -v outcome="$1" -v error="$2" -v code="$3" <<'SQL'
+  WORK=$work ask -v VERBOSITY=verbose -v job="$job" -v token="$token" -v outcome="$1" -v error="$2" -v code="$3" <<'SQL'
 \set output `cat "$WORK/output"`
 \set log `cat "$WORK/tail"`
 select verdict, pending from qwf.finish_many(jsonb_build_array(jsonb_build_object(

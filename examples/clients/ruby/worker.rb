@@ -1,5 +1,6 @@
 # A qwf worker in Ruby, one body at a time, each in a forked child:  ruby worker.rb QUEUE
-# Needs: gem install pg. The PG* variables say where the database is.
+# Needs: gem install pg. The PG* variables say where the database is. If they lead through a transaction
+# pooler, QWF_LISTEN_DSN is an address without one, for LISTEN.
 require "json"
 require "pg"
 require "socket"
@@ -17,15 +18,19 @@ class Worker
   # Commits without waiting for the disk: if a crash loses a claim or a heartbeat, the lease just lapses.
   NO_WAIT = "set_config('synchronous_commit', 'off', true)"
   NEVER = Float::INFINITY
+  FINAL = /^(22|23|54|QW)/ # classes of errors that say that a report cannot be stored: docs/errors.md
   OPTIONS = { connect_timeout: 10, keepalives_idle: 5, client_encoding: "UTF8" }
 
   def initialize(queue)
-    @queue, @stops, @db = queue, 0, PG.connect(OPTIONS)
+    @queue, @stops = queue, 0
+    @db = PG.connect(OPTIONS)
     @settings = JSON.parse(ask("select qwf.agent_settings($1)", queue)[0]["agent_settings"])
     info = JSON.generate(pid: Process.pid, tasks: BODIES.keys)
     @id, @channel = ask("select w, qwf.wake_channel(w) from qwf.register_worker($1, $2, $3::text::jsonb) w",
                         Socket.gethostname, queue, info)[0].values
-    @db.exec(%(listen "#{@channel}"))
+    listen
+    PG.connect(OPTIONS) { |other| other.exec_params("select qwf.echo($1)", [@id]) }
+    @echo_by = now + 5
     @beat_at = @look_at = @tick_at = 0
     @stop_at = NEVER
     @rechecks = []
@@ -49,13 +54,30 @@ class Worker
 
   def wait
     due = [@beat_at, @tick_at, @job ? now + 0.2 : @look_at].min
-    IO.select([@db.socket_io, @pipe].compact, nil, nil, (due - now).clamp(0, 0.2)) # a trap does not interrupt select
-    @db.consume_input
-    while (news = @db.notifies)
-      news[:extra] == "cancel" ? @beat_at = 0 : @look_at = 0
+    IO.select([@ears.socket_io, @pipe].compact, nil, nil, (due - now).clamp(0, 0.2)) # a trap does not interrupt select
+    @ears.consume_input
+    while (news = @ears.notifies)
+      case news[:extra]
+      when "echo" then @echo_by = NEVER
+      when "cancel" then @beat_at = 0
+      else @look_at = 0
+      end
     end
+    warn_of_silence if now > @echo_by
   rescue PG::Error
     reconnect
+  end
+
+  def listen
+    @ears = ENV["QWF_LISTEN_DSN"] ? PG.connect(ENV["QWF_LISTEN_DSN"], OPTIONS) : @db
+    @ears.exec(%(listen "#{@channel}"))
+  end
+
+  # A pooler takes a LISTEN without a word, and loses it.
+  def warn_of_silence
+    @echo_by = NEVER
+    warn "no notification arrives, so jobs start up to a second late: " \
+         "set QWF_LISTEN_DSN to an address without a transaction pooler"
   end
 
   # The first signal lets the body finish for `stop_grace`; then, or at the second, the job is given back.
@@ -138,10 +160,11 @@ class Worker
                    JSON.generate([{ job_id: @job["job_id"], token: @job["token"], **result }]))
       ask("select qwf.drain_outbox()") if answer && answer[0]["pending"] == "t"
       break if answer # ok, or lost: another worker has the job, and this attempt does not count
+      break if now > @stop_at # deregistering gives the job back
 
-      sleep 1 # no database: repeat the report until it is answered
+      sleep 1 # such as no database: repeat the report until it is answered
     end
-  rescue PG::Error => e
+  rescue PG::Error => e # a final one
     warn e.message
     if result[:outcome] != "fatal"
       result = { outcome: "fatal", error: "the report cannot be stored: #{e.message}" }
@@ -187,17 +210,21 @@ class Worker
     @tick_at = now + @settings["tick"] * rand(0.75..1.25)
   end
 
-  # Returns rows, or nil while there is no database.
+  # Returns rows, or nil after an error that may pass, such as no database. Raises a final one.
   def ask(text, *values)
     @db.exec_params(text, values).to_a
-  rescue PG::ConnectionBad, PG::UnableToSend, PG::AdminShutdown
-    reconnect
+  rescue PG::Error => e
+    code = e.result&.error_field(PG::Result::PG_DIAG_SQLSTATE)
+    raise if FINAL.match?(code.to_s)
+
+    warn e.message
+    reconnect if code.nil? || code.start_with?("57P") || @db.status != PG::CONNECTION_OK
   end
 
   def reconnect
-    @db.finish unless @db.finished?
+    [@db, @ears].uniq.each { |one| one.finish unless one.finished? }
     @db = PG.connect(OPTIONS)
-    @db.exec(%(listen "#{@channel}"))
+    listen
     nil
   rescue PG::Error => e
     warn e.message

@@ -55,10 +55,9 @@ class Reporter:
     def add(
         self, claim: Claim, rendered: bytes, log_tail: str = "", failed: FailedAttempt | None = None
     ) -> None:
-        """Queue a report; `rendered` comes from `outcome.render`."""
-        more: dict[str, str | int] = {}
-        if log_tail:
-            more["log_tail"] = log_tail
+        """Queue a report; `rendered` comes from `outcome.render`. An empty log says that the body
+        printed nothing; a report without one would say that nobody sent it."""
+        more: dict[str, str | int] = {"log_tail": log_tail}
         if claim.gpu_peak_bytes:
             more["gpu_peak_bytes"] = claim.gpu_peak_bytes
         text = report(claim.job_id, claim.token, rendered, more)

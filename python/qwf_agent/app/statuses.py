@@ -1,4 +1,4 @@
-"""What the database says about a job or a run: its state, how far it is, how it ended."""
+"""What the database says about a job or a run: its status, how far it is, how it ended."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Status(ABC):
     """What the statuses of jobs and runs have in common."""
 
     id: int
-    state: JobState | RunState
+    status: JobState | RunState
     error: str | None
 
     @property
@@ -34,17 +34,17 @@ class Status(ABC):
     @property
     def ended(self) -> bool:
         """Whether nothing will change any more, unless somebody retries it."""
-        return self.state in ENDED
+        return self.status in ENDED
 
     def check(self) -> Self:
         """This status itself, if the job or run has completed. Else raises NotCompleted."""
-        if self.state != "completed":
+        if self.status != "completed":
             raise NotCompleted(self)
         return self
 
 
 class NotCompleted(Exception):
-    """A job or run failed, was cancelled or skipped, or has not ended: see `status.state`."""
+    """A job or run failed, was cancelled or skipped, or has not ended: see `status.status`."""
 
     status: Status
 
@@ -54,7 +54,7 @@ class NotCompleted(Exception):
 
     def __str__(self) -> str:
         reason = f": {self.status.error}" if self.status.error else ""
-        return f"{self.status.name} {_said(self.status.state)}{reason}"
+        return f"{self.status.name} {_said(self.status.status)}{reason}"
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class JobStatus(Status):
     attempt that failed."""
 
     id: int
-    state: JobState
+    status: JobState
     attempt: int
     worker: str | None
     progress: float | None
@@ -95,10 +95,10 @@ class Question:
 @dataclass(frozen=True)
 class NodeStatus:
     """A node of a run at one moment, as in JobStatus. Its output is that of `jobs.status()`, by its
-    `job_id`. `question` is None unless its state is `awaiting_input`."""
+    `job_id`. `question` is None unless its status is `awaiting_input`."""
 
     job_id: int
-    state: JobState
+    status: JobState
     queue: str | None
     task: str | None
     attempt: int
@@ -116,7 +116,7 @@ class RunStatus(Status):
 
     id: int
     workflow: str
-    state: RunState
+    status: RunState
     error: str | None
     nodes: Mapping[str, NodeStatus] = field(hash=False)
 
@@ -128,14 +128,14 @@ class RunStatus(Status):
     @property
     def progress(self) -> float:
         """The fraction of its nodes that have ended, from 0 to 1."""
-        ended = sum(node.state in ENDED for node in self.nodes.values())
+        ended = sum(node.status in ENDED for node in self.nodes.values())
         return ended / len(self.nodes) if self.nodes else float(self.ended)
 
 
 def read_job(told: Mapping[str, Any]) -> JobStatus:
     """The status that qwf.result returned."""
     return JobStatus(
-        told["job_id"], told["state"], told["attempt"], told["worker"], told["progress"],
+        told["job_id"], told["status"], told["attempt"], told["worker"], told["progress"],
         told["message"], told["output"] or {}, told["error"],
     )  # fmt: skip
 
@@ -165,7 +165,7 @@ def _read_question(told: Mapping[str, Any]) -> Question:
     )  # fmt: skip
 
 
-def _said(state: JobState | RunState) -> str:
-    if state in ("cancelled", "skipped"):
-        return f"was {state}"
-    return state if state in ENDED else f"has not ended, it is {state}"
+def _said(status: JobState | RunState) -> str:
+    if status in ("cancelled", "skipped"):
+        return f"was {status}"
+    return status if status in ENDED else f"has not ended, it is {status}"

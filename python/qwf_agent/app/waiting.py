@@ -69,7 +69,7 @@ def until_ended(
         left_s = None if timeout_s is None else timeout_s - waited_s
         if left_s is not None and left_s <= 0:
             why = yield from _why_queued(status)
-            raise TimeoutError(f"{status.name} is {status.state} after {waited_s:.1f} s{why}")
+            raise TimeoutError(f"{status.name} is {status.status} after {waited_s:.1f} s{why}")
         yield _pause_s(waited_s, looked_s, left_s)
 
 
@@ -82,9 +82,9 @@ def _read(duration: SqlValue) -> Steps[float]:
 def _why_queued(status: JobStatus | RunStatus) -> Steps[str]:
     """Why no worker has started the job, or the first node of the run, that is queued."""
     if isinstance(status, JobStatus):
-        queued = [status.id] if status.state == "queued" else []
+        queued = [status.id] if status.status == "queued" else []
     else:
-        queued = [node.job_id for node in status.nodes.values() if node.state == "queued"]
+        queued = [node.job_id for node in status.nodes.values() if node.status == "queued"]
     if not queued:
         return ""
     reasons = yield Call("why_not", {"job_id": id_of("job", queued[0])})

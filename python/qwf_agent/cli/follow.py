@@ -72,7 +72,7 @@ def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
     """Wait until jobs are over."""
 
     def look(job: int) -> str:
-        return str(connection.call(conn, "result", job_id=job)["state"])
+        return str(connection.call(conn, "result", job_id=job)["status"])
 
     raise SystemExit(_wait("job", ids, look, timeout))
 
@@ -132,17 +132,28 @@ def _show_server_log(conn: Connection, server: str, follow: bool, lines: int | N
 
 
 def _print_log(conn: Connection, job: int, attempt: int | None, lines: int | None) -> None:
-    number = attempt or connection.call(conn, "result", job_id=job)["attempt"]
+    row = connection.call(conn, "result", job_id=job)
+    number = attempt or row["attempt"]
     if not number:
         errors.fail(f"job {job} has not started", f"qwf why {job}")
     printed = connection.call(conn, "read_log", job_id=job, attempt=number)
-    if printed is None:
+    if printed is None and _runs(row, number):
         errors.fail(f"attempt {number} of job {job} still runs", f"qwf logs -f {job}")
     if printed:
         shown = server_log.last_lines(printed, lines)
         click.echo(shown, nl=not printed.endswith("\n"))
+    elif printed is None:
+        click.echo(_no_log(job, number), err=True)
     else:
         click.echo(f"attempt {number} of job {job} printed nothing", err=True)
+
+
+def _runs(row: dict[str, Any], attempt: int) -> bool:
+    return bool(row["status"] == "running" and row["attempt"] == attempt)
+
+
+def _no_log(job: int, attempt: int) -> str:
+    return f"the worker of attempt {attempt} of job {job} sent no log of what it printed"
 
 
 def watch(conn: Connection, run_id: int, as_json: bool = False) -> int:
@@ -176,20 +187,22 @@ def show_files(conn: Connection, run_id: int) -> None:
 def wait_and_print(conn: Connection, job: int, as_json: bool) -> int:
     """Wait until a job is over, print its log or its result as JSON; exit code."""
     try:
-        while (result := connection.call(conn, "result", job_id=job))["state"] not in EXIT_CODES:
+        while (result := connection.call(conn, "result", job_id=job))["status"] not in EXIT_CODES:
             time.sleep(POLL_S)
     except KeyboardInterrupt:
         _interrupted("job", job, f"qwf job {job}, or: qwf cancel job {job}")
     if as_json:
         output.show_json(result)
-        return EXIT_CODES[result["state"]]
+        return EXIT_CODES[result["status"]]
     printed = connection.call(conn, "read_log", job_id=job)
     if printed:
         click.echo(printed, nl=not printed.endswith("\n"))
-    if result["state"] != "completed":
+    elif printed is None and result["attempt"]:
+        click.echo(_no_log(job, result["attempt"]), err=True)
+    if result["status"] != "completed":
         reason = draw.visible(result["error"] or "no reason given")
-        click.echo(f"job {job} {result['state']}: {reason}", err=True)
-    return EXIT_CODES[result["state"]]
+        click.echo(f"job {job} {result['status']}: {reason}", err=True)
+    return EXIT_CODES[result["status"]]
 
 
 def _wait(
@@ -266,8 +279,8 @@ def _follow_log(conn: Connection, job: int) -> int:
             if (state := _visible_state(row)) != shown:
                 click.echo(draw.visible(_state_line(row)), err=True)
                 shown = state
-            if row["state"] in EXIT_CODES:
-                return EXIT_CODES[row["state"]]
+            if row["status"] in EXIT_CODES:
+                return EXIT_CODES[row["status"]]
             time.sleep(POLL_S)
     except KeyboardInterrupt:
         _interrupted("job", job)
@@ -334,19 +347,21 @@ def _print_ended(conn: Connection, row: dict[str, Any], printed: Printed) -> Non
     """Print the rest of the logs of attempts that have ended."""
     for attempt in range(printed.ended + 1, row["attempt"] + 1):
         log = connection.call(conn, "read_log", job_id=row["job_id"], attempt=attempt)
-        if log is None:  # it runs
+        if log is None and _runs(row, attempt):
             return
-        printed.print_rest(attempt, log)
+        printed.print_rest(attempt, log or "")
+        if log is None:
+            click.echo(_no_log(row["job_id"], attempt), err=True)
 
 
 def _visible_state(row: dict[str, Any]) -> tuple[Any, ...]:
     """A state line is printed when this changes; progress counts in steps of 10 %."""
-    return row["state"], row["attempt"], int((row["progress"] or 0) * 10)
+    return row["status"], row["attempt"], int((row["progress"] or 0) * 10)
 
 
 def _state_line(row: dict[str, Any]) -> str:
-    parts = [f"job {row['job_id']} {str(row['state']).replace('_', ' ')}"]
-    if row["state"] == "running":
+    parts = [f"job {row['job_id']} {str(row['status']).replace('_', ' ')}"]
+    if row["status"] == "running":
         parts.append(f"attempt {row['attempt']} on {row['worker']}")
         if row["progress"] is not None:
             parts.append(f"{row['progress']:.0%} {row['message'] or ''}".rstrip())

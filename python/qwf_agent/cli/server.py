@@ -23,21 +23,34 @@ plan_option = click.option(
 
 
 @click.command()
-def up() -> None:
+@click.option("--tcp", is_flag=True, help="Listen on 127.0.0.1 too, with a password.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), metavar="N",
+    help="With --tcp: on which port. Default: that of last time, or a free one.",
+)  # fmt: skip
+def up(tcp: bool, port: int | None) -> None:
     """Start your own Postgres, with the schema deployed.
 
     Prints its address. Its files are under ~/.qwf (or QWF_HOME), and it runs until `qwf down`. Your
     qwf commands find it without --dsn. Does nothing if it is already running.
 
+    It listens on a socket that only you can reach. Drivers that know no sockets, such as JDBC and
+    postgres.js, need --tcp: then a second line has an address with a password.
+
     \b
     Example:  qwf up && qwf agent --queue cpu --nodes mypackage.nodes
+              qwf up --tcp
     """
     from qwf_agent import migrate
 
+    if port is not None and not tcp:
+        raise click.UsageError("--port goes with --tcp")
     with output.console(stderr=True).status("starting Postgres") as status:
-        dsn = embedded.up(config.home())
+        dsn = embedded.up(config.home(), (port or 0) if tcp else None)
         migrate.deploy(dsn, say=lambda line: status.update(f"deploying {line.strip('+ ')}"))
     click.echo(dsn)
+    if tcp:
+        click.echo(embedded.tcp_address(config.home()))
 
 
 @click.command()

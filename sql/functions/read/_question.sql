@@ -3,7 +3,7 @@
 -- Guarantees: The keys of the step, resolved, without the error of a failed job, which can be long
 --   and stands beside it. options is a list, also where the widget takes them from its source, or
 --   null. Times are in UTC, with milliseconds as answer_job compares them.
--- Called by: run_status.
+-- Called by: open_questions, run_status.
 
 begin;
 

@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/read/result
--- Purpose: Returns the state, progress, output and error of a job.
+-- Purpose: Returns the status, progress, output and error of a job.
 -- Raises: QW001 if there is no such job.
 -- Called by: producers.
 
@@ -14,7 +14,7 @@ declare
   v_result jsonb;
 begin
   select jsonb_build_object(
-      'job_id', j.id, 'state', j.status, 'attempt', j.attempt, 'worker', j.claimed_by,
+      'job_id', j.id, 'status', j.status, 'attempt', j.attempt, 'worker', j.claimed_by,
       'progress', case when j.status = 'completed' then 1 else j.progress end,
       'message', j.progress_message, 'output', j.output, 'error', j.last_error)
     into v_result
@@ -26,7 +26,7 @@ begin
   return v_result;
 end $$;
 comment on function qwf.result is
-  'State, attempt, worker, progress (0 to 1; 1 when completed) with its message, output and error '
+  'Status, attempt, worker, progress (0 to 1; 1 when completed) with its message, output and error '
   'of a job; QW001: no such job.';
 call _qwf.allow('qwf.result', 'qwf_producer', 'qwf_viewer');
 

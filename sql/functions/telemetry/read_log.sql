@@ -1,7 +1,8 @@
 -- Deploy qwf:functions/telemetry/read_log
 -- Purpose: Returns the end of what an attempt at a job has printed.
--- Guarantees: Empty if it printed nothing. Null until the attempt has ended; without an attempt,
---   null until one has. follow_log() has what a running attempt prints.
+-- Guarantees: Empty if it printed nothing. Null until the attempt has ended, without an attempt
+--   until one has; also null if the worker sent no log. follow_log() has what a running attempt
+--   prints.
 -- Raises: QW001 for an unknown job or attempt.
 -- Called by: producers, qwf logs.
 
@@ -26,7 +27,7 @@ begin
       hint = 'leave attempt out to read the newest log';
   end if;
   return (
-    select coalesce(a.log_tail, '')
+    select a.log_tail
     from qwf.job_attempts a
     where a.job_id = read_log.job_id
       and (read_log.attempt is null or a.attempt = read_log.attempt)
@@ -35,7 +36,8 @@ begin
 end $$;
 comment on function qwf.read_log is
   'End of what an attempt at a job printed, the newest ended one if none is named; empty: it '
-  'printed nothing, null: it has not ended. QW001: no such job or attempt.';
+  'printed nothing, null: it has not ended, or its worker sent no log. QW001: no such job or '
+  'attempt.';
 call _qwf.allow('qwf.read_log', 'qwf_producer', 'qwf_viewer');
 
 commit;

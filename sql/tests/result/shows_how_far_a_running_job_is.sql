@@ -3,7 +3,7 @@ select plan(2);
 
 select qwf.enqueue('a');
 create function pg_temp.result() returns jsonb language sql as $$
-  select qwf.result(qwf_test.job('a')) - '{job_id,state,output,error}'::text[] $$;
+  select qwf.result(qwf_test.job('a')) - '{job_id,status,output,error}'::text[] $$;
 select is(pg_temp.result(),
   '{"attempt": 0, "worker": null, "progress": null, "message": null}', 'it has not begun');
 select qwf.claim('default', 'w');

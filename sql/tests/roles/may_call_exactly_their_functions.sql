@@ -44,7 +44,7 @@ create temp table allowed (name, roles) as values
   ('count_jobs', '{qwf_viewer}'), ('find_jobs', '{qwf_viewer}'), ('find_runs', '{qwf_viewer}'),
   ('check_running', '{qwf_viewer}'), ('find_unassignable', '{qwf_viewer}'),
     ('find_missing_options', '{qwf_viewer}'),
-  ('find_inputs', '{qwf_viewer}'),
+  ('find_inputs', '{qwf_viewer}'), ('open_questions', '{qwf_producer,qwf_viewer}'),
     ('failure_groups', '{qwf_viewer}'),
   ('cell', '{qwf_producer,qwf_worker,qwf_viewer}'),
     ('cell_for', '{qwf_producer,qwf_worker,qwf_viewer}'),

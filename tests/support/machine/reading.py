@@ -40,7 +40,7 @@ def compare(rows: Rows, model: Model) -> None:
         same("run_status", nodes, [(job.id, job.status) for job in own])
     for job in jobs:
         ((said,),) = rows("select qwf.result(%s)", job.id)
-        found = (said["state"], said["output"])
+        found = (said["status"], said["output"])
         require(found == (job.status, job.output), "result says", said, job)
 
 
