@@ -329,9 +329,10 @@ def test_an_agent_that_stays_connected_learns_of_the_new_generation(
 ) -> None:
     agent = start(*TASKS)
     shop.works("before")
-    live = CliRunner().invoke(qwf, ["migrate", "restored", "--dsn", shop.dsn], input="n\n")
-    assert live.exit_code == 130
+    live = CliRunner().invoke(qwf, ["migrate", "restored", "--dsn", shop.dsn])
+    assert live.exit_code == 2
     assert "Workers are live" in live.output
+    assert "Add --yes: there is no terminal to ask on" in live.output
     assert shop.base.one("select generation from qwf.instance") == 1
     qwf_says("qwf migrate restored --yes", shop.dsn)
     until(lambda: "generation 2" in agent.said(), "the agent")

@@ -78,8 +78,9 @@ def test_revert_asks_first(qwf: Cli, dsn: str) -> None:
     assert qwf("enqueue", "t", "--dsn", dsn).exit_code == 0
     assert qwf("enqueue", "t", "--dsn", dsn).exit_code == 0
     assert qwf("cancel", "job", "1", "--dsn", dsn).exit_code == 0
-    result = qwf("migrate", "revert", "--all", "--dsn", dsn, stdin="n\n")
-    assert result.exit_code != 0
+    result = qwf("migrate", "revert", "--all", "--dsn", dsn)
+    assert result.exit_code == 2
+    assert "Add --yes: there is no terminal to ask on" in result.stderr
     assert "deletes 2 jobs (1 unfinished) and 0 runs (0 unfinished)" in result.stderr
     with psycopg.connect(dsn) as conn:
         assert conn.execute("select qwf.version() is not null").fetchone() == (True,)

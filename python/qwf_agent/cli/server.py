@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from qwf_agent import config, embedded, exit_codes
-from qwf_agent.cli import commands, connection, draw, errors, output
+from qwf_agent.cli import arguments, commands, connection, draw, errors, output
 
 if TYPE_CHECKING:
     from qwf_agent.migrate import Status
@@ -277,8 +277,7 @@ def revert(
         return
     what = f"Reverting {loss.changes} change{'' if loss.changes == 1 else 's'}: "
     click.echo(what + ("all data in their tables is deleted" if plan else str(loss)), err=True)
-    if not yes:
-        click.confirm("Revert them?", abort=True, err=True)
+    arguments.confirm("Revert them?", yes)
     done = migrate.revert(address, to, plan=plan, say=_say(verbose))
     click.echo(f"{len(done)} changes reverted" if done else "nothing to revert")
 
@@ -311,10 +310,7 @@ def restored(dsn: str | None, copy: bool, yes: bool) -> None:
             if error.sqlstate != "QW002":
                 raise
             live = f"Workers are live: {error.diag.message_detail}. They may already have got ids"
-            click.confirm(
-                f"{live} a second time; better stop their agents first. Go on?",
-                abort=True, err=True,
-            )  # fmt: skip
+            arguments.confirm(f"{live} a second time; better stop their agents first. Go on?", yes)
             done = connection.call(conn, "begin_generation", copy=copy, despite_live=True)
     click.echo(f"this is generation {done['generation']} of database {done['instance'][:8]}")
     ids = done["next_ids"]
