@@ -77,7 +77,7 @@ def test_every_setting_of_a_queue_can_be_set_and_unset_everywhere(
     for page in ("queue.html", "queues.html"):
         form = (TEMPLATES / page).read_text(encoding="utf-8").split('m.act("create_queue"')[1]
         fields = set(re.findall(r'name="([a-z_]+)"', form.split("{% endcall %}")[0]))
-        assert fields - {"name", "unset"} == settings, page
+        assert fields - {"name", "unset", "sure"} == settings, page
     options = {option.name: option for option in create_queue.params}
     assert settings <= set(options)
     assert {text.replace("-", "_") for text in QUEUE_SETTINGS} == settings

@@ -22,7 +22,7 @@ NAMED = 10  # so many processes are named
 NONE: frozenset[int] = frozenset()
 
 
-class Left(NamedTuple):
+class LeftBehind(NamedTuple):
     """The processes that a body had left: those that were ended, those that the code still holds,
     and those that could not be ended; each as name and pid."""
 
@@ -69,7 +69,7 @@ class LeftProcesses:
         if self._is_old:
             self._kept, self._is_old = _started() if _has_any() else NONE, False
 
-    def end(self) -> Left | None:
+    def end(self) -> LeftBehind | None:
         """Called after a body: end what it has left; None if there is nothing to tell."""
         if not _has_any():
             self._kept = NONE
@@ -85,7 +85,7 @@ class LeftProcesses:
         names = {pid: f"{name_of(pid)} (pid {pid})" for pid in running}
         stuck = self._end_all(new - held, self._kept | held)
         self._is_old = True
-        left = Left(
+        left = LeftBehind(
             [names[pid] for pid in running if pid not in held | stuck],
             [names[pid] for pid in running if pid in held],
             [names.get(pid, f"{name_of(pid)} (pid {pid})") for pid in sorted(stuck)],

@@ -130,7 +130,7 @@ def _files(folder: Path) -> list[Path]:
         path
         for path in sorted(folder.rglob("*"))
         if path.suffix in SUFFIXES
-        and path.is_file()
+        and not path.is_dir()
         and not any(part[0] == "." for part in path.relative_to(folder).parts)
     ]
 
