@@ -57,7 +57,7 @@ begin
   group by l.name;
   return array(
     select (p.row, p.id, p.run_id, p.inputs, null, false)::_qwf.picked
-    from unnest(p_picked) with ordinality p ("row", id, run_id, inputs, error, ord)
+    from unnest(p_picked) with ordinality p ("row", id, run_id, inputs, error, keyed, ord)
     where p.error is null
     order by p.ord);
 end $$;

@@ -33,7 +33,7 @@ begin
       for v_job in
         select p.row, p.id, p.run_id, n.inputs, n.scope
         from unnest(p_picked[v_next : v_next + v_size - 1]) with ordinality p (
-          "row", id, run_id, inputs, error, ord)
+          "row", id, run_id, inputs, error, keyed, ord)
         cross join lateral (
           select j.graph_id, j.node_idx from qwf.jobs j where j.id = p.id offset 0) j
         left join lateral (
