@@ -25,7 +25,8 @@ from qwf_agent.agent.worker import Worker
 from qwf_agent.db import Query
 
 JOB: dict[str, Any] = {
-    **dict.fromkeys(("run_id", "node_id", "attempt", "project", "out_dir", "labels", "light")),
+    **dict.fromkeys(("run_id", "node_id", "project", "out_dir", "labels", "light")),
+    "attempt": 1,
     "stall_timeout": None,
     **dict.fromkeys(("required_model", "inputs", "created_at", "timeout")),
     "job_id": 7,

@@ -166,7 +166,7 @@ def test_hostile_texts_are_seen_as_they_are(visit: Visit, db: Db) -> None:
 
 SAMPLE_OF = {
     "bigint": "1", "bigint[]": "1", "text": "x", "jsonb": "{}", "int": "5", "interval": "1 h",
-    "timestamptz": "2030-01-01 00:00Z", "boolean": "true",
+    "timestamptz": "2030-01-01 00:00Z", "boolean": "true", "text[]": "lease",
 }  # fmt: skip
 
 
