@@ -1,4 +1,4 @@
-"""What a job that is kept costs on disk and in WAL: the figures of docs/scale.md."""
+"""Measures the disk and the WAL that a kept job takes: the figures of docs/scale.md."""
 
 from __future__ import annotations
 

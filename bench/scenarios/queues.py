@@ -1,4 +1,4 @@
-"""What counting costs in a database with a queue for each customer."""
+"""Times the counting of jobs in a database with a queue for each customer."""
 
 from __future__ import annotations
 

@@ -54,9 +54,9 @@ class Worker
 
   def wait
     due = [@beat_at, @tick_at, @job ? now + 0.2 : @look_at].min
-    IO.select([@ears.socket_io, @pipe].compact, nil, nil, (due - now).clamp(0, 0.2)) # a trap does not interrupt select
-    @ears.consume_input
-    while (news = @ears.notifies)
+    IO.select([@listener.socket_io, @pipe].compact, nil, nil, (due - now).clamp(0, 0.2)) # a trap does not interrupt select
+    @listener.consume_input
+    while (news = @listener.notifies)
       case news[:extra]
       when "echo" then @echo_by = NEVER
       when "cancel" then @beat_at = 0
@@ -69,8 +69,8 @@ class Worker
   end
 
   def listen
-    @ears = ENV["QWF_LISTEN_DSN"] ? PG.connect(ENV["QWF_LISTEN_DSN"], OPTIONS) : @db
-    @ears.exec(%(listen "#{@channel}"))
+    @listener = ENV["QWF_LISTEN_DSN"] ? PG.connect(ENV["QWF_LISTEN_DSN"], OPTIONS) : @db
+    @listener.exec(%(listen "#{@channel}"))
   end
 
   # A pooler takes a LISTEN without a word, and loses it.
@@ -222,7 +222,7 @@ class Worker
   end
 
   def reconnect
-    [@db, @ears].uniq.each { |one| one.finish unless one.finished? }
+    [@db, @listener].uniq.each { |one| one.finish unless one.finished? }
     @db = PG.connect(OPTIONS)
     listen
     nil

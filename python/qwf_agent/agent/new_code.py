@@ -54,7 +54,7 @@ class NewCode:
         return False
 
     def stats(self) -> dict[str, str]:
-        """What a heartbeat reports."""
+        """Returns the part of a heartbeat that says why the children run old code."""
         if self.problem is None:
             return {}
         return {"code_problem": self.problem.strip().partition("\n")[0][:SHOWN]}

@@ -38,7 +38,7 @@ class Mark(NamedTuple):
         return self.instance, self.run_id, self.job_id, self.created_at
 
     def has_other_inputs(self, other: Mark) -> bool:
-        """Whether both are of one job, which got other inputs in between."""
+        """True if both marks are of one job, and its inputs have changed in between."""
         known = self.inputs is not None and other.inputs is not None
         return known and self.owner == other.owner and self.inputs != other.inputs
 

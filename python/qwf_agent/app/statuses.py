@@ -1,4 +1,4 @@
-"""What the database says about a job or a run: its status, how far it is, how it ended."""
+"""The status of a job or a run, its progress, and how it ended."""
 
 from __future__ import annotations
 

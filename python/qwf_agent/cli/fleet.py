@@ -190,7 +190,7 @@ def queue() -> None:
     type=click.Choice(QUEUE_SETTINGS),
     multiple=True,
     metavar="SETTING",
-    help="Give it its default again: lease, timeout, max-running. Repeatable.",
+    help=f"Give a setting its default again: {', '.join(QUEUE_SETTINGS)}. Repeatable.",
 )
 @arguments.yes
 @connection.database
