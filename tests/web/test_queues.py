@@ -58,6 +58,10 @@ def test_a_setting_of_a_queue_is_unset(visit: Visit, db: Db) -> None:
     assert 'name="unset" value="lease"' in page
     assert 'name="unset" value="retention"' not in page, "it has none of its own"
     assert admin.do("create_queue", name="mail", unset="lease").status_code == 200
+    admin.do("create_queue", name="both", lease="2 min", timeout="1 h")
+    assert admin.do("create_queue", name="both", unset=["lease", "timeout"]).status_code == 200
+    both = "select num_nonnulls(lease, timeout) from qwf.queues where name = 'both'"
+    assert db.execute(both).fetchone() == (0,)
     query = "select lease, timeout::text from qwf.queues where name = 'mail'"
     assert db.execute(query).fetchone() == (None, "01:00:00")
 
@@ -146,3 +150,19 @@ def test_a_shorter_retention_of_a_queue_says_first_what_it_deletes(visit: Visit,
     sure = visitor.do("create_queue", name="default", retention="1 min", sure="true")
     assert sure.status_code == 200
     assert str(db.execute(kept).fetchone()[0]) == "0:01:00"  # type: ignore[index]
+
+
+def test_a_retention_that_is_unset_says_first_what_it_deletes(visit: Visit, db: Db) -> None:
+    db.execute("select qwf.create_queue('default', retention => '1 year')")
+    db.execute("select qwf.enqueue('t')")
+    db.execute("select qwf.finish(c.job_id, c.token, 'fatal') from qwf.claim('default', 'w') c")
+    db.execute("update qwf.jobs set finished_at = finished_at - interval '100 days'")
+    visitor, kept = visit("admin"), "select retention from qwf.queues where name = 'default'"
+    answer = visitor.do("create_queue", name="default", unset="retention")
+    assert answer.status_code == 409
+    assert "which deletes 1 finished job of queue default" in answer.text
+    assert db.execute(kept).fetchone() != (None,)
+    assert visitor.do("create_queue", name="default", unset="lease").status_code == 200
+    sure = visitor.do("create_queue", name="default", unset="retention", sure="true")
+    assert sure.status_code == 200
+    assert db.execute(kept).fetchone() == (None,)

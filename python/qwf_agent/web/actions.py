@@ -243,20 +243,23 @@ def _in_calls(action: str, form: FormData) -> list[FormData]:
 
 async def _check_loss(action: str, form: FormData, person: Person) -> None:
     """Look before a shorter retention of a queue deletes rows. Raises LossError, psycopg.Error."""
-    retention, queue = form.get("retention"), form.get("name")
-    if action != "create_queue" or not retention or form.get(SURE):
+    retention, queue = form.get("retention") or None, form.get("name")
+    is_changed = retention is not None or "retention" in form.getlist("unset")
+    if action != "create_queue" or not is_changed or form.get(SURE):
         return
-    asked = {"retention": str(retention), "queue": str(queue), "most": losses.MOST}
+    asked = {"retention": retention, "queue": str(queue), "most": losses.MOST}
     async with connections.connect(person.dsn) as conn:
         for change in await (await conn.execute(losses.QUEUE, asked)).fetchall():
             if not change["shorter"]:
                 return
+            asked["retention"] = change["kept"]  # if it is unset, that of the settings
             (lost,) = await (await conn.execute(losses.ENDED, asked)).fetchall()
             if lost["jobs"]:
-                many = "or more " if lost["jobs"] >= losses.MOST else ""
+                least = "at least " if lost["jobs"] >= losses.MOST else ""
                 raise LossError(
                     f"{words.spell(change['before'])} becomes {words.spell(change['kept'])}, which"
-                    f" deletes {lost['jobs']:,} {many}finished jobs of queue {queue} within"
+                    f" deletes {least}{words.counted(lost['jobs'], 'finished job')} of queue"
+                    f" {queue} within"
                     ' minutes. Tick "delete them" and send it again if you mean it'
                 )
 
