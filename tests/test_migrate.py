@@ -214,6 +214,19 @@ def test_deploy_and_revert_stop_at_the_given_change(empty_dsn: str, chain: Chain
         migrate.deploy(empty_dsn, to="nowhere", plan=chain.plan)
 
 
+def test_a_script_leaves_nothing_in_the_session_of_the_next(
+    empty_dsn: str, chain: Chain, query: Callable[[str], Any]
+) -> None:
+    """All scripts share one session."""
+    leaves = "create temporary table left_behind (); set work_mem = '1MB'; set search_path = shop;"
+    chain.add("first", leaves + " create table shop.a ();", "drop table shop.a;")
+    seen = "select to_regclass('left_behind')::text as temp, current_setting('work_mem') as memory"
+    chain.add("second", f"create table shop.b as {seen};", "drop table shop.b;")
+    migrate.deploy(empty_dsn, plan=chain.plan)
+    assert query("select row(temp, memory)::text from shop.b") == "(,4MB)"
+    assert query("select to_regclass('shop.a') is not null") is True
+
+
 def names_missing(dsn: str, chain: Chain, to: str | None = None) -> list[str]:
     return [change.change for change in migrate.missing(dsn, to=to, plan=chain.plan)]
 

@@ -91,6 +91,26 @@ def test_two_claims_at_once_hand_out_a_job_once(race: Race) -> None:
     assert take(best, workers["a"]) == ["t"]
 
 
+def test_a_claim_that_notes_a_silent_worker_holds_up_nobody(race: Race) -> None:
+    workers = packed(race)
+    asleep(race, workers["a"], "llm")
+    race.rows("select qwf.enqueue_many(%s)", '[{"task": "t", "queue": "llm"}]')
+    pass_time(race, 1.0)
+    worse, silent, third = race.session(), race.nonblocking(), race.nonblocking()
+    worse.begin()
+    assert take(worse, workers["c"]) == ["t"], "it has waited for the silent one"
+    race.rows("select qwf.enqueue('u', queue => 'llm')")
+    pass_time_of_jobs = (
+        "update qwf.jobs set queued_at = queued_at - interval '1 s' where task = 'u'"
+    )
+    race.rows(pass_time_of_jobs)
+    assert take(third, workers["b"]) == ["u"], "the row of the silent one is locked"
+    assert take(silent, workers["a"]) == []
+    worse.commit()
+    assert take(silent, workers["a"]) == []
+    assert race.one("select max(unanswered) from qwf.sleepers") == 0, "it has claimed since"
+
+
 def pass_time(race: Race, seconds: float) -> None:
     """Let time pass for jobs and sleepers."""
     race.rows("update qwf.jobs set queued_at = queued_at - %s * interval '1 s'", seconds)
