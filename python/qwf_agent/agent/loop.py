@@ -207,7 +207,7 @@ class Agent:
                 slot.retire()
         for slot in self.slots:
             if slot.code_files.have_changed(self.now):
-                log.info("the code of the tasks has changed: new children follow if it can be imported")
+                log.info("the code of the tasks has changed: it is imported, then children follow")
                 self.new_code.try_soon()
             for answer in slot.answers():
                 self.endings.conclude(answer)
