@@ -482,6 +482,8 @@ def returning_before_its_programs(how: str, fails: bool = False) -> dict[str, in
     elif how == "daemon":
         start = "setsid sleep 600 < /dev/null > /dev/null 2>&1 & echo $!"
         pid = int(subprocess.run(["sh", "-c", start], capture_output=True, check=True).stdout)
+        while Path(f"/proc/{pid}/comm").read_text().strip() != "sleep":  # it is sh or setsid yet
+            time.sleep(0.01)
     elif how == "stubborn family":
         code = "trap '' TERM; sleep 600 & echo $!; wait"
         family = subprocess.Popen(["sh", "-c", code], stdout=subprocess.PIPE)
