@@ -2,7 +2,7 @@
 -- Purpose: Ends one overdue question: with its default, or as failed.
 -- Guarantees: Reads the job again under the lock: an answer that came first wins.
 -- Locks: expects the run locked by the caller.
--- Called by: expire_inputs.
+-- Called by: _expire_inputs.
 
 begin;
 

@@ -1,0 +1,42 @@
+-- Deploy qwf:functions/questions/_expire_inputs
+-- Purpose: Ends questions that nobody answered in time.
+-- Guarantees: The default of a question becomes its answer, by expiry; without a default the node
+--   fails. Leaves a question whose run is locked to the next call; one that cannot be expired does
+--   not stop the others.
+-- Locks: runs that nobody has locked; then as submit_input.
+-- Notifies: sleepers of the queues that got work.
+-- Called by: _tick_part.
+
+begin;
+
+create function _qwf.expire_inputs(p_max_inputs int default 100) returns int
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set plan_cache_mode = force_generic_plan
+as $$
+declare
+  v_now timestamptz := qwf.now();
+  v_due record;
+  v_count int := 0;
+begin
+  for v_due in
+    select j.id from qwf.jobs j join qwf.runs r on r.id = j.run_id
+    where j.expires_at <= v_now and j.status = 'awaiting_input' and j.queue is null
+    order by j.expires_at
+    limit p_max_inputs
+    for no key update of r skip locked
+  loop
+    begin
+      v_count := v_count + _qwf.expire_input(v_due.id, v_now);
+    exception
+      when others then
+        raise warning using message = 'input cannot be expired',
+          detail = format('job %s: %s %s', v_due.id, sqlstate, sqlerrm);
+    end;
+  end loop;
+  return v_count;
+end $$;
+
+commit;
