@@ -19,6 +19,7 @@ as $$
 declare
   v_now timestamptz := qwf.now();
   v_due record;
+  v_job qwf.jobs;
   v_count int := 0;
 begin
   for v_due in
@@ -29,7 +30,24 @@ begin
     for no key update of r skip locked
   loop
     begin
-      v_count := v_count + _qwf.expire_input(v_due.id, v_now);
+      select j.* into v_job from qwf.jobs j  -- again, under the lock: an answer may have come first
+      where j.id = v_due.id and j.status = 'awaiting_input' and j.expires_at <= v_now;
+      continue when not found;
+      insert into qwf.job_events (at, run_id, job_id, type, actor, detail)
+      values (v_now, v_job.run_id, v_job.id, 'expired', _qwf.actor(),
+        jsonb_build_object('asked_at', v_job.queued_at, 'expires', v_job.input_spec -> 'expires'));
+      if v_job.input_spec ? 'default' then
+        perform _qwf.apply_answer(v_job, v_job.input_spec -> 'default', 'expiry');
+      else
+        update qwf.jobs j set
+          status = 'failed', finished_at = v_now,
+          last_error = format('nobody answered within %s', j.input_spec ->> 'expires')
+        where j.id = v_job.id;
+        perform _qwf.apply_events(
+          _qwf.take_events(array[v_job.run_id])
+          || array[(v_job.run_id, v_job.id, 'aborted')::_qwf.event]);
+      end if;
+      v_count := v_count + 1;
     exception
       when others then
         raise warning using message = 'input cannot be expired',
