@@ -14,9 +14,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from qwf_agent import config
-from qwf_agent.cli import connection, errors, standby
-from qwf_agent.cli.connection import Connection
-from qwf_agent.cli.draw.visible import visible
+from qwf_agent.cli import addresses, errors
+from qwf_agent.look import connection, standby
+from qwf_agent.look.connection import Connection
+from qwf_agent.look.draw.visible import visible
 
 SEES_OTHERS = "select pg_has_role(current_user, 'pg_read_all_stats', 'usage') as all_of_them"
 STATEMENT_TIMEOUT = "10s"  # so that slow scrapes do not pile up
@@ -388,7 +389,7 @@ def _metrics(group: MetricGroup, rows: Sequence[dict[str, Any]]) -> Iterator[Met
     metavar="[ADDRESS]:PORT",
     help="Serve over HTTP until interrupted. ADDRESS defaults to 127.0.0.1; 0.0.0.0: for all.",
 )
-@connection.dsn_to_read_option
+@addresses.dsn_to_read_option
 def metrics(listen: str | None, dsn: str | None) -> None:
     """Print or serve metrics of the fleet for Prometheus.
 
