@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 from qwf_agent import db
-from qwf_agent.agent import watchdogs
+from qwf_agent.agent import shares, watchdogs
 from qwf_agent.agent.abilities import (
     Abilities,
     registrations,
@@ -30,7 +30,7 @@ from qwf_agent.agent.lanes import configure, count, make_slots
 from qwf_agent.agent.new_code import NewCode
 from qwf_agent.agent.opening import StartAborted
 from qwf_agent.agent.options import Options
-from qwf_agent.agent.pool import NO_ROOM, Pool, Room
+from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.progress_sender import ProgressSender
 from qwf_agent.agent.serving import Serving
 from qwf_agent.agent.signals import Signals
@@ -56,7 +56,6 @@ WATCH_S = 0.05  # shortest time between two checks of all children
 # Longest wait for reports after the last body has ended or was killed, and the shortest for the end
 # of the registrations.
 REPORT_GRACE_S, LEAVE_S = 10.0, 1.0
-SLOW_CLAIM_S = 1.0  # from then on other cells may have the room that a claim has asked for
 DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
 
 
@@ -331,10 +330,9 @@ class Agent:
         room, with_reports = self.room(), not self.slots.work_s()
         claimed = []
         for worker in self.workers:
-            asked = self.asked_by_others(worker)
-            own = NO_ROOM if worker.must_not_claim else room
-            alone = not self.slots.has_any_of(worker)
-            if worker.claim_if_due(own, asked, self.now, alone, with_reports):
+            alone = not (worker.is_on_trial and self.slots.has_any_of(worker))
+            share = shares.share_of(worker, room, self.workers, self.now, alone)
+            if worker.claim_if_due(share, self.now, with_reports):
                 claimed.append(worker)
         if claimed and len(self.workers) > 1:
             self.workers = [one for one in self.workers if one not in claimed] + claimed
@@ -358,24 +356,13 @@ class Agent:
         parts = self.slots.stats(), self.serving.stats(self.now), self.new_code.stats()
         return {name: value for part in (*parts, disk) for name, value in part.items()}
 
-    def room(self) -> Room:
+    def room(self) -> shares.Room:
         """How many jobs to claim now."""
         if self.draining:
-            return NO_ROOM
-        many = any(one.found_all and one.control.on and one.links.soft.up for one in self.workers)
-        return self.slots.room(self.now, many)
-
-    def asked_by_others(self, worker: Worker) -> Room:
-        """How much room the claims under way of other workers ask for. One of another cell that is
-        slow to answer asks for none: its database may be gone."""
-        others = [
-            other.asked
-            for other in self.workers
-            if other.asked.total
-            and other is not worker
-            and (other.links is worker.links or self.now < other.claimed_at + SLOW_CLAIM_S)
-        ]
-        return Room(sum(asked.total for asked in others), sum(asked.heavy for asked in others))
+            return shares.NO_ROOM
+        pool, more = self.slots, any(worker.knows_more for worker in self.workers)
+        held, size = pool.held, pool.batch_size
+        return shares.room_of(pool.slots, pool.backlog, held, size, self.now, more)
 
     def configure_slots(self) -> None:
         """Apply the settings that the slots share; children that they affect are replaced."""
@@ -517,8 +504,7 @@ class Agent:
         ]
         measure_at = self.telemetry.next_at(self.needs_samples())
         times.append(max(measure_at, self.watched_at + WATCH_S))
-        slow_at = [one.claimed_at + SLOW_CLAIM_S for one in self.workers if one.asked.total]
-        times += [at for at in slow_at if at > self.now]
+        times.append(shares.next_at(self.workers, self.now))
         return min(times)
 
     # Stopping.

@@ -1,31 +1,19 @@
-"""All slots of an agent: how many jobs they can take, and which slot gets which job."""
+"""All slots of an agent: which slot gets which job."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from qwf_agent.agent.batch_size import BATCH_S, BatchSize
 from qwf_agent.agent.claim import Claim, Claimant
 from qwf_agent.agent.slot import ModelOrder, Slot
 
 MEASURE_AFTER_S = 1.0
-MOST_HELD = 4  # jobs for each slot that wait for model servers without using up room
 FEW = 16  # jobs
 SOON_S = 0.005  # longest body after which a report is worth waiting for
-AHEAD_S = 0.01  # seconds of work that a child has left when the next claim is due
-
-
-class Room(NamedTuple):
-    """How many more jobs the slots can take: in total, and jobs that need a card."""
-
-    total: int
-    heavy: int
-
-
-NO_ROOM = Room(0, 0)
 
 
 class Pool:
@@ -102,18 +90,6 @@ class Pool:
         """How long every child is expected to have work; 0 if one runs its last job."""
         return min((s.work_s if len(s.claims) > 1 else 0.0 for s in self.slots), default=0.0)
 
-    def room(self, now: float, more: bool) -> Room:
-        """How many jobs to claim now. Unless the queues have `more` than the last claim asked for,
-        claim no job that would wait here while another agent may be idle. Jobs that wait for a
-        model server leave room for others."""
-        waiting = len(self.backlog) - min(self.held, MOST_HELD * len(self.slots))
-        total = self._room(self.slots, waiting, now, more)
-        heavy = [slot for slot in self.slots if slot.heavy]
-        if not heavy:
-            return Room(total, 0)
-        heavy_waiting = sum(1 for claim in self.backlog if claim.heavy)
-        return Room(total, self._room(heavy, heavy_waiting, now, more))
-
     def ends_node_soon(self, claims: list[Claim]) -> bool:
         """Whether these jobs are few, and one is a node that should end within milliseconds."""
         return len(claims) <= FEW and any(
@@ -175,16 +151,6 @@ class Pool:
     def find(self, token: str) -> Claim | None:
         """The claim with this token, if the agent holds it."""
         return next((claim for claim in self.claims() if claim.token == token), None)
-
-    def _room(self, slots: list[Slot], waiting: int, now: float, more: bool) -> int:
-        """Room of these slots. While all their children have work, claim only when half of it is
-        done; if the queues may be empty, claim only for children that have almost none left."""
-        if not more and waiting >= sum(slot.ready and slot.work_s <= AHEAD_S for slot in slots):
-            return 0
-        room = sum(slot.room(self.batch_size.hold, now) for slot in slots) - waiting
-        idle = any(slot.ready and not slot.claims for slot in slots)
-        enough = idle or 2 * room >= self.batch_size.hold * len(slots)
-        return max(0, min(room, self.batch_size.batch * len(slots))) if enough else 0
 
     def _may_start(self, claim: Claim) -> bool:
         return claim.model is None or self.admit is None or self.admit(claim)
