@@ -40,8 +40,8 @@ from support.servers import Server, deployed, own_server
 
 OPTIONS = ("--app", "bodies", "--host", "box")
 IMPATIENT = """
-import qwf_agent.agent.loop
-qwf_agent.agent.loop.REPORT_GRACE_S = 1.0  # instead of ten
+import qwf_agent.agent.shutdown
+qwf_agent.agent.shutdown.REPORT_GRACE_S = 1.0  # instead of ten
 """
 ONE_LISTEN = "--listen-dsn is given 1 times, for 2 databases: give one for each"
 

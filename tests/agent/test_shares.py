@@ -78,7 +78,7 @@ class Case:
     slots: list[OneSlot]
     if_empty: Room
     if_more: Room
-    batch: int = 1
+    batch_size: BatchSize = field(default_factory=lambda: size(1))
     backlog: list[Job] = field(default_factory=list)
     held: int = 0
 
@@ -95,23 +95,23 @@ CASES = {
     "one of two is busy": Case([IDLE, BUSY], Room(1, 0), Room(1, 0)),
     "a job waits for the idle one": Case([IDLE], NO_ROOM, NO_ROOM, backlog=[LIGHT]),
     "short bodies: one batch, not what a slot holds": Case(
-        [IDLE], Room(10, 0), Room(10, 0), batch=10
+        [IDLE], Room(10, 0), Room(10, 0), batch_size=size(10)
     ),
-    "short bodies, two slots": Case([IDLE, IDLE], Room(20, 0), Room(20, 0), batch=10),
+    "short bodies, two slots": Case([IDLE, IDLE], Room(20, 0), Room(20, 0), batch_size=size(10)),
     "half of the work is done: more only if there is more": Case(
-        [OneSlot(has=10, work_s=0.05)], NO_ROOM, Room(10, 0), batch=10
+        [OneSlot(has=10, work_s=0.05)], NO_ROOM, Room(10, 0), batch_size=size(10)
     ),
     "less than half of it is done": Case(
-        [OneSlot(has=11, work_s=0.06)], NO_ROOM, NO_ROOM, batch=10
+        [OneSlot(has=11, work_s=0.06)], NO_ROOM, NO_ROOM, batch_size=size(10)
     ),
     "almost no work is left": Case(
-        [OneSlot(has=2, work_s=AHEAD_S)], Room(10, 0), Room(10, 0), batch=10
+        [OneSlot(has=2, work_s=AHEAD_S)], Room(10, 0), Room(10, 0), batch_size=size(10)
     ),
     "as many wait as have almost none": Case(
-        [IDLE, BUSY], NO_ROOM, Room(10, 0), batch=5, backlog=[LIGHT]
+        [IDLE, BUSY], NO_ROOM, Room(10, 0), batch_size=size(5), backlog=[LIGHT]
     ),
     "nothing behind a long body": Case(
-        [OneSlot(has=1, work_s=0.0, long=True)], NO_ROOM, NO_ROOM, batch=10
+        [OneSlot(has=1, work_s=0.0, long=True)], NO_ROOM, NO_ROOM, batch_size=size(10)
     ),
     "a card": Case([CARD, IDLE], Room(2, 1), Room(2, 1)),
     "a busy card": Case([BUSY_CARD, IDLE], Room(1, 0), Room(1, 0)),
@@ -134,7 +134,7 @@ def test_the_room_of_slots(name: str) -> None:
     case = CASES[name]
 
     def room(more: bool) -> Room:
-        return room_of(case.slots, case.backlog, case.held, size(case.batch), NOW, more)
+        return room_of(case, NOW, more)
 
     assert room(more=False) == case.if_empty
     assert room(more=True) == case.if_more

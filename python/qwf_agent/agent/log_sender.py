@@ -47,7 +47,7 @@ class LogSender:
         return self._next_at if self._sent and self._link.up else float("inf")
 
     def _send(self, job_id: int, slot: Slot) -> None:
-        printed, tail = slot.printed(TAIL_BYTES)
+        printed, tail = slot.body.printed(TAIL_BYTES)
         if printed > self._sent[job_id]:
             self._sent[job_id] = printed
             token = slot.claims[0].token

@@ -31,7 +31,7 @@ class ProgressSender:
 
     def _send(self, slot: Slot) -> None:
         link = slot.claims[0].worker.links.soft if slot.claims else None
-        record = slot.progress() if link is not None and link.up else None
+        record = slot.body.new_progress() if link is not None and link.up else None
         if link is not None and record is not None:
             claim, message = slot.claims[0], record.message.replace("\0", "") or None
             query = db.progress(claim.job_id, claim.token, record.fraction, message)

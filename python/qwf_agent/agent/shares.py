@@ -55,6 +55,22 @@ class Waiting(Protocol):
     heavy: bool
 
 
+class Takers(Protocol):
+    """All slots, and the jobs that are claimed but in no slot yet. Of these, `held` wait for a
+    model server."""
+
+    held: int
+    batch_size: BatchSize
+
+    @property
+    def slots(self) -> Sequence[Taker]:
+        """In any order."""
+
+    @property
+    def backlog(self) -> Collection[Waiting]:
+        """The jobs without a slot."""
+
+
 class Asker(Protocol):
     """What is asked of a worker: its queue is full of jobs that need a card (`lanes`); its claim
     under way asks for `asked` since `claimed_at`."""
@@ -80,19 +96,17 @@ class Asker(Protocol):
         """Whether its queue probably has more jobs than its last claim has asked for."""
 
 
-def room_of(
-    slots: Sequence[Taker], backlog: Collection[Waiting], held: int, size: BatchSize, now: float,
-    more: bool,
-) -> Room:  # fmt: skip
+def room_of(pool: Takers, now: float, more: bool) -> Room:
     """How many jobs to claim now. Unless the queues have `more` than the last claim asked for,
-    claim no job that would wait here while another agent may be idle. The `held` jobs of the
-    backlog, which wait for a model server, leave room for others."""
-    waiting = len(backlog) - min(held, MOST_HELD * len(slots))
+    claim no job that would wait here while another agent may be idle. Jobs that are held for a
+    model server leave room for others."""
+    slots, size = pool.slots, pool.batch_size
+    waiting = len(pool.backlog) - min(pool.held, MOST_HELD * len(slots))
     total = _room_of(slots, waiting, size, now, more)
     heavy = [slot for slot in slots if slot.heavy]
     if not heavy:
         return Room(total, 0)
-    heavy_waiting = sum(1 for job in backlog if job.heavy)
+    heavy_waiting = sum(1 for job in pool.backlog if job.heavy)
     return Room(total, _room_of(heavy, heavy_waiting, size, now, more))
 
 
