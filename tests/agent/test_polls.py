@@ -14,8 +14,9 @@ from typing import Any, cast
 
 import pytest
 
+from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.link import Call, Links, Notification
+from qwf_agent.agent.link import Links
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.settings import Settings
 from qwf_agent.agent.shares import Room, Share

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from qwf_agent import db
+from qwf_agent.agent.calls import Call
 from qwf_agent.agent.claim import Claim
-from qwf_agent.agent.link import Call
 from qwf_agent.agent.slot import Slot
 
 EVERY_S = 0.5

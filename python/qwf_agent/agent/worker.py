@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from qwf_agent import db
+from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.circuit_breaker import CircuitBreaker
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt, from_call
 from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
-from qwf_agent.agent.link import Call, Links, Notification
+from qwf_agent.agent.link import Links
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.out_root import SHORT, announce, out_root_of
 from qwf_agent.agent.pool import FEW
