@@ -21,38 +21,26 @@ LONGEST_ANSWER = LONGEST_PROMPT = 2000  # characters that are shown
 
 JOB = """
 select
-  j.id as job_id, j.run_id, r.workflow, r.out_dir, j.node_id, j.task, j.project, j.status,
+  j.id as job_id, j.run_id, j.workflow, j.out_dir, j.node_id, j.task, j.project, j.status,
   j.input_spec::text as spec, j.input_spec ->> 'prompt' as prompt,
   j.input_spec ->> 'widget' as widget, j.input_spec ->> 'error' as error, j.attempt,
   date_trunc('milliseconds', coalesce(j.queued_at, j.created_at)) as since,
   qwf.now() - coalesce(j.queued_at, j.created_at) as age,
   case when j.queue is null then j.expires_at end as expires_at,
   case when j.queue is null then j.expires_at - qwf.now() end as left
-from qwf.jobs j left join qwf.runs r on r.id = j.run_id
+from qwf.job_details j
 where j.id = %(job)s
 """
 ANSWER = """
-select a.id, a.value::text as value, a.answered_by, a.answered_at,
-  greatest('0', qwf.now() - a.answered_at) as ago
-from qwf.input_answers a where a.job_id = %(job)s
+select a.id, a.value::text as value, a.answered_by, a.answered_at, a.ago
+from qwf.answer_overview a where a.job_id = %(job)s
 order by a.id desc limit 1
 """
-KNOWN = "select min(j.id) as first, max(j.id) as last from qwf.jobs j"
-# Each with the folder in which the agents of its host write now.
+KNOWN = "select d.id as last from qwf.job_details d order by d.id desc limit 1"
 FILES = """
-with listed as (
-  select * from qwf.run_files f
-  where f.run_id = %(run)s and (%(paths)s::text[] is null or f.rel_path = any(%(paths)s))
-  order by f.job_id desc, f.file_no limit %(most)s)
-select f.*, w.out_root
-from listed f
-left join (
-  select distinct on (w.host) w.host, w.out_root
-  from qwf.workers w
-  where w.out_root is not null and w.host in (select l.host from listed l)
-  order by w.host, w.last_seen desc
-) w on w.host = f.host
-order by f.job_id desc, f.file_no
+select * from qwf.file_overview f
+where f.run_id = %(run)s and (%(paths)s::text[] is null or f.rel_path = any (%(paths)s))
+order by f.job_id desc, f.file_no limit %(most)s
 """
 
 

@@ -27,7 +27,7 @@ LONGEST = 1000  # letters of one filter
 FIND = """
 select * from qwf.find_jobs(%(filter)s::jsonb, %(before)s::bigint, max_rows => %(rows)s)
 """
-QUEUES = "select name from qwf.queues order by name limit 200"
+QUEUES = "select n.name from qwf.known_names n where n.kind = 'queue' order by n.name limit 200"
 
 TABS = (
     ("", "All"),

@@ -18,7 +18,7 @@ NODES = """
 select j.id, j.node_id, j.status, j.progress, left(j.progress_message, 200) as message,
   j.queue, j.claimed_by, left(j.last_error, 2000) as error,
   extract(epoch from coalesce(j.finished_at, qwf.now()) - j.claimed_at)::float8 as seconds
-from qwf.jobs j
+from qwf.job_details j
 where j.run_id = %(run)s and (j.node_idx is not null or j.status in ('running', 'failed'))
 order by array_position(
     array['failed', 'awaiting_input', 'running', 'queued', 'scheduled', 'blocked']::text[],

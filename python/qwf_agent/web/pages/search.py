@@ -22,17 +22,13 @@ LONGEST = 500  # letters that are sought
 NEAR = 20_000
 
 NUMBER = """
-select (select j.id from qwf.jobs j where j.id = %(number)s) as job,
-  (select r.id from qwf.runs r where r.id = %(number)s) as run
+select (select j.id from qwf.job_details j where j.id = %(number)s) as job,
+  (select r.id from qwf.run_overview r where r.id = %(number)s) as run
 """
 NAMES = """
-select 'queue' as kind, q.name from qwf.queues q where q.name = %(text)s
-union all
-select 'host', %(text)s where exists (select from qwf.workers w where w.host = %(text)s)
-union all
-select 'workflow', %(text)s where exists (select from qwf.workflows w where w.name = %(text)s)
-union all
-select 'schedule', s.name from qwf.schedules s where s.name = %(text)s
+select n.kind, n.name from qwf.known_names n
+where n.kind = any (%(kinds)s) and n.name = %(text)s
+order by array_position(%(kinds)s, n.kind)
 """
 JOBS = """
 select * from qwf.find_jobs(%(filter)s::jsonb, look_back => 20000, max_rows => 5)
@@ -46,7 +42,7 @@ select f.id, f.run_id, f.node_id, f.task, f.status, f.created_at,
   left(f.last_error, 200) as error, right(f.last_error, 1000) as error_end, f.id as searched_to
 from (
   select j.id, j.run_id, j.node_id, j.task, j.status, j.created_at, j.last_error
-  from qwf.jobs j
+  from qwf.job_details j
   where j.status = 'failed'
   order by j.finished_at desc limit 2000
 ) f
@@ -72,7 +68,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
             raise ElsewhereError(f"/runs/{number['run']}")
     asked = questions(text)
     answers = await asyncio.gather(
-        look.rows(NAMES, text=text),
+        look.rows(NAMES, text=text, kinds=list(PATHS)),
         *(look.rows(question.statement, **question.params) for question in asked),
     )
     names, rows = answers[0], answers[1:]
