@@ -57,7 +57,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Given:
+class Reply:
     """An answer as a person reads it: what it is called, and its JSON if that says more."""
 
     word: str
@@ -66,7 +66,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Question:
+class AskedQuestion:
     """One question, as far as it is asked. `form` is None if it does not wait for an answer."""
 
     job: Mapping[str, Any]
@@ -75,7 +75,7 @@ class Question:
     show: Sequence[Looked] = ()
     shown: frozenset[tuple[int, int]] = frozenset()  # job and number of each picture in the page
     answer: Mapping[str, Any] | None = None  # the newest, maybe to an earlier question of the job
-    given: Given | None = None  # what it was answered with
+    given: Reply | None = None  # what it was answered with
 
     @property
     def waits(self) -> bool:
@@ -142,7 +142,7 @@ class Reader:
     pictures_only: bool = False
     _shown: set[tuple[int, int]] = field(default_factory=set)
 
-    async def read(self, job: int) -> Question:
+    async def read(self, job: int) -> AskedQuestion:
         """The question of a job. Raises NotFoundError if there is no such job."""
         row = await self.look.row(JOB, job=job)
         if row is None:
@@ -154,7 +154,7 @@ class Reader:
             chosen = {"show": said.picture if said is not None else None}
             listed = await self._listed(row, chosen)
             show = [self._looked(one, listed) for one in _references(chosen["show"])]
-            return Question(row, spec, answer=answer, given=said, show=show)
+            return AskedQuestion(row, spec, answer=answer, given=said, show=show)
         listed = await self._listed(row, spec)
         show = [self._looked(one, listed) for one in _references(spec.get("show"))]
         offered = await self._offered(row, spec)
@@ -162,7 +162,7 @@ class Reader:
         form = filled.from_question(spec, known)
         if unreadable:
             form = replace(form, help=f"The question cannot be shown here: {unreadable}. JSON.")
-        return Question(row, spec, form, show, frozenset(self._shown), answer, said)
+        return AskedQuestion(row, spec, form, show, frozenset(self._shown), answer, said)
 
     async def _unknown(self, job: int) -> str:
         known = await self.look.row(KNOWN)
@@ -232,22 +232,22 @@ def draft_of(job: int, asked: str) -> str:
     return f"question-{job}-{asked}"
 
 
-def given(value: str | None) -> Given:
+def given(value: str | None) -> Reply:
     """An answer, from the JSON that the database keeps."""
     try:
         found = exact_json.read(value or "null")
         if isinstance(found, str):
-            return Given(cut(found, LONGEST_ANSWER))
+            return Reply(cut(found, LONGEST_ANSWER))
         if isinstance(found, bool) or found is None:
-            return Given({True: "Yes", False: "No", None: "null"}[found])
+            return Reply({True: "Yes", False: "No", None: "null"}[found])
         if not isinstance(found, dict | list):
-            return Given(exact_json.write(found))
+            return Reply(exact_json.write(found))
         text = cut(exact_json.pretty(found), LONGEST_ANSWER)
     except ValueError:  # a number with 131,072 digits
-        return Given("", cut(value or "", LONGEST_ANSWER))
+        return Reply("", cut(value or "", LONGEST_ANSWER))
     members = found if isinstance(found, dict) else {}
     names = [members[key] for key in NAMES_OF_OPTION if isinstance(members.get(key), str)]
-    return Given(cut(names[0], LONGEST_ANSWER) if names else "", text, members.get("picture"))
+    return Reply(cut(names[0], LONGEST_ANSWER) if names else "", text, members.get("picture"))
 
 
 def said(value: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.requests import Request
 
 from qwf_agent.web.forms import questions
-from qwf_agent.web.forms.questions import Question
+from qwf_agent.web.forms.questions import AskedQuestion
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.site import render
 from qwf_agent.web.site.page import Page
@@ -59,7 +59,7 @@ async def facts(request: Request, look: Look) -> dict[str, Any]:
     }
 
 
-async def progress(look: Look, question: Question) -> dict[str, Any]:
+async def progress(look: Look, question: AskedQuestion) -> dict[str, Any]:
     """Where the run of a question is, and the question to answer next. Only the run's own state
     while the question waits."""
     run = question.job["run_id"]

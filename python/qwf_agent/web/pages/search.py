@@ -66,21 +66,21 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
             raise ElsewhereError(f"/jobs/{number['job']}")
         if number["run"]:
             raise ElsewhereError(f"/runs/{number['run']}")
-    asked = questions(text)
+    asked = meanings(text)
     answers = await asyncio.gather(
         look.rows(NAMES, text=text, kinds=list(PATHS)),
-        *(look.rows(question.statement, **question.params) for question in asked),
+        *(look.rows(meaning.statement, **meaning.params) for meaning in asked),
     )
     names, rows = answers[0], answers[1:]
     parts = [
         {
-            "what": question.what,
-            "title": question.title,
-            "query": question.query,
+            "what": meaning.what,
+            "title": meaning.title,
+            "query": meaning.query,
             "rows": [_told(row) for row in found if row["id"]],
             "searched_to": found[0]["searched_to"] if found else None,
         }
-        for question, found in zip(asked, rows, strict=True)
+        for meaning, found in zip(asked, rows, strict=True)
     ]
     return {
         "text": text,
@@ -92,7 +92,7 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Question:
+class Meaning:
     """One meaning of a text: where it is sought, and the list that shows all it finds."""
 
     what: str  # jobs or runs
@@ -102,7 +102,7 @@ class Question:
     query: dict[str, str]
 
 
-def questions(text: str) -> list[Question]:
+def meanings(text: str) -> list[Meaning]:
     """What a text may mean."""
     try:
         labels = {"labels": label(text)}
@@ -118,14 +118,14 @@ def questions(text: str) -> list[Question]:
         _filter("jobs", "Jobs with this key", {"key": text}, {"key": text}),
         _filter("runs", "Runs with this key", {"key": text}, {"key": text}),
         _filter("jobs", "Jobs of this task", {"task": text}, {"task": text}),
-        Question("jobs", "Failed jobs with this in their error", ERRORS, {"text": text}, failed),
+        Meaning("jobs", "Failed jobs with this in their error", ERRORS, {"text": text}, failed),
         _filter("runs", "Failed runs with this in their error", failed, failed),
     ]
 
 
-def _filter(what: str, title: str, asked: dict[str, Any], query: dict[str, str]) -> Question:
+def _filter(what: str, title: str, asked: dict[str, Any], query: dict[str, str]) -> Meaning:
     statement = JOBS if what == "jobs" else RUNS
-    return Question(what, title, statement, {"filter": json.dumps(asked)}, query)
+    return Meaning(what, title, statement, {"filter": json.dumps(asked)}, query)
 
 
 def _told(row: dict[str, Any]) -> dict[str, Any]:
