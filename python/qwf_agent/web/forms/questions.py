@@ -21,7 +21,7 @@ LONGEST_ANSWER = LONGEST_PROMPT = 2000  # characters that are shown
 
 JOB = """
 select
-  j.id as job_id, j.run_id, j.workflow, j.out_dir, j.node_id, j.task, j.project, j.status,
+  j.id as job_id, j.run_id, j.workflow, j.node_id, j.task, j.project, j.status,
   j.input_spec::text as spec, j.input_spec ->> 'prompt' as prompt,
   j.input_spec ->> 'widget' as widget, j.input_spec ->> 'error' as error, j.attempt,
   date_trunc('milliseconds', coalesce(j.queued_at, j.created_at)) as since,
@@ -181,14 +181,13 @@ class Reader:
         if run is None or not paths:
             return {}
         rows = await self.look.rows(FILES, run=run, paths=paths, most=2 * MOST_SHOWN)
-        return {one["rel_path"]: dict(one) | {"out_dir": row["out_dir"]} for one in rows}
+        return {one["rel_path"]: one for one in rows}
 
     async def _offered(self, row: Mapping[str, Any], spec: Mapping[str, Any]) -> list[filled.File]:
         """The files of the run, for a question that asks for one: the newest."""
         if spec.get("widget") != "file" or row["run_id"] is None:
             return []
-        rows = await self.look.rows(FILES, run=row["run_id"], paths=None, most=MOST_OFFERED)
-        found = [dict(one) | {"out_dir": row["out_dir"]} for one in rows]
+        found = await self.look.rows(FILES, run=row["run_id"], paths=None, most=MOST_OFFERED)
         return [
             filled.File(path, one["rel_path"], self._picture(one))
             for one in found
@@ -220,8 +219,7 @@ class Reader:
 
     def _picture(self, row: Mapping[str, Any]) -> str | None:
         """The address of a picture, if a folder that is served may have it."""
-        facts = {"out_dir": row["out_dir"], "out_root": row["out_root"]}
-        if not files.has_thumbnail(row) or not files.may_serve(self.roots, row, **facts):
+        if not files.has_thumbnail(row) or not files.may_serve(self.roots, row):
             return None
         self._shown.add((row["job_id"], row["file_no"]))
         return f"{self.files}/{row['job_id']}/{row['file_no']}"
@@ -308,6 +306,6 @@ def _path(row: Mapping[str, Any]) -> str | None:
     """The path of a listed file on its host, which is what a question for a file is answered with;
     None if nobody has said where the host writes."""
     try:
-        return files.place(row, row["out_dir"], row["out_root"]).path
+        return files.place(row).path
     except files.FileRefused:
         return None
