@@ -57,7 +57,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Reply:
+class ShownAnswer:
     """An answer as a person reads it: what it is called, and its JSON if that says more."""
 
     word: str
@@ -75,7 +75,7 @@ class AskedQuestion:
     show: Sequence[Looked] = ()
     shown: frozenset[tuple[int, int]] = frozenset()  # job and number of each picture in the page
     answer: Mapping[str, Any] | None = None  # the newest, maybe to an earlier question of the job
-    given: Reply | None = None  # what it was answered with
+    given: ShownAnswer | None = None  # what it was answered with
 
     @property
     def waits(self) -> bool:
@@ -230,22 +230,22 @@ def draft_of(job: int, asked: str) -> str:
     return f"question-{job}-{asked}"
 
 
-def given(value: str | None) -> Reply:
+def given(value: str | None) -> ShownAnswer:
     """An answer, from the JSON that the database keeps."""
     try:
         found = exact_json.read(value or "null")
         if isinstance(found, str):
-            return Reply(cut(found, LONGEST_ANSWER))
+            return ShownAnswer(cut(found, LONGEST_ANSWER))
         if isinstance(found, bool) or found is None:
-            return Reply({True: "Yes", False: "No", None: "null"}[found])
+            return ShownAnswer({True: "Yes", False: "No", None: "null"}[found])
         if not isinstance(found, dict | list):
-            return Reply(exact_json.write(found))
+            return ShownAnswer(exact_json.write(found))
         text = cut(exact_json.pretty(found), LONGEST_ANSWER)
     except ValueError:  # a number with 131,072 digits
-        return Reply("", cut(value or "", LONGEST_ANSWER))
+        return ShownAnswer("", cut(value or "", LONGEST_ANSWER))
     members = found if isinstance(found, dict) else {}
     names = [members[key] for key in NAMES_OF_OPTION if isinstance(members.get(key), str)]
-    return Reply(cut(names[0], LONGEST_ANSWER) if names else "", text, members.get("picture"))
+    return ShownAnswer(cut(names[0], LONGEST_ANSWER) if names else "", text, members.get("picture"))
 
 
 def said(value: str) -> str:
