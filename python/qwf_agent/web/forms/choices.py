@@ -1,4 +1,4 @@
-"""What may be chosen in a form: the options of a question or of a schema, and files."""
+"""The options of a question or of a schema, and the files that may be chosen."""
 
 from __future__ import annotations
 
@@ -90,6 +90,7 @@ def _object_option(
 
 
 def key_of(value: Any) -> str:
+    """The key of an option: a digest of its value. Raises ValueError for what cannot be written."""
     return hashlib.sha256(exact_json.write(value).encode()).hexdigest()[:20]
 
 

@@ -1,4 +1,4 @@
-"""What a form says of a value and of the rules of its schema, in words and for the browser."""
+"""Words of a form about a value and the rules of its schema, and those rules for the browser."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ def member_path(path: str, key: str) -> str:
 
 
 def visible_text(text: str, longest: int = LONGEST_LABEL) -> str:
+    """A text as a page shows it, cut."""
     return visible(cut(text, longest))
 
 
@@ -39,11 +40,13 @@ def word(value: Any, longest: int = LONGEST_LABEL) -> str:
 
 
 def title_of(schema: Any, name: str) -> str:
+    """The title of a field: that of its schema, else its name."""
     title = schema.get("title") if isinstance(schema, Mapping) else None
     return visible_text(title) if is_text(title) else visible_text(name)
 
 
 def help_of(schema: Mapping[str, Any]) -> str:
+    """The description and the examples of a schema."""
     text = schema.get("description")
     examples = schema.get("examples")
     shown = ", ".join(brief(one) for one in examples[:3]) if is_list(examples) else ""
@@ -59,10 +62,12 @@ def _sentence(text: str) -> str:
 
 
 def joined(*parts: str) -> str:
+    """Sentences, one after the other."""
     return " ".join(part for part in parts if part)
 
 
 def text_rules(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The rules of a text: those of the schema of a question, and of its own keys."""
     schema = spec.get("schema")
     rules = dict(schema) if isinstance(schema, Mapping) else {}
     for key, long in (("min_length", "minLength"), ("max_length", "maxLength")):
@@ -71,10 +76,12 @@ def text_rules(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def length(value: Any) -> int | None:
+    """A rule for a length; None for what is no whole number."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def length_words(least: int | None, most: int | None) -> str:
+    """The rule in words."""
     if least and most is not None:
         return f"{least} to {most} characters."
     if least:
@@ -83,12 +90,14 @@ def length_words(least: int | None, most: int | None) -> str:
 
 
 def bound_words(least: str | None, most: str | None) -> str:
+    """The rule in words."""
     if least and most:
         return f"From {least} to {most}."
     return f"At least {least}." if least else f"At most {most}." if most else ""
 
 
 def pattern_words(pattern: Any) -> str:
+    """The rule in words."""
     return f"It matches {visible_text(pattern)}" if is_text(pattern) else ""
 
 
@@ -102,6 +111,7 @@ def common_pattern(pattern: Any) -> str | None:
 
 
 def number_text(value: Any) -> str | None:
+    """A number with all its digits; None for what is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     try:
@@ -111,8 +121,10 @@ def number_text(value: Any) -> str | None:
 
 
 def is_text(value: Any) -> TypeGuard[str]:
+    """True for a text that is not empty."""
     return isinstance(value, str) and value != ""
 
 
 def is_list(value: Any) -> TypeGuard[list[Any]]:
+    """True for a list."""
     return isinstance(value, list)

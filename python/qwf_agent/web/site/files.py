@@ -192,4 +192,5 @@ def elsewhere(where: FilePlace, why: str, status: int = 404) -> FileRefused:
 
 
 def suffix_of(rel_path: str) -> str:
+    """The suffix of a name, in lower case."""
     return PurePosixPath(rel_path).suffix.lower()
