@@ -531,6 +531,12 @@ def test_what_the_first_page_checks_reads_no_queue_to_its_end(
     assert worst(misjudged, 8, lambda: walked(misjudged, stuck)) < 300
 
 
+def test_the_doctor_reads_no_queue_to_its_end(misjudged: psycopg.Connection[Any]) -> None:
+    misjudged.execute("select qwf.claim('cpu', 'w', 7)")
+    checks = "select * from qwf.doctor('{settings,tick,runs,workers,models,schedules}')"
+    assert worst(misjudged, 8, lambda: walked(misjudged, checks)) < 1_000
+
+
 def test_a_page_of_questions_reads_a_page(misjudged: psycopg.Connection[Any]) -> None:
     """However many wait, and though none did when statistics were taken."""
     change_all(

@@ -1,4 +1,4 @@
-"""Findings of a check, and helpers that the checks share."""
+"""Findings of a check, and helpers that the checks in Python share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from qwf_agent.look import draw
 from qwf_agent.look.connection import Connection
+from qwf_agent.look.draw.visible import visible
 
 MAX_SHOWN = 5  # findings of one kind
 
@@ -21,6 +22,12 @@ class Finding:
     level: Literal["problem", "unchecked", "note"]
     what: str
     advice: str = ""
+    subject: str | None = None  # such as `job 7`
+
+
+def read(row: dict[str, Any]) -> Finding:
+    """A row of qwf.doctor(); what foreign programs wrote into it cannot act on a terminal."""
+    return Finding(row["level"], visible(row["says"]), visible(row["hint"] or ""), row["subject"])
 
 
 def problem(what: str, advice: str = "") -> Finding:
@@ -55,10 +62,3 @@ def query_value(conn: Connection, query: Any, parameters: tuple[Any, ...] = ()) 
 def duration(length: timedelta) -> str:
     """A length of time as a person writes it."""
     return draw.duration(length.total_seconds())
-
-
-def jobs(count: int, verb: str = "") -> str:
-    """The number of jobs, with a verb if one is given: `1 job waits`."""
-    single = count == 1
-    words = f"{count} job{'' if single else 's'}"
-    return f"{words} {verb}{'s' if single else ''}" if verb else words

@@ -1,42 +1,49 @@
-"""A check of the folders for files on this box: nobody may get the files of somebody else."""
+"""Checks of this box: its clock, and whose files are in its folders."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from qwf_agent import config
 from qwf_agent.app import folder_mark
-from qwf_agent.cli.doctor.findings import Finding, note, problem
-from qwf_agent.look.connection import Connection
+from qwf_agent.look.connection import Connection, many
+from qwf_agent.look.doctor.findings import Finding, duration, problem, query_value
 
+SKEW = timedelta(seconds=2)
 ROOTS = """
-select distinct w.out_root as root from qwf.workers w
-where w.host = %s and w.out_root is not null
+select distinct f.out_root as root from qwf.fleet f
+where f.host = %s and f.out_root is not null
 """
 GIVEN_OUT = """
-select i.id::text as instance,
-  (select s.last_value from qwf.jobs_id_seq s) as jobs,
-  (select s.last_value from qwf.runs_id_seq s) as runs
-from qwf.instance i
-"""
-# The newest events: there is no index by type, and there may be millions.
-MOVED = """
-select count(*) as moved, max(e.detail ->> 'moved_to') as example
-from (select * from qwf.job_events order by id desc limit 10000) e
-where e.type = 'folder_moved' and e.at > qwf.now() - interval '1 day'
+select i.instance::text as instance, i.last_job_id as jobs, i.last_run_id as runs
+from qwf.instance_overview i
 """
 RESTORED = "stop the agents, and run: qwf migrate restored"
 
 
+def clock(conn: Connection, dsn: str) -> Iterator[Finding]:
+    """This box and the server agree on the time."""
+    before = time.time()
+    remote: datetime = query_value(conn, "select clock_timestamp()")
+    local = datetime.fromtimestamp((before + time.time()) / 2, timezone.utc)
+    apart = abs(remote - local)
+    if apart > SKEW:
+        yield problem(
+            f"the clocks of this box and of the server are {duration(apart)} apart",
+            "synchronize both with NTP: timedatectl set-ntp true. Leases use only the server's "
+            "clock, but times in logs and schedules will look wrong",
+        )
+
+
 def folders(conn: Connection, address: str) -> Iterator[Finding]:
     """The folders of this box are of jobs and runs that this database knows."""
-    known = conn.execute(GIVEN_OUT).fetchone()
-    if known is None:
-        return
-    for row in conn.execute(ROOTS, (config.this_box(),)).fetchall():
+    (known,) = many(conn, GIVEN_OUT)
+    for row in many(conn, ROOTS, (config.this_box(),)):
         root = Path(row["root"])
         for what, folder, last in (
             ("job", root / "jobs", known["jobs"]), ("run", root, known["runs"]),
@@ -48,15 +55,6 @@ def folders(conn: Connection, address: str) -> Iterator[Finding]:
                     f" only {last}: it was restored from a backup, and gives ids out again",
                     RESTORED,
                 )
-    moved = conn.execute(MOVED).fetchone()
-    if moved is not None and moved["moved"]:
-        yield note(
-            f"{moved['moved']} folders that jobs got in the last day held the files of others, and"
-            f" were moved aside, such as to {moved['example']}",
-            "after a restore from a backup this is normal, if qwf migrate restored was run; if it"
-            f" was not, {RESTORED}. It is also normal for a job that was retried with other"
-            " inputs, and for a map that ran again. See job_events, type folder_moved",
-        )
 
 
 def _newest(folder: Path, instance: str) -> int:
