@@ -82,9 +82,8 @@ order by q.since
 limit 50
 """
 PENDING = """
-select o.id, j.node_id, o.job_id, o.kind, o.tries, o.next_try_at, left(o.error, 1000) as error,
-  o.poisoned_at, o.created_at
-from qwf.outbox o left join qwf.jobs j on j.id = o.job_id
+select o.*, j.node_id
+from qwf.outbox_overview o left join qwf.job_details j on j.id = o.job_id
 where o.run_id = %(run)s::bigint
 order by o.id
 limit 100
