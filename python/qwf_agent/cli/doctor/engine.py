@@ -24,7 +24,7 @@ OLD_EVENT = timedelta(minutes=1)
 LATE = timedelta(minutes=1)  # for what a tick should have done
 LACKING = """
 select s.host, s.server, l.value as why
-from qwf.servers s cross join jsonb_each_text(s.lacks) l
+from qwf.server_overview s cross join jsonb_each_text(s.lacks) l
 where s.state <> 'not chosen'
 order by s.host, s.server, l.key
 """
@@ -32,7 +32,7 @@ order by s.host, s.server, l.key
 TWICE = """
 select t.host, array_agg(t.name order by t.name) as names
 from (
-  select s.host, s.server as name from qwf.servers s
+  select s.host, s.server as name from qwf.server_overview s
   where not s.external
   group by s.host, s.server
   having count(*) > 1) t
@@ -117,7 +117,7 @@ def invariants(conn: Connection, dsn: str) -> Iterator[Finding]:
 
 def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
     """Queued work has workers that can take it."""
-    for row in many(conn, "select * from qwf.queue_depth where queued > 0 order by queue"):
+    for row in many(conn, "select * from qwf.queue_overview where queued > 0 order by queue"):
         name, waits = row["queue"], jobs(row["queued"], "wait")
         waits = f"about {waits}" if row["estimated"] else waits
         if row["paused"]:
@@ -125,7 +125,7 @@ def queues(conn: Connection, dsn: str) -> Iterator[Finding]:
         elif not row["workers"]:
             off = many(
                 conn,
-                "select distinct host from qwf.fleet"
+                "select distinct host from qwf.worker_overview"
                 " where queue = %s and state in ('off', 'draining')",
                 (name,),
             )
@@ -161,8 +161,8 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
         )
         for row in many(
             conn,
-            "select d.* from qwf.dead_workers d join qwf.fleet f using (worker)"
-            " where f.state = 'dead' order by d.worker",
+            "select *, date_trunc('second', last_seen) as silent from qwf.worker_overview"
+            " where state = 'dead' order by worker",
         )
     )
     for row in many(
@@ -184,7 +184,7 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
         )
         for row in many(
             conn,
-            "select f.worker, f.host, w.stats ->> 'code_problem' as why from qwf.fleet f"
+            "select f.worker, f.host, w.stats ->> 'code_problem' as why from qwf.worker_overview f"
             " join qwf.workers w on w.id = f.worker where f.state not in ('dead', 'stopped')"
             " and w.stats ? 'code_problem' order by f.worker",
         )
@@ -192,7 +192,7 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
     deployed = call(conn, "version")
     for row in many(
         conn,
-        "select version, array_agg(distinct host order by host) as hosts from qwf.fleet"
+        "select version, array_agg(distinct host order by host) as hosts from qwf.worker_overview"
         " where state not in ('dead', 'stopped') and version <> %s group by version",
         (deployed,),
     ):
@@ -204,7 +204,7 @@ def workers(conn: Connection, dsn: str) -> Iterator[Finding]:
 
 def model_servers(conn: Connection, dsn: str) -> Iterator[Finding]:
     """Model servers work."""
-    query = "select * from qwf.servers where state = any (%s) order by host, queue, server"
+    query = "select * from qwf.server_overview where state = any (%s) order by host, queue, server"
     troubled = many(conn, query, (list(draw.TROUBLE),))
     yield from first_few(_troubled(row) for row in troubled if row["state"] != "failed")
     for row in [row for row in troubled if row["state"] == "failed"][:MAX_SHOWN]:
