@@ -81,7 +81,7 @@ FAULTS: dict[str, tuple[list[str], str, str, str]] = {
         "grant execute on function qwf.tick(interval) to qwf_worker;",
     ),
     "everybody has a grant": (
-        ["grant execute on function qwf.reclaim(int) to public"], "roles", "everybody may execute",
+        ["grant execute on function qwf.prune(int) to public"], "roles", "everybody may execute",
         "from public;",
     ),
     "the viewer cannot read": (
