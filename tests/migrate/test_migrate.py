@@ -665,6 +665,18 @@ def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server, sqitch_tr
             assert conn.execute(OBJECTS).fetchone() == (0,)
 
 
+@needs_sqitch
+@pytest.mark.parametrize("command", [["deploy"], ["revert"], ["revert", "-y"]])
+def test_sqitch_says_first_where_it_can_deploy_and_revert(command: list[str]) -> None:
+    """In the checkout, which lacks most revert and verify scripts."""
+    done = subprocess.run(
+        ["sqitch", *command, "db:pg:none"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    first = (done.stdout + done.stderr).splitlines()[0]
+    assert "run it in build/sqitch: `make sqitch-scripts` writes that folder" in first
+    assert done.returncode != 0
+
+
 def test_only_scripts_of_the_engine_are_derived(chain: Chain) -> None:
     chain.add("functions/f", "select 1;", "select 1;")
     (chain.plan.parent / "revert" / "functions" / "f.sql").unlink()

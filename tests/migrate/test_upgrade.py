@@ -62,7 +62,7 @@ class Release:
 def release(tmp_path: Path) -> Release:
     found = Release(tmp_path / "checkout")
     shutil.copytree(ROOT / "sql", found.folder / "sql", ignore=shutil.ignore_patterns("tests"))
-    shutil.copy(ROOT / "sqitch.conf", found.folder)
+    (found.folder / "sqitch.conf").write_text(tool("sqitch_scripts").settings())
     sqitch(found.folder, "tag", "v0.1.0", "-n", "The first release")
     return found
 
