@@ -350,14 +350,14 @@ def test_a_broken_server_is_tried_again_where_an_idle_one_has_its_card(
     one = box(50, 60, idle=0)
     (tmp_path / "dead").touch()
     one.want("s1")
-    one.until(lambda: one.server("s1").broken, "five failures", tick_s=1.0)
+    one.until(lambda: one.server("s1").failures.broken, "five failures", tick_s=1.0)
     (tmp_path / "dead").unlink()
     one.demands["s1"] = Demand()
     one.want("s0")
     one.until(lambda: one.server("s0").state == "ready", "the other server")
     one.demands["s0"] = Demand()
     one.until(lambda: one.server("s1").state == "ready", "another try", tick_s=1.0)
-    assert not one.server("s1").broken
+    assert not one.server("s1").failures.broken
 
 
 def test_a_card_without_room_is_said_since_when(box: Callable[..., Box]) -> None:
