@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from qwf_agent import extras
-from qwf_agent.exit_codes import MISCONFIGURED, REFUSED
+from qwf_agent.system import extras
+from qwf_agent.system.exit_codes import MISCONFIGURED, REFUSED
 
 with extras.needed("pip install 'qwf-agent[agent]'"):
     import click

@@ -9,7 +9,7 @@ import pytest
 
 from qwf_agent.child.body import BadOutput
 from qwf_agent.child.command import Refused, _read, resolve
-from qwf_agent.exit_codes import MISCONFIGURED
+from qwf_agent.system.exit_codes import MISCONFIGURED
 from support.harness import USER, Database, StartAgent, alive, run_agent, until
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 import psycopg
 import pytest
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Failure
 from qwf_agent.agent.claim import CHILD_COLUMNS, Claim
 from qwf_agent.agent.failure_log import FailureLog

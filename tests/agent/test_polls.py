@@ -16,6 +16,7 @@ import pytest
 
 from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.db import Query
 from qwf_agent.agent.link import Links
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.settings import Settings
@@ -23,7 +24,6 @@ from qwf_agent.agent.shares import Room, Share
 from qwf_agent.agent.sleeper import Registration
 from qwf_agent.agent.ticker import Ticker
 from qwf_agent.agent.worker import Worker
-from qwf_agent.db import Query
 
 JOB: dict[str, Any] = {
     **dict.fromkeys(("run_id", "node_id", "project", "out_dir", "labels", "light")),

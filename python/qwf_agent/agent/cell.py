@@ -7,7 +7,7 @@ import selectors
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.link import Link, Links

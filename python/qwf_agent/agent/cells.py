@@ -11,7 +11,7 @@ from qwf_agent.agent.link import CONNECT_S
 from qwf_agent.agent.opening import NotServed, StartAborted
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.settings import Settings
-from qwf_agent.exit_codes import MISCONFIGURED, NO_DATABASE
+from qwf_agent.system.exit_codes import MISCONFIGURED, NO_DATABASE
 
 log = logging.getLogger("qwf_agent")
 

@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.child_news import ChildDeath, JobAnswer, MovedFolder
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt
 from qwf_agent.agent.failure_log import FAILED

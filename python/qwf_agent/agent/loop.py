@@ -13,8 +13,7 @@ import selectors
 import time
 from typing import Any
 
-from qwf_agent import db
-from qwf_agent.agent import shares
+from qwf_agent.agent import db, shares
 from qwf_agent.agent.abilities import (
     Abilities,
     warn_of_unserved,
@@ -36,8 +35,8 @@ from qwf_agent.agent.systemd import Systemd
 from qwf_agent.agent.telemetry import Telemetry
 from qwf_agent.agent.watch import BUSY_WAIT_S, Watch
 from qwf_agent.agent.worker import Worker
-from qwf_agent.exit_codes import BROKEN
 from qwf_agent.system.cgroup import ControlGroups
+from qwf_agent.system.exit_codes import BROKEN
 from qwf_agent.system.guardian import Guardian
 
 log = logging.getLogger("qwf_agent")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.child_orders import MODEL_ORDER_S, ModelOrder
 from qwf_agent.servers.fleet import Fleet
 from qwf_agent.servers.ollama import ModelCall

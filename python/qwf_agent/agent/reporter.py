@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Failure
 from qwf_agent.agent.claim import Claim, FailedAttempt
 from qwf_agent.agent.failure_log import FailureLog

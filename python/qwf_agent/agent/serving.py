@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.abilities import Abilities, Served
 from qwf_agent.agent.card_models import CardModels
 from qwf_agent.agent.child_orders import ModelOrder

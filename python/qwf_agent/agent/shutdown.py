@@ -9,7 +9,7 @@ from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.options import Options
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.worker import Worker
-from qwf_agent.exit_codes import SWITCHED_OFF
+from qwf_agent.system.exit_codes import SWITCHED_OFF
 
 log = logging.getLogger("qwf_agent")
 

@@ -6,8 +6,7 @@ from __future__ import annotations
 import json
 import logging
 
-from qwf_agent import db
-from qwf_agent.agent import watchdogs
+from qwf_agent.agent import db, watchdogs
 from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.endings import Endings

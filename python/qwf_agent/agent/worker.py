@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.circuit_breaker import CircuitBreaker
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt, from_call

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import psycopg
 from psycopg.rows import DictRow, dict_row
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.app import App, Model
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.messages import Work
