@@ -18,7 +18,7 @@ from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.db import Query
 from qwf_agent.agent.link import Links
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.settings import Settings
 from qwf_agent.agent.shares import Room, Share
 from qwf_agent.agent.sleeper import Registration
@@ -104,7 +104,7 @@ def worker(link: EmptyLink) -> Worker:
     values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | times
     values |= {"pack_patience": None, "instance": "3f2a9c01"}
     links = Links(*[cast("Any", link)] * 3)
-    options = Options(addresses=(), queues=("cpu",), host="box", out_root=Path())
+    options = AgentOptions(addresses=(), queues=("cpu",), host="box", out_root=Path())
     registration = Registration("w", "mine", "box", "cpu")
     worker = Worker(
         registration, Settings(**values), links, cast("Any", None), options, "{}", link.now

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from qwf_agent.servers.cards import Cards, Need, Reading, Resident
+from qwf_agent.servers.cards import CardMemory, Need, Reading, Resident
 from qwf_agent.servers.config import read_servers
-from qwf_agent.servers.fleet import Fleet, Wish
+from qwf_agent.servers.fleet import ServerFleet, Wish
 from qwf_agent.servers.own_server import OwnServer
 from qwf_agent.servers.server import Demand
 from qwf_agent.system.guardian import Guardian
@@ -33,9 +33,9 @@ class Box:
     def __init__(self, tables: list[dict[str, Any]]) -> None:
         self.selector = selectors.DefaultSelector()
         self.guardian = Guardian(None)
-        self.cards = Cards({"0": SIZE_MB})
+        self.cards = CardMemory({"0": SIZE_MB})
         configs = read_servers(tables)
-        self.fleet = Fleet(configs, self.cards, self.selector, self.guardian, None, "box")
+        self.fleet = ServerFleet(configs, self.cards, self.selector, self.guardian, None, "box")
         self.now = 1000.0
         self.used_gb: float | None = 0.0
         self.demands = {config.name: Demand() for config in configs}

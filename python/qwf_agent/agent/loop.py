@@ -25,7 +25,7 @@ from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import Answers
 from qwf_agent.agent.endings import Endings
 from qwf_agent.agent.opening import StartAborted
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.progress_sender import ProgressSender
 from qwf_agent.agent.serving import Serving
@@ -54,7 +54,7 @@ class Agent:
     """
 
     def __init__(
-        self, options: Options, abilities: Abilities, groups: ControlGroups | None
+        self, options: AgentOptions, abilities: Abilities, groups: ControlGroups | None
     ) -> None:
         self.options = options
         self.selector = selectors.DefaultSelector()

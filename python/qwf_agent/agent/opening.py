@@ -10,7 +10,7 @@ from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call
 from qwf_agent.agent.commands_folder import UnsafeCommands, refuse_inside
 from qwf_agent.agent.link import Links
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.out_root import OutRootTaken, announce, out_root_of, take_out_root
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.settings import Settings, read_settings
@@ -50,7 +50,7 @@ class Opening:
     """
 
     def __init__(
-        self, cell: str, links: Links, reporter: Reporter, options: Options,
+        self, cell: str, links: Links, reporter: Reporter, options: AgentOptions,
         infos: Callable[[], dict[str, str]], accept: Callable[[int, int], None],
     ) -> None:  # fmt: skip
         self.workers: list[Worker] = []  # all of them, once it is done

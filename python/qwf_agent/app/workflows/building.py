@@ -10,8 +10,7 @@ from qwf_agent.app import Task
 from qwf_agent.app.parameters import Parameters
 from qwf_agent.app.values import suggestion
 from qwf_agent.app.workflows import keys as kinds
-from qwf_agent.app.workflows.definitions import Pipeline, Workflow
-from qwf_agent.app.workflows.parts import Parts, current
+from qwf_agent.app.workflows.definitions import DefinitionParts, Pipeline, Workflow, current
 from qwf_agent.app.workflows.references import Expression, Reference, Value, check_keys
 
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ def question(
     return parts.add(step_id, head, {**keys, **own_keys}, own)
 
 
-def _parts(function: str, kind: str) -> Parts:
+def _parts(function: str, kind: str) -> DefinitionParts:
     parts = current.get()
     if parts is None:
         raise TypeError(

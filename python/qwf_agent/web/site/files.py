@@ -25,7 +25,7 @@ import anyio.to_thread
 from starlette.responses import Response, StreamingResponse
 
 from qwf_agent.app import folder_mark
-from qwf_agent.app.folder_mark import Mark, moment
+from qwf_agent.app.folder_mark import FolderMark, moment
 from qwf_agent.look.draw.visible import visible
 
 Show = Literal["picture", "text", "download"]
@@ -199,7 +199,7 @@ async def serve(
     the request. Without `download`, pictures are shown, and of a text its first 256 kB.
     """
     where = place(row, out_dir, out_root)
-    owner = Mark(
+    owner = FolderMark(
         row["instance"], 1, row["run_id"], moment(row["created_at"].isoformat()), row["job_id"],
         attempt=row["attempt"],
     )  # fmt: skip
@@ -231,7 +231,7 @@ def _deadline(where: Place) -> Iterator[None]:
 # Opening ----------------------------------------------------------------------------------------
 
 
-def _open_listed(roots: Sequence[Root], where: Place, owner: Mark, size: int) -> io.FileIO:
+def _open_listed(roots: Sequence[Root], where: Place, owner: FolderMark, size: int) -> io.FileIO:
     """The open file. Raises FileRefused if no root has it, if it is not what was listed, or if its
     folder is that of another job."""
     ways = [
@@ -277,7 +277,7 @@ def _below(root: Root, where: Place, real: Path) -> list[tuple[str, ...]]:
     return found
 
 
-def _open_below(folder: Path, names: Sequence[str], inside: int, owner: Mark) -> io.FileIO:
+def _open_below(folder: Path, names: Sequence[str], inside: int, owner: FolderMark) -> io.FileIO:
     """The plain file at the end of `names`, opened one after the other, none of them a link. The
     first `inside` of them lead to the folder of its run or job.
 
@@ -305,7 +305,7 @@ def _open_below(folder: Path, names: Sequence[str], inside: int, owner: Mark) ->
         os.close(at)
 
 
-def _mark_in(folder: int) -> Mark | None:
+def _mark_in(folder: int) -> FolderMark | None:
     """The mark in an open folder; None if it has none."""
     flags = FILE_FLAGS
     try:
@@ -320,7 +320,7 @@ def _mark_in(folder: int) -> Mark | None:
         os.close(file)
 
 
-def _check_marks(marks: Sequence[Mark], owner: Mark) -> None:
+def _check_marks(marks: Sequence[FolderMark], owner: FolderMark) -> None:
     """Raise FileRefused unless the folders on the way say that the file is of this job."""
     if not marks:
         raise FileRefused(
