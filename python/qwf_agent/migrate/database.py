@@ -29,7 +29,7 @@ MAX_NAMED = 5
 Say = Callable[[str], None]
 
 
-class Mark(NamedTuple):
+class RegistryMark(NamedTuple):
     """What the registry says of a deployed change. `at`: when it was verified, in UTC; None if it
     was interrupted. `script`: the hash of its deploy script; None if an older qwf deployed it."""
 
@@ -80,7 +80,7 @@ def take_lock(conn: psycopg.Connection[Any], say: Say) -> None:
         ) from None
 
 
-def deployed(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, Mark]:
+def deployed(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, RegistryMark]:
     """The mark of each deployed change, by its id. Raises MigrateError."""
     table = sql.Identifier(chain.registry, "_yoyo_migration")
     try:
@@ -94,7 +94,7 @@ def deployed(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, Mark]:
         return {}
     except psycopg.errors.InsufficientPrivilege as error:
         raise MigrateError(f"{error.diag.message_primary}: use the role that deployed") from None
-    return {change: Mark(at, script) for change, at, script in rows}
+    return {change: RegistryMark(at, script) for change, at, script in rows}
 
 
 def refuse_unknown(chain: Plan, deployed: Collection[str]) -> None:
@@ -107,13 +107,13 @@ def refuse_unknown(chain: Plan, deployed: Collection[str]) -> None:
         )
 
 
-def is_changed(change: Change, deployed: Mapping[str, Mark]) -> bool:
+def is_changed(change: Change, deployed: Mapping[str, RegistryMark]) -> bool:
     """Whether the deploy script of a deployed change is another one now. Raises MigrateError."""
     mark = deployed.get(change.id)
     return mark is not None and mark.script not in (None, change.deploy.hash())
 
 
-def refuse_changed(chain: Plan, deployed: Mapping[str, Mark]) -> None:
+def refuse_changed(chain: Plan, deployed: Mapping[str, RegistryMark]) -> None:
     """Raise MigrateError if a deploy script was edited after it was deployed."""
     changed = [n for n, change in enumerate(chain.changes) if is_changed(change, deployed)]
     if not changed:
