@@ -488,7 +488,7 @@ def test_a_script_gives_up_if_a_table_stays_locked_and_leaves_nothing(
     with db.transaction():
         db.execute("select count(*) from qwf.jobs")
         with pytest.raises(migrate.MigrateError, match="tables locked for ten minutes"):
-            migrate.revert(dsn, to="views/queues/queue_depth")
+            migrate.revert(dsn, to="views/queues/queue_overview")
     assert db.execute("select count(*) from pg_trigger where tgrelid = 'qwf.jobs'::regclass"
                       ).fetchone() == (1,)  # fmt: skip
     migrate.deploy(dsn)
@@ -663,6 +663,18 @@ def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server, sqitch_tr
         sqitch(sqitch_tree, "revert", "-y", dsn=their_dsn)
         with psycopg.connect(their_dsn) as conn:
             assert conn.execute(OBJECTS).fetchone() == (0,)
+
+
+@needs_sqitch
+@pytest.mark.parametrize("command", [["deploy"], ["revert"], ["revert", "-y"]])
+def test_sqitch_says_first_where_it_can_deploy_and_revert(command: list[str]) -> None:
+    """In the checkout, which lacks most revert and verify scripts."""
+    done = subprocess.run(
+        ["sqitch", *command, "db:pg:none"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    first = (done.stdout + done.stderr).splitlines()[0]
+    assert "run it in build/sqitch: `make sqitch-scripts` writes that folder" in first
+    assert done.returncode != 0
 
 
 def test_only_scripts_of_the_engine_are_derived(chain: Chain) -> None:
