@@ -122,8 +122,8 @@ def test_calls_read_what_they_do_and_nothing_else(full: psycopg.Connection[Any])
     """
     full.execute("select count(*) from qwf.claim('default', 'w', 10)")
     assert worst(full, 8, lambda: rows_read(full, beat)) < 10 * 100
-    assert worst(full, 8, lambda: rows_read(full, "select qwf.promote_due()")) < 20
-    assert worst(full, 8, lambda: rows_read(full, "select count(*) from qwf.reclaim()")) < 2_000
+    assert worst(full, 8, lambda: rows_read(full, "select _qwf.promote_due()")) < 20
+    assert worst(full, 8, lambda: rows_read(full, "select count(*) from _qwf.reclaim()")) < 2_000
     assert worst(full, 8, lambda: rows_read(full, "select qwf.drain_outbox()")) < 20
     change = """
         select count(*) from qwf.change_jobs(array(
@@ -435,7 +435,7 @@ def misjudged(
 
 
 def test_looking_for_lapsed_leases_reads_what_runs(misjudged: psycopg.Connection[Any]) -> None:
-    lapsed = "select count(*) from qwf.reclaim()"
+    lapsed = "select count(*) from _qwf.reclaim()"
     assert worst(misjudged, 8, lambda: rows_read(misjudged, lapsed)) < 2_000
 
 
