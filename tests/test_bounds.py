@@ -475,7 +475,7 @@ WRONG = {
 }
 OPTIONS = "(select jsonb_agg('option number ' || i) from generate_series(1, 2000) i)"
 ENUM = f"jsonb_build_object('enum', {OPTIONS})"
-OBJECT = "jsonb '{\"additionalProperties\": false, \"properties\": {}}'"
+OBJECT = 'jsonb \'{"additionalProperties": false, "properties": {}}\''
 SCHEMAS = [
     ENUM,
     f"jsonb_build_object('items', {ENUM} || {OBJECT} || jsonb_build_object('items', {ENUM}))",
@@ -494,7 +494,7 @@ def test_the_refusal_of_an_answer_is_short(scene: Session, wrong: str) -> None:
             for many in ("true", "false")
         ),
         *(f"jsonb_build_object('widget', '{widget}')" for widget in ("confirm", "text", "number")),
-        "jsonb '{\"widget\": \"file\", \"multiple\": true}'",
+        'jsonb \'{"widget": "file", "multiple": true}\'',
     ]
     refused = 0
     for spec in specs:

@@ -11,7 +11,7 @@ import pytest
 
 from qwf_agent import migrate
 from qwf_agent.cli.fleet import QUEUE_SETTINGS, create_queue
-from qwf_agent.web.actions import ACTIONS
+from qwf_agent.web.site.actions import ACTIONS
 
 TEMPLATES = Path(__file__).parents[1] / "python" / "qwf_agent" / "web" / "templates"
 COLUMNS = """

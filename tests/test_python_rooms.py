@@ -32,11 +32,12 @@ USES: dict[str, set[str]] = {
     "servers": {"config", "system"},
     "agent": {"child", "db", "exit_codes", "llm", "qwf_agent", "servers", "system", "versions"},
     "__main__": {"agent", "child", "config", "exit_codes", "extras", "servers", "system"},
+    "look": {"config", "migrate"},
     "cli": {
-        *("app", "config", "db", "embedded", "exit_codes", "extras", "migrate", "qwf_agent"),
-        "versions",
+        *("app", "config", "db", "embedded", "exit_codes", "extras", "look", "migrate"),
+        *("qwf_agent", "versions"),
     },
-    "web": {"app", "cli", "config", "qwf_agent"},
+    "web": {"app", "cli", "config", "look", "qwf_agent"},
 }
 # Commands that another room defines: the command line imports them when they are called, by a name
 # in a string, and uses nothing else of these rooms.

@@ -17,7 +17,7 @@ from starlette.responses import StreamingResponse
 
 from qwf_agent import embedded, migrate
 from qwf_agent.cli import qwf
-from qwf_agent.web import files, listed_file
+from qwf_agent.web.site import files, listed_file
 from support.harness import Database, StartAgent, agents, until
 from support.servers import ROOT, Server
 

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests")]
 
 from qwf_agent import embedded  # noqa: E402
-from qwf_agent.web import access  # noqa: E402
 from qwf_agent.web.app import build  # noqa: E402
+from qwf_agent.web.site import access  # noqa: E402
 from support import lively  # noqa: E402
 from support.browser import served  # noqa: E402
 from support.servers import deployed, own_server  # noqa: E402

@@ -11,7 +11,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.cli import cancel_retry, connection, fleet
+from qwf_agent.cli import cancel_retry, fleet
+from qwf_agent.look import connection
 from support import asking
 from support.welcome import Cli
 

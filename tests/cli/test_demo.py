@@ -24,8 +24,8 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from qwf_agent import config, embedded
-from qwf_agent.cli import connection
 from qwf_agent.cli.demo import following, page, photos
+from qwf_agent.look import connection
 from support.servers import Server
 from support.welcome import OPTIONS, Cli
 

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from qwf_agent import __version__
 from qwf_agent.cli import qwf as command
-from qwf_agent.cli.draw.visible import Terminal
+from qwf_agent.look.draw.visible import Terminal
 from support.welcome import Cli
 
 ENTRY = [sys.executable, "-c", "from qwf_agent.cli import main; main()"]
@@ -274,7 +274,7 @@ def test_commands_import_neither_the_agent_nor_anything_heavy(dsn: str, words: l
         text=True,
         check=True,
     ).stdout.split()
-    assert "qwf_agent.cli.draw" in loaded
+    assert "qwf_agent.look.draw" in loaded
     for module in HEAVY:
         assert module not in loaded
 

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from qwf_agent.cli import values
-from qwf_agent.cli.draw import visible
+from qwf_agent.look import values
+from qwf_agent.look.draw import visible
 from support.poison import CONTROLS, UNSEEN, fill, one
 from support.welcome import Cli
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console, RenderableType
 
-from qwf_agent.cli import draw
+from qwf_agent.look import draw
 
 TRACEBACK = "Traceback (most recent call last):\n  File x\nValueError: " + "far too long " * 20
 

@@ -22,11 +22,11 @@ from psycopg.types.json import Jsonb
 from textual.pilot import Pilot
 from textual.widgets import ContentSwitcher, DataTable, Input, Static
 
-from qwf_agent.cli import connection
 from qwf_agent.cli.top import panels
 from qwf_agent.cli.top.app import Top
 from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
 from qwf_agent.cli.top.fleet import Fleet
+from qwf_agent.look import connection
 from support.poison import JSON, fill
 from support.screens import screen, until
 from support.servers import Server

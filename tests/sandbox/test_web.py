@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 
 from qwf_agent.cli import qwf
-from qwf_agent.web import access
 from qwf_agent.web.app import build
+from qwf_agent.web.site import access
 from support.browser import Pages, served
 from support.visitors import TOKEN, visitor
 

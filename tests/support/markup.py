@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
-from qwf_agent.web.actions import ACTIONS
+from qwf_agent.web.site.actions import ACTIONS
 
 VOID = frozenset(
     [

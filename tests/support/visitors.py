@@ -12,8 +12,8 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from starlette.testclient import TestClient
 
-from qwf_agent.web import access
 from qwf_agent.web.app import build
+from qwf_agent.web.site import access
 
 LEVELS: dict[str, tuple[str, ...]] = {
     "stranger": (),

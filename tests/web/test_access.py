@@ -18,11 +18,11 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from qwf_agent.config import ConfigError
-from qwf_agent.web import access
-from qwf_agent.web import sign_in as sign_in_page
 from qwf_agent.web.app import build, create_app
-from qwf_agent.web.sign_in import SignIn
-from qwf_agent.web.trusted import Header, Trusted
+from qwf_agent.web.site import access
+from qwf_agent.web.site import sign_in as sign_in_page
+from qwf_agent.web.site.sign_in import SignIn
+from qwf_agent.web.site.trusted import Header, Trusted
 from support import visitors
 from support.logins import names
 from support.visitors import FORM, Visit

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.web.actions import ACTIONS
+from qwf_agent.web.site.actions import ACTIONS
 from support.made_jobs import start_run
 from support.poison import one
 from support.visitors import FORM, LEVELS, Visit

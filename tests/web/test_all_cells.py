@@ -20,8 +20,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from qwf_agent import migrate
-from qwf_agent.web import access, all_cells
+from qwf_agent.web import all_cells
 from qwf_agent.web.app import build
+from qwf_agent.web.site import access
 from support.browser import Pages
 from support.servers import ROOT, Server
 from support.visitors import FORM

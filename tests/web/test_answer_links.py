@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 from starlette.testclient import TestClient
 
-from qwf_agent.cli import links
 from qwf_agent.cli import qwf as command
-from qwf_agent.web import access, files
+from qwf_agent.look import links
 from qwf_agent.web.app import build, create_app
+from qwf_agent.web.site import access, files
 from support import asking, visitors
 from support.visitors import FORM, Visit
 

@@ -14,11 +14,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from qwf_agent.cli import links
-from qwf_agent.web import access
+from qwf_agent.look import links
 from qwf_agent.web.app import build
 from qwf_agent.web.pages import PAGES
-from qwf_agent.web.sign_in import SignIn
+from qwf_agent.web.site import access
+from qwf_agent.web.site.sign_in import SignIn
 from support import lively, poison
 from support.addresses import real
 from support.browser import Pages, served

@@ -8,8 +8,8 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
-from qwf_agent.web.database import FRESH_S, Database
-from qwf_agent.web.site import Refreshes
+from qwf_agent.web.reads.database import FRESH_S, Database
+from qwf_agent.web.site.handlers import Refreshes
 
 Db = psycopg.Connection[Any]
 COUNT = "select count(*) as jobs from qwf.jobs"

@@ -21,7 +21,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from qwf_agent.web.app import build
-from qwf_agent.web.trusted import Header, Trusted
+from qwf_agent.web.site.trusted import Header, Trusted
 from support.servers import ROOT
 from support.visitors import FORM
 

@@ -19,8 +19,8 @@ from starlette.responses import PlainTextResponse, Response
 from qwf_agent.app import folder_mark
 from qwf_agent.app.folder_mark import Mark, moment
 from qwf_agent.child.out_folder import folder_of
-from qwf_agent.web import files
-from qwf_agent.web.files import FileRefused, Root
+from qwf_agent.web.site import files
+from qwf_agent.web.site.files import FileRefused, Root
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(200)
 PICTURES = {

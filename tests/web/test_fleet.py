@@ -11,7 +11,7 @@ import pytest
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from qwf_agent.web import snapshot
+from qwf_agent.web.reads import snapshot
 from support import poison
 from support.visitors import Visit
 

@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from psycopg.types.json import Jsonb
 from starlette.types import ASGIApp
 
-from qwf_agent.web import access
 from qwf_agent.web.app import build
+from qwf_agent.web.site import access
 from support.browser import Pages
 from support.poison import STRANGE
 from support.visitors import TOKEN, login

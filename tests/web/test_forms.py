@@ -20,11 +20,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
-from qwf_agent.web import exact_json, fields, forms
-from qwf_agent.web.fields import Field, File, from_question, from_schema
-from qwf_agent.web.forms import entries, parse, refused
+from qwf_agent.web.forms import exact_json, fields, filled
+from qwf_agent.web.forms.fields import Field, File, from_question, from_schema
+from qwf_agent.web.forms.filled import entries, parse, refused
 
-ROOM = Path(fields.__file__).parent
+ROOM = Path(fields.__file__).parents[1]
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(ROOM / "templates"),
     autoescape=True,
@@ -579,12 +579,12 @@ BOXES = {"type": "array", "items": {"type": "object", "required": ["label"], "pr
 def test_elements_are_added_and_removed_without_javascript() -> None:
     field = from_schema(BOXES, [{"label": "a"}, {"label": "b", "at": [1, 2]}])
     sent = sent_by(field)
-    longer = forms.edited(field, {**sent, "*add": ["context/1/at"]})
+    longer = filled.edited(field, {**sent, "*add": ["context/1/at"]})
     assert longer is not None
     assert [one.entered for one in longer.elements[1].fields[1].elements] == ["1", "2", ""]
     again = {**sent_by(longer), "context/1/at/2": ["3"]}
     assert value_of(field, again) == [{"label": "a"}, {"label": "b", "at": [1, 2, 3]}]
-    shorter = forms.edited(field, {**again, "*remove": ["context/0"]})
+    shorter = filled.edited(field, {**again, "*remove": ["context/0"]})
     assert shorter is not None
     assert value_of(field, sent_by(shorter)) == [{"label": "b", "at": [1, 2, 3]}]
     assert [one.path for one in shorter.elements[0].fields] == ["context[0].label", "context[0].at"]
@@ -593,7 +593,7 @@ def test_elements_are_added_and_removed_without_javascript() -> None:
 def test_what_was_typed_survives_an_added_element() -> None:
     field = from_schema({"type": "object", "properties": {
         "a": {"type": "number"}, "b": {"type": "array", "items": {"type": "string"}}}})  # fmt: skip
-    longer = forms.edited(field, {"context/a": ["not yet"], "*add": ["context/b"]})
+    longer = filled.edited(field, {"context/a": ["not yet"], "*add": ["context/b"]})
     assert longer is not None
     assert longer.fields[0].entered == "not yet"
     assert longer.troubled() == []
@@ -604,13 +604,13 @@ def test_what_was_typed_survives_an_added_element() -> None:
 @pytest.mark.parametrize("name", ["", "context", "context/9", "elsewhere", "/", "context/x/y"])
 def test_a_made_up_button_changes_nothing(button: str, name: str) -> None:
     field = from_schema({**INPUTS}, {"photo": "x", "count": 1})
-    after = forms.edited(field, {**sent_by(field), button: [name]})
+    after = filled.edited(field, {**sent_by(field), button: [name]})
     assert after is not None
     assert sent_by(after) == sent_by(field)
 
 
 def test_a_form_without_such_a_button_is_not_edited() -> None:
-    assert forms.edited(from_schema(BOXES), {}) is None
+    assert filled.edited(from_schema(BOXES), {}) is None
 
 
 @pytest.mark.parametrize("place", ["x", "-1", "1.5", "", "*0", "9" * 20])
@@ -726,7 +726,7 @@ def test_nothing_that_is_sent_breaks_a_form(case: tuple[Any, Any], more: Sent) -
     filled = parse(field, sent)
     exact_json.write(filled.value if not filled.problems else None)
     assert Page(drawn(filled.field)).templates == 0
-    drawn(forms.edited(field, {**sent, "*add": ["context"], "*remove": ["context/0"]}) or field)
+    drawn(filled.edited(field, {**sent, "*add": ["context"], "*remove": ["context/0"]}) or field)
 
 
 @given(JSON)
@@ -791,8 +791,9 @@ EVERYTHING = [
 
 def wrong(field: Field) -> Field:
     """The form with a problem at every field."""
-    return forms.with_problems(
-        field, [forms.Problem(path, f"{HOSTILE} {path}") for path in sorted(forms._paths(field))]
+    return filled.with_problems(
+        field,
+        [filled.Problem(path, f"{HOSTILE} {path}") for path in sorted(filled._paths(field))],
     )
 
 

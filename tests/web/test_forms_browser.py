@@ -15,11 +15,11 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from qwf_agent.web import exact_json, fields, forms
-from qwf_agent.web.fields import Field, File, from_question, from_schema
+from qwf_agent.web.forms import exact_json, fields
+from qwf_agent.web.forms.fields import Field, File, from_question, from_schema
 from support.browser import Pages
 
-ROOM = Path(fields.__file__).parent
+ROOM = Path(fields.__file__).parents[1]
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
     " form-action 'self'; base-uri 'none'"
@@ -72,9 +72,9 @@ def application() -> Starlette:
         name = request.path_params["name"]
         root, value, filled = FORMS[name], None, request.method == "POST"
         if filled:
-            sent = forms.entries((await request.form()).multi_items())
-            edited = forms.edited(root, sent)
-            read = forms.parse(root, sent)
+            sent = filled.entries((await request.form()).multi_items())
+            edited = filled.edited(root, sent)
+            read = filled.parse(root, sent)
             root = edited or read.field
             value = None if edited or read.problems else exact_json.write(read.value)
         html = page.render(root=root, value=value, name=name, filled=filled)

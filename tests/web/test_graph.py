@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qwf_agent.web import graph
-from qwf_agent.web.graph import MOST_BOXES, MOST_EDGES, Drawing, Node, draw
+from qwf_agent.web.drawings import graph
+from qwf_agent.web.drawings.graph import MOST_BOXES, MOST_EDGES, Drawing, Node, draw
 from support.poison import STRANGE
 
 STATES = list(graph.LETTERS)

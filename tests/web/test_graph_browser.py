@@ -18,8 +18,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from qwf_agent.web import graph, timeline
-from qwf_agent.web.graph import Node
+from qwf_agent.web.drawings import graph, timeline
+from qwf_agent.web.drawings.graph import Node
 from support.browser import Pages
 from support.poison import STRANGE
 from support.servers import ROOT

@@ -10,8 +10,8 @@ import psycopg
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from qwf_agent.web import access
 from qwf_agent.web.app import build
+from qwf_agent.web.site import access
 from support.browser import Pages, served
 from support.visitors import TOKEN, login
 

@@ -11,9 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 from starlette.types import ASGIApp
 
-from qwf_agent.web import access, files
 from qwf_agent.web.app import build
-from qwf_agent.web.sign_in import SignIn
+from qwf_agent.web.site import access, files
+from qwf_agent.web.site.sign_in import SignIn
 from support import asking, visitors
 from support.browser import Pages
 from support.logins import names

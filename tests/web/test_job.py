@@ -11,8 +11,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.web import masking, waiting
 from qwf_agent.web.pages import job as page_of_job
+from qwf_agent.web.pages import waiting
+from qwf_agent.web.site import masking
 from support import poison
 from support.made_jobs import claim, enqueue, fail, finish, start_run, worker
 from support.visitors import FORM, Visit, Visitor

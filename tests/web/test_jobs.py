@@ -9,8 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.web import actions, waiting
-from qwf_agent.web.pages import jobs
+from qwf_agent.web.pages import jobs, waiting
+from qwf_agent.web.site import actions
 from support import poison
 from support.made_jobs import claim, enqueue, fail, start_run, worker
 from support.visitors import FORM, Visit, Visitor

@@ -14,9 +14,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from qwf_agent.cli import links
-from qwf_agent.cli.links import LinkRefused
 from qwf_agent.config import ConfigError
+from qwf_agent.look import links
+from qwf_agent.look.links import LinkRefused
 
 SECRET = bytes(range(32))
 ASKED = datetime(2026, 11, 22, 14, 3, 11, 250_000, tzinfo=timezone.utc)

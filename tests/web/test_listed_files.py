@@ -7,7 +7,7 @@ from typing import Any
 
 import psycopg
 
-from qwf_agent.web import files
+from qwf_agent.web.site import files
 from support import asking
 from support.visitors import LEVELS, Visit
 

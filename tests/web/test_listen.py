@@ -12,11 +12,11 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from qwf_agent.web import snapshot as snapshots
-from qwf_agent.web.database import Database
-from qwf_agent.web.health import Check
-from qwf_agent.web.listen import MOST_CARDS, sample
-from qwf_agent.web.snapshot import News, Snapshot
+from qwf_agent.web.reads import snapshot as snapshots
+from qwf_agent.web.reads.database import Database
+from qwf_agent.web.reads.listen import MOST_CARDS, sample
+from qwf_agent.web.reads.snapshot import News, Snapshot
+from qwf_agent.web.site.health import Check
 
 Db = psycopg.Connection[Any]
 Watch = Callable[[Snapshot], Coroutine[Any, Any, None]]
@@ -124,7 +124,7 @@ def test_it_listens_again_after_its_session_was_ended(dsn: str, db: Db) -> None:
 def test_an_address_that_hears_nothing_is_told_and_the_page_still_reads(
     dsn: str, db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("qwf_agent.web.listen.ECHO_S", (0.2, 0.2))
+    monkeypatch.setattr("qwf_agent.web.reads.listen.ECHO_S", (0.2, 0.2))
     elsewhere = make_conninfo(dsn, dbname="postgres")  # as deaf as a session behind a pooler
 
     async def body(snapshot: Snapshot) -> None:

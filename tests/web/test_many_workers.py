@@ -8,8 +8,8 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from qwf_agent.web import snapshot, waiting
-from qwf_agent.web.pages import fleet
+from qwf_agent.web.pages import fleet, waiting
+from qwf_agent.web.reads import snapshot
 from support.visitors import Visit
 
 Db = psycopg.Connection[Any]

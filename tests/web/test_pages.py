@@ -11,9 +11,9 @@ from urllib.parse import urljoin, urlsplit
 import psycopg
 import pytest
 
-from qwf_agent.web.actions import ACTIONS
 from qwf_agent.web.app import HEADERS
 from qwf_agent.web.pages import DATA, PAGES
+from qwf_agent.web.site.actions import ACTIONS
 from support import lively, poison, visitors
 from support.addresses import addresses
 from support.markup import Seen

@@ -15,7 +15,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from qwf_agent.web import app, patience
+from qwf_agent.web import app
+from qwf_agent.web.site import patience
 from support.visitors import Visit
 
 SHORT_S = 0.3

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import qwf_agent.web
-from qwf_agent.web.actions import ACTIONS
 from qwf_agent.web.pages import run_tabs
+from qwf_agent.web.site.actions import ACTIONS
 
 ROOM = Path(qwf_agent.web.__file__).parent
 TEMPLATES = sorted((ROOM / "templates").glob("*.html"))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from qwf_agent.cli import standby
-from qwf_agent.web import servers
+from qwf_agent.look import standby
+from qwf_agent.web.reads import servers
 from support import visitors
 from support.harness import until
 from support.standby import Pair

@@ -9,8 +9,8 @@ from typing import Any
 import psycopg
 from playwright.sync_api import Browser, expect
 
-from qwf_agent.web import access
 from qwf_agent.web.app import build
+from qwf_agent.web.site import access
 from support.browser import Pages, served
 from support.harness import agents, until
 from support.visitors import TOKEN, login

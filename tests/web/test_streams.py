@@ -16,9 +16,9 @@ from psycopg import sql
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from qwf_agent.web import access, stream
 from qwf_agent.web.app import build, create_app
-from qwf_agent.web.sign_in import SignIn
+from qwf_agent.web.site import access, stream
+from qwf_agent.web.site.sign_in import SignIn
 from support.logins import names
 from support.visitors import FORM
 

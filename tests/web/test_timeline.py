@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qwf_agent.cli.draw.words import FarTime
-from qwf_agent.web import timeline
-from qwf_agent.web.timeline import Span, axis_of, critical_path, draw
+from qwf_agent.look.draw.words import FarTime
+from qwf_agent.web.drawings import timeline
+from qwf_agent.web.drawings.timeline import Span, axis_of, critical_path, draw
 from support.poison import STRANGE
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=timezone.utc)

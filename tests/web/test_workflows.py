@@ -13,10 +13,11 @@ import psycopg
 import pytest
 from psycopg.types.json import Jsonb
 
-from qwf_agent.web import pasted, stored_graphs
-from qwf_agent.web.database import Database
+from qwf_agent.web.forms import pasted
 from qwf_agent.web.pages import start
 from qwf_agent.web.pages.preview import PATH
+from qwf_agent.web.reads import stored_graphs
+from qwf_agent.web.reads.database import Database
 from support import poison
 from support.visitors import FORM, Visit, Visitor
 

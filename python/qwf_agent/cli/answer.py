@@ -10,8 +10,9 @@ import click
 from psycopg.types.json import Jsonb
 
 from qwf_agent import config
-from qwf_agent.cli import arguments, cell_routing, connection, draw
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import addresses, arguments, cell_routing
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 NUMBER = re.compile(r"-[0-9.]+([eE][-+]?[0-9]+)?|-")
 
@@ -42,7 +43,7 @@ class Answer(click.Command):
 @click.argument("words", nargs=-1, metavar="[RUN NODE] VALUE")
 @click.option("--job", type=arguments.ID, metavar="JOB", help="Id of the job that asks.")
 @click.option("--by", help="Who answers. Default: your login name.")
-@connection.database
+@addresses.database
 def answer(conn: Connection, words: tuple[str, ...], job: int | None, by: str | None) -> None:
     """Answer the question of a node or a job.
 

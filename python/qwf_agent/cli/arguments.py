@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 import psycopg
 
-from qwf_agent.cli import cell_routing, connection, known_names
-from qwf_agent.cli.connection import Connection
-from qwf_agent.cli.values import MAX_DIGITS, Length
+from qwf_agent.cli import addresses, cell_routing, known_names
+from qwf_agent.look import connection
+from qwf_agent.look.connection import Connection
+from qwf_agent.look.values import MAX_DIGITS, Length
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -37,7 +38,7 @@ MOST = 2**31 - 1  # what an int of Postgres holds
 
 
 @dataclass(frozen=True)
-class UnreadLength(connection.Unread):
+class UnreadLength(addresses.Unread):
     """A length of time as it was typed. Postgres reads it, as it reads those of definitions."""
 
     text: str

@@ -10,8 +10,9 @@ import click
 import psycopg
 from psycopg.types.json import Jsonb
 
-from qwf_agent.cli import arguments, commands, connection, draw, errors, known_names
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import addresses, arguments, commands, errors, known_names
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -90,7 +91,7 @@ def cancel() -> None:
 @reason
 @arguments.dry_run
 @arguments.yes
-@connection.database
+@addresses.database
 def cancel_run(
     conn: Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
     **wanted: Any,
@@ -115,7 +116,7 @@ def cancel_run(
 @reason
 @arguments.dry_run
 @arguments.yes
-@connection.database
+@addresses.database
 def cancel_job(
     conn: Connection, ids: tuple[int, ...], reason: str | None, dry_run: bool, yes: bool,
     **wanted: Any,
@@ -161,7 +162,7 @@ def retry() -> None:
 @ended_since
 @arguments.dry_run
 @arguments.yes
-@connection.database
+@addresses.database
 def retry_run(
     conn: Connection, ids: tuple[int, ...], from_node: str | None, dry_run: bool, yes: bool,
     **wanted: Any,
@@ -196,7 +197,7 @@ def retry_run(
 @ended_since
 @arguments.dry_run
 @arguments.yes
-@connection.database
+@addresses.database
 def retry_job(
     conn: Connection, ids: tuple[int, ...], dry_run: bool, yes: bool, **wanted: Any
 ) -> None:
@@ -225,7 +226,7 @@ def retry_job(
 @click.option("--queue", metavar="QUEUE", help="The new queue.")
 @arguments.delay
 @arguments.at
-@connection.database
+@addresses.database
 def change(
     conn: Connection, ids: tuple[int, ...], priority: int | None, queue: str | None,
     delay: timedelta | None, at: datetime | None,
@@ -251,7 +252,7 @@ def change(
 
 @click.command("run-next")
 @click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="JOB...")
-@connection.database
+@addresses.database
 def run_next(conn: Connection, ids: tuple[int, ...]) -> None:
     """Put waiting jobs ahead of all others in their queues.
 

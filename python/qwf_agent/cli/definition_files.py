@@ -16,9 +16,8 @@ from psycopg import sql
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from qwf_agent.cli import hints, yaml_files
+from qwf_agent.look import hints, yaml_files
 
-KINDS = {"nodes": "pipeline", "steps": "workflow"}
 SUFFIXES = {".json", ".yaml", ".yml"}
 SCHEMA_SUFFIX = ".schema.json"
 MOST_BYTES = 64 << 20  # the largest max_value_bytes
@@ -181,7 +180,9 @@ def _read(path: Path) -> Definition:
     if "\0" in text or NUL.search(text):
         raise ValueError("it has a NUL (\\u0000), which Postgres cannot store: leave that out")
     found = _json(text) if path.suffix == ".json" else yaml_files.load(text)
-    kinds = [kind for key, kind in KINDS.items() if isinstance(found, dict) and key in found]
+    kinds = [
+        kind for key, kind in yaml_files.KINDS.items() if isinstance(found, dict) and key in found
+    ]
     if len(kinds) != 1:
         raise ValueError(
             'neither a pipeline (an object with "nodes") nor a workflow (an object with "steps")'

@@ -12,17 +12,17 @@ from rich.text import Text
 
 from qwf_agent.app.jobs import Enqueued
 from qwf_agent.cli import (
+    addresses,
     arguments,
-    connection,
     definition_files,
-    draw,
     errors,
     follow,
     known_names,
     missing_options,
     output,
 )
-from qwf_agent.cli.connection import Connection
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 
 class _Json(click.ParamType[Any]):
@@ -41,7 +41,7 @@ JSON = _Json()
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, path_type=Path), metavar="DIR")
 @output.json_option
-@connection.database
+@addresses.database
 def apply(conn: Connection, folder: Path, as_json: bool) -> None:
     """Register the pipelines and workflows in DIR.
 
@@ -171,7 +171,7 @@ def _show(job: Enqueued, as_json: bool) -> None:
 @arguments.args("Its arguments")
 @_job_options
 @output.json_option
-@connection.database
+@addresses.database
 def enqueue(
     conn: Connection,
     task: str,
@@ -199,7 +199,7 @@ def enqueue(
 @_job_options
 @click.option("--wait", is_flag=True, help="Wait until it ends and print its log.")
 @output.json_option
-@connection.database
+@addresses.database
 def submit(
     conn: Connection,
     argv: tuple[str, ...],
@@ -243,7 +243,7 @@ def submit(
     help="Show progress until it has ended; exit 1 if it failed, 2 if cancelled.",
 )
 @output.json_option
-@connection.database
+@addresses.database
 def run(
     conn: Connection,
     name: str,

@@ -15,9 +15,10 @@ from typing import IO, NoReturn
 import click
 import psycopg
 
-from qwf_agent.cli import connection, errors, hints, output
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import addresses, errors, output
 from qwf_agent.exit_codes import INTERRUPTED, NO_DATABASE
+from qwf_agent.look import connection, hints
+from qwf_agent.look.connection import Connection
 
 PORTION = 1000  # more gains nothing: see docs/measurements.md
 CHARACTERS = 2**24  # of a portion; PostgreSQL takes no list of more than 256 MiB
@@ -61,7 +62,7 @@ class Portion:
 @click.option("--skip", type=click.IntRange(0), default=0, metavar="N",
               help="Leave out the first N lines, as they are enqueued already.")  # fmt: skip
 @output.json_option
-@connection.database
+@addresses.database
 def enqueue_many(conn: Connection, file: IO[str], skip: int, as_json: bool) -> None:
     """Enqueue a job for each line of FILE; - is standard input.
 

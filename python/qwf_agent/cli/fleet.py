@@ -13,20 +13,20 @@ from rich.text import Text
 
 from qwf_agent import config
 from qwf_agent.cli import (
+    addresses,
     arguments,
     commands,
-    connection,
-    draw,
     errors,
     follow,
     known_names,
     losses,
     output,
 )
-from qwf_agent.cli.cells import Listing, listed
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli.listings import Listing, listed
 from qwf_agent.cli.read import show_list
 from qwf_agent.exit_codes import INTERRUPTED
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -193,7 +193,7 @@ def queue() -> None:
     help=f"Give a setting its default again: {', '.join(QUEUE_SETTINGS)}. Repeatable.",
 )
 @arguments.yes
-@connection.database
+@addresses.database
 def create_queue(
     conn: Connection, name: str, yes: bool, unset: tuple[str, ...], **given: Any
 ) -> None:
@@ -210,7 +210,7 @@ def create_queue(
 
 @queue.command()
 @click.argument("name")
-@connection.database
+@addresses.database
 def pause(conn: Connection, name: str) -> None:
     """Hand out no more jobs; running ones continue."""
     connection.call(conn, "pause_queue", name=name)
@@ -219,7 +219,7 @@ def pause(conn: Connection, name: str) -> None:
 
 @queue.command()
 @click.argument("name")
-@connection.database
+@addresses.database
 def resume(conn: Connection, name: str) -> None:
     """Hand out jobs again."""
     connection.call(conn, "resume_queue", name=name)
@@ -303,7 +303,7 @@ of_queue = click.option(
 def switch_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments and options that all switches take."""
     for option in (
-        connection.database,
+        addresses.database,
         click.option(
             "--reason",
             help="Why; it is recorded. on --fleet: only those that are off for this reason.",
@@ -362,7 +362,7 @@ wait = click.option("--wait", is_flag=True, help="Wait until it is done; exit 1 
 @of_host
 @the_queue
 @wait
-@connection.database
+@addresses.database
 def load(conn: Connection, model: str, **more: Any) -> None:
     """Load MODEL on a box, between two jobs, replacing the one it has.
 
@@ -380,7 +380,7 @@ def load(conn: Connection, model: str, **more: Any) -> None:
 @of_host
 @the_queue
 @wait
-@connection.database
+@addresses.database
 def unload(conn: Connection, model: str | None, **more: Any) -> None:
     """Unload MODEL on a box, or the one it has loaded."""
     _request(conn, "unload", model, **more)
@@ -432,7 +432,7 @@ def _wait_for_answer(conn: Connection, request: int, what: str) -> dict[str, Any
 
 @click.command()
 @output.json_option
-@connection.database
+@addresses.database
 def limits(conn: Connection, as_json: bool) -> None:
     """List the named limits, and the jobs that hold their slots.
 
@@ -482,7 +482,7 @@ def limit() -> None:
     metavar="TIME",
     help="Length of the period: 1s, 10min. Default: a second.",
 )
-@connection.database
+@addresses.database
 def create_limit(conn: Connection, name: str, max_running: int | None, **rate: Any) -> None:
     """Create limit NAME of N jobs at once, or change what is given.
 
@@ -495,7 +495,7 @@ def create_limit(conn: Connection, name: str, max_running: int | None, **rate: A
 @limit.command("drop")
 @click.argument("name")
 @arguments.yes
-@connection.database
+@addresses.database
 def drop_limit(conn: Connection, name: str, yes: bool) -> None:
     """Remove a limit that no unfinished job and no current pipeline names.
 

@@ -12,9 +12,10 @@ import click
 import psycopg
 from rich.live import Live
 
-from qwf_agent.cli import arguments, commands, connection, draw, errors, output, server_log, standby
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import addresses, arguments, commands, errors, output, server_log
 from qwf_agent.exit_codes import INTERRUPTED
+from qwf_agent.look import connection, draw, standby
+from qwf_agent.look.connection import Connection
 
 POLL_S = 0.25
 EXIT_CODES = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
@@ -54,7 +55,7 @@ def wait() -> None:
 @wait.command("run")
 @click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="RUN...")
 @give_up
-@connection.database
+@addresses.database
 def wait_run(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) -> None:
     """Wait until runs are over."""
 
@@ -67,7 +68,7 @@ def wait_run(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
 @wait.command("job")
 @click.argument("ids", type=arguments.ID, nargs=-1, required=True, metavar="JOB...")
 @give_up
-@connection.database
+@addresses.database
 def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) -> None:
     """Wait until jobs are over."""
 
@@ -91,7 +92,7 @@ def wait_job(conn: Connection, ids: tuple[int, ...], timeout: timedelta | None) 
     metavar="N",
     help="Which attempt. Default: the newest.",
 )
-@connection.database_to_read(unless="follow")
+@addresses.database_to_read(unless="follow")
 def logs(
     conn: Connection, job: int | None, server: str | None, follow: bool, lines: int | None,
     attempt: int | None,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from qwf_agent.cli import arguments, connection, draw, errors, known_names
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import addresses, arguments, errors, known_names
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 ALIVE = """
 select f.worker from qwf.fleet f
@@ -30,7 +31,7 @@ where j.finished_at is null and j.requires ->> 'host' = %(host)s
 @click.option("--host", metavar="HOST", help="The box that is gone.")
 @click.option("--all", "everything", is_flag=True, help="All its workers and its orders.")
 @arguments.yes
-@connection.database
+@addresses.database
 def forget(
     conn: Connection, name: str | None, host: str | None, everything: bool, yes: bool
 ) -> None:

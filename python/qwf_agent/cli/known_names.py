@@ -11,9 +11,10 @@ import click
 import psycopg
 
 from qwf_agent import config
-from qwf_agent.cli import connection
-from qwf_agent.cli.connection import Connection
-from qwf_agent.cli.draw.visible import visible
+from qwf_agent.cli import addresses
+from qwf_agent.look import connection
+from qwf_agent.look.connection import Connection
+from qwf_agent.look.draw.visible import visible
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -65,7 +66,7 @@ limit %s
 
 
 @dataclass(frozen=True)
-class TypedName(connection.Unread):
+class TypedName(addresses.Unread):
     """The name of a queue or a workflow, as it was typed."""
 
     kind: str

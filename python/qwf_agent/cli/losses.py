@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from qwf_agent.cli import arguments, connection, draw
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import arguments
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 MOST = 100_000  # rows that are counted: a question must not take minutes
 

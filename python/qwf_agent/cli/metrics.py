@@ -13,9 +13,10 @@ from prometheus_client.registry import Collector
 from psycopg.rows import DictRow
 
 from qwf_agent import config
-from qwf_agent.cli import connection, errors, hints, standby
-from qwf_agent.cli.connection import Connection
-from qwf_agent.cli.draw.visible import visible
+from qwf_agent.cli import addresses, errors
+from qwf_agent.look import connection, hints, standby
+from qwf_agent.look.connection import Connection
+from qwf_agent.look.draw.visible import visible
 
 STATEMENT_TIMEOUT = "10s"  # so that slow scrapes do not pile up
 
@@ -96,7 +97,7 @@ def _unreadable(count: int) -> Metric:
     metavar="[ADDRESS]:PORT",
     help="Serve over HTTP until interrupted. ADDRESS defaults to 127.0.0.1; 0.0.0.0: for all.",
 )
-@connection.dsn_to_read_option
+@addresses.dsn_to_read_option
 def metrics(listen: str | None, dsn: str | None) -> None:
     """Print or serve metrics of the fleet for Prometheus.
 

@@ -9,9 +9,9 @@ from typing import Any
 import click
 import psycopg
 
-from qwf_agent.cli import connection
-from qwf_agent.cli.connection import Connection
-from qwf_agent.cli.draw.visible import visible
+from qwf_agent.look import connection
+from qwf_agent.look.connection import Connection
+from qwf_agent.look.draw.visible import visible
 
 FOUND = "select * from qwf.find_missing_options(%s, %s, %s)"
 WHOLE_NUMBERS = ("max_attempts", "max_losses", "vram_mb", "priority")

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.console import Console, RenderableType
 
-from qwf_agent.cli.draw.visible import Terminal
+from qwf_agent.look.draw.visible import Terminal
 
 WIDE = 200
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")

@@ -14,11 +14,12 @@ from psycopg.types.json import Jsonb
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from qwf_agent.cli import arguments, connection, errors, follow, links, output
-from qwf_agent.cli import draw as drawing
-from qwf_agent.cli.cells import Listing, listed
-from qwf_agent.cli.connection import Connection
-from qwf_agent.cli.draw import Row
+from qwf_agent.cli import addresses, arguments, errors, follow, output
+from qwf_agent.cli.listings import Listing, listed
+from qwf_agent.look import connection, links
+from qwf_agent.look import draw as drawing
+from qwf_agent.look.connection import Connection
+from qwf_agent.look.draw import Row
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -107,7 +108,7 @@ def runs(
 @click.command()
 @click.argument("run", type=arguments.ID)
 @output.json_option
-@connection.database_to_read()
+@addresses.database_to_read()
 def show(conn: Connection, run: int, as_json: bool) -> None:
     """Show the steps and nodes of a RUN.
 
@@ -174,7 +175,7 @@ def jobs(
     help="Print the whole error and log of this attempt.",
 )
 @output.json_option
-@connection.database_to_read()
+@addresses.database_to_read()
 def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
     """Show a JOB: its history, errors, log and files.
 
@@ -207,7 +208,7 @@ def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
 @click.command()
 @click.argument("job", type=arguments.ID)
 @output.json_option
-@connection.database_to_read()
+@addresses.database_to_read()
 def why(conn: Connection, job: int, as_json: bool) -> None:
     """Explain why a JOB is not running.
 

@@ -7,17 +7,10 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import (
-    arguments,
-    commands,
-    connection,
-    draw,
-    known_names,
-    missing_options,
-    output,
-)
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import addresses, arguments, commands, known_names, missing_options, output
 from qwf_agent.cli.read import show_list
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 OVERVIEW = """
 select o.*, s.every
@@ -29,7 +22,7 @@ COLUMNS = ("name", "what", "when", "state", "next", "last", "skipped", "error")
 
 @click.command()
 @output.json_option
-@connection.database_to_read()
+@addresses.database_to_read()
 def schedules(conn: Connection, as_json: bool) -> None:
     """List the schedules, next due first.
 
@@ -94,7 +87,7 @@ def schedule() -> None:
 @click.option("--disabled", is_flag=True, help="Do not fire until it is enabled.")
 @arguments.priority
 @arguments.project
-@connection.database
+@addresses.database
 def add(
     conn: Connection, name: str, hours: str | None, anchor: timedelta | datetime | None,
     args: str | None, settings: tuple[tuple[str, str], ...], disabled: bool, **given: Any,
@@ -119,7 +112,7 @@ def add(
 @schedule.command()
 @click.argument("name")
 @arguments.yes
-@connection.database
+@addresses.database
 def drop(conn: Connection, name: str, yes: bool) -> None:
     """Remove a schedule; the jobs and runs it enqueued stay."""
     for row in connection.many(conn, OVERVIEW):
@@ -134,7 +127,7 @@ def drop(conn: Connection, name: str, yes: bool) -> None:
 
 @schedule.command()
 @click.argument("name")
-@connection.database
+@addresses.database
 def fire(conn: Connection, name: str) -> None:
     """Enqueue the job or run of a schedule now.
 
@@ -150,7 +143,7 @@ def fire(conn: Connection, name: str) -> None:
 
 @schedule.command()
 @click.argument("name")
-@connection.database
+@addresses.database
 def enable(conn: Connection, name: str) -> None:
     """Let a schedule fire again.
 
@@ -161,7 +154,7 @@ def enable(conn: Connection, name: str) -> None:
 
 @schedule.command()
 @click.argument("name")
-@connection.database
+@addresses.database
 def disable(conn: Connection, name: str) -> None:
     """Stop a schedule from firing."""
     _enable(conn, name, False)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from qwf_agent import config, embedded, exit_codes
-from qwf_agent.cli import arguments, commands, connection, draw, errors, output
+from qwf_agent.cli import arguments, commands, errors, output
+from qwf_agent.look import connection, draw
 
 if TYPE_CHECKING:
     from qwf_agent.migrate import Status

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import connection, draw, errors, known_names
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import errors, known_names
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 POLL_S = 2.0
 # The newest agent that has the server, also if it has ended: what it printed last is still there.

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 import click
 
-from qwf_agent.cli import arguments, connection, draw, fleet, known_names, output
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import addresses, arguments, fleet, known_names, output
 from qwf_agent.cli.read import show_list
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 COLUMNS = (
     *("host", "queue", "server", "state", "for", "model", "jobs", "tokens/s", "tokens", "error"),
@@ -30,7 +31,7 @@ from qwf.worker_controls c where c.host_label = %s and c.queue = %s
 @click.option("--host", metavar="HOST", help="Only those on this box.")
 @click.option("--queue", metavar="QUEUE", help="Only those of this queue.")
 @output.json_option
-@connection.database_to_read()
+@addresses.database_to_read()
 def servers(conn: Connection, host: str | None, queue: str | None, as_json: bool) -> None:
     """List the model servers: what each serves, and what it does.
 
@@ -73,7 +74,7 @@ def servers(conn: Connection, host: str | None, queue: str | None, as_json: bool
 @click.option("--reset", is_flag=True, help="First set all back to the agent's qwf.toml.")
 @fleet.the_queue
 @fleet.of_host
-@connection.database
+@addresses.database
 def set_server(
     conn: Connection,
     host: str | None,

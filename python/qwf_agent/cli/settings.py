@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from qwf_agent import config
-from qwf_agent.cli import arguments, connection, draw, errors, losses, output
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import addresses, arguments, errors, losses, output
 from qwf_agent.cli.read import show_list
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 COLUMNS = ("setting", "value", "default", "meaning")
 SETTINGS = """
@@ -29,7 +30,7 @@ where %(name)s::text is null or o.name = %(name)s
 @click.option("--reset", is_flag=True, help="Set NAME back to its default.")
 @arguments.yes
 @output.json_option
-@connection.database
+@addresses.database
 def settings(
     conn: Connection, name: str | None, value: str | None, reset: bool, yes: bool, as_json: bool
 ) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import arguments, connection, draw, losses, output
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import addresses, arguments, losses, output
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 WINDOW = 10_000  # rows that one prune() scans
 
@@ -16,7 +17,7 @@ WINDOW = 10_000  # rows that one prune() scans
 @click.command()
 @click.option("--loop", is_flag=True, help="Repeat until interrupted.")
 @output.json_option
-@connection.database
+@addresses.database
 def tick(conn: Connection, loop: bool, as_json: bool) -> None:
     """Do the housekeeping once, as agents do all the time.
 
@@ -39,7 +40,7 @@ def tick(conn: Connection, loop: bool, as_json: bool) -> None:
 @click.command()
 @arguments.yes
 @output.json_option
-@connection.database
+@addresses.database
 def prune(conn: Connection, yes: bool, as_json: bool) -> None:
     """Delete everything older than its retention at once.
 

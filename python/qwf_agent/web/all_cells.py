@@ -11,7 +11,8 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from qwf_agent.web import access, app, render
+from qwf_agent.web import app
+from qwf_agent.web.site import access, render
 
 
 def join(

@@ -18,14 +18,15 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from qwf_agent.web import access, answering, database, listed_file, render
-from qwf_agent.web.access import Access
-from qwf_agent.web.files import Root
-from qwf_agent.web.health import Health
 from qwf_agent.web.pages import DATA, PAGES
-from qwf_agent.web.site import MOST_FORM, Site
-from qwf_agent.web.snapshot import Snapshot
-from qwf_agent.web.trusted import Says, Trusted
+from qwf_agent.web.reads import database
+from qwf_agent.web.reads.snapshot import Snapshot
+from qwf_agent.web.site import access, answering, listed_file, render
+from qwf_agent.web.site.access import Access
+from qwf_agent.web.site.files import Root
+from qwf_agent.web.site.handlers import MOST_FORM, Site
+from qwf_agent.web.site.health import Health
+from qwf_agent.web.site.trusted import Says, Trusted
 
 STATIC = Path(__file__).with_name("static")
 MOST_BODY = 3 * MOST_FORM  # as browsers send it, with characters as %XX

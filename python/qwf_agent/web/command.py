@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qwf_agent import config
-from qwf_agent.cli import cell_routing, connection, links, standby
+from qwf_agent.look import cells as known_cells
+from qwf_agent.look import connection, links, standby
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping, Sequence
 
-    from qwf_agent.web.access import Access
     from qwf_agent.web.app import Guard
-    from qwf_agent.web.files import Root
+    from qwf_agent.web.site.access import Access
+    from qwf_agent.web.site.files import Root
 
 NEEDED = "qwf web needs more packages: pip install 'qwf-agent[web]'"
 OPEN_TO_OTHERS = (
@@ -90,7 +91,7 @@ def web(
     try:
         import uvicorn
 
-        from qwf_agent.web import access, patience
+        from qwf_agent.web.site import access, patience
     except ModuleNotFoundError as error:
         raise config.ConfigError(f"{NEEDED} ({error.name} is missing)") from None
     token = secrets.token_urlsafe(32)
@@ -137,7 +138,7 @@ def _cells(dsn: str | None, cell: str | None) -> dict[str, str]:
     if dsn is not None or cell is not None:
         return {}
     cells, down = config.find_cells(), list[str]()
-    for name, conn, _, _ in cell_routing.answering(cells, connection.connect, down):
+    for name, conn, _, _ in known_cells.answering(cells, connection.connect, down):
         with conn:
             _check_writes(conn, f"cell {name}: ")
     for line in down:
@@ -149,7 +150,7 @@ def _checked(dsn: str | None, cell: str | None) -> str:
     """The address of the only database, which answers. Raises ConfigError."""
     if dsn is not None and cell is not None:
         raise click.UsageError("--dsn and --cell exclude each other")
-    where = config.find_dsn(dsn) if cell is None else cell_routing.named(config.find_cells(), cell)
+    where = config.find_dsn(dsn) if cell is None else known_cells.named(config.find_cells(), cell)
     with connection.connect(where) as conn:
         _check_writes(conn, "")
     return where
@@ -203,7 +204,7 @@ def _read_dsn(given: str | None, dsn: str | None, where: str) -> str | None:
 
 def _root(text: str) -> Root:
     """A folder below which files are shown. Raises ConfigError."""
-    from qwf_agent.web import files
+    from qwf_agent.web.site import files
 
     try:
         return files.parse_root(text)
@@ -252,7 +253,7 @@ def _listen(uvicorn: Any, host: str, port: int) -> Any:
 
 def _access(dsn: str, token: str, host: str, options: dict[str, Any]) -> Access:
     """Who may come. Raises ConfigError if that is not said, or would give away passwords."""
-    from qwf_agent.web import access, sign_in, trusted
+    from qwf_agent.web.site import access, sign_in, trusted
 
     if options["sign_in"] and options["trust_header"]:
         raise click.UsageError("--sign-in and --trust-header exclude each other")

@@ -13,11 +13,12 @@ from types import FrameType
 import click
 
 from qwf_agent import config, embedded
-from qwf_agent.cli import connection, definition_files, draw, errors, output
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import definition_files, errors, output
 from qwf_agent.cli.demo import page, photos, results
 from qwf_agent.cli.demo.agents import Agents
 from qwf_agent.cli.demo.following import follow
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 WORKFLOW = "streetview_inspect"
 

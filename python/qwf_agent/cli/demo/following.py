@@ -17,11 +17,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from qwf_agent.cli import connection, draw, output
+from qwf_agent.cli import output
 from qwf_agent.cli.answer import answer_node
-from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.demo.agents import Agents
-from qwf_agent.cli.draw.visible import visible
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
+from qwf_agent.look.draw.visible import visible
 
 POLL_S = 0.2
 LOOK_S = 0.5  # how often a prompt looks whether somebody else has answered

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from qwf_agent.cli import connection, draw, output
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import output
+from qwf_agent.look import connection, draw
+from qwf_agent.look.connection import Connection
 
 STYLE = "body{background:#16181d;color:#e6e6e6;font-family:sans-serif;margin:2em}a{color:#00c2d1}"
 

@@ -12,10 +12,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from qwf_agent import config
-from qwf_agent.cli import connection, errors, output
-from qwf_agent.cli.connection import Connection
+from qwf_agent.cli import errors, output
 from qwf_agent.cli.doctor import checks
 from qwf_agent.cli.doctor.findings import Finding, query_value, unchecked
+from qwf_agent.look import connection
+from qwf_agent.look.connection import Connection
 
 STATEMENT_TIMEOUT = "15s"  # so that the checks do not burden a slow server
 SIGNS = {

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.doctor import engine, folders, schema, server, standbys
 from qwf_agent.cli.doctor.findings import Finding
+from qwf_agent.look.connection import Connection
 
 Check = Callable[[Connection, str], Iterator[Finding]]
 

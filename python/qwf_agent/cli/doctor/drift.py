@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qwf_agent.cli.connection import Connection, many
 from qwf_agent.cli.doctor import shipped
 from qwf_agent.cli.doctor.findings import Finding, problem
+from qwf_agent.look.connection import Connection, many
 
 ADVICE = (
     "do not change the schemas qwf and _qwf by hand; compare with `qwf migrate sql`, restore it, "

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from qwf_agent.cli import draw, missing_options
-from qwf_agent.cli.connection import Connection, call, many
+from qwf_agent.cli import missing_options
 from qwf_agent.cli.doctor.findings import (
     MAX_SHOWN,
     Finding,
@@ -18,6 +17,8 @@ from qwf_agent.cli.doctor.findings import (
     problem,
     query_value,
 )
+from qwf_agent.look import draw
+from qwf_agent.look.connection import Connection, call, many
 
 OLD_EVENT = timedelta(minutes=1)
 LATE = timedelta(minutes=1)  # for what a tick should have done

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Literal
 
-from qwf_agent.cli import draw
-from qwf_agent.cli.connection import Connection
+from qwf_agent.look import draw
+from qwf_agent.look.connection import Connection
 
 MAX_SHOWN = 5  # findings of one kind
 

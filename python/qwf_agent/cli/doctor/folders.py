@@ -9,8 +9,8 @@ from pathlib import Path
 
 from qwf_agent import config
 from qwf_agent.app import folder_mark
-from qwf_agent.cli.connection import Connection
 from qwf_agent.cli.doctor.findings import Finding, note, problem
+from qwf_agent.look.connection import Connection
 
 ROOTS = """
 select distinct w.out_root as root from qwf.workers w

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from qwf_agent import __version__, config, migrate
-from qwf_agent.cli.connection import Connection, call, many
 from qwf_agent.cli.doctor import drift, shipped
 from qwf_agent.cli.doctor.findings import Finding, duration, first_few, note, problem, query_value
+from qwf_agent.look.connection import Connection, call, many
 from qwf_agent.versions import compatible_part
 
 ROLES = ("qwf_admin", "qwf_producer", "qwf_worker", "qwf_viewer")

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 from qwf_agent import migrate
-from qwf_agent.cli import draw
-from qwf_agent.cli.connection import Connection, many
 from qwf_agent.cli.doctor.findings import Finding, duration, note, problem, query_value
+from qwf_agent.look import draw
+from qwf_agent.look.connection import Connection, many
 
 OLD_SNAPSHOT = timedelta(minutes=5)
 SKEW = timedelta(seconds=2)

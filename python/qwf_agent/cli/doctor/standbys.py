@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from psycopg.rows import DictRow
 
-from qwf_agent.cli import draw, standby
-from qwf_agent.cli.connection import Connection, many
 from qwf_agent.cli.doctor.findings import Finding, duration, note, problem, query_value
+from qwf_agent.look import draw, standby
+from qwf_agent.look.connection import Connection, many
 
 BEHIND_BYTES = 64 << 20  # WAL that a standby does not have yet
 BEHIND = timedelta(seconds=10)  # how long it takes until a standby has a commit

@@ -7,11 +7,12 @@ import sys
 import click
 
 from qwf_agent import config
-from qwf_agent.cli import connection, errors
+from qwf_agent.cli import addresses, errors
+from qwf_agent.look import connection
 
 
 @click.command()
-@connection.dsn_to_read_option
+@addresses.dsn_to_read_option
 @click.option(
     "--every", type=click.FloatRange(0.2, 60), default=1.0, show_default=True, metavar="SECONDS",
     help="Time between updates.",

@@ -17,11 +17,11 @@ from textual.containers import Container
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher, DataTable, Footer, Static, Tab, Tabs
 
-from qwf_agent.cli import draw, standby
 from qwf_agent.cli.top import panels
 from qwf_agent.cli.top.dialogs import AnswerDialog, ConfirmDialog, DetailsDialog
 from qwf_agent.cli.top.fleet import Fleet, Rows, Snapshot, reason
 from qwf_agent.cli.top.lists import LISTS
+from qwf_agent.look import draw, standby
 
 LOW = 30  # lines; on a lower screen the panels are short
 SHARE = 10  # reading takes at most a tenth of the time

@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from qwf_agent.cli import draw
+from qwf_agent.look import draw
 
 
 class ConfirmDialog(ModalScreen[bool]):

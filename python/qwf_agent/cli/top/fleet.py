@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 import psycopg
 
-from qwf_agent.cli import answer, arguments, connection, hints, standby
-from qwf_agent.cli.connection import Connection
-from qwf_agent.cli.draw import visible
-from qwf_agent.cli.standby import Standby
+from qwf_agent.cli import addresses, answer, arguments
+from qwf_agent.look import connection, hints, standby
+from qwf_agent.look.connection import Connection
+from qwf_agent.look.draw import visible
+from qwf_agent.look.standby import Standby
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -170,7 +171,7 @@ class Fleet:
         try:
             yield conn
         except psycopg.errors.LockNotAvailable:
-            lines = [connection.BLOCKED, *connection.blockers(conn)]
+            lines = [addresses.BLOCKED, *connection.blockers(conn)]
             raise click.ClickException("\n".join(lines)) from None
         except psycopg.Error as error:
             if not standby.refused(conn, error):

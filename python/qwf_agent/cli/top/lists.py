@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
-from qwf_agent.cli import draw
+from qwf_agent.look import draw
 
 Cells = list[Text]
 Row = dict[str, Any]

@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from qwf_agent.cli import draw
-from qwf_agent.cli.draw import Row
+from qwf_agent.look import draw
+from qwf_agent.look.draw import Row
 
 BAR = 8
 LONGEST = 24  # characters of a box's name

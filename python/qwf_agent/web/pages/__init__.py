@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from qwf_agent.web.page import Data, Page
 from qwf_agent.web.pages import (
     doctor,
     failures,
@@ -24,6 +23,7 @@ from qwf_agent.web.pages import (
     workflow,
     workflows,
 )
+from qwf_agent.web.site.page import Data, Page
 
 PAGES: tuple[Page, ...] = (
     *overview.PAGES,

@@ -10,12 +10,13 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
-from qwf_agent.cli import connection, losses
+from qwf_agent.cli import losses
 from qwf_agent.cli.doctor.checks import CHECKS, WITHOUT_SCHEMA
 from qwf_agent.cli.doctor.findings import Finding, unchecked
-from qwf_agent.web import render
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Page
+from qwf_agent.look import connection
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site import render
+from qwf_agent.web.site.page import Page
 
 KEPT_S = 30.0  # the answer serves everybody for this long
 CHECK_S = 15  # the time that one statement of a check may take

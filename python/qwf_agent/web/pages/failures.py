@@ -8,8 +8,8 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Page
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import Page
 
 COOKIE = "qwf_failures"  # when this browser looked before, and when it looked last
 LOOK_S = 30 * 60  # who comes back after this long looks again

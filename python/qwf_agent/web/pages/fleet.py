@@ -7,12 +7,12 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.cli.draw import words
-from qwf_agent.web import snapshot
-from qwf_agent.web.boxes import Box, boxes, dots
-from qwf_agent.web.connections import Rows
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Page
+from qwf_agent.look.draw import words
+from qwf_agent.web.pages.boxes import Box, boxes, dots
+from qwf_agent.web.reads import snapshot
+from qwf_agent.web.reads.connections import Rows
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import Page
 
 TICK = """
 select qwf.now() - to_timestamp(t.last_value / 1000.0) as age, s.tick, s.model_idle,

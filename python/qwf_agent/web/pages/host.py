@@ -7,11 +7,11 @@ from typing import Any
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import Request
 
-from qwf_agent.web import history, snapshot
-from qwf_agent.web.boxes import Box, boxes
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Data, NotFoundError, Page
-from qwf_agent.web.pages import fleet
+from qwf_agent.web.pages import fleet, history
+from qwf_agent.web.pages.boxes import Box, boxes
+from qwf_agent.web.reads import snapshot
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import Data, NotFoundError, Page
 
 KNOWN = """
 select

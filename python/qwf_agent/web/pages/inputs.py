@@ -8,10 +8,10 @@ from typing import Any
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from qwf_agent.web.connections import Rows
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Page
 from qwf_agent.web.pages.jobs import MOST_JOB
+from qwf_agent.web.reads.connections import Rows
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import Page
 
 MOST = 100  # questions of a page
 # Times that find_inputs() takes.

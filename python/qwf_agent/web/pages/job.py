@@ -9,13 +9,14 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.cli import values
-from qwf_agent.cli.draw import words
-from qwf_agent.web import files, waiting
-from qwf_agent.web.database import Look
-from qwf_agent.web.masking import masked_start
-from qwf_agent.web.page import NotFoundError, Page
+from qwf_agent.look import values
+from qwf_agent.look.draw import words
+from qwf_agent.web.pages import waiting
 from qwf_agent.web.pages.jobs import MOST_JOB
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site import files
+from qwf_agent.web.site.masking import masked_start
+from qwf_agent.web.site.page import NotFoundError, Page
 
 MOST_TEXT = 60_000  # letters of a JSON value that are shown
 MOST_SOURCES = 100

@@ -13,9 +13,9 @@ import psycopg
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 
-from qwf_agent.web import waiting
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import NotFoundError, Page
+from qwf_agent.web.pages import waiting
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import NotFoundError, Page
 
 ROWS = 50
 MOST_AT_ONCE = 20_000  # jobs of one click: as many calls as it takes

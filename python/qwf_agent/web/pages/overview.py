@@ -7,14 +7,15 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.cli.draw import words
 from qwf_agent.cli.top import fleet as fleet_of_top
-from qwf_agent.web import render, snapshot
-from qwf_agent.web.boxes import boxes, dots, trend
-from qwf_agent.web.connections import Rows
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Data, Page
+from qwf_agent.look.draw import words
 from qwf_agent.web.pages import doctor, fleet
+from qwf_agent.web.pages.boxes import boxes, dots, trend
+from qwf_agent.web.reads import snapshot
+from qwf_agent.web.reads.connections import Rows
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site import render
+from qwf_agent.web.site.page import Data, Page
 
 TREND_MIN = 30
 TREND = """

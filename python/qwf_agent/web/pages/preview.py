@@ -17,13 +17,14 @@ import psycopg
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
-from qwf_agent.cli import values
-from qwf_agent.web import actions, exact_json, pasted
-from qwf_agent.web.database import Look
-from qwf_agent.web.differences import Line, differences
-from qwf_agent.web.page import Call, Data, NotFoundError, Page
+from qwf_agent.look import values
+from qwf_agent.web.drawings.differences import Line, differences
+from qwf_agent.web.forms import exact_json, pasted
+from qwf_agent.web.forms.pasted import Pasted
 from qwf_agent.web.pages.workflow import LAST_VERSION, drawn, inputs_of, steps_of
-from qwf_agent.web.pasted import Pasted
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site import actions
+from qwf_agent.web.site.page import Call, Data, NotFoundError, Page
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString

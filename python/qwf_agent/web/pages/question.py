@@ -6,10 +6,11 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.web import questions, render
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Page
-from qwf_agent.web.questions import Question
+from qwf_agent.web.forms import questions
+from qwf_agent.web.forms.questions import Question
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site import render
+from qwf_agent.web.site.page import Page
 
 RUN = "select * from qwf.run_overview where id = %(run)s"
 # What moves in the run: elements of maps only if they run or failed.

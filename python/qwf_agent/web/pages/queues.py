@@ -6,9 +6,9 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.web import snapshot
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Data, NotFoundError, Page
+from qwf_agent.web.reads import snapshot
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import Data, NotFoundError, Page
 
 LIMITS = """
 select l.name, l.max_running, l.starts, l.per, l.created_at, coalesce(s.held, '[]') as held,

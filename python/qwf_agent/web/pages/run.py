@@ -10,13 +10,14 @@ from urllib.parse import quote
 import psycopg
 from starlette.requests import Request
 
-from qwf_agent.cli.draw import words
-from qwf_agent.web import graph, render
-from qwf_agent.web.connections import Rows
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Data, NotFoundError, Page
+from qwf_agent.look.draw import words
+from qwf_agent.web.drawings import graph
 from qwf_agent.web.pages.run_tabs import NODES_A_PAGE, SHOWN, STATES, TABS
 from qwf_agent.web.pages.runs import as_id
+from qwf_agent.web.reads.connections import Rows
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site import render
+from qwf_agent.web.site.page import Data, NotFoundError, Page
 
 ENDED = ("completed", "failed", "cancelled", "skipped")
 ABOUT_A_DAY_S = 86_400

@@ -7,12 +7,12 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.web import graph
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Data, NotFoundError, Page
+from qwf_agent.web.drawings import graph
 from qwf_agent.web.pages.run import find, nodes_of
 from qwf_agent.web.pages.run_tabs import STATES
 from qwf_agent.web.pages.runs import as_id
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import Data, NotFoundError, Page
 
 ELEMENTS_A_PAGE = 100
 LAST_ELEMENT = 2**31 - 1

@@ -8,11 +8,12 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.web import files, render, timeline
-from qwf_agent.web.connections import Rows
-from qwf_agent.web.database import Look
-from qwf_agent.web.differences import differences
+from qwf_agent.web.drawings import timeline
+from qwf_agent.web.drawings.differences import differences
 from qwf_agent.web.pages.runs import as_id
+from qwf_agent.web.reads.connections import Rows
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site import files, render
 
 STATES = ("running", "awaiting_input", "failed", "queued", "scheduled", "blocked", "cancelled",
           "completed", "skipped")  # fmt: skip

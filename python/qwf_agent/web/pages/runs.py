@@ -12,9 +12,9 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
-from qwf_agent.web.connections import Rows
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import IncompleteError, NotFoundError, Page
+from qwf_agent.web.reads.connections import Rows
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import IncompleteError, NotFoundError, Page
 
 MOST_ID = 2**63 - 1
 MOST_AT_ONCE = 500  # runs of one change: each may have many nodes, and a call has 10 seconds

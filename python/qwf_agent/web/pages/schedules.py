@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Page
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import Page
 
 SCHEDULES = """
 select s.*, r.last_job_id, r.last_run_id, r.last_fired_at, r.catch_up, r.overlap, r.queue,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import ElsewhereError, Page
 from qwf_agent.web.pages.job import telling
 from qwf_agent.web.pages.jobs import MOST_JOB, FilterError, label
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import ElsewhereError, Page
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString

@@ -9,12 +9,13 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.requests import Request
 
-from qwf_agent.cli.draw.words import brief
-from qwf_agent.web import exact_json, forms, render
-from qwf_agent.web.database import Look
-from qwf_agent.web.forms import Field, Problem
-from qwf_agent.web.page import Call, ElsewhereError, Page
+from qwf_agent.look.draw.words import brief
+from qwf_agent.web.forms import exact_json, filled
+from qwf_agent.web.forms.filled import Field, Problem
 from qwf_agent.web.pages.workflow import chosen, compiled
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site import render
+from qwf_agent.web.site.page import Call, ElsewhereError, Page
 
 OPTIONS = ("priority", "run_at", "key", "project", "out_dir", "labels")
 
@@ -33,15 +34,15 @@ async def read(request: Request, look: Look) -> dict[str, Any]:
 async def take(request: Request, look: Look, form: FormData, call: Call) -> dict[str, Any]:
     """Start the run, and go to it; or show the form again with what is wrong."""
     found = await _subject(request, look)
-    root, given = _form(request, found["inputs"]), forms.entries(form.multi_items())
+    root, given = _form(request, found["inputs"]), filled.entries(form.multi_items())
     entered = {name: given.get(name, [""])[-1] for name in OPTIONS}
-    changed = forms.edited(root, given)
+    changed = filled.edited(root, given)
     if changed is not None:
         return {**found, "root": changed, "entered": entered, "why": ""}
-    read_ = forms.parse(root, given)
+    read_ = filled.parse(root, given)
     if not read_.problems and not isinstance(read_.value, dict):
         wrong = [Problem(root.path, "must be a JSON object")]
-        read_ = forms.Filled(read_.value, tuple(wrong), forms.with_problems(read_.field, wrong))
+        read_ = filled.Filled(read_.value, tuple(wrong), filled.with_problems(read_.field, wrong))
     try:
         options = _options(request, entered)
     except ValueError as error:
@@ -57,7 +58,7 @@ async def take(request: Request, look: Look, form: FormData, call: Call) -> dict
     root, why = read_.field, outcome.said
     detail = outcome.detail or ""
     if detail and all(line.startswith(root.path) for line in detail.split("\n")):
-        root, why = forms.refused(root, detail), ""
+        root, why = filled.refused(root, detail), ""
     return {**found, "root": root, "entered": entered, "why": why, "call": {**context, **options}}
 
 
@@ -79,8 +80,8 @@ async def _subject(request: Request, look: Look) -> dict[str, Any]:
 
 def _form(request: Request, inputs: Sequence[Mapping[str, Any]]) -> Field:
     if request.query_params.get("form") == "json" or not inputs:
-        return forms.from_schema({}, example(inputs), label="Context")
-    return forms.from_schema(schema_of(inputs), label="Context")
+        return filled.from_schema({}, example(inputs), label="Context")
+    return filled.from_schema(schema_of(inputs), label="Context")
 
 
 def schema_of(inputs: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from typing import Any
 import psycopg
 from starlette.requests import Request
 
-from qwf_agent.cli.draw.words import brief
-from qwf_agent.web import actions, graph
-from qwf_agent.web.database import Look
-from qwf_agent.web.differences import differences
-from qwf_agent.web.page import Data, NotFoundError, Page
-from qwf_agent.web.stored_graphs import Document
+from qwf_agent.look.draw.words import brief
+from qwf_agent.web.drawings import graph
+from qwf_agent.web.drawings.differences import differences
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.reads.stored_graphs import Document
+from qwf_agent.web.site import actions
+from qwf_agent.web.site.page import Data, NotFoundError, Page
 
 MOST_ROWS = 300  # of the table of nodes
 MOST_INPUTS = 200

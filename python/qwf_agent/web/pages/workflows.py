@@ -6,8 +6,8 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.web.database import Look
-from qwf_agent.web.page import Page
+from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.page import Page
 
 A_PAGE = 200
 WORKFLOWS = """

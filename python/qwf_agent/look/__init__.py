@@ -1,0 +1,1 @@
+"""What the terminal and the page share: the connection that reads, and how values are written."""

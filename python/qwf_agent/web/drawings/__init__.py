@@ -1,0 +1,1 @@
+"""Drawings that a page holds: a graph, a timeline, the lines that differ."""

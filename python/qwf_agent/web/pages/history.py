@@ -1,0 +1,155 @@
+"""The load of a box over time, for the charts of its page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from qwf_agent.web.pages.boxes import percent
+from qwf_agent.web.reads.connections import Rows
+from qwf_agent.web.reads.database import Look, sequence
+from qwf_agent.web.reads.listen import number
+
+GIB = 1024  # MiB
+# Both statements give the columns of SERIES.
+SAMPLES = """
+select m.sampled_at as at, m.cpu_percent as cpu, m.cpu_ours_percent as cpu_ours,
+  m.ram_percent as ram, m.ram_ours_used_mb, m.ram_total_mb, m.swap_used_mb, m.gpus
+from qwf.host_metrics m
+where m.host = %(host)s and m.sampled_at > qwf.now() - interval '10 min'
+order by m.sampled_at limit 2000
+"""
+MINUTES = """
+select date_bin(make_interval(secs => %(step_s)s), m.minute, 'epoch') as at,
+  avg(m.cpu_percent) as cpu, max(m.cpu_percent_max) as cpu_max, avg(m.cpu_ours_percent) as cpu_ours,
+  avg(m.ram_percent) as ram, max(m.ram_percent_max) as ram_max,
+  avg(100.0 * m.ram_ours_used_mb / nullif(m.ram_total_mb, 0)) as ram_ours,
+  avg(m.swap_used_mb / 1024.0) as swap, avg(m.gpu_percent) as gpu,
+  max(m.gpu_percent_max) as gpu_max, avg(m.vram_used_mb / 1024.0) as vram,
+  max(m.vram_total_mb / 1024.0) as vram_total
+from qwf.host_minutes m
+where m.host = %(host)s and m.minute > qwf.now() - make_interval(secs => %(length_s)s)
+group by 1 order by 1
+"""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of time that charts show, a point each `step_s`."""
+
+    name: str
+    length_s: int
+    step_s: int
+
+
+SPANS = {
+    "10m": Span("10 minutes, live", 600, 5),
+    "24h": Span("24 hours", 86_400, 300),
+    "14d": Span("14 days", 14 * 86_400, 3600),
+}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart: its title, the unit of its figures, and its lines with their names."""
+
+    title: str
+    unit: str
+    lines: dict[str, str]
+
+
+CHARTS = {
+    "cpu": Chart("Processors", "%", {"cpu": "all", "cpu_ours": "qwf", "cpu_max": "highest"}),
+    "ram": Chart("Memory", "%", {"ram": "all", "ram_ours": "qwf", "ram_max": "highest"}),
+    "gpu": Chart("Cards", "%", {"gpu": "average", "gpu_max": "highest"}),
+    "vram": Chart("Memory of the cards", "GiB", {"vram": "used", "vram_total": "total"}),
+    "swap": Chart("Swap", "GiB", {"swap": "used"}),
+}
+SERIES = tuple(line for chart in CHARTS.values() for line in chart.lines)
+
+
+@dataclass
+class History:
+    """The points of all lines: `at` in seconds since 1970; None where there is no figure."""
+
+    at: list[float]
+    lines: dict[str, list[float | None]]
+
+    def charts(self) -> dict[str, Chart]:
+        """The charts that have anything to show, with the lines that have any figure."""
+        found = {}
+        for name, chart in CHARTS.items():
+            lines = {line: said for line, said in chart.lines.items() if self._values(line)}
+            if any(any(self._values(line)) for line in lines):
+                found[name] = Chart(chart.title, chart.unit, lines)
+        return found
+
+    def sums(self) -> list[tuple[str, str, float, float]]:
+        """Of each line its name, unit, average and highest value: what one sees without charts."""
+        found = []
+        for chart in self.charts().values():
+            for line, said in chart.lines.items():
+                values = self._values(line)
+                average = sum(values) / len(values)
+                found.append((f"{chart.title}, {said}", chart.unit, average, max(values)))
+        return found
+
+    def _values(self, line: str) -> list[float]:
+        return [value for value in self.lines[line] if value is not None]
+
+
+async def read(look: Look, host: str, span: str) -> History:
+    """The load of a box over a span, one of SPANS."""
+    wanted = SPANS[span]
+    if span == "10m":
+        return _joined([_point(row) for row in await look.rows(SAMPLES, host=host)])
+    rows = await look.rows(MINUTES, host=host, step_s=wanted.step_s, length_s=wanted.length_s)
+    return _joined(rows, wanted.step_s)
+
+
+def _joined(rows: Rows, step_s: float | None = None) -> History:
+    """The rows as lines, broken where rows are missing."""
+    history = History([], {line: [] for line in SERIES})
+    step_s = step_s or _usual_step([row["at"] for row in rows])
+    for row in rows:
+        at = row["at"].timestamp()
+        if history.at and at - history.at[-1] > 2.5 * step_s:
+            _append(history, history.at[-1] + step_s, {})
+        _append(history, at, row)
+    return history
+
+
+def _append(history: History, at: float, row: dict[str, Any]) -> None:
+    history.at.append(at)
+    for line, values in history.lines.items():
+        value = row.get(line)
+        values.append(None if value is None else round(float(value), 2))
+
+
+def _usual_step(times: list[datetime]) -> float:
+    steps = [(b - a).total_seconds() for a, b in pairwise(times)]
+    return max(1.0, median(steps)) if steps else 1.0
+
+
+def _point(sample: dict[str, Any]) -> dict[str, Any]:
+    """A sample with the columns of SERIES."""
+    cards = [card for card in sequence(sample["gpus"]) if isinstance(card, dict)]
+    uses = [use for card in cards if (use := number(card.get("use_pct"))) is not None]
+    swap = number(sample["swap_used_mb"])
+    return {
+        **sample,
+        "ram_ours": percent(sample["ram_ours_used_mb"], sample["ram_total_mb"]),
+        "swap": None if swap is None else swap / GIB,
+        "gpu": sum(uses) / len(uses) if uses else None,
+        "gpu_max": max(uses, default=None),
+        "vram": _sum_gib(cards, "vram_used_mb"),
+        "vram_total": _sum_gib(cards, "vram_total_mb"),
+    }
+
+
+def _sum_gib(cards: list[dict[str, Any]], name: str) -> float | None:
+    values = [value for card in cards if (value := number(card.get(name))) is not None]
+    return sum(values) / GIB if values else None

@@ -1,0 +1,102 @@
+"""Sessions of the page: how they read values, and the settings of each statement."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import weakref
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import DictRow, dict_row
+from psycopg.types.json import set_json_loads
+from psycopg_pool import PoolTimeout
+
+from qwf_agent.look import values
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+Connection = psycopg.AsyncConnection[DictRow]
+Rows = list[dict[str, Any]]
+
+APPLICATION = "qwf web"
+CONNECT_S = 5
+MOST_CALLS = 8  # connections for calls and checks of people, at once
+WAIT_S = 10.0  # for one of them
+_COMMON = """
+  pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+  pg_catalog.set_config('datestyle', 'ISO', true),
+  pg_catalog.set_config('intervalstyle', 'postgres', true),
+  pg_catalog.set_config('timezone', 'UTC', true),"""
+# Sent before each statement and in force for it alone: behind PgBouncer, the next statement may be
+# on another session, and what a SET leaves behind is there for other clients.
+READING = f"""select {_COMMON}
+  pg_catalog.set_config('transaction_read_only', 'on', true),
+  pg_catalog.set_config('lock_timeout', '1s', true),
+  pg_catalog.set_config('statement_timeout', '2s', true);
+"""
+ACTING = f"""select {_COMMON}
+  pg_catalog.set_config('lock_timeout', '3s', true),
+  pg_catalog.set_config('statement_timeout', '10s', true);
+"""
+
+
+class ReadingCursor(psycopg.AsyncClientCursor[DictRow]):
+    """Runs each statement under READING."""
+
+    settings = READING
+
+    async def execute(self, query: Any, params: Any = None, **options: Any) -> Self:
+        """Send the settings and the statement in one message; the result is the statement's."""
+        text = query.as_string(self) if isinstance(query, sql.Composable) else query
+        await super().execute(self.settings + text, params, **options)
+        self.nextset()
+        return self
+
+
+class ActingCursor(ReadingCursor):
+    """Runs each statement under ACTING."""
+
+    settings = ACTING
+
+
+# For each loop, because a semaphore belongs to one.
+_places: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
+_places = weakref.WeakKeyDictionary()
+
+
+@contextlib.asynccontextmanager
+async def connect(dsn: str) -> AsyncIterator[Connection]:
+    """A connection for one call of a person, which may write. At most MOST_CALLS are open at once:
+    agents and applications need the connections of the server. Raises psycopg.Error, PoolTimeout.
+    """
+    places = _places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(MOST_CALLS))
+    try:
+        await asyncio.wait_for(places.acquire(), WAIT_S)
+    except asyncio.TimeoutError:
+        raise PoolTimeout(f"{MOST_CALLS} calls run, and none ended within {WAIT_S:.0f} s") from None
+    try:
+        conn = await psycopg.AsyncConnection.connect(
+            dsn,
+            autocommit=True,
+            row_factory=dict_row,
+            cursor_factory=ActingCursor,
+            application_name=APPLICATION,
+            connect_timeout=CONNECT_S,
+            client_encoding="utf8",
+        )
+        async with conn:
+            await prepare(conn)
+            yield conn
+    finally:
+        places.release()
+
+
+async def prepare(conn: Connection) -> None:
+    """Read values as the command line does."""
+    for type_name, loader in values.LOADERS.items():
+        conn.adapters.register_loader(type_name, loader)
+    set_json_loads(values.read_json, conn)

@@ -1,0 +1,200 @@
+"""Statements of the page: few at once, and one answer for all tabs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, cast
+
+import psycopg
+from psycopg import sql
+
+from qwf_agent.web.reads.connections import Rows
+from qwf_agent.web.reads.servers import Server, Standby
+from qwf_agent.web.reads.stored_graphs import STORED, Document, StoredGraphs
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
+# Number of changes before it, whether the primary has to answer, statement, parameters.
+Key = tuple[int, bool, str, str]
+
+log = logging.getLogger("qwf_agent.web")
+FRESH_S = 1.0  # how long an answer serves everybody who asks the same
+MOST_ANSWERS = 1000
+LONGEST_KEPT = 10_000  # characters of the parameters of an answer that is kept
+# Errors of one statement, after which others are answered.
+LEFT_OUT = (
+    psycopg.errors.QueryCanceled, psycopg.errors.LockNotAvailable, psycopg.DataError,
+    psycopg.InternalError,
+)  # fmt: skip
+
+
+@dataclass
+class _Answer:
+    rows: Rows
+    at: float
+    took_s: float
+
+
+@dataclass
+class Statement:
+    """A statement that a page sent, for "Show the SQL" and the times of an answer."""
+
+    text: str
+    took_s: float
+
+
+class Database:
+    """Answers statements.
+
+    Invariants: at most MOST_CONNECTIONS statements run at once on a server; of equal statements one
+    runs, and its answer serves all who ask within FRESH_S of it, unless something was changed
+    since. The standby at `read_dsn` answers what it can, once it has what was changed.
+    """
+
+    def __init__(self, dsn: str, read_dsn: str | None = None) -> None:
+        self.dsn = dsn
+        self.graphs = StoredGraphs()
+        self._primary = Server(dsn)
+        self._standby = None if read_dsn is None else Standby(read_dsn, self._primary)
+        self._changes = 0
+        self._answers: dict[Key, _Answer] = {}
+        self._running: dict[Key, asyncio.Task[_Answer]] = {}
+
+    async def rows(
+        self, query: LiteralString, params: Mapping[str, Any], fresh_s: float = FRESH_S,
+        primary: bool = False,
+    ) -> tuple[Rows, float]:  # fmt: skip
+        """The rows, at most `fresh_s` old, and how long the statement took. With `primary` no
+        standby answers.
+
+        Raises psycopg.Error: OperationalError without a connection, QueryCanceled after 2 s.
+        """
+        key = (self._changes, primary, query, repr(sorted(params.items())))
+        known = self._answers.get(key)
+        if known is not None and time.monotonic() - known.at < fresh_s:
+            return known.rows, known.took_s
+        running = self._running.get(key)
+        if running is None:
+            running = asyncio.create_task(self._ask(key, query, params))
+            self._running[key] = running
+            running.add_done_callback(lambda _: self._running.pop(key, None))
+        answer = await asyncio.shield(running)  # a tab that leaves stops nobody else's statement
+        return answer.rows, answer.took_s
+
+    def forget(self) -> None:
+        """Read everything again: somebody has changed something."""
+        self._changes += 1
+        self._answers.clear()
+        self.heard()
+
+    def heard(self) -> None:
+        """Read nothing from a standby that lacks what is committed now: a change was announced."""
+        if self._standby is not None:
+            self._standby.changed()
+
+    async def warning(self) -> str | None:
+        """What to tell people of what is shown, if a standby makes it too old."""
+        return None if self._standby is None else await self._standby.warning()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._primary.close()
+        if self._standby is not None:
+            await self._standby.close()
+
+    async def _ask(self, key: Key, query: LiteralString, params: Mapping[str, Any]) -> _Answer:
+        """Send the statement to the standby, if there is one that has what was changed."""
+        _, primary, *_ = key
+        standby = None if primary else self._standby
+        found = None if standby is None else await standby.rows(query, params)
+        rows, took_s = found or await self._primary.rows(query, params)
+        answer = _Answer(rows, time.monotonic(), took_s)
+        if len(self._answers) >= MOST_ANSWERS:
+            self._answers = {
+                known: kept
+                for known, kept in self._answers.items()
+                if answer.at - kept.at < FRESH_S
+            }
+        if len(key[-1]) <= LONGEST_KEPT:
+            self._answers[key] = answer
+        return answer
+
+
+@dataclass
+class Look:
+    """What one page asks the database: its statements, in order.
+
+    With fresh_s 0 no answer is older than the question, for a page that shows what its reader has
+    just done. With `primary` no standby answers, for a page about the server itself.
+    """
+
+    database: Database
+    fresh_s: float = FRESH_S
+    primary: bool = False
+    statements: list[Statement] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    async def part(self, name: str, query: LiteralString, **params: Any) -> Rows:
+        """The rows of a part of a page. If the database needs too long, or cannot compute them,
+        there are none, and the page says that the part `name` is left out."""
+        try:
+            return await self.rows(query, **params)
+        except LEFT_OUT as error:
+            log.warning("left out: %s: %s", name, str(error).strip())
+            if name not in self.left_out:
+                self.left_out.append(name)
+            return []
+
+    async def rows(self, query: LiteralString, **params: Any) -> Rows:
+        """The rows of a statement."""
+        rows, took_s = await self.database.rows(query, params, self.fresh_s, self.primary)
+        self.statements.append(Statement(written(query, params), took_s))
+        return rows
+
+    async def row(self, query: LiteralString, **params: Any) -> dict[str, Any] | None:
+        """The first row of a statement, if there is one."""
+        rows = await self.rows(query, **params)
+        return rows[0] if rows else None
+
+    async def value(self, query: LiteralString, **params: Any) -> Any:
+        """The first value of the first row."""
+        row = await self.row(query, **params)
+        return None if row is None else next(iter(row.values()))
+
+    async def graph(self, graph: int, compiled_at: datetime) -> Document:
+        """A compiled graph, which everybody who looks shares. Raises psycopg.Error."""
+        document = self.database.graphs.find(graph, compiled_at)
+        if document is None:
+            document = cast("Document", await self.value(STORED, graph=graph))
+            self.database.graphs.keep(graph, compiled_at, document)
+        else:
+            self.statements.append(Statement(written(STORED, {"graph": graph}), 0.0))
+        return document
+
+
+def written(query: str, params: Mapping[str, Any]) -> str:
+    """A statement as a person can paste it into psql."""
+    literals = {name: sql.Literal(value).as_string(None) for name, value in params.items()}
+    return (query % literals if literals else query).strip() + ";"
+
+
+def named_call(function: str, params: Mapping[str, tuple[str, Any]]) -> sql.Composed:
+    """`select * from qwf.function(name => value::type, ...)`; the values are (type, value)."""
+    arguments = [
+        sql.SQL("{} => {}::{}").format(sql.Identifier(name), sql.Literal(value), sql.SQL(kind))
+        for name, (kind, value) in params.items()
+    ]
+    return sql.SQL("select * from qwf.{}({})").format(
+        sql.Identifier(function), sql.SQL(", ").join(arguments)
+    )
+
+
+def sequence(value: Any) -> Sequence[Any]:
+    """A JSON value that should be a list, whatever it is."""
+    return value if isinstance(value, list) else []

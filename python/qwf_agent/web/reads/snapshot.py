@@ -1,0 +1,253 @@
+"""The one reader for all tabs: it reads the fleet while somebody looks, and says what changed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncGenerator, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg_pool import PoolTimeout
+
+from qwf_agent.cli.top.fleet import FAILED, QUESTIONS, RUNNING
+from qwf_agent.web.reads.connections import Rows
+from qwf_agent.web.reads.database import Database
+from qwf_agent.web.reads.listen import CONTROL, EVENTS, METRICS, Listener, sample
+
+if TYPE_CHECKING:
+    from typing_extensions import LiteralString
+
+log = logging.getLogger("qwf_agent.web")
+
+QUEUES = "select * from qwf.queue_depth order by queue"
+RUNS = "select * from qwf.find_runs(max_rows => 30)"
+_WORKERS = """
+select f.*, c.stop_policy, c.requested_by, w.stats - 'servers' as stats, w.models, w.labels,
+  w.tasks
+from qwf.fleet f
+join qwf.workers w on w.id = f.worker
+left join qwf.worker_controls c
+  on c.host_label = f.host and c.queue = f.queue and c.desired_state = 'off'
+    and (c.until is null or c.until > qwf.now())
+where f.state <> 'stopped'
+"""
+# A login can register thousands. Those that run jobs come first, and the dead last.
+WORKERS = (
+    "select * from ("  # noqa: S608 - of constants
+    + _WORKERS
+    + "order by f.state = 'dead', f.running > 0 desc, f.host, f.queue limit 200) f\n"
+    + "order by f.host, f.queue, f.started_at"
+)
+WORKERS_OF_HOST = _WORKERS + (
+    "  and f.host = %(host)s\n"
+    "order by f.state = 'dead', f.running > 0 desc, f.queue, f.started_at limit 200"
+)
+# All workers, counted.
+CROWD = """
+select count(*) filter (where f.state <> 'dead')::int as workers,
+  count(distinct f.host) filter (where f.state <> 'dead')::int as boxes,
+  count(*) filter (where f.state = 'dead')::int as dead,
+  coalesce(array_agg(distinct f.queue) filter (where f.state in ('off', 'draining')), '{}') as off
+from qwf.fleet f
+where f.state <> 'stopped'
+"""
+HOSTS = """
+select distinct on (m.host) m.host, m.sampled_at, m.cpu_percent, m.cpu_ours_percent, m.ram_percent,
+  m.ram_used_mb, m.ram_total_mb, m.ram_ours_used_mb, m.swap_used_mb, m.gpus
+from qwf.host_metrics m
+where m.sampled_at > qwf.now() - interval '1 min'
+order by m.host, m.sampled_at desc limit 1000
+"""
+SERVERS = """
+select s.*, c.server as only_server, c.parallel as set_parallel, c.server_idle::text as set_idle
+from qwf.servers s
+left join qwf.worker_controls c on c.host_label = s.host and c.queue = s.queue
+order by s.state not in ('broken', 'failed', 'gone'), s.host, s.queue limit 1000
+"""
+# What the menu, the title and the icon of every page say. 1,001 means more than 1,000.
+BADGES = """
+select
+  (select count(*) from (
+    select from qwf.jobs j
+    where j.status = 'failed' and j.finished_at > qwf.now() - interval '1 h'
+    order by j.finished_at desc limit 1001) f) as failed,
+  (select count(*) from (
+    select from qwf.jobs j where j.status = 'awaiting_input' order by j.id limit 1001) a) as asked
+"""
+# Topic: the statement whose answer, when it differs from the last one, is news for tabs.
+TOPICS: dict[str, LiteralString] = {
+    "queues": QUEUES,
+    "fleet": WORKERS,
+    "hosts": HOSTS,
+    "servers": SERVERS,
+    "running": RUNNING,
+    "failed": FAILED,
+    "questions": QUESTIONS,
+    "runs": RUNS,
+}
+# Columns that change by themselves or all the time, which is no news. Pages that show them ask
+# again.
+PASSING = frozenset({
+    "age", "deadline_in", "head_wait", "last_seen", "oldest_wait", "seconds", "since_s",
+    "tokens", "prompt_tokens", "tokens_per_s",
+})  # fmt: skip
+INTERVAL_S = 1.0
+CANCEL_AGAIN_S = 0.5
+HURRIED_S = 0.25  # the shortest pause, when somebody has changed something
+MOST_SAMPLES = 1000  # of hosts that a stream has not passed on: names are anybody's
+SHARE = 10  # the pause is at least this many times as long as the reading took
+
+
+@dataclass
+class News:
+    """What a stream has not passed on yet: topics, and the last sample of each host."""
+
+    topics: set[str] = field(default_factory=set)
+    samples: dict[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.topics or self.samples)
+
+
+class Snapshot:
+    """Reads the topics once for everybody, and listens once for everybody.
+
+    Invariants: it reads and listens only while a stream is open; its pause is at least INTERVAL_S,
+    or HURRIED_S after a change that it heard of, and SHARE times what it took to read. A stream
+    that does not keep up misses no topic: those that change while it is busy are joined.
+    """
+
+    def __init__(self, database: Database, listen_dsn: str | None = None) -> None:
+        self._database = database
+        self._waiting: dict[int, News] = {}
+        self._news = asyncio.Condition()
+        self._next = 0
+        self._reader: asyncio.Task[None] | None = None
+        self._hurry = asyncio.Event()
+        self._ended = False
+        self.listener = Listener(listen_dsn or database.dsn, database, self._hear)
+        self.error: str | None = None
+
+    async def changes(self) -> AsyncGenerator[News, None]:
+        """Yield what is new; nothing for as long as nothing is. Ends with end_streams()."""
+        number, self._next = self._next, self._next + 1
+        self._waiting[number] = News()
+        if self._reader is None or self._reader.done():
+            self._reader = asyncio.create_task(self._watch())
+        try:
+            while True:
+                async with self._news:
+                    await self._news.wait_for(lambda: self._ended or self._waiting[number])
+                    if self._ended:
+                        return
+                    news, self._waiting[number] = self._waiting[number], News()
+                yield news
+        finally:
+            self._waiting.pop(number, None)
+
+    async def end_streams(self) -> None:
+        """End all streams, and each new one: the server stops, and waits for them."""
+        self._ended = True
+        async with self._news:
+            self._news.notify_all()
+
+    async def close(self) -> None:
+        """Stop reading and listening, also if streams are still open."""
+        self._waiting.clear()
+        if self._reader is not None:
+            await end(self._reader)
+
+    def hurry(self) -> None:
+        """Read now: somebody has just changed something."""
+        self._hurry.set()
+
+    async def tell(self, topics: Iterable[str]) -> None:
+        """Say to all streams that these topics have changed."""
+        async with self._news:
+            for news in self._waiting.values():
+                news.topics |= set(topics)
+            self._news.notify_all()
+
+    async def _hear(self, channel: str, payload: str) -> None:
+        """Pass a sample on; read soon after any other notification."""
+        if channel in (CONTROL, EVENTS):
+            self._database.heard()
+            self.hurry()
+        elif channel == METRICS and (heard := sample(payload)) is not None:
+            host, text = heard
+            async with self._news:
+                for news in self._waiting.values():
+                    if host in news.samples or len(news.samples) < MOST_SAMPLES:
+                        news.samples[host] = text
+                self._news.notify_all()
+
+    async def _watch(self) -> None:
+        """Read and listen until no stream is left."""
+        listening = asyncio.create_task(self.listener.run())
+        try:
+            await self._read()
+        finally:
+            await end(listening)
+
+    async def _read(self) -> None:
+        known: dict[str, int] = {}
+        while self._waiting:
+            began = time.monotonic()
+            changed = await self._changed(known)
+            if changed:
+                await self.tell(changed)
+            rest_s = SHARE * (time.monotonic() - began)
+            self._hurry.clear()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), max(INTERVAL_S, rest_s))
+            await asyncio.sleep(began + max(HURRIED_S, rest_s) - time.monotonic())
+
+    async def _changed(self, known: dict[str, int]) -> set[str]:
+        """The topics whose answers differ from those known, which are brought up to date."""
+        changed = set()
+        for topic in TOPICS:
+            try:
+                rows, _ = await self._database.rows(TOPICS[topic], {}, fresh_s=0.0)
+            except psycopg.errors.QueryCanceled:  # one slow topic hides no other
+                log.warning("what changed in %s is not known: it takes more than 2 s", topic)
+                continue
+            except (psycopg.Error, PoolTimeout) as error:
+                self.error = type(error).__name__
+                if "lost" not in known:
+                    changed.add("lost")
+                    known["lost"] = 1
+                return changed
+            if known.get(topic) != (now := _print_of(rows)):
+                changed, known[topic] = changed | {topic}, now
+        self.error = None
+        known.pop("lost", None)
+        return changed
+
+
+async def end(task: asyncio.Task[None]) -> None:
+    """Cancel a task until it has ended, also if the caller is cancelled meanwhile. Once is not
+    enough: before Python 3.12, wait_for() may swallow a cancellation, and psycopg waits for
+    notifications with it."""
+    cancelled = None
+    while not task.done():
+        task.cancel()
+        try:
+            await asyncio.wait({task}, timeout=CANCEL_AGAIN_S)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    await asyncio.gather(task, return_exceptions=True)
+    if cancelled is not None:
+        raise cancelled
+
+
+def _print_of(rows: Rows) -> int:
+    """A number that stays while nothing but the time has changed."""
+    return hash(repr([_lasting(row) for row in rows]))
+
+
+def _lasting(row: dict[str, Any]) -> list[Any]:
+    return [value for name, value in row.items() if name not in PASSING]

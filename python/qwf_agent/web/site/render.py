@@ -1,0 +1,252 @@
+"""Templates: what they may use, and how a page becomes HTML."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta, timezone
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlencode, urlsplit
+from zoneinfo import ZoneInfo
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+
+from qwf_agent import __version__
+from qwf_agent.look.draw import words
+from qwf_agent.look.draw.visible import visible, without_escapes
+from qwf_agent.web.reads.database import Look, named_call
+from qwf_agent.web.site import actions
+from qwf_agent.web.site.access import Session
+from qwf_agent.web.site.masking import masked
+from qwf_agent.web.site.page import Page
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+LIVE, LIVE_END = "<!--live-->", "<!--/live-->"  # no text of a value can hold these: it is escaped
+THEMES = ("auto", "light", "dark")
+MOST_COUNTED = 10_000  # of jobs, by queue_depth, which estimates more
+RUN_OR_JOB = re.compile(r"\b(run|job) ([0-9]{1,19})\b", re.ASCII)
+MENU = (  # path, name, its key after g
+    ("/", "Overview", "o"),
+    ("/runs", "Runs", "r"),
+    ("/jobs", "Jobs", "j"),
+    ("/inputs", "Questions", "i"),
+    ("/failures", "Failures", "x"),
+    ("/fleet", "Fleet", "f"),
+    ("/queues", "Queues", "q"),
+    ("/schedules", "Schedules", "s"),
+    ("/workflows", "Workflows", "w"),
+    ("/doctor", "Doctor", "d"),
+)
+
+
+def page(
+    template: str, request: Request, session: Session, look: Look, found: dict[str, Any],
+    shown: Page, signs_out: bool, badges: dict[str, int],
+) -> str:  # fmt: skip
+    """The whole HTML of a page."""
+    notices, session.notices = session.notices, []
+    return _ENVIRONMENT.get_template(template).render(
+        found,
+        request=request,
+        person=session.person,
+        csrf=session.csrf,
+        notices=notices,
+        statements=look.statements,
+        parts_left_out=look.left_out,
+        called=[],
+        signs_out=signs_out,
+        badges=badges,
+        page=shown,
+        here=address(request),
+        url=partial(url, request),
+        theme=_choice(request.cookies.get("qwf_theme"), THEMES),
+        clock=partial(clock, zone=zone_named(request.cookies.get("qwf_zone"))),
+        zone=str(zone_named(request.cookies.get("qwf_zone"))),
+        menu=MENU,
+        cell=request.app.state.cell,
+        all_cells=all_cells(request),
+    )
+
+
+def live_part(html: str) -> str:
+    """The part of a page that is fetched again."""
+    return html.partition(LIVE)[2].partition(LIVE_END)[0]
+
+
+def notice(request: Request, kind: str, text: str) -> str:
+    """One line that says what an action did."""
+    return standing("_notice.html", request, kind=kind, text=text)
+
+
+def with_paths(text: str) -> Iterator[tuple[str, str | None]]:
+    """The parts of a text; those that name a run or a job come with the path of its page."""
+    end = 0
+    for named in RUN_OR_JOB.finditer(text):
+        yield text[end : named.start()], None
+        yield named[0], f"/{named[1]}s/{named[2]}"
+        end = named.end()
+    yield text[end:], None
+
+
+def failure(request: Request, why: str, sent: Sequence[tuple[str, str]] | None = None) -> str:
+    """The page instead of one that cannot be read; `why` is lost, slow, old, absent or wrong.
+
+    `sent` are the fields of a form that may not have arrived; the page offers to send them again.
+    """
+    menu = () if "/answer/" in request.url.path else MENU  # a link opens one question only
+    back = own_path(request, dict(sent or ()).get("back", request.url.path))
+    return standing("failure.html", request, why=why, sent=sent, menu=menu, back=back)
+
+
+def standing(template: str, request: Request, **found: Any) -> str:
+    """A page that needs no person and no database."""
+    return _ENVIRONMENT.get_template(template).render(
+        found,
+        request=request,
+        url=partial(url, request),
+        theme=_choice(request.cookies.get("qwf_theme"), THEMES),
+        clock=partial(clock, zone=zone_named(request.cookies.get("qwf_zone"))),
+    )
+
+
+def url(request: Request, path: str, **query: Any) -> str:
+    """The address of one of our paths, wherever the application is mounted."""
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    root = str(request.scope.get("root_path", "")).rstrip("/")
+    return root + path + ("?" + urlencode(given, doseq=True) if given else "")
+
+
+def all_cells(request: Request) -> str:
+    """The address of the page of all cells, as seen from a page of one of them."""
+    return url(request, "").removesuffix(cell_path(request.app.state.cell)) + "/"
+
+
+def cell_path(name: str) -> str:
+    """Where the pages of one of several cells begin."""
+    return f"/cell/{name}"
+
+
+def address(request: Request) -> str:
+    """The address of a page as a browser sends it: names of workers hold any character."""
+    query = request.url.query
+    return quote(str(request.scope["path"]), safe="/") + ("?" + query if query else "")
+
+
+def own_path(request: Request, given: str) -> str:
+    """An address of ours that a form names, else the first page: never one of another site."""
+    parts = urlsplit(given)
+    ours = given.startswith("/") and not given.startswith(("//", "/\\"))
+    root = str(request.scope.get("root_path", ""))
+    if ours and not parts.scheme and not parts.netloc and given.startswith(root):
+        return given
+    return url(request, "/")
+
+
+def clock(when: datetime, zone: ZoneInfo | timezone) -> str:
+    """A time in the zone of the browser, without the date if it is today."""
+    if isinstance(when, words.FarTime):
+        return words.FOREVER.get(when.text, when.text)
+    there, now = when.astimezone(zone), datetime.now(zone)
+    form = "%H:%M:%S" if there.date() == now.date() else "%Y-%m-%d %H:%M"
+    return there.strftime(form) + (" UTC" if zone is timezone.utc else "")
+
+
+def capped(count: int, more: bool = False, most: int = MOST_COUNTED) -> str:
+    """A count, exact up to `most`. Of more than is known it gives a round number."""
+    if not more and count <= most:
+        return f"{count:,}"
+    least = min(count, most)
+    round_to = 10 ** (len(str(least)) - 1)
+    return f"> {least // round_to * round_to:,}"
+
+
+def utc(when: datetime) -> str:
+    """A time in UTC, exactly."""
+    if isinstance(when, words.FarTime):
+        return when.text
+    return when.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def classname(text: str) -> str:
+    """A text as part of an id or class: letters and digits of ASCII stay."""
+    return "".join(c if (c.isascii() and c.isalnum()) or c == "_" else "-" for c in str(text))
+
+
+def length(value: Any) -> str:
+    """A length of time as a person writes it; nothing for none."""
+    if value is None:
+        return ""
+    seconds = value.total_seconds() if isinstance(value, timedelta) else float(value)
+    return words.duration(max(0.0, seconds))
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON to read, without texts that may be secret."""
+    return json.dumps(masked(value), indent=2, ensure_ascii=False, default=str)
+
+
+def _shown(value: Any) -> Any:
+    """What is put into a page for a value: unseen characters get a symbol."""
+    if value is None:
+        return ""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _choice(given: str | None, known: tuple[str, ...]) -> str:
+    return given if given in known else known[0]
+
+
+def zone_named(name: str | None) -> ZoneInfo | timezone:
+    """The time zone of a browser, which a cookie names; UTC for any other name."""
+    try:
+        return ZoneInfo(unquote(name)) if name else timezone.utc
+    except (OSError, ValueError, KeyError):  # no such zone, or no zones on this machine
+        return timezone.utc
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
+def _sql_of(action: str, arguments: dict[str, Any]) -> str:
+    """The statement of a button, to paste into psql."""
+    types = actions.ACTIONS[action].arguments
+    given = {name: (types[name], value) for name, value in arguments.items() if value is not None}
+    return named_call(action, given).as_string(None) + ";"
+
+
+_ENVIRONMENT = Environment(
+    loader=FileSystemLoader(TEMPLATES),
+    autoescape=True,
+    undefined=StrictUndefined,
+    finalize=_shown,
+    extensions=["jinja2.ext.do"],
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_ENVIRONMENT.globals |= {"version": __version__, "sql_of": _sql_of, "themes": THEMES, "now": _now}
+_ENVIRONMENT.filters |= {
+    "length": length,
+    "as_json": as_json,
+    "size": words.size,
+    "tokens": words.tokens,
+    "served": words.served,
+    "server_error": words.server_error,
+    "spell": lambda seconds: words.spell(timedelta(seconds=seconds)),
+    "gist": words.gist,
+    "queue_state": words.queue_state,
+    "brief": words.brief,
+    "capped": capped,
+    "classname": classname,
+    "shell": shlex.quote,
+    "sign": lambda status: words.LOOKS.get(status, ("●", ""))[0],
+    "utc": utc,
+    "with_paths": with_paths,
+    "without_escapes": without_escapes,
+}
