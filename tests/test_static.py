@@ -32,6 +32,7 @@ CHANGES = {
 PLANNED = {change.name: change for change in migrate.read_plan().changes}
 FUNCTIONS = {name: p for name, p in CHANGES.items() if name.startswith("functions/")}
 ROOMS = list(dict.fromkeys(n.split("/")[1] for n in PLANNED if n.startswith("functions/")))
+ROOMS_OF_VIEWS = ("jobs", "runs", "fleet", "queues", "schedules", "health")
 PRIVATE = [name for name, p in FUNCTIONS.items() if p.stem.startswith("_")]
 PUBLIC = [name for name in FUNCTIONS if name not in PRIVATE]
 SCRIPTS = sorted(p for p in SQL.rglob("*.sql"))
@@ -208,6 +209,12 @@ def test_a_function_uses_only_its_own_room_and_rooms_before_it(name: str) -> Non
     assert used <= allowed, f"{name} uses {', '.join(sorted(used - allowed))}"
 
 
+def test_a_view_is_in_a_room_of_views() -> None:
+    views = [name.split("/") for name in CHANGES if name.startswith("views/")]
+    assert [parts for parts in views if len(parts) != 3] == []
+    assert {parts[1] for parts in views} <= set(ROOMS_OF_VIEWS)
+
+
 def test_no_room_is_crowded() -> None:
     sizes = {folder: len([n for n in FUNCTIONS if room(n) == folder]) for folder in ROOMS}
     assert {folder: size for folder, size in sizes.items() if size > 31} == {}
@@ -216,7 +223,7 @@ def test_no_room_is_crowded() -> None:
 def test_a_setting_is_read() -> None:
     file = CHANGES["schema/settings"]
     settings = re.findall(r"^comment on column qwf\.settings\.(\w+)", MADE[file], re.MULTILINE)
-    all_of_them = {FUNCTIONS["functions/queues/change_settings"], CHANGES["views/setting_overview"]}
+    all_of_them = {FUNCTIONS["functions/queues/change_settings"], CHANGES["views/queues/setting_overview"]}
     unread = [s for s in settings if not {*uses(rf"\b{s}\b", outside=file)} - all_of_them]
     assert unread == ["singleton"]
 

@@ -1,4 +1,4 @@
--- Deploy qwf:views/queue_depth
+-- Deploy qwf:views/queues/queue_depth
 -- Purpose: How many jobs wait and run in each queue, and how many workers serve it.
 -- Guarantees: As fast with a million jobs queued as with none: see count_jobs.
 

@@ -1,4 +1,4 @@
--- Deploy qwf:views/dead_workers
+-- Deploy qwf:views/fleet/dead_workers
 -- Purpose: Workers that are gone without having deregistered, and the jobs they still hold.
 
 begin;

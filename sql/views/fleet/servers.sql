@@ -1,4 +1,4 @@
--- Deploy qwf:views/servers
+-- Deploy qwf:views/fleet/servers
 -- Purpose: The model servers of all live workers: what each one does now, and what it could serve.
 -- Guarantees: Never fails because of what a worker has reported: a figure that is no number, or
 --   out of range, is null. What worker_controls sets counts before what the agent has announced.

@@ -1,4 +1,4 @@
--- Deploy qwf:views/failed_jobs
+-- Deploy qwf:views/jobs/failed_jobs
 -- Purpose: Jobs that failed, newest first.
 
 begin;

@@ -1,4 +1,4 @@
--- Deploy qwf:views/unassignable_jobs
+-- Deploy qwf:views/jobs/unassignable_jobs
 -- Purpose: Queued jobs that no live worker of their queue could take.
 -- Guarantees: Repeats the filter of claim, because a view calls functions with the rights of its
 --   reader, and readers may not call private functions.

@@ -1,4 +1,4 @@
--- Deploy qwf:views/recent_jobs
+-- Deploy qwf:views/jobs/recent_jobs
 -- Purpose: The newest jobs, both nodes and standalone jobs.
 
 begin;

@@ -1,4 +1,4 @@
--- Deploy qwf:views/job_details
+-- Deploy qwf:views/jobs/job_details
 -- Purpose: Every column of a job except the token of the worker that runs it, so that a viewer can
 --   select all of it.
 

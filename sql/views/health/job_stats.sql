@@ -1,4 +1,4 @@
--- Deploy qwf:views/job_stats
+-- Deploy qwf:views/health/job_stats
 -- Purpose: How many attempts ended with which outcome, and how long they waited and ran, per hour.
 -- A percentile is the middle of the bucket that holds it (see _histogram), so it is within a tenth
 -- of the exact value. The longest time is exact.

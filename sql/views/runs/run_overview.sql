@@ -1,4 +1,4 @@
--- Deploy qwf:views/run_overview
+-- Deploy qwf:views/runs/run_overview
 -- Purpose: One line for each run: its progress, and what went wrong.
 
 begin;

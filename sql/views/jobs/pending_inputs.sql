@@ -1,4 +1,4 @@
--- Deploy qwf:views/pending_inputs
+-- Deploy qwf:views/jobs/pending_inputs
 -- Purpose: Questions that wait for a person: of inputs and of failed jobs.
 -- Guarantees: expires_at and since are written as indexes of qwf.jobs have them, and nothing is
 --   sorted here, so that a reader of the first hundred reads a hundred.

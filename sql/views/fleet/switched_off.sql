@@ -1,4 +1,4 @@
--- Deploy qwf:views/switched_off
+-- Deploy qwf:views/fleet/switched_off
 -- Purpose: Hosts that are switched off now. Only this view decides when that ends.
 
 begin;

@@ -1,4 +1,4 @@
--- Deploy qwf:views/fleet
+-- Deploy qwf:views/fleet/fleet
 -- Purpose: Every worker of the last day: where it is, what it does, whether it is alive.
 -- Guarantees: A dead worker counts as stopped as soon as a newer one of its host and queue has
 --   registered, so that a restart ends the alarm about its predecessor, also when the newer one has

@@ -1,4 +1,4 @@
--- Deploy qwf:views/schedule_overview
+-- Deploy qwf:views/schedules/schedule_overview
 -- Purpose: The schedules: what they enqueue, when, and how the last firing went.
 
 begin;

@@ -1,4 +1,4 @@
--- Deploy qwf:views/job_timeline
+-- Deploy qwf:views/jobs/job_timeline
 -- Purpose: What happened to a job, in order: its attempts and unusual events.
 
 begin;

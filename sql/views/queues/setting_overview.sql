@@ -1,4 +1,4 @@
--- Deploy qwf:views/setting_overview
+-- Deploy qwf:views/queues/setting_overview
 -- Purpose: The settings, one in a row: value, default and meaning.
 -- Guarantees: Reads names, defaults and meanings from the catalogue, so that none is written twice.
 
