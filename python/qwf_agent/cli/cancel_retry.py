@@ -23,7 +23,7 @@ LISTED = 1000  # most jobs that retry_jobs and cancel_jobs take at once
 
 MATCHING_JOBS = """
 select j.id, j.run_id
-from qwf.jobs j
+from qwf.job_details j
 where j.status = any (%(states)s::text[]::qwf.job_status[])
   and (%(task)s::text is null or j.task = %(task)s)
   and (%(queue)s::text is null or j.queue = %(queue)s)
@@ -45,7 +45,7 @@ CLEANED = "clean-up of run"
 CLEANED_HINT = "if it has undone what a node did: qwf retry run RUN --from STEP/NODE"
 CLEANED_UP = """
 select j.run_id, left(string_agg(j.node_id, ', ' order by j.node_idx), 500) as nodes
-from qwf.jobs j
+from qwf.job_details j
 where j.run_id = any (%(runs)s::bigint[]) and j.parent_id is null and j.run_if = 'all_done'
   and j.status = 'completed'
 group by j.run_id

@@ -55,9 +55,9 @@ select
   extract(epoch from
     coalesce(j.finished_at, case when j.status = 'running' then qwf.now() end) - j.claimed_at
   )::float8 as seconds,
-  (select count(*) from qwf.job_attempts a
+  (select count(*) from qwf.attempt_overview a
     where a.job_id = j.id and a.outcome = 'released') as released
-from qwf.jobs j
+from qwf.job_details j
 where j.run_id = %(run)s
   and (%(status)s::text is null or j.status = %(status)s::qwf.job_status)
   and (%(task)s::text is null or j.task = %(task)s)
@@ -188,13 +188,13 @@ def job(conn: Connection, job: int, attempt: int | None, as_json: bool) -> None:
         errors.fail(f"no job {job}", "qwf jobs lists the newest")
     past = {
         "attempts": connection.many(
-            conn, "select * from qwf.job_attempts where job_id = %s order by attempt", (job,)
+            conn, "select * from qwf.attempt_overview where job_id = %s order by attempt", (job,)
         ),
         "events": connection.many(
-            conn, "select * from qwf.job_events where job_id = %s order by id", (job,)
+            conn, "select * from qwf.event_overview where job_id = %s order by id", (job,)
         ),
         "files": connection.many(
-            conn, "select * from qwf.run_files where job_id = %s order by file_no", (job,)
+            conn, "select * from qwf.file_overview where job_id = %s order by file_no", (job,)
         ),
     }
     if as_json:
