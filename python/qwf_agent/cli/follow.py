@@ -22,9 +22,10 @@ EXIT_CODES = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
 TIMED_OUT = 124
 MOST_FILES = 5  # of a run that are printed
 FILES = """
-select host, rel_path, out_dir, out_root, count(*) over () as files
-from qwf.file_overview where run_id = %s
-order by node_idx desc nulls last, job_id desc, file_no
+select f.host, f.rel_path, f.out_dir, f.out_root, count(*) over () as files
+from qwf.file_overview f
+where f.run_id = %s
+order by f.node_idx desc nulls last, f.job_id desc, f.file_no
 limit %s
 """
 NO_LIVE_LOG = f"the live log is {standby.ABSENT}: what an attempt prints comes when it has ended"

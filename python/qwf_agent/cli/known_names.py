@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import LiteralString
 
 MAX_LISTED = 20
-KNOWN = "select distinct k.name from qwf.known_names k where k.kind = %s"
+NAMES: LiteralString = "select n.name from qwf.known_names n where n.kind = %s"
 # What all live workers of a queue have together; no row if there are none, or one takes anything.
 ABLE: dict[str, LiteralString] = {
     "task": """
@@ -78,8 +78,7 @@ class Name(click.ParamType[Any]):
 
 
 def check(conn: Connection, kind: str, name: str, option: str) -> None:
-    """Raise click.BadParameter unless there is a queue, workflow or server of this name: all of
-    them are known."""
+    """Raise click.BadParameter unless there is a queue, workflow or server of this name."""
     known = _names(conn, kind)
     if name not in known:
         text = f"there is no {kind} {name!r}" + (
@@ -94,8 +93,7 @@ def has(conn: Connection, kind: str, name: str) -> bool:
 
 
 def nearest(conn: Connection, kind: str, name: str) -> str | None:
-    """What was probably meant by the name of a host, task or worker that is not known. There may
-    be others: a host that comes later, a task that no worker has any more."""
+    """What was probably meant by the name of a host, task or worker that is not known."""
     known = _names(conn, kind)
     return None if name in known else config.close_to(name, known)
 
@@ -154,7 +152,7 @@ def note_context(conn: Connection, run: int, context: dict[str, Any]) -> None:
 
 
 def _names(conn: Connection, kind: str) -> list[str]:
-    return [row["name"] for row in connection.many(conn, KNOWN, (kind,))]
+    return [row["name"] for row in connection.many(conn, NAMES, (kind,))]
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

@@ -51,12 +51,7 @@ NODES = """
 select
   j.id, j.run_id, j.node_id, j.task, j.queue, j.status, j.project, j.priority, j.attempt,
   j.claimed_by as worker, left(split_part(j.last_error, E'\\n', 1), 200) as error,
-  j.created_at, j.claimed_at as started_at, j.finished_at,
-  extract(epoch from
-    coalesce(j.finished_at, case when j.status = 'running' then qwf.now() end) - j.claimed_at
-  )::float8 as seconds,
-  (select count(*) from qwf.attempt_overview a
-    where a.job_id = j.id and a.outcome = 'released') as released
+  j.created_at, j.claimed_at as started_at, j.finished_at, j.seconds, j.released
 from qwf.job_details j
 where j.run_id = %(run)s
   and (%(status)s::text is null or j.status = %(status)s::qwf.job_status)
@@ -324,7 +319,6 @@ def _show_job(
     conn: Connection, one: dict[str, Any], past: dict[str, list[Any]], number: int | None
 ) -> None:
     attempts = past["attempts"]
-    one["released"] = sum(row["outcome"] == "released" for row in attempts)
     output.show(drawing.headline(one))
     one["run"] = f"{one['run_id']}  {one['node_id']}" if one["run_id"] is not None else None
     if one["resolved_inputs"] is not None:

@@ -8,7 +8,7 @@ create view qwf.file_overview as
 select
   f.job_id, f.file_no, f.rel_path, f.run_id, f.node_id, f.host, f.kind, f.size_bytes,
   j.node_idx, j.task, j.attempt, coalesce(r.created_at, j.created_at) as created_at, r.out_dir,
-  w.out_root, (select i.id from qwf.instance i) as instance
+  w.out_root, (select i.id::text from qwf.instance i) as instance
 from qwf.run_files f
 left join qwf.jobs j on j.id = f.job_id
 left join qwf.runs r on r.id = f.run_id

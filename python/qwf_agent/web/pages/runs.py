@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
+from qwf_agent.web.site.actions import Verb
 from qwf_agent.web.site.page import IncompleteError, NotFoundError, Page
 
 MOST_ID = 2**63 - 1
@@ -48,26 +49,18 @@ class Found:
     problem: str | None = None
 
 
-@dataclass(frozen=True)
-class Verb:
-    """What is done to many runs: its function, and the states in which a run takes it."""
-
-    function: str
-    states: tuple[str, ...]
-    does: str
-
-
 VERBS = {
     "cancel": Verb(
         "cancel_runs",
         OPEN,
-        "Nodes that wait are cancelled at once, and bodies that run are told to stop. "
+        does="Nodes that wait are cancelled at once, and bodies that run are told to stop. "
         "Clean-up nodes still run.",
     ),
     "retry": Verb(
         "retry_runs",
         ("failed", "cancelled"),
-        "Failed and cancelled nodes run again, and all nodes after them. What completed stays.",
+        does="Failed and cancelled nodes run again, and all nodes after them. "
+        "What completed stays.",
     ),
 }
 

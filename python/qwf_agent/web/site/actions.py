@@ -42,6 +42,17 @@ class Action:
     signed: frozenset[str] = field(default_factory=frozenset)  # arguments that say who it was
 
 
+@dataclass(frozen=True)
+class Verb:
+    """What is done to many jobs or runs at once: its action, and the states in which they take it.
+    Pages of jobs say its past tense, those of runs what it does."""
+
+    function: str
+    states: tuple[str, ...]
+    past: str = ""
+    does: str = ""
+
+
 ACTIONS: dict[str, Action] = {
     "answer_job": Action(
         {"job_id": "bigint", "value": "jsonb", "by": "text", "asked": "timestamptz"},

@@ -83,7 +83,7 @@ class Root:
 
 
 @dataclass(frozen=True)
-class Place:
+class FilePlace:
     """Where a listed file is: its folder as the agent knows it, and the names from there on."""
 
     host: str | None
@@ -140,7 +140,7 @@ def previews(rows: Iterable[Mapping[str, Any]]) -> dict[int, int]:
     }
 
 
-def place(row: Mapping[str, Any], out_dir: str | None, out_root: str | None) -> Place:
+def place(row: Mapping[str, Any], out_dir: str | None, out_root: str | None) -> FilePlace:
     """Where the file of a row of run_files is. Raises FileRefused for what is no path.
 
     `out_dir` is that of its run. `out_root` is where the agents of its host write; see
@@ -157,7 +157,7 @@ def place(row: Mapping[str, Any], out_dir: str | None, out_root: str | None) -> 
         own = (str(row["run_id"]),)
     folder = (*_names([part for part in wanted.split("/") if part not in ("", ".")]), *own)
     names = _names(row["rel_path"].split("/"))
-    return Place(row["host"], out_root, folder, wanted.startswith("/"), names)
+    return FilePlace(row["host"], out_root, folder, wanted.startswith("/"), names)
 
 
 def may_serve(
@@ -220,7 +220,7 @@ async def serve(
 
 
 @contextmanager
-def _deadline(where: Place) -> Iterator[None]:
+def _deadline(where: FilePlace) -> Iterator[None]:
     try:
         with anyio.fail_after(OPEN_S):
             yield
@@ -231,7 +231,7 @@ def _deadline(where: Place) -> Iterator[None]:
 # Opening ----------------------------------------------------------------------------------------
 
 
-def _open_listed(roots: Sequence[Root], where: Place, owner: Mark, size: int) -> io.FileIO:
+def _open_listed(roots: Sequence[Root], where: FilePlace, owner: Mark, size: int) -> io.FileIO:
     """The open file. Raises FileRefused if no root has it, if it is not what was listed, or if its
     folder is that of another job."""
     ways = [
@@ -260,7 +260,7 @@ def _real_once(folder: Path) -> Path:
     return Path(os.path.realpath(folder))
 
 
-def _below(root: Root, where: Place, real: Path) -> list[tuple[str, ...]]:
+def _below(root: Root, where: FilePlace, real: Path) -> list[tuple[str, ...]]:
     """The names from the root to the file, if the root may serve it. `real` is its folder without
     links."""
     if root.host is not None and root.host != where.host:
@@ -363,7 +363,7 @@ def _names(parts: Sequence[str]) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _elsewhere(where: Place, why: str, status: int = 404) -> FileRefused:
+def _elsewhere(where: FilePlace, why: str, status: int = 404) -> FileRefused:
     """A refusal that says which host has the file, and the line that copies it from there."""
     host, path = where.host, where.path
     if host is None:
