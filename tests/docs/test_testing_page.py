@@ -12,7 +12,7 @@ from pathlib import Path
 from support.servers import ROOT
 
 PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
-OWN = PAGE.partition("\n## Django\n")[0]  # tests/test_own_migrations.py runs that chapter
+OWN = PAGE.partition("\n## Django\n")[0]  # tests/migrate/test_own_migrations.py runs that chapter
 
 SHOP = """
 from qwf_agent import App

@@ -13,7 +13,7 @@ from qwf_agent import migrate
 from qwf_agent.cli.fleet import QUEUE_SETTINGS, create_queue
 from qwf_agent.web.site.actions import ACTIONS
 
-TEMPLATES = Path(__file__).parents[1] / "python" / "qwf_agent" / "web" / "templates"
+TEMPLATES = Path(__file__).parents[2] / "python" / "qwf_agent" / "web" / "templates"
 COLUMNS = """
     select c.relname, array_agg(a.attname::text order by a.attnum)
     from pg_catalog.pg_class c

@@ -1,7 +1,7 @@
 """Failovers of a real cluster under work. What was acknowledged is there afterwards, and no body
 runs twice.
 
-    QWF_HA_ROUNDS=30 .venv/bin/python -m pytest -s tests/ha
+    QWF_HA_ROUNDS=30 .venv/bin/python -m pytest -s tests/drills/test_failover.py
 """
 
 from __future__ import annotations
