@@ -33,7 +33,7 @@ order by j.id
 """
 MATCHING_RUNS = """
 select r.id
-from qwf.runs r
+from qwf.run_details r
 where r.status = any (%(states)s::text[]::qwf.run_status[])
   and (%(workflow)s::text is null or r.workflow = %(workflow)s)
   and (%(project)s::text is null or r.project = %(project)s)

@@ -56,7 +56,7 @@ def prune(conn: Connection, yes: bool, as_json: bool) -> None:
     rows = connection.many(
         conn,
         "select (select count(*) from qwf.job_details) as jobs,"
-        " (select count(*) from qwf.run_overview) as runs",
+        " (select count(*) from qwf.run_details) as runs",
     )
     gone: dict[str, int] = {}
     # each prune() continues where the last one stopped, and wraps around

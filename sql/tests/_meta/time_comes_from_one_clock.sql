@@ -1,6 +1,6 @@
 -- Style rule 10: tests replace qwf.now(), so no function may use another clock, except to measure
--- how long a search took and to trust its result for a second, and how old statements and
--- transactions are.
+-- how long a search took and to trust its result for a second, to see that a timeout is over, and
+-- how old transactions are.
 begin;
 select plan(1);
 
@@ -13,7 +13,7 @@ select is_empty($$
     'gi') m(clock)
   where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
     and p.oid <> all (array[
-      'qwf.now', '_qwf.pick_next', '_qwf.keep_floor', '_qwf.metrics_of',
+      'qwf.now', 'qwf.doctor', '_qwf.pick_next', '_qwf.keep_floor', '_qwf.metrics_of',
       '_qwf.postgres_metrics']::regproc[])
 $$, 'functions take the time from qwf.now() alone');
 

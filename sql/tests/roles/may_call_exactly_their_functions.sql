@@ -12,6 +12,7 @@ create temp table allowed (name, roles) as values
   ('result', '{qwf_producer,qwf_viewer}'), ('run_status', '{qwf_producer,qwf_viewer}'),
     ('run_graph', '{qwf_producer,qwf_viewer}'), ('preview_graph', '{qwf_viewer}'),
     ('stored_graph', '{qwf_viewer}'), ('check_invariants', '{qwf_viewer}'),
+    ('doctor', '{qwf_viewer}'), ('losses', '{qwf_viewer}'),
   ('claim', '{qwf_worker}'), ('heartbeat', '{qwf_worker}'), ('progress', '{qwf_worker}'),
     ('finish', '{qwf_worker}'), ('after_failures', '{qwf_worker}'),
     ('suspect_stall', '{qwf_worker}'), ('report_folder', '{qwf_worker}'),
