@@ -61,7 +61,6 @@ CALLS: dict[str, dict[str, str]] = {
         "project": "''",
     },
     "deregister_worker": {"worker": WORKER},
-    "desired_state": {"host": "'box'", "queue": "'cpu'"},
     "doctor": {"checks": "'{tick}'"},
     "drop_limit": {"name": "'l'"},
     "drop_schedule": {"name": "'hourly'"},
@@ -193,8 +192,6 @@ STORED_NOWHERE = {
     ("after_failures", "outcomes"),
     ("answer_model_request", "worker"),
     ("deregister_worker", "worker"),
-    ("desired_state", "host"),
-    ("desired_state", "queue"),
     ("find_inputs", "project"),
     ("open_questions", "project"),
     ("find_missing_options", "schedule"),
@@ -322,7 +319,7 @@ ARGUMENTS = """
 select p.proname, a.name, format_type(p.proargtypes[a.n - 1], null)
 from pg_proc p
 cross join lateral unnest(p.proargnames) with ordinality a (name, n)
-where p.pronamespace = 'qwf'::regnamespace and p.prokind = 'f' and not starts_with(p.proname, 'tg_')
+where p.pronamespace = 'qwf'::regnamespace and p.prokind = 'f'
   and a.n <= p.pronargs and format_type(p.proargtypes[a.n - 1], null) ~ %s
 order by 1, 2
 """

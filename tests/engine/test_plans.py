@@ -125,8 +125,8 @@ def test_calls_read_what_they_do_and_nothing_else(full: psycopg.Connection[Any])
     """
     full.execute("select count(*) from qwf.claim('default', 'w', 10)")
     assert worst(full, 8, lambda: rows_read(full, beat)) < 10 * 100
-    assert worst(full, 8, lambda: rows_read(full, "select qwf.promote_due()")) < 20
-    assert worst(full, 8, lambda: rows_read(full, "select count(*) from qwf.reclaim()")) < 2_000
+    assert worst(full, 8, lambda: rows_read(full, "select _qwf.promote_due()")) < 20
+    assert worst(full, 8, lambda: rows_read(full, "select count(*) from _qwf.reclaim()")) < 2_000
     assert worst(full, 8, lambda: rows_read(full, "select qwf.drain_outbox()")) < 20
     change = """
         select count(*) from qwf.change_jobs(array(
@@ -476,7 +476,7 @@ def misjudged(
 
 
 def test_looking_for_lapsed_leases_reads_what_runs(misjudged: psycopg.Connection[Any]) -> None:
-    lapsed = "select count(*) from qwf.reclaim()"
+    lapsed = "select count(*) from _qwf.reclaim()"
     assert worst(misjudged, 8, lambda: rows_read(misjudged, lapsed)) < 2_000
 
 
@@ -570,6 +570,12 @@ def test_what_the_first_page_checks_reads_no_queue_to_its_end(
     assert worst(misjudged, 8, lambda: walked(misjudged, running)) < 1_000
     stuck = "select * from qwf.find_unassignable(10)"
     assert worst(misjudged, 8, lambda: walked(misjudged, stuck)) < 300
+
+
+def test_the_doctor_reads_no_queue_to_its_end(misjudged: psycopg.Connection[Any]) -> None:
+    misjudged.execute("select qwf.claim('cpu', 'w', 7)")
+    checks = "select * from qwf.doctor('{settings,tick,runs,workers,models,schedules}')"
+    assert worst(misjudged, 8, lambda: walked(misjudged, checks)) < 1_000
 
 
 def test_a_page_of_questions_reads_a_page(misjudged: psycopg.Connection[Any]) -> None:

@@ -1,5 +1,7 @@
 -- Deploy qwf:functions/health/_doctor_tick
 -- Purpose: Finds work that was due and that no tick has done.
+-- Guarantees: Reads what runs and what is due, however many jobs there are and however old the
+--   statistics: the plan is pinned.
 -- Called by: _doctor_findings.
 
 begin;
@@ -7,6 +9,8 @@ begin;
 create function _qwf.doctor_tick() returns setof _qwf.finding
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set enable_bitmapscan = off
 as $$
 declare
   v_now timestamptz := qwf.now();

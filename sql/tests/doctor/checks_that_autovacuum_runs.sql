@@ -1,5 +1,5 @@
 begin;
-select plan(2);
+select plan(3);
 
 create function pg_temp.finds(p_check text) returns setof text language sql as $$
   select d.level || ': ' || d.says || coalesce(' -> ' || d.hint, '')
@@ -10,6 +10,8 @@ alter table qwf.jobs set (autovacuum_enabled = false);
 select is(pg_temp.finds('vacuum'),
   'problem: autovacuum is off for qwf.jobs -> alter table qwf.jobs '
   'reset (autovacuum_enabled);', 'it is switched off for a table');
+alter table qwf.jobs reset (autovacuum_enabled);
+select is(pg_temp.finds('vacuum'), 'fine: Autovacuum keeps up with dead rows.', 'that helps');
 
 select * from finish();
 rollback;

@@ -21,7 +21,7 @@ LONGEST_ANSWER = LONGEST_PROMPT = 2000  # characters that are shown
 
 JOB = """
 select
-  j.id as job_id, j.run_id, j.workflow, j.out_dir, j.node_id, j.task, j.project, j.status,
+  j.id as job_id, j.run_id, j.workflow, j.node_id, j.task, j.project, j.status,
   j.input_spec::text as spec, j.input_spec ->> 'prompt' as prompt,
   j.input_spec ->> 'widget' as widget, j.input_spec ->> 'error' as error, j.attempt,
   date_trunc('milliseconds', coalesce(j.queued_at, j.created_at)) as since,
@@ -57,7 +57,7 @@ class Looked:
 
 
 @dataclass(frozen=True)
-class Reply:
+class ShownAnswer:
     """An answer as a person reads it: what it is called, and its JSON if that says more."""
 
     word: str
@@ -75,7 +75,7 @@ class AskedQuestion:
     show: Sequence[Looked] = ()
     shown: frozenset[tuple[int, int]] = frozenset()  # job and number of each picture in the page
     answer: Mapping[str, Any] | None = None  # the newest, maybe to an earlier question of the job
-    given: Reply | None = None  # what it was answered with
+    given: ShownAnswer | None = None  # what it was answered with
 
     @property
     def waits(self) -> bool:
@@ -181,14 +181,13 @@ class Reader:
         if run is None or not paths:
             return {}
         rows = await self.look.rows(FILES, run=run, paths=paths, most=2 * MOST_SHOWN)
-        return {one["rel_path"]: dict(one) | {"out_dir": row["out_dir"]} for one in rows}
+        return {one["rel_path"]: one for one in rows}
 
     async def _offered(self, row: Mapping[str, Any], spec: Mapping[str, Any]) -> list[filled.File]:
         """The files of the run, for a question that asks for one: the newest."""
         if spec.get("widget") != "file" or row["run_id"] is None:
             return []
-        rows = await self.look.rows(FILES, run=row["run_id"], paths=None, most=MOST_OFFERED)
-        found = [dict(one) | {"out_dir": row["out_dir"]} for one in rows]
+        found = await self.look.rows(FILES, run=row["run_id"], paths=None, most=MOST_OFFERED)
         return [
             filled.File(path, one["rel_path"], self._picture(one))
             for one in found
@@ -220,8 +219,7 @@ class Reader:
 
     def _picture(self, row: Mapping[str, Any]) -> str | None:
         """The address of a picture, if a folder that is served may have it."""
-        facts = {"out_dir": row["out_dir"], "out_root": row["out_root"]}
-        if not files.has_thumbnail(row) or not files.may_serve(self.roots, row, **facts):
+        if not files.has_thumbnail(row) or not files.may_serve(self.roots, row):
             return None
         self._shown.add((row["job_id"], row["file_no"]))
         return f"{self.files}/{row['job_id']}/{row['file_no']}"
@@ -232,22 +230,22 @@ def draft_of(job: int, asked: str) -> str:
     return f"question-{job}-{asked}"
 
 
-def given(value: str | None) -> Reply:
+def given(value: str | None) -> ShownAnswer:
     """An answer, from the JSON that the database keeps."""
     try:
         found = exact_json.read(value or "null")
         if isinstance(found, str):
-            return Reply(cut(found, LONGEST_ANSWER))
+            return ShownAnswer(cut(found, LONGEST_ANSWER))
         if isinstance(found, bool) or found is None:
-            return Reply({True: "Yes", False: "No", None: "null"}[found])
+            return ShownAnswer({True: "Yes", False: "No", None: "null"}[found])
         if not isinstance(found, dict | list):
-            return Reply(exact_json.write(found))
+            return ShownAnswer(exact_json.write(found))
         text = cut(exact_json.pretty(found), LONGEST_ANSWER)
     except ValueError:  # a number with 131,072 digits
-        return Reply("", cut(value or "", LONGEST_ANSWER))
+        return ShownAnswer("", cut(value or "", LONGEST_ANSWER))
     members = found if isinstance(found, dict) else {}
     names = [members[key] for key in NAMES_OF_OPTION if isinstance(members.get(key), str)]
-    return Reply(cut(names[0], LONGEST_ANSWER) if names else "", text, members.get("picture"))
+    return ShownAnswer(cut(names[0], LONGEST_ANSWER) if names else "", text, members.get("picture"))
 
 
 def said(value: str) -> str:
@@ -308,6 +306,6 @@ def _path(row: Mapping[str, Any]) -> str | None:
     """The path of a listed file on its host, which is what a question for a file is answered with;
     None if nobody has said where the host writes."""
     try:
-        return files.place(row, row["out_dir"], row["out_root"]).path
+        return files.place(row).path
     except files.FileRefused:
         return None

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from qwf_agent.web.reads.database import Look
-from qwf_agent.web.site import files
+from qwf_agent.web.site import files, send_file
 from qwf_agent.web.site.access import Session
 from qwf_agent.web.site.handlers import Site
 from qwf_agent.web.site.page import NotFoundError, Page
@@ -52,11 +52,9 @@ async def _find(look: Look, job: int, number: int) -> dict[str, Any]:
 
 
 async def _served(roots: Sequence[files.Root], request: Request, row: dict[str, Any]) -> Response:
-    return await files.serve(
+    return await send_file.serve(
         roots,
         row,
-        out_dir=row["out_dir"],
-        out_root=row["out_root"],
         method=request.method,
         headers=request.headers,
         download="download" in request.query_params,
