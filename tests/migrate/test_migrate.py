@@ -488,7 +488,7 @@ def test_a_script_gives_up_if_a_table_stays_locked_and_leaves_nothing(
     with db.transaction():
         db.execute("select count(*) from qwf.jobs")
         with pytest.raises(migrate.MigrateError, match="tables locked for ten minutes"):
-            migrate.revert(dsn, to="views/queues/queue_depth")
+            migrate.revert(dsn, to="views/queues/queue_overview")
     assert db.execute("select count(*) from pg_trigger where tgrelid = 'qwf.jobs'::regclass"
                       ).fetchone() == (1,)  # fmt: skip
     migrate.deploy(dsn)

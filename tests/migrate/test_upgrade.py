@@ -271,7 +271,10 @@ def test_both_sides_of_a_roll_out_are_told_the_truth(
     base = Database(upgraded_dsn)
     options = ("--app", "bodies", "--queue", "default")
     start(*options, "--host", "attic")
-    until(lambda: base.one("select count(*) from qwf.fleet where state = 'idle'"), "an agent")
+    until(
+        lambda: base.one("select count(*) from qwf.worker_overview where state = 'idle'"),
+        "an agent",
+    )
 
     assert older.doctor() == (0, {})
     code, said = newer.doctor()
@@ -286,7 +289,9 @@ def test_both_sides_of_a_roll_out_are_told_the_truth(
 
     assert newer.run("migrate", "deploy").returncode == 0
     start(*options, "--host", "cellar", PYTHONPATH=os.pathsep.join(map(str, (package, USER))))
-    until(lambda: base.one("select count(*) = 2 from qwf.fleet where state = 'idle'"), "two")
+    until(
+        lambda: base.one("select count(*) = 2 from qwf.worker_overview where state = 'idle'"), "two"
+    )
     code, said = older.doctor()
     assert (code, said) == (0, {
         "schema": [f"the schema is newer: it is {NEWER}, this qwf is {__version__}"],

@@ -157,7 +157,7 @@ def test_a_schema_of_somebody_else_is_not_read(
     session = tenant(CREATE)
     session.execute("create schema qwf; grant usage on schema qwf to public")
     session.execute(trap("qwf", "f", "", "int", "return 1;"))
-    for view in ("fleet", "job_overview", "queue_depth", "job_details"):
+    for view in ("worker_overview", "job_overview", "queue_overview", "job_details"):
         session.execute(f"create view qwf.{view} as select qwf.f() as id")  # type: ignore[arg-type]
         session.execute(f"grant select on qwf.{view} to public")  # type: ignore[arg-type]
     session.execute(trap("qwf", "enqueue", "task text", "bigint", "return 1;"))

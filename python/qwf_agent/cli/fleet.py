@@ -37,62 +37,59 @@ WORKER_COLUMNS = (
 
 WORKERS = """
 select *
-from qwf.fleet f
+from qwf.worker_overview f
 where (%(everyone)s or f.state <> 'stopped') and (%(host)s::text is null or f.host = %(host)s)
   and (%(queue)s::text is null or f.queue = %(queue)s)
 order by f.host, f.queue, f.started_at
 """
 # Open while a worker may still take the request, or the worker that took it is alive.
 REQUEST = """
-select r.answered_at, r.error, r.progress, r.answered_at is null and case
-  when r.taken_by is null then r.requested_at > qwf.now() - interval '5 min'
-  else exists (
-    select from qwf.fleet f
-    where f.worker = r.taken_by and f.state not in ('dead', 'stopped')) end as open
-from qwf.model_requests r
+select r.answered_at, r.error, r.progress, r.state in ('waiting', 'under way') as open
+from qwf.model_request_overview r
 where r.id = %s
 """
 SERVED = """
 select f.queue, bool_or(f.state not in ('dead', 'stopped')) as live
-from qwf.fleet f
+from qwf.worker_overview f
 where f.host = %s
 group by f.queue
 order by f.queue
 """
 # The switches of the whole fleet: those that `qwf worker on --fleet` changes, and the others.
 TO_STOP = """
-select distinct f.host, f.queue, c.reason,
-  coalesce(c.desired_state = 'off', false) as off
-from qwf.fleet f
-left join qwf.worker_controls c on c.host_label = f.host and c.queue = f.queue
+select distinct f.host, f.queue, o.reason, coalesce(o.state = 'off', false) as off
+from qwf.worker_overview f
+left join qwf.order_overview o on o.host = f.host and o.queue = f.queue
 where f.state not in ('dead', 'stopped')
 order by f.host, f.queue
 """
 TO_START = """
-select c.host_label as host, c.queue, c.reason,
-  %(reason)s::text is not null and c.reason is distinct from %(reason)s as off
-from qwf.worker_controls c
-where c.desired_state = 'off'
-order by c.host_label, c.queue
+select o.host, o.queue, o.reason,
+  %(reason)s::text is not null and o.reason is distinct from %(reason)s as off
+from qwf.order_overview o
+where o.state = 'off'
+order by o.host, o.queue
 """
 # Live workers of a host: those that announce a server of the model come first, and have rank 0.
 # Without a model, all of them. The queues of one agent have the same pid.
 KNOWING: LiteralString = """
 select k.queue, k.agent, k.rank
 from (
-  select w.queue, coalesce(w.pid::text, w.id) as agent, f.state in ('off', 'draining') as off, case
-    when %(model)s::text is null or exists (
-      select from jsonb_array_elements(w.servers) s where s -> 'models' ? %(model)s) then 0
-    when %(model)s = any (w.models) then 1 end as rank
-  from qwf.workers w join qwf.fleet f on f.worker = w.id
-  where w.host = %(host)s and f.state not in ('dead', 'stopped')
+  select w.queue, coalesce(w.pid::text, w.worker) as agent, w.state in ('off', 'draining') as off,
+    case
+      when %(model)s::text is null or exists (
+        select from qwf.server_overview s
+        where s.worker = w.worker and %(model)s = any (s.models)) then 0
+      when %(model)s = any (w.models) then 1 end as rank
+  from qwf.worker_overview w
+  where w.host = %(host)s and w.state not in ('dead', 'stopped')
 ) k
 where k.rank is not null
 order by k.rank, k.off, k.queue
 """
 SERVING: LiteralString = """
 select distinct s.queue, s.queue as agent, 0 as rank
-from qwf.servers s
+from qwf.server_overview s
 where s.host = %(host)s
 order by s.queue
 """

@@ -11,18 +11,7 @@ from qwf_agent.cli.read import show_list
 from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 
-LIMITS = """
-select l.name, l.max_running, count(s.job_id) as running, l.starts, l.per, l.created_at,
-  case when l.starts > 0 then (select count(*) from qwf.limit_starts t
-    where t.limit_name = l.name and t.used_at > qwf.now() - l.per and t.place <= l.starts)
-  end as started,
-  array_remove(array_agg(s.job_id order by s.job_id), null) as jobs,
-  (select count(*) from qwf.jobs j
-    where j.status = 'queued' and l.name in (j.limit_by, 'queue:' || j.queue)) as queued
-from qwf.limits l left join qwf.limit_slots s on s.limit_name = l.name
-group by l.name
-order by l.name
-"""
+LIMITS = "select * from qwf.limit_overview order by name"
 MOST_PLACES = 10_000  # what a limit has if it was created with a rate alone
 
 

@@ -27,7 +27,7 @@ def queues(conn: Connection, as_json: bool) -> Listing:
     Example:  qwf queues
     Then:     qwf queue pause QUEUE     qwf jobs --queue QUEUE --status queued
     """
-    found = connection.many(conn, "select * from qwf.queue_depth order by queue")
+    found = connection.many(conn, "select * from qwf.queue_overview order by queue")
     for row in [] if as_json else found:
         row |= {"state": draw.queue_state(row), "waited": row["oldest_wait"]}
         row["max"] = row["max_running"]

@@ -10,7 +10,7 @@ as $$
   select m.name, jsonb_build_object('host', s.host, 'queue', s.queue, 'server', s.server),
     m.value, m.kind, m.help
   from (select) one
-  left join qwf.servers s on true
+  left join qwf.server_overview s on true
   cross join lateral (values
     ('qwf_server_up', (s.state = 'ready')::int::float8, 'gauge',
       '1 while the model server is ready.'),

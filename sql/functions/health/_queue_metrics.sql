@@ -19,7 +19,7 @@ as $$
   union all
   select m.name, jsonb_build_object('queue', d.queue), m.value, 'gauge', m.help
   from (select) one
-  left join qwf.queue_depth d on true
+  left join qwf.queue_overview d on true
   cross join lateral (values
     ('qwf_running_jobs', d.running::float8, 'Jobs that are running.'),
     ('qwf_queue_oldest_wait_seconds',

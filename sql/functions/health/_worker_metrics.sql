@@ -22,7 +22,7 @@ as $$
     'Live workers, by version of the agent.'
   from (select) one
   left join (
-    select coalesce(f.version, '') as version, count(*) as workers from qwf.fleet f
+    select coalesce(f.version, '') as version, count(*) as workers from qwf.worker_overview f
     where f.state not in ('dead', 'stopped')
     group by f.version) v on true
   union all
@@ -32,7 +32,7 @@ as $$
   left join (
     select w.host, w.out_root, min(jsonb_path_query_first(
       w.stats, '$.out_free_bytes ? (@ >= 0 && @ < 1e18)')::numeric) as free
-    from qwf.workers w join qwf.fleet f on f.worker = w.id
+    from qwf.workers w join qwf.worker_overview f on f.worker = w.id
     where f.state not in ('dead', 'stopped') and w.out_root is not null
     group by w.host, w.out_root) r on true
   union all
@@ -40,7 +40,7 @@ as $$
     s.workers, 'gauge', 'Workers seen in the last day, by state.'
   from (select) one
   left join (
-    select f.host, f.queue, f.state, count(*) as workers from qwf.fleet f
+    select f.host, f.queue, f.state, count(*) as workers from qwf.worker_overview f
     where f.state <> 'stopped'
     group by f.host, f.queue, f.state) s on true
 $$;

@@ -18,7 +18,7 @@ declare
   v_alive text;
 begin
   select f.worker into v_alive
-  from qwf.fleet f
+  from qwf.worker_overview f
   where f.host = forget_host.host and f.state not in ('dead', 'stopped')
   limit 1;
   if found then
@@ -28,7 +28,9 @@ begin
   end if;
   perform qwf.deregister_worker(d.worker)
   from (
-    select d.worker from qwf.dead_workers d where d.host = forget_host.host order by d.worker
+    select w.worker from qwf.worker_overview w
+    where w.host = forget_host.host and not w.live and w.stopped_at is null
+    order by w.worker
   ) d;
   delete from qwf.worker_controls c where c.host_label = forget_host.host;
 end $$;

@@ -36,7 +36,7 @@ comment on column qwf.server_logs.agent is
   'stopped or silent: what the row says is the last that was heard; null: the agent is alive.';
 comment on column qwf.server_logs.external is
   'True: the agent knows only its address, and sees none of its output.';
-comment on column qwf.server_logs.state is 'As in qwf.servers.';
+comment on column qwf.server_logs.state is 'As in qwf.server_overview.';
 comment on column qwf.server_logs.model is 'Model that it serves, or is loading; null: none.';
 comment on column qwf.server_logs.log is 'The end of its output, at most 4 KiB of each heartbeat.';
 comment on column qwf.server_logs.printed is 'How many bytes it has printed since its agent began.';
