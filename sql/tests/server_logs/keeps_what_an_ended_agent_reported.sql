@@ -2,9 +2,10 @@ begin;
 select plan(3);
 
 select qwf_test.set_now('2026-01-01 12:00');
-create temp table w as select qwf.register_worker('box', 'llm', '{"servers": [
+create temp table w (id) as select qwf.register_worker('box', 'llm', '{"servers": [
   {"name": "vllm", "kind": "openai", "models": {"m": 100}, "parallel": 2},
-  {"name": "far", "kind": "openai", "models": {"m": 100}, "parallel": 2, "external": true}]}') as id;
+  {"name": "far", "kind": "openai", "models": {"m": 100}, "parallel": 2, "external": true}
+  ]}');
 select qwf.heartbeat(w.id, stats => '{"servers": [
   {"name": "vllm", "state": "ready", "model": "m", "log": "hello", "log_bytes": 5}]}') from w;
 select results_eq($$

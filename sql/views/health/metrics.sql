@@ -8,16 +8,17 @@ begin;
 
 create view qwf.metrics as
 with found as materialized (
-  select m.name, m.labels, m.value, m.kind, m.help
-  from unnest(array['queues', 'workers', 'attempts', 'runs', 'upkeep', 'limits', 'model servers'])
+  select m.*
+  from unnest(array['queues', 'workers', 'attempts', 'runs', 'upkeep', 'limits', 'model servers']
+    || case when pg_is_in_recovery() then '{}' else '{tables}'::text[] end)
     with ordinality p (part, place)
   cross join lateral _qwf.metrics_of(p.part) m
   union all
-  select * from _qwf.metrics_of('tables') where not pg_is_in_recovery()
-  union all
   select * from _qwf.postgres_metrics()
   union all
-  select * from _qwf.metrics_of('boxes') where not pg_is_in_recovery()
+  select m.*
+  from unnest(case when pg_is_in_recovery() then '{}' else '{boxes}'::text[] end) p (part)
+  cross join lateral _qwf.metrics_of(p.part) m
 )
 select f.name, f.labels, f.value, f.kind, f.help from found f where f.labels is not null
 union all

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_worker_metrics
+-- Deploy qwf:functions/metrics/_worker_metrics
 -- Purpose: Returns the figures of workers: their states, versions, switches, and room for files.
 -- Called by: metrics_of.
 

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_metrics_of
+-- Deploy qwf:functions/metrics/_metrics_of
 -- Purpose: Returns the metrics of one part of the engine; if that fails, a warning says why, and
 --   the row qwf_unreadable counts it.
 -- Guarantees: A part that fails is left out as a whole, and does not take the others with it. One

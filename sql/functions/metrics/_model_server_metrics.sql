@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_model_server_metrics
+-- Deploy qwf:functions/metrics/_model_server_metrics
 -- Purpose: Returns the figures of model servers.
 -- Called by: metrics_of.
 

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_attempt_metrics
+-- Deploy qwf:functions/metrics/_attempt_metrics
 -- Purpose: Returns the counters of attempts that ended, as fast after a year as after an hour.
 -- Called by: metrics_of.
 

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_queue_metrics
+-- Deploy qwf:functions/metrics/_queue_metrics
 -- Purpose: Returns the figures of queues: how many jobs wait and run, how long, and what is off.
 -- Called by: metrics_of.
 

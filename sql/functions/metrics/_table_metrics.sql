@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_table_metrics
+-- Deploy qwf:functions/metrics/_table_metrics
 -- Purpose: Returns the sizes of the tables, and what vacuum has left to do.
 -- Called by: metrics_of, not on a standby, which does not see what vacuum does.
 

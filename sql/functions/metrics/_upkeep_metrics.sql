@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_upkeep_metrics
+-- Deploy qwf:functions/metrics/_upkeep_metrics
 -- Purpose: Returns the figures of what ticks do: events, and schedules.
 -- Called by: metrics_of.
 

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_run_metrics
+-- Deploy qwf:functions/metrics/_run_metrics
 -- Purpose: Returns the figures of runs, and of the questions that people are asked.
 -- Called by: metrics_of.
 

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_box_metrics
+-- Deploy qwf:functions/metrics/_box_metrics
 -- Purpose: Returns the load of boxes and of their cards in the last minute.
 -- Guarantees: A card whose worker sends what is no plain number does not hide the others. What a
 --   card sends is rounded to millionths, so that a float8 can hold it.

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_postgres_metrics
+-- Deploy qwf:functions/metrics/_postgres_metrics
 -- Purpose: Returns what the server itself has to be watched for: old transactions, and how near it
 --   is to the last transaction id.
 -- Guarantees: Runs with the rights of its reader. The server shows the transactions of others only

@@ -1,4 +1,4 @@
--- Deploy qwf:functions/health/_limit_metrics
+-- Deploy qwf:functions/metrics/_limit_metrics
 -- Purpose: Returns the figures of limits: how many jobs may run and start, and how many do.
 -- Called by: metrics_of.
 
