@@ -45,9 +45,9 @@ watch: $(VENV)/.dev ## The same after each change of a file, on a server that st
 	@$(BIN)/python tests/support/get_pgtap.py
 	@SINCE="$(SINCE)" $(BIN)/python tools/check.py --watch $(ARGS)
 
-test: lint $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select tests
+test: $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select tests
 	@$(BIN)/python tests/support/get_pgtap.py
-	@$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -n 4 --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 chaos: $(VENV)/.test ## Strike a fleet of its own with faults of every kind: SECONDS=60 SEED=1
 	@PYTHONPATH=python:tests $(BIN)/python -m support.chaos --seconds $(or $(SECONDS),60) \

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,17 +20,26 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from qwf_agent import embedded
+from support import order
 from support.servers import Server, deployed, given_server, own_server
 
 pytest_plugins = ["qwf_agent.testing.plugin"]  # as users have it
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Agents and commands that tests start would compile the package each time.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # a shell that starts us in the background ignores SIGINT, and so would all we start
     signal.signal(signal.SIGINT, signal.default_int_handler)
     given = os.environ.get("QWF_TEST_DSN")
     if given and not str(conninfo_to_dict(given).get("dbname", "")).endswith("_test"):
         raise pytest.UsageError("QWF_TEST_DSN: the name of the database must end in _test")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if getattr(config.option, "loadgroup", False):  # in a process of `-n 4 --dist loadgroup`
+        order.sort(items)
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,8 @@ TESTS = ROOT / "tests"
 FEW = 5  # so many files or fewer are done before a second process has started its server
 POLL_S = 0.5
 INTERRUPTED = 2  # exit code of pytest if a test module cannot be imported
-LINKS = "tests/test_docs.py::test_the_links_of_a_document_lead_to_files_and_headings"
+PGTAP = "tests/engine/test_pgtap.py"
+LINKS = "tests/docs/test_docs.py::test_the_links_of_a_document_lead_to_files_and_headings"
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # what git compares a first commit with
 
 
@@ -74,15 +75,15 @@ def _tests_of_one(path: str) -> Iterator[str]:
 def _of_sql(path: str) -> Iterator[str]:
     kind, *rest = Path(path).parts[1:]
     if kind == "tests":
-        yield from pgtap("/".join(rest)[:-4]) if rest[0] != "_support" else ["tests/test_pgtap.py"]
+        yield from pgtap("/".join(rest)[:-4]) if rest[0] != "_support" else [PGTAP]
         return
-    yield "tests/test_static.py"
+    yield "tests/tree/test_static.py"
     yield from pgtap("_meta/")
     folders = _folders(Path(path).stem)
     if kind == "functions":
         yield from (test for folder in folders for test in pgtap(f"{folder}/"))
     elif rest:
-        yield from ("tests/test_catalogue.py", "tests/test_pgtap.py")
+        yield from ("tests/engine/test_catalogue.py", PGTAP)
 
 
 def _folders(function: str) -> set[str]:
@@ -125,7 +126,7 @@ def _of_test(path: str) -> Iterator[str]:
 
 
 def _of_python(path: str) -> Iterator[str]:
-    yield "tests/test_python_rooms.py"
+    yield "tests/tree/test_python_rooms.py"
     *rooms, _ = Path(path).relative_to("python/qwf_agent").parts
     stem = Path(path).stem.lstrip("_")
     package = r"\.".join(["qwf_agent", *rooms])
@@ -155,7 +156,7 @@ def pgtap(start: str) -> list[str]:
     """Files of sql/tests whose names begin so, as pytest names them, on the newest server."""
     server = "given" if os.environ.get("QWF_TEST_DSN") else "18"
     names = sorted(str(p.relative_to(SQL / "tests"))[:-4] for p in SQL.glob("tests/*/*.sql"))
-    return [f"tests/test_pgtap.py::test_sql[{n}-{server}]" for n in names if n.startswith(start)]
+    return [f"{PGTAP}::test_sql[{n}-{server}]" for n in names if n.startswith(start)]
 
 
 def named(words: Iterable[str]) -> list[str]:

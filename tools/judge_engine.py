@@ -26,11 +26,11 @@ TESTS = Path(__file__).resolve().parents[1] / "tests"
 RACES = ("cancel", "claim", "enqueue", "expiry", "finish", "finish_and_claim", "input",
          "isolation", "limits", "maps", "outbox", "tick", "wake")  # fmt: skip
 PARTS = {
-    "deploy, verify, revert": ["test_migrate.py"],
-    "functions, one by one": ["test_pgtap.py"],
+    "deploy, verify, revert": ["migrate/test_migrate.py"],
+    "functions, one by one": ["engine/test_pgtap.py"],
     "two sessions at once": [f"races/test_{name}.py" for name in RACES],
-    "plans with bad statistics": ["test_plans.py"],
-    "random operations against a model": ["machine/test_machine.py"],
+    "plans with bad statistics": ["engine/test_plans.py"],
+    "random operations against a model": ["drills/test_machine.py"],
     "agents with real children": ["agent/test_outcomes.py", "agent/test_waking.py"],
 }
 

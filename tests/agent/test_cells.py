@@ -23,7 +23,7 @@ from qwf_agent.agent.options import Address, AgentOptions
 from qwf_agent.agent.served_database import ServedDatabase
 from qwf_agent.agent.served_databases import ServedDatabases
 from qwf_agent.agent.serving import Serving
-from qwf_agent.migrate import ServedDatabase
+from qwf_agent.migrate import Cell
 from qwf_agent.servers.fleet import Orders
 from support.harness import (
     PACKAGE,
@@ -107,7 +107,7 @@ def pair(
         south = stack.enter_context(other.database(other.new_name(), other_template)).dbname
         dsns = server.dsn(north), other.dsn(south)
         for number, dsn in enumerate(dsns):
-            migrate.deploy(dsn, cell=ServedDatabase(number, 4))
+            migrate.deploy(dsn, cell=Cell(number, 4))
         bases = [Database(dsn) for dsn in dsns]
         start = stack.enter_context(agents(dsns[0], tmp_path))
         made = Pair(bases[0], bases[1], other, start)
@@ -263,7 +263,7 @@ def test_two_addresses_of_one_cell_are_refused(
 
 
 def test_a_second_one_that_turns_out_to_be_the_same_cell_is_left_alone(pair: Pair) -> None:
-    migrate.deploy(pair.south.dsn, cell=ServedDatabase(0, 4))
+    migrate.deploy(pair.south.dsn, cell=Cell(0, 4))
     job = pair.south.enqueue("noop")
     pair.kill()
     agent = pair.agent()

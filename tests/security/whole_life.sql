@@ -1,4 +1,4 @@
--- Defines what the life of tests/test_caller_settings.py needs: limits, a queue, definitions that
+-- Defines what the life of tests/security/test_caller_settings.py needs: limits, a queue, definitions that
 -- use most of the language, and two schedules.
 select qwf.create_limit('llm', 2);
 select qwf.create_queue('cpu', max_running => 5);

@@ -88,7 +88,7 @@ def test_the_tokens_of_its_jobs_are_counted(
     for job in jobs:
         assert base.ended(job)["status"] == "completed"
     usage = [base.attempts(job)[0]["usage"] for job in jobs]
-    look = "select tokens, prompt_tokens, tokens_per_s from qwf.servers"
+    look = "select tokens, prompt_tokens, tokens_per_s from qwf.server_overview"
     wanted = sum(one["completion_tokens"] for one in usage)
     assert wanted == 27
     until(lambda: base.one(look) == wanted, "all tokens")

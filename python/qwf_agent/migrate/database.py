@@ -182,15 +182,15 @@ def refuse_dropped(chain: Plan, deployed: Collection[str], there: set[str]) -> N
         )
 
 
-def execute(conn: psycopg.Connection[Any], script: Script, mark: str = "") -> None:
-    """Send `mark` and a whole script in one simple-protocol message.
+def execute(conn: psycopg.Connection[Any], script: Script, mark: str = "", after: str = "") -> None:
+    """Send `mark`, a whole script and `after` in one simple-protocol message.
 
     The script runs with the search path of the session, unless `mark` sets one.
     Raises MigrateError with file and line.
     """
     text = script.read()
     try:
-        psycopg.Cursor(conn).execute(mark + text)
+        psycopg.Cursor(conn).execute(f"{mark}{text}\n;{after}")
     except psycopg.Error as error:
         if not conn.closed:
             conn.rollback()
@@ -211,26 +211,22 @@ def execute_between_callers(
     """
     give_up_at = time.monotonic() + PATIENCE_S
     told = False
-    conn.execute(sql.SQL("set lock_timeout = {}").format(sql.Literal(SCRIPT_LOCK_TIMEOUT)))
-    try:
-        while True:
-            try:
-                return execute(conn, script, mark)
-            except MigrateError as error:
-                if not isinstance(error.__cause__, TAKEN):
-                    raise
-                if time.monotonic() > give_up_at:
-                    raise MigrateError(
-                        f"{script.path}: other transactions have kept its tables locked for ten"
-                        " minutes: end the oldest (pg_stat_activity), then deploy again"
-                    ) from error
-            if not told:
-                say("  waiting for a long transaction that uses the same table")
-                told = True
-            time.sleep(PAUSE_S)
-    finally:
-        if not conn.closed:
-            conn.execute("reset lock_timeout")
+    brief = f"set local lock_timeout = '{SCRIPT_LOCK_TIMEOUT}';"
+    while True:
+        try:
+            return execute(conn, script, brief + mark)
+        except MigrateError as error:
+            if not isinstance(error.__cause__, TAKEN):
+                raise
+            if time.monotonic() > give_up_at:
+                raise MigrateError(
+                    f"{script.path}: other transactions have kept its tables locked for ten"
+                    " minutes: end the oldest (pg_stat_activity), then deploy again"
+                ) from error
+        if not told:
+            say("  waiting for a long transaction that uses the same table")
+            told = True
+        time.sleep(PAUSE_S)
 
 
 def hint(diag: psycopg.errors.Diagnostic) -> str:

@@ -4,8 +4,6 @@
 -- Guarantees: A definition with problems raises nothing: it gives as much of its graph as can be
 --   compiled, without the nodes of a pipeline that has problems. What register_workflow accepts has
 --   no problem here. Locks nothing.
--- Raises: QW005 for definitions that are too large or nested too deeply.
--- Called by: people, qwf web.
 
 begin;
 
@@ -52,7 +50,14 @@ begin
       from jsonb_populate_recordset(null::qwf.graph_nodes, v_graph -> 'nodes') n),
     'edges', v_graph -> 'edges',
     'inputs', _qwf.graph_inputs(v_graph),
-    'problems', _qwf.preview_problems(v_workflow, v_known, v_graph) || v_bad);
+    'problems', (
+      select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+        'path', f.path, 'message', f.problem, 'hint', f.hint))), '[]')
+      from (
+        select p.* from _qwf.workflow_problems(v_workflow, v_known) p
+        union all
+        select p.* from jsonb_populate_recordset(null::_qwf.problem, v_graph -> 'problems') p
+      ) f) || v_bad);
 end $$;
 
 comment on function qwf.preview_graph is

@@ -1,0 +1,185 @@
+"""Runs every file of sql/tests as one test, on the wheel's newest Postgres and on Debian's. With
+QWF_TEST_ALL=1 also on the wheel's older one, which lies between them and takes 40 s.
+
+A file runs in its own transaction, which it rolls back, on a database that pytest-postgresql clones
+from the template; the files of one server and test process share it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import ExecStatus, TransactionStatus
+from pytest_postgresql.executors import NoopExecutor
+
+from qwf_agent import embedded
+from support.servers import DEBIAN, ROOT, Janitor, deployed, own_server
+from support.thorough import THOROUGH
+
+TESTS = ROOT / "sql" / "tests"
+FILES = sorted(p for p in TESTS.rglob("*.sql") if "_support" not in p.parts)
+WHEEL = ["18", "16"] if THOROUGH else ["18"]
+INSTALLED = sorted(p.name for p in DEBIAN.glob("*") if p.name not in WHEEL and int(p.name) >= 15)
+SERVERS = ["given"] if os.environ.get("QWF_TEST_DSN") else [*WHEEL, *INSTALLED]
+OLDEST = "15"
+ROLES = re.compile(r"\bcreate role\b|\bas_role\(|\bqwf_(admin|producer|worker|viewer)\b")
+MISSING = {OLDEST} - {*SERVERS} if SERVERS[1:] else set()
+
+
+@pytest.fixture(scope="session")
+def pgtap_server(request: pytest.FixtureRequest) -> Iterator[NoopExecutor]:
+    name = request.param
+    if name in ("given", WHEEL[0]):
+        with deployed(request.getfixturevalue("server")) as executor:
+            yield executor
+        return
+    binaries = DEBIAN / name / "bin" if name in INSTALLED else embedded.binaries(int(name))
+    with own_server(binaries) as server, deployed(server) as executor:
+        yield executor
+
+
+@pytest.fixture(scope="session")
+def shared(pgtap_server: NoopExecutor) -> Iterator[str]:
+    """Address of the database that the files share."""
+    janitor = Janitor(
+        user=pgtap_server.user,
+        host=pgtap_server.host,
+        port=pgtap_server.port,
+        password=pgtap_server.password,
+        dbname=f"{pgtap_server.template_dbname}_files_test",
+        template_dbname=pgtap_server.template_dbname,
+    )
+    with janitor:
+        yield make_conninfo(
+            host=janitor.host,
+            port=janitor.port,
+            user=janitor.user,
+            password=janitor.password,
+            dbname=janitor.dbname,
+        )
+
+
+@pytest.fixture
+def session(shared: str) -> Iterator[psycopg.Connection[Any]]:
+    """A session of the file's own."""
+    with psycopg.connect(shared, autocommit=True) as conn:
+        yield conn
+
+
+def cases() -> Iterator[Any]:
+    """Every file on every server; marked if only a login that may make roles, or act as one, can
+    run it. Files of one half and server stay in one process, which deploys there once."""
+    for number, file in enumerate(FILES):
+        text = file.read_text("utf-8")
+        roles = [pytest.mark.roles] if ROLES.search(text) else []
+        for name in (*SERVERS, *sorted(MISSING)):
+            why = f"Postgres {name} is not installed"
+            missing = pytest.mark.skipif(name in MISSING, reason=why)
+            half = pytest.mark.xdist_group(f"pgtap-{name}-{2 * number // len(FILES)}")
+            test = f"{file.relative_to(TESTS)}"[:-4]
+            yield pytest.param(file, name, marks=[*roles, missing, half], id=f"{test}-{name}")
+
+
+@pytest.mark.parametrize(("file", "pgtap_server"), cases(), indirect=["pgtap_server"])
+def test_sql(file: Path, pgtap_server: NoopExecutor, session: psycopg.Connection[Any]) -> None:
+    problems = fault(session, file.read_text(encoding="utf-8"))
+    assert not problems, "\n".join([str(file), *problems])
+
+
+def fault(session: psycopg.Connection[Any], text: str) -> list[str]:
+    """What is wrong when the text of a file is executed; nothing, when it passed."""
+    lines, error = run(session, f"set statement_timeout = '60s'; {text}")
+    problems = judge(lines) + ([error] if error else [])
+    if session.info.transaction_status != TransactionStatus.IDLE and not error:
+        problems.append("the file ends inside its transaction: rollback is missing")
+    return problems
+
+
+def run(session: psycopg.Connection[Any], script: str) -> tuple[list[str], str | None]:
+    """Everything the script's queries returned, as lines, and the error that ended it, if one did.
+
+    Sent as libpq does it for psql -f, so that what was printed before an error is kept.
+    """
+    lines: list[str] = []
+    error = None
+    session.pgconn.send_query(script.encode())
+    while result := session.pgconn.get_result():
+        if result.status == ExecStatus.TUPLES_OK and result.nfields == 1:
+            values = [result.get_value(row, 0) for row in range(result.ntuples)]
+            lines += [line for value in values if value for line in value.decode().splitlines()]
+        elif result.status == ExecStatus.FATAL_ERROR:
+            error = result.error_message.decode()
+    return lines, error
+
+
+def judge(lines: list[str]) -> list[str]:
+    """What is wrong with the TAP output of a file; nothing, when it passed."""
+    plans = [int(m[1]) for line in lines if (m := re.fullmatch(r"1\.\.(\d+)", line))]
+    results = [line for line in lines if re.match(r"(not )?ok \d", line)]
+    problems = []
+    if len(plans) != 1 or not results:
+        problems.append(f"{len(plans)} plans and {len(results)} tests: a file has one and some")
+    elif plans[0] != len(results):
+        problems.append(f"{plans[0]} tests planned, {len(results)} run")
+    for number, line in enumerate(lines):
+        if line.startswith("not ok") and "# TODO" not in line:
+            diagnosis = [text for text in lines[number + 1 : number + 12] if text.startswith("#")]
+            problems += [line, *diagnosis]
+    return problems
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        (["1..1", "ok 1 - it does"], 0),
+        (["1..2", "ok 1 - it does", "not ok 2 - yet # TODO later"], 0),
+        (["1..1", "not ok 1 - it does", "# Failed"], 2),
+        (["1..2", "ok 1 - it does"], 1),
+        (["1..0"], 1),
+        ([], 1),
+        (["ok 1 - without a plan"], 1),
+        (["1..2", "ok 1 - it does", "ok"], 1),
+    ],
+)
+def test_the_runner_sees_what_is_wrong(lines: list[str], wrong: int) -> None:
+    assert len(judge(lines)) == wrong
+
+
+PASSES = "begin; select plan(1); select pass('it does'); select * from finish(); rollback;"
+
+
+@pytest.mark.xdist_group(f"pgtap-{SERVERS[0]}-0")
+@pytest.mark.parametrize("pgtap_server", SERVERS[:1], indirect=True)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("plan(1)", "plan(2)"), "2 tests planned, 1 run"),
+        (("pass('it does');", "pass('it does'); select pass('more');"), "1 tests planned, 2 run"),
+        (("plan(1)", "1"), "a test without a plan"),
+        (("pass(", "fail("), "not ok 1 - it does"),
+        (("pass('it does')", "1 / 0"), "division by zero"),
+        (("pass('it does')", "'ok'"), "1 plans and 0 tests"),
+        (("rollback;", ""), "rollback is missing"),
+    ],
+)
+def test_a_file_that_is_wrong_fails(
+    pgtap_server: NoopExecutor,
+    session: psycopg.Connection[Any],
+    change: tuple[str, str],
+    said: str,
+) -> None:
+    assert fault(session, PASSES) == []
+    assert said in "\n".join(fault(session, PASSES.replace(*change)))
+
+
+def test_every_file_is_one_that_is_run() -> None:
+    """None has another ending, or lies where it is taken for a helper."""
+    here = {p for p in TESTS.rglob("*") if p.is_file()}
+    assert here - set(FILES) == set((TESTS / "_support").glob("*.sql"))

@@ -1,0 +1,387 @@
+"""A rehearsal of the first upgrade: a pretend release, three changes reworked, and back again.
+
+The scripts are reworked by stock sqitch, as CONTRIBUTING says. One database is upgraded by `qwf
+migrate` while an agent of the release before works, another by sqitch; both end up the same. A
+third gets a column too, under load and a long query, and then its agents are replaced one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from qwf_agent import __version__, migrate
+from qwf_agent.look.doctor import checks
+from qwf_agent.web.pages import doctor
+from support.harness import DEADLINE_S, PACKAGE, USER, Database, StartAgent, agents, until
+from support.servers import ROOT, Server
+from support.sqitch import IDENTITY, dump, needs_sqitch, sqitch
+from support.thorough import thorough
+from support.tools import tool
+
+pytestmark = needs_sqitch
+
+VERSION = "functions/shared/version"
+CLAIM = "functions/claim/claim"
+ENQUEUE = "functions/enqueue/enqueue"
+NEWER = re.sub(r"\d+$", lambda m: str(int(m[0]) + 1), __version__)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A checkout with a tag, and with three changes after it."""
+
+    folder: Path
+
+    @property
+    def plan(self) -> Path:
+        return self.folder / "sql" / "sqitch.plan"
+
+    def rework(self, change: str, old: str, new: str) -> None:
+        """Rework a function as CONTRIBUTING says, and edit its body."""
+        deploy, revert = tool("rework").rework(self.folder, change, "The next release")
+        text = deploy.read_text()
+        assert text.count(old) == 1
+        deploy.write_text(text.replace(old, new))
+        assert revert.read_text() == text.replace("-- Deploy", "-- Revert", 1)
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Release:
+    found = Release(tmp_path / "checkout")
+    shutil.copytree(ROOT / "sql", found.folder / "sql", ignore=shutil.ignore_patterns("tests"))
+    (found.folder / "sqitch.conf").write_text(tool("sqitch_scripts").settings())
+    sqitch(found.folder, "tag", "v0.1.0", "-n", "The first release")
+    return found
+
+
+@pytest.fixture
+def next_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
+    """The release, and three functions that were changed since."""
+    for name, value in IDENTITY.items():
+        monkeypatch.setenv(name, value)
+    release.rework(VERSION, __version__, NEWER)
+    release.rework(CLAIM, "\nbegin\n", "\nbegin\n  -- of the next release\n")
+    release.rework(
+        ENQUEUE,
+        "key_mode text default null)",
+        "key_mode text default null, note text default '')",
+    )
+    # another signature is another function, and no name may stand for two
+    sql = release.folder / "sql"
+    for file in (sql / f"{ENQUEUE}.sql", sql / "revert" / f"{ENQUEUE}.sql"):
+        text = file.read_text()
+        file.write_text(text.replace("create or", "drop function qwf.enqueue;\n\ncreate or"))
+    return release
+
+
+@pytest.fixture
+def upgraded_dsn(empty_dsn: str, release: Release) -> str:
+    """A database of the release, before its upgrade."""
+    migrate.deploy(empty_dsn, plan=release.plan, to="@v0.1.0")
+    return empty_dsn
+
+
+@pytest.fixture
+def start(upgraded_dsn: str, tmp_path: Path) -> Iterator[StartAgent]:
+    with agents(upgraded_dsn, tmp_path) as started:
+        yield started
+
+
+NOTE = "schema/note"
+NOTED = {
+    "": "alter table qwf.jobs add column note text;",
+    "verify": "select note from qwf.jobs where false;",
+    "revert": "alter table qwf.jobs drop column note;",
+}
+
+
+@pytest.fixture
+def wider_release(release: Release, monkeypatch: pytest.MonkeyPatch) -> Release:
+    """The release, a new column of the busiest table, and a claim that hands it out."""
+    for name, value in IDENTITY.items():
+        monkeypatch.setenv(name, value)
+    sqitch(release.folder, "add", NOTE, "-n", "A column")
+    for folder, statement in NOTED.items():
+        text = f"-- {NOTE}\n\nbegin;\n{statement}\ncommit;\n"
+        (release.folder / "sql" / folder / f"{NOTE}.sql").write_text(text)
+    release.rework(VERSION, __version__, NEWER)
+    release.rework(CLAIM, "r.id = j.run_id) end;", "r.id = j.run_id) end, j.note;")
+    claim = release.folder / "sql" / f"{CLAIM}.sql"
+    # in one transaction: no claim may see the new type with the old body
+    alter = "begin;\n\nalter type qwf.claimed_job add attribute note text;\n"
+    claim.write_text(claim.read_text().replace("begin;\n", alter, 1))
+    return release
+
+
+def newer_package(folder: Path) -> Path:
+    """A copy of the package, as the next release has it."""
+    shutil.copytree(PACKAGE / "qwf_agent", folder / "qwf_agent")
+    file = folder / "qwf_agent" / "__init__.py"
+    file.write_text(file.read_text().replace(f'"{__version__}"', f'"{NEWER}"'))
+    return folder
+
+
+class Producer(threading.Thread):
+    """Enqueues jobs one after another until it is told to stop."""
+
+    def __init__(self, dsn: str) -> None:
+        super().__init__()
+        self.dsn = dsn
+        self.jobs: list[int] = []
+        self.done = threading.Event()
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            with psycopg.connect(self.dsn, autocommit=True) as conn:
+                while not self.done.wait(0.01):
+                    self.jobs.append(self.enqueue(conn))
+        except psycopg.Error as error:
+            self.error = error
+
+    def enqueue(self, conn: psycopg.Connection[Any]) -> int:
+        row = conn.execute("select qwf.enqueue('add', '{\"a\": 1, \"b\": 2}')").fetchone()
+        assert row
+        return int(row[0])
+
+
+class Marking(Producer):
+    """Enqueues jobs whose bodies write into a file of their own how often they ran."""
+
+    def __init__(self, dsn: str, folder: Path) -> None:
+        super().__init__(dsn)
+        self.folder = folder
+
+    def enqueue(self, conn: psycopg.Connection[Any]) -> int:
+        args = json.dumps({"folder": str(self.folder), "name": f"{self.name} {len(self.jobs)}"})
+        row = conn.execute("select qwf.enqueue('mark', %s)", [args]).fetchone()
+        assert row
+        return int(row[0])
+
+
+def more_jobs_end(base: Database) -> None:
+    """Wait until jobs that are enqueued from now on have ended."""
+    newest = base.one("select coalesce(max(id), 0) from qwf.jobs")
+    until(
+        lambda: base.one(
+            "select count(*) > 20 from qwf.jobs where id > %s and status = 'completed'", newest
+        ),
+        "jobs of the time after",
+    )
+
+
+def test_an_upgrade_under_a_working_agent_and_back_again(
+    upgraded_dsn: str, next_release: Release, start: StartAgent
+) -> None:
+    agent = start("--app", "bodies", "--queue", "default", "--slots", "2")
+    base = Database(upgraded_dsn)
+    producer = Producer(upgraded_dsn)
+    producer.start()
+    try:
+        more_jobs_end(base)
+        changed = migrate.deploy(upgraded_dsn, plan=next_release.plan)
+        assert changed == [VERSION, CLAIM, ENQUEUE]
+        assert base.one("select qwf.version()") == NEWER
+        assert set(changed) < set(migrate.verify(upgraded_dsn, plan=next_release.plan))
+        more_jobs_end(base)
+        assert base.one("select qwf.enqueue('add', '{\"a\": 1, \"b\": 2}', note => 'new')")
+
+        undone = migrate.revert(upgraded_dsn, to="@v0.1.0", plan=next_release.plan)
+        assert undone == [ENQUEUE, CLAIM, VERSION]
+        assert base.one("select qwf.version()") == __version__
+        more_jobs_end(base)
+        with pytest.raises(psycopg.errors.UndefinedFunction):
+            base.one("select qwf.enqueue('add', note => 'new')")
+
+        assert migrate.deploy(upgraded_dsn, plan=next_release.plan) == changed
+        more_jobs_end(base)
+    finally:
+        producer.done.set()
+        producer.join()
+    until(
+        lambda: base.one(
+            "select count(*) = 0 from qwf.jobs where status not in ('completed', 'failed')"
+        ),
+        "the last jobs",
+    )
+    assert producer.error is None
+    assert len(producer.jobs) > 80
+    ended = "select array_agg(distinct (status::text, attempt)::text) from qwf.jobs"
+    assert base.one(ended) == ["(completed,1)"]
+    assert base.invariants() == []
+    assert agent.stop() == 0
+    assert "restart" not in agent.said()
+
+
+NOT_OF_THE_TEST_SERVER = [name for name in checks.NAMES if name != "server"]  # fsync is off
+
+COMMAND = "from qwf_agent.cli import main; raise SystemExit(main())"
+
+
+class Side:
+    """One side of a roll-out: a package with its plan, whose commands look at the database."""
+
+    def __init__(self, package: Path, dsn: str) -> None:
+        self.environment = {**os.environ, "PYTHONPATH": str(package), "QWF_DSN": dsn}
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", COMMAND, *words],
+            env=self.environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert "Traceback" not in done.stderr
+        return done
+
+    def doctor(self) -> tuple[int, dict[str, list[str]]]:
+        """The exit code, and what schema and drift say."""
+        only = [word for name in NOT_OF_THE_TEST_SERVER for word in ("--only", name)]
+        done = self.run("doctor", "--json", *only)
+        rows = {row["check"]: row["findings"] for row in json.loads(done.stdout)}
+        said = {
+            name: [finding["what"] for finding in rows[name]]
+            for name in ("schema", "drift")
+            if rows[name]
+        }
+        return done.returncode, said
+
+    def reads_all_metrics(self) -> bool:
+        done = self.run("metrics")
+        return done.returncode == 0 and "qwf_unreadable 0.0" in done.stdout
+
+
+def test_both_sides_of_a_roll_out_are_told_the_truth(
+    upgraded_dsn: str, next_release: Release, start: StartAgent, tmp_path: Path
+) -> None:
+    package = newer_package(tmp_path / "newer")
+    shutil.copytree(next_release.folder / "sql", package / "qwf_agent" / "sql")
+    older, newer = Side(PACKAGE, upgraded_dsn), Side(package, upgraded_dsn)
+    base = Database(upgraded_dsn)
+    options = ("--app", "bodies", "--queue", "default")
+    start(*options, "--host", "attic")
+    until(
+        lambda: base.one("select count(*) from qwf.worker_overview where state = 'idle'"),
+        "an agent",
+    )
+
+    assert older.doctor() == (0, {})
+    code, said = newer.doctor()
+    assert code == 1
+    assert said["schema"] == [f"an upgrade is pending: 3 changes, the first {VERSION}"]
+    assert said["drift"] == ["not compared: the schema is older than this qwf, so it has to differ"]
+    verified = newer.run("migrate", "verify")
+    assert verified.returncode == 3
+    assert f"3 pending, the first {VERSION}: qwf migrate deploy" in verified.stderr
+    assert older.reads_all_metrics()
+    assert newer.reads_all_metrics()
+
+    assert newer.run("migrate", "deploy").returncode == 0
+    start(*options, "--host", "cellar", PYTHONPATH=os.pathsep.join(map(str, (package, USER))))
+    until(
+        lambda: base.one("select count(*) = 2 from qwf.worker_overview where state = 'idle'"), "two"
+    )
+    code, said = older.doctor()
+    assert (code, said) == (0, {
+        "schema": [f"the schema is newer: it is {NEWER}, this qwf is {__version__}"],
+        "drift": ["not compared: the schema is newer than this qwf, so it has to differ"],
+    })  # fmt: skip
+    assert newer.doctor() == (0, {})
+    refused = older.run("migrate", "verify")
+    assert refused.returncode == 3
+    assert "the schema is newer: 3 deployed changes are unknown here" in refused.stderr
+    assert newer.run("migrate", "verify").returncode == 0
+    assert older.reads_all_metrics()
+    assert newer.reads_all_metrics()
+    on_the_page = {result.name: result for result in doctor._run(upgraded_dsn)}
+    assert on_the_page["schema"].state == on_the_page["drift"].state == "note"
+    base.conn.execute("select qwf.enqueue('add', '{\"a\": 1}')")
+    until(lambda: base.one("select count(*) from qwf.jobs where status = 'completed'"), "a job")
+
+
+def test_boxes_are_upgraded_one_by_one_under_load(
+    upgraded_dsn: str, wider_release: Release, start: StartAgent, tmp_path: Path
+) -> None:
+    """Database first, then the agents; somebody reads the busiest table for long meanwhile."""
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    newer = newer_package(tmp_path / "newer")
+    paths = os.pathsep.join(map(str, (newer, USER)))
+    options = ("--app", "bodies", "--queue", "default", "--slots", "2")
+    boxes = {host: start(*options, "--host", host) for host in ("attic", "cellar", "desk")}
+    base = Database(upgraded_dsn)
+    producers = [Marking(upgraded_dsn, marks) for _ in range(2)]
+    for producer in producers:
+        producer.start()
+    try:
+        more_jobs_end(base)
+        with ThreadPoolExecutor(1) as pool, psycopg.connect(upgraded_dsn) as reader:
+            reader.execute("select count(*) from qwf.jobs")  # its lock stays until it commits
+            said: list[str] = []
+            deploying = pool.submit(
+                migrate.deploy, upgraded_dsn, plan=wider_release.plan, say=said.append
+            )
+            until(lambda: any("long transaction" in line for line in said), "the deploy to wait")
+            more_jobs_end(base)
+            assert not deploying.done()
+            reader.commit()
+            assert deploying.result(DEADLINE_S) == [NOTE, VERSION, CLAIM]
+        more_jobs_end(base)
+        boxes["late"] = start(*options, "--host", "late")  # its box has the old release still
+        for host in list(boxes):
+            assert boxes[host].stop() == 0
+            more_jobs_end(base)
+            start(*options, "--host", host, PYTHONPATH=paths)
+        versions = "select array_agg(distinct version) from qwf.workers where stopped_at is null"
+        assert base.one(versions) == [NEWER]
+        more_jobs_end(base)
+    finally:
+        for producer in producers:
+            producer.done.set()
+        for producer in producers:
+            producer.join()
+    assert [producer.error for producer in producers] == [None, None]
+    waiting = "select count(*) = 0 from qwf.jobs where finished_at is null"
+    until(lambda: base.one(waiting), "the last jobs")
+    made = sum(len(producer.jobs) for producer in producers)
+    ended = "select array_agg(distinct (status::text, losses)::text), count(*) from qwf.jobs"
+    assert base.conn.execute(ended).fetchone() == {"array_agg": ["(completed,0)"], "count": made}
+    # An agent that stops gives back what it has claimed and not begun: that is an attempt, too.
+    other = (
+        "select count(*) = 0 from qwf.job_attempts where outcome not in ('completed', 'released')"
+    )
+    assert base.one(other)
+    assert [file.read_text() for file in marks.iterdir()] == ["x"] * made
+    assert base.invariants() == []
+    for box in boxes.values():
+        assert " ERROR " not in box.said(), box.said()
+
+
+@thorough
+def test_sqitch_upgrades_and_reverts_to_the_same_schemas(
+    server: Server, upgraded_dsn: str, next_release: Release
+) -> None:
+    before = dump(server, upgraded_dsn)
+    with server.database(server.new_name()) as theirs:
+        their_dsn = server.dsn(theirs.dbname)
+        sqitch(next_release.folder, "deploy", "--no-verify", dsn=their_dsn)
+        migrate.deploy(upgraded_dsn, plan=next_release.plan)
+        after = dump(server, upgraded_dsn)
+        assert after != before
+        assert dump(server, their_dsn) == after
+        sqitch(next_release.folder, "revert", "-y", "--to", "@v0.1.0", dsn=their_dsn)
+        migrate.revert(upgraded_dsn, to="@v0.1.0", plan=next_release.plan)
+        assert dump(server, upgraded_dsn) == before
+        assert dump(server, their_dsn) == before

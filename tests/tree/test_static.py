@@ -1,0 +1,441 @@
+"""Checks without running anything: the layout of the SQL, and files that are not code."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import psycopg
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from qwf_agent import __version__, embedded, migrate
+from qwf_agent.cli import qwf
+from support.servers import DEBIAN, ROOT, deployed, own_server
+
+SQL = ROOT / "sql"
+KINDS = ("schema", "functions", "triggers", "views")
+CHANGES = {
+    str(p.relative_to(SQL).with_suffix("")): p
+    for kind in KINDS
+    for p in sorted((SQL / kind).rglob("*.sql"))
+}
+PLANNED = {change.name: change for change in migrate.read_plan().changes}
+FUNCTIONS = {name: p for name, p in CHANGES.items() if name.startswith("functions/")}
+ROOMS = list(dict.fromkeys(n.split("/")[1] for n in PLANNED if n.startswith("functions/")))
+ROOMS_OF_VIEWS = ("jobs", "runs", "fleet", "queues", "schedules", "health")
+PRIVATE = [name for name, p in FUNCTIONS.items() if p.stem.startswith("_")]
+PUBLIC = [name for name in FUNCTIONS if name not in PRIVATE]
+SCRIPTS = sorted(p for p in SQL.rglob("*.sql"))
+WRITTEN = [p for p in SCRIPTS if not {"verify", "revert"} & set(p.parts)]
+KEYWORDS = (
+    "SELECT|INSERT|UPDATE|DELETE|FROM|WHERE|JOIN|CREATE|TABLE|FUNCTION|RETURNS|LANGUAGE|BEGIN|END"
+    "|COMMIT|ROLLBACK|DECLARE|IF|THEN|ELSE|LOOP|RETURN|RAISE|WITH|AND|OR|NOT|NULL|IS|IN|ORDER BY"
+)
+COLUMNS = 100
+
+
+def made_by(name: str) -> str:
+    """The function that a change creates; one in a file that begins with _ is private."""
+    stem = Path(name).name
+    return f"_qwf.{stem[1:]}" if stem.startswith("_") else f"qwf.{stem}"
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(SQL))
+
+
+def code_of(text: str) -> str:
+    """SQL without comments and quoted strings; line breaks stay where they are."""
+    return re.sub(r"--[^\n]*|'(?:[^']|'')*'", lambda m: "\n" * m[0].count("\n"), text)
+
+
+def without_comments(text: str) -> str:
+    """SQL without comments; quoted strings stay."""
+    return re.sub(r"^\s*--[^\n]*$", "", text, flags=re.MULTILINE)
+
+
+# The plan and its scripts ------------------------------------------------------------------------
+
+
+def test_the_plan_names_exactly_the_scripts_that_exist() -> None:
+    assert set(PLANNED) == set(CHANGES)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_has_scripts_of_one_transaction_each(name: str) -> None:
+    change = PLANNED[name]
+    for script, verb, end in (
+        (change.deploy, "Deploy", "commit"),
+        (change.revert, "Revert", "commit"),
+        (change.verify, "Verify", "rollback"),
+    ):
+        text = script.read()
+        assert text.startswith(f"-- {verb} qwf:{name}\n")
+        # One transaction each: migrate marks a change in the transaction that its script opens.
+        assert re.findall(r"^(begin|commit|rollback);$", text, re.MULTILINE) == ["begin", end]
+        assert (script.derived is None) == script.path.is_file()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_file_holds_one_function_of_its_name_and_a_header(name: str) -> None:
+    text = FUNCTIONS[name].read_text(encoding="utf-8")
+    assert re.findall(r"^create function (_?qwf\.\w+)", text, re.MULTILINE) == [made_by(name)]
+    header = text.partition("\nbegin;\n")[0]
+    fields = re.findall(r"^-- ([A-Z][a-z ]+): ", header, re.MULTILINE)
+    order = ["Purpose", "Guarantees", "Locks", "Notifies", "Raises", "Called by"]
+    known = [field for field in fields if field in order]
+    assert known == sorted(known, key=order.index), "header fields are in one order"
+    assert "Purpose" in known
+    assert "Called by" in known or name in PUBLIC, "the rights of a public one say who calls it"
+    assert "create or replace" not in text
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=relative)
+def test_a_script_is_plain_sql_in_the_house_style(script: Path) -> None:
+    text = script.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    faults = [f"{n}: {line}" for n, line in enumerate(lines, 1) if re.search(r"^\\|\t|\s$", line)]
+    code = code_of(text).splitlines()
+    faults += [
+        f"{n}: {line}" for n, line in enumerate(code, 1) if re.search(rf"\b({KEYWORDS})\b", line)
+    ]
+    if script in WRITTEN:
+        faults += [
+            f"{n}: {len(line)} columns" for n, line in enumerate(lines, 1) if len(line) > COLUMNS
+        ]
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("script", [p for p in WRITTEN if "tests" not in p.parts], ids=relative)
+def test_no_literal_depends_on_standard_conforming_strings(script: Path) -> None:
+    literals = re.findall(
+        r"--[^\n]*|(\w?)'((?:[^'\\]|''|\\.)*)'", script.read_text(encoding="utf-8")
+    )
+    assert [value for prefix, value in literals if "\\" in value and prefix.lower() != "e"] == []
+
+
+def test_a_sql_test_is_named_after_what_it_tests() -> None:
+    known = {p.stem for p in CHANGES.values()} | {"_meta", "_support"}
+    tests = [p.relative_to(SQL / "tests") for p in (SQL / "tests").rglob("*.sql")]
+    assert [str(p) for p in tests if len(p.parts) != 2 or p.parts[0] not in known] == []
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_function_has_tests(name: str) -> None:
+    assert list((SQL / "tests" / Path(name).name).glob("*.sql")), (
+        "write sql/tests/<function>/<behaviour>.sql"
+    )
+
+
+def test_every_sqlstate_is_documented() -> None:
+    raised = {
+        code for p in WRITTEN for code in re.findall(r"\bQW\d{3}\b", p.read_text(encoding="utf-8"))
+    }
+    documented = set(
+        re.findall(r"\bQW\d{3}\b", (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"))
+    )
+    assert raised <= documented
+
+
+# Everything is used -------------------------------------------------------------------------------
+
+MADE = {p: without_comments(p.read_text(encoding="utf-8")) for p in CHANGES.values()}
+
+
+CALLED = {p: set(re.findall(r"\b(_?qwf\.\w+)\(", text)) for p, text in MADE.items()}
+
+
+def uses(pattern: str, *, outside: Path) -> list[Path]:
+    return [p for p, text in MADE.items() if p != outside and re.search(pattern, text)]
+
+
+def callers(name: str) -> set[str]:
+    file = FUNCTIONS[name]
+    return {p.stem for p, called in CALLED.items() if made_by(name) in called and p != file}
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_a_private_function_is_called(name: str) -> None:
+    assert callers(name), "nothing calls it: delete it"
+
+
+@pytest.mark.parametrize("name", PRIVATE)
+def test_the_header_of_a_private_function_names_its_callers(name: str) -> None:
+    """It lists all of them, or describes them in words."""
+    file = FUNCTIONS[name]
+    header = file.read_text(encoding="utf-8").partition("\nbegin;\n")[0]
+    line = re.search(r"^-- Called by: ((?:.|\n--   )+)", header, re.MULTILINE)
+    assert line is not None
+    items = re.split(r",\s+", line[1].replace("\n--   ", " ").rstrip("."))
+    stems = {p.stem for p in MADE if {"functions", "triggers"} & set(p.parts)}
+    named = {item for item in items if item in stems or item.startswith("_")}
+    assert named in (set(), callers(name))
+
+
+def room(name: str) -> str:
+    return name.split("/")[1]
+
+
+def test_the_plan_has_a_heading_for_every_room() -> None:
+    """The functions of a room are together, under its heading."""
+    lines = (SQL / "sqitch.plan").read_text(encoding="utf-8").splitlines()
+    headed: dict[str, set[str]] = {}
+    heading = ""
+    for line in lines:
+        if found := re.match(r"# (\w+): \S", line):
+            heading = found[1]
+        elif line.startswith("functions/"):
+            headed.setdefault(room(line.split()[0]), set()).add(heading)
+    assert headed == {folder: {folder} for folder in ROOMS}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_uses_only_its_own_room_and_rooms_before_it(name: str) -> None:
+    rooms = {made_by(other): room(other) for other in FUNCTIONS}
+    code = code_of(FUNCTIONS[name].read_text(encoding="utf-8"))  # a hint may name any function
+    used = {rooms[f] for f in re.findall(r"\b(_?qwf\.\w+)\(", code) if f in rooms}
+    allowed = set(ROOMS[: ROOMS.index(room(name)) + 1])
+    assert used <= allowed, f"{name} uses {', '.join(sorted(used - allowed))}"
+
+
+def test_a_view_is_in_a_room_of_views() -> None:
+    views = [name.split("/") for name in CHANGES if name.startswith("views/")]
+    assert [parts for parts in views if len(parts) != 3] == []
+    assert {parts[1] for parts in views} <= set(ROOMS_OF_VIEWS)
+
+
+def test_no_room_is_crowded() -> None:
+    sizes = {folder: len([n for n in FUNCTIONS if room(n) == folder]) for folder in ROOMS}
+    assert {folder: size for folder, size in sizes.items() if size > 31} == {}
+
+
+def test_a_setting_is_read() -> None:
+    file = CHANGES["schema/settings"]
+    settings = re.findall(r"^comment on column qwf\.settings\.(\w+)", MADE[file], re.MULTILINE)
+    whole = ("functions/queues/change_settings", "views/queues/setting_overview")
+    all_of_them = {CHANGES[name] for name in whole}
+    unread = [s for s in settings if not {*uses(rf"\b{s}\b", outside=file)} - all_of_them]
+    assert unread == ["singleton"]
+
+
+def test_every_allowed_event_type_is_written() -> None:
+    """Every type that the check of the table allows has a writer."""
+    file = CHANGES["schema/history"]
+    allowed = re.search(r"type text not null check \(type in \((.*?)\)\)", MADE[file], re.DOTALL)
+    assert allowed is not None
+    writers = "".join(MADE[p] for p in uses(r"insert into qwf\.job_events", outside=file))
+    for name in re.findall(r"'(\w+)'", allowed[1]):
+        assert f"'{name}'" in writers or ("'worker_' ||" in writers and name[:7] == "worker_"), name
+
+
+def test_schema_and_package_have_one_version() -> None:
+    assert f"'{__version__}'" in FUNCTIONS["functions/shared/version"].read_text(encoding="utf-8")
+
+
+# plpgsql_check -----------------------------------------------------------------------------------
+
+
+def checkers() -> list[str]:
+    """Versions of the installed servers that have plpgsql_check."""
+    share = Path("/usr/share/postgresql")
+    return sorted(p.parts[-3] for p in share.glob("*/extension/plpgsql_check.control"))
+
+
+@pytest.fixture
+def checked() -> Iterator[psycopg.Connection[Any]]:
+    found = checkers()
+    if not found:
+        pytest.skip("plpgsql_check is not installed")
+    with (
+        own_server(DEBIAN / found[-1] / "bin") as server,
+        deployed(server) as executor,
+        server.database(executor.dbname, executor.template_dbname) as janitor,
+        psycopg.connect(server.dsn(janitor.dbname), autocommit=True) as conn,
+    ):
+        conn.execute("create extension plpgsql_check")
+        yield conn
+
+
+PROBLEMS = """
+select p.oid::regprocedure::text, c.lineno, c.level, c.message, c.hint
+from pg_proc p
+join pg_language l on l.oid = p.prolang
+left join pg_trigger t on t.tgfoid = p.oid
+cross join lateral plpgsql_check_function_tb(
+  p.oid, coalesce(t.tgrelid, 0), other_warnings => true, extra_warnings => true,
+  performance_warnings => false, newtable => t.tgnewtable, oldtable => t.tgoldtable) c
+where p.pronamespace in ('qwf'::regnamespace, '_qwf'::regnamespace)
+  and l.lanname = 'plpgsql'
+  and p.oid <> '_qwf.allow'::regproc
+  -- A literal ('{}') for jsonb or an array is converted once, at compile time.
+  and c.message <> 'target type is different type than source type'
+"""
+
+
+def test_plpgsql_check_finds_nothing(checked: psycopg.Connection[Any]) -> None:
+    assert checked.execute(PROBLEMS).fetchall() == []
+    checked.execute(
+        "create function qwf.broken() returns int language plpgsql"
+        " as $$ begin return (select nothing from qwf.jobs); end $$"
+    )
+    assert [row[0] for row in checked.execute(PROBLEMS).fetchall()] == ["qwf.broken()"]
+
+
+# Files that are not code -------------------------------------------------------------------------
+
+
+RUNNING = ("cpu", "gpu", "metrics", "web")
+
+
+def test_the_containers_that_run_bodies_are_no_superuser_and_no_password_is_known() -> None:
+    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    services = yaml.safe_load(text)["services"]
+    for name, login in (
+        ("cpu", "agent"), ("gpu", "agent"), ("metrics", "metrics"), ("web", "web"),
+    ):  # fmt: skip
+        environment = services[name]["environment"]
+        assert environment["QWF_DSN"].startswith(f"postgresql://{login}:${{QWF_{login.upper()}_")
+        assert "QWF_PASSWORD" not in str(environment)
+    passwords = re.findall(r"\$\{(\w+)(.*?)\}", text)
+    assert {name for name, how in passwords if how.startswith(":?")} == {n for n, _ in passwords}
+    assert not [how for _, how in passwords if how.startswith((":-", "-"))]
+    header = text.partition("\nx-agent:")[0]
+    assert all(name in header for name, _ in passwords)
+    for ignored in (".gitignore", ".dockerignore"):
+        assert ".env" in (ROOT / ignored).read_text(encoding="utf-8").splitlines()
+
+
+def test_the_logins_of_the_compose_file_may_do_their_work_and_no_more(
+    dsn: str, db: psycopg.Connection[Any], tmp_path: Path
+) -> None:
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))
+    script = compose["configs"]["logins"]["content"]
+    assert "$" not in script  # compose would replace it
+    file = tmp_path / "logins.sql"
+    file.write_text(script.replace("database qwf", f"database {db.info.dbname}"))
+    tool, *arguments = compose["services"]["logins"]["entrypoint"]
+    command = [str(embedded.binaries() / tool), *arguments[:-1], str(file), dsn]
+    passwords = {
+        "QWF_AGENT_PASSWORD": "it's",
+        "QWF_METRICS_PASSWORD": "secret",
+        "QWF_WEB_PASSWORD": "w'",
+    }
+    try:
+        for _ in range(2):
+            subprocess.run(command, env={**os.environ, **passwords}, check=True)
+        rights = db.execute(
+            "select rolname::text, rolcanlogin and not rolsuper,"
+            " pg_has_role(oid, 'qwf_worker', 'member'),"
+            " pg_has_role(oid, 'qwf_viewer', 'member'), pg_has_role(oid, 'qwf_producer', 'member')"
+            " from pg_roles where rolname in ('agent', 'metrics', 'web') order by 1"
+        ).fetchall()
+        assert rights == [
+            ("agent", True, True, False, False),
+            ("metrics", True, False, True, False),
+            ("web", True, False, True, False),
+        ]
+        with psycopg.connect(dsn, user="agent") as agent:
+            agent.execute("select qwf.register_worker('box', 'cpu')")
+    finally:
+        db.execute("drop role if exists agent, metrics, web")
+
+
+def test_the_compose_file_is_complete() -> None:
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+    assert set(services) == {*RUNNING, "postgres", "migrate", "logins", "qwf"}
+    for name, after in (("logins", "migrate"), *((name, "logins") for name in RUNNING)):
+        finished = services[name]["depends_on"][after]["condition"]
+        assert finished == "service_completed_successfully"
+    for name in RUNNING:
+        one = services[name]
+        assert one["init"] is True
+        assert one["healthcheck"]["test"][0] == "CMD"
+        assert one["restart"] == "on-failure"
+    for name in ("cpu", "gpu"):
+        assert services[name]["command"][:2] == ["agent", "--queue"]
+        assert int(services[name]["stop_grace_period"].removesuffix("s")) > 60  # the agent's grace
+        check = services[name]["healthcheck"]["test"][1:]
+        assert check == ["qwf", "workers", "--check"]
+        assert services[name]["hostname"] == name  # orders for the box outlive the container
+    assert services["migrate"]["depends_on"]["postgres"]["condition"] == "service_healthy"
+    assert "healthcheck" in services["postgres"]
+    known = set(qwf.list_commands(click.Context(qwf)))
+    assert services["metrics"]["command"][0] in known
+    assert services["web"]["ports"] == ["127.0.0.1:5688:5688"]
+    assert "--sign-in" in services["web"]["command"]
+    page = qwf.get_command(click.Context(qwf), services["web"]["command"][0])
+    assert page is not None
+    page.make_context("web", services["web"]["command"][1:])  # its options are known
+
+
+def test_the_systemd_unit_is_valid(tmp_path: Path) -> None:
+    unit = tmp_path / "qwf-agent@.service"
+    unit.write_text(CliRunner().invoke(qwf, ["unit", "--user", "root"]).stdout)
+    text = unit.read_text()
+    assert f"ExecStart={sys.executable} -m qwf_agent\n" in text
+    for line in ("Type=notify", "WatchdogSec=60", "RestartPreventExitStatus=78", "KillMode=mixed"):
+        assert f"\n{line}\n" in text
+    for line in ("CapabilityBoundingSet=", "PrivateTmp=yes", "RestrictSUIDSGID=yes", "UMask=0077"):
+        assert f"\n{line}\n" in text
+    for line in ("PrivateDevices", "ProtectClock", "DeviceAllow", "ProtectControlGroups"):
+        assert f"\n{line}=" not in text  # bodies need cards and groups
+    verify = shutil.which("systemd-analyze")
+    if verify is None:
+        pytest.skip("systemd-analyze is not installed: the unit was only read")
+    done = subprocess.run(
+        [verify, "verify", str(unit).replace("@", "@test")], capture_output=True, text=True
+    )
+    assert "qwf-agent" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("what", "says"), [("web", "--sign-in"), ("metrics", "--listen"), ("tick", "--loop")]
+)
+def test_the_systemd_unit_of_a_service_is_valid(tmp_path: Path, what: str, says: str) -> None:
+    unit = tmp_path / f"qwf-{what}.service"
+    unit.write_text(CliRunner().invoke(qwf, ["unit", what, "--user", "root"]).stdout)
+    text = unit.read_text()
+    assert "\nUser=root\n" in text
+    command = re.search(r"^ExecStart=(.*)$", text, re.MULTILINE)
+    assert command is not None
+    words = shlex.split(command[1])
+    assert words[0] == sys.executable
+    options = words.index(what) + 1
+    started = [*words[1:options], "--help"]
+    done = subprocess.run([sys.executable, *started], capture_output=True, text=True, check=True)
+    assert says in done.stdout
+    for line in ("CapabilityBoundingSet=", "PrivateDevices=yes", "ProtectSystem=strict",
+                 "NoNewPrivileges=yes", "UMask=0077", "RestartPreventExitStatus=78"):  # fmt: skip
+        assert f"\n{line}\n" in text
+    verify = shutil.which("systemd-analyze")
+    if verify is None:
+        pytest.skip("systemd-analyze is not installed: the unit was only read")
+    done = subprocess.run([verify, "verify", str(unit)], capture_output=True, text=True)
+    assert "qwf-{what}" not in done.stderr, done.stderr
+
+
+def test_the_makefile_explains_itself() -> None:
+    printed = subprocess.run(
+        ["make", "-C", str(ROOT)], capture_output=True, text=True, check=True
+    ).stdout
+    for target in ("demo", "test", "lint", "up", "down", "deploy", "revert", "verify"):
+        assert re.search(rf"^\s*{target}\s", printed, re.MULTILINE), target
+
+
+def test_decisions_are_numbered_from_one() -> None:
+    files = sorted((ROOT / "docs" / "adr").glob("*.md"))
+    titles = [file.read_text(encoding="utf-8").partition(".")[0] for file in files]
+    assert titles == [f"# {number}" for number in range(1, len(files) + 1)]
+    assert [int(file.name[:4]) for file in files] == list(range(1, len(files) + 1))
