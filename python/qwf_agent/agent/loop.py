@@ -373,7 +373,7 @@ class Agent:
     # Stopping.
 
     def finished(self) -> bool:
-        """Whether the loop ends: it was asked to stop, and all reports are sent or late."""
+        """True if the loop ends: it was asked to stop, and all reports are sent or late."""
         end = self.shutdown
         if not end.begun or self.now >= end.give_up_at:
             return end.begun

@@ -50,7 +50,7 @@ class ServedDatabases:
         return self.open[0].workers[0].settings
 
     def may_begin(self, now: float, give_up_at: float) -> bool:
-        """Whether the agent may begin to serve: a database is open, and the others have answered or
+        """True if the agent may begin to serve: a database is open, and the others have answered or
         seem to be down. With --until-empty, all have to be open. Raises StartAborted."""
         if self.open:
             self._first_at = min(self._first_at, now)

@@ -49,7 +49,7 @@ class Shutdown:
                  "at once")  # fmt: skip
 
     def is_empty(self, workers: Collection[Worker], now: float) -> bool:
-        """Whether an agent with --until-empty has nothing left to run. In each database a tick has
+        """True if an agent with --until-empty has nothing left to run. In each database a tick has
         come after the last report to any, and then two claims from each queue: the second one began
         after the tick. A queue that is switched off for this box may have more, which the exit code
         says."""
@@ -78,7 +78,7 @@ class Shutdown:
         self.give_up_at = min(self.give_up_at, now + REPORT_GRACE_S)
 
     def all_is_reported(self, workers: Collection[Worker], now: float) -> bool:
-        """Whether no body runs, no claim is under way, and all reports are sent."""
+        """True if no body runs, no claim is under way, and all reports are sent."""
         if self._slots.claims() or any(worker.asked.total for worker in workers):
             return False
         self.give_up_at = min(self.give_up_at, now + REPORT_GRACE_S)

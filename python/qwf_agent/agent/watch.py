@@ -81,7 +81,7 @@ class Watch:
         return min(watch_at, max(measure_at, self._watched_at + WATCH_S))
 
     def _needs_samples(self, now: float) -> bool:
-        """Whether a body has run long enough to be measured, or a model server needs to know what
+        """True if a body has run long enough to be measured, or a model server needs to know what
         is free on its card."""
         return self._slots.any_long(now) or self._serving.wants_reading()
 
