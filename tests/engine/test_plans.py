@@ -15,7 +15,7 @@ import psycopg
 import psycopg.types.json
 import pytest
 
-from qwf_agent.web.pages.fleet import FAILED_ON
+from qwf_agent.web.pages import run, run_map, run_tabs, runs, workflow, workflows
 
 QUEUED = 4_000
 FINISHED = 4_000
@@ -75,7 +75,9 @@ def fill(db: psycopg.Connection[Any]) -> None:
     db.execute("select count(qwf.enqueue_run('chain')) from generate_series(1, %s)", [CHAINS])
 
 
-def rows_read(db: psycopg.Connection[Any], sql: str, args: list[Any] | None = None) -> int:
+def rows_read(
+    db: psycopg.Connection[Any], sql: str, args: list[Any] | dict[str, Any] | None = None
+) -> int:
     """Rows that one call reads, in a transaction of its own."""
     with db.transaction():
         before = db.execute(READ).fetchone()
@@ -178,11 +180,53 @@ def test_views_read_little_more_than_they_show(full: psycopg.Connection[Any]) ->
         "pending_inputs": "select * from qwf.pending_inputs",
         "job_timeline": "select * from qwf.job_timeline where job_id = 7",
         "timeline of a run": "select * from qwf.job_timeline where run_id = 7",
-        "dead_workers": "select * from qwf.dead_workers",
+        "dead workers": "select * from qwf.worker_overview where state = 'dead'",
+        "box_overview": "select * from qwf.box_overview",
+        "model_overview": "select * from qwf.model_overview",
+        "running_jobs": "select * from qwf.running_jobs order by claimed_at limit 10",
+        "overview without sums": "select failed, questions, boxes, empty from qwf.overview",
         "schedule_overview": "select * from qwf.schedule_overview",
     }
     found = {name: rows_read(full, query) for name, query in read.items()}
     assert {name: rows for name, rows in found.items() if rows > 300} == {}
+
+
+def test_the_pages_of_runs_read_what_they_show(full: psycopg.Connection[Any]) -> None:
+    """However many answers and files other jobs and runs have."""
+    full.execute("""
+      insert into qwf.job_events (run_id, type, actor)
+        select r.id, 'retried', 'ada' from qwf.runs r cross join generate_series(1, 10);
+      insert into qwf.input_answers (job_id, run_id, answered_by)
+        select j.id, j.run_id, 'ada' from qwf.jobs j;
+      insert into qwf.run_files (job_id, file_no, rel_path, run_id, kind, size_bytes)
+        select j.id, 1, 'a', j.run_id, 'text', 1 from qwf.jobs j""")
+    full.execute("select qwf.enqueue_run('map')")
+    full.execute(
+        "select qwf.finish(c.job_id, c.token, 'completed', %s) from qwf.claim('gpu', 'w') c",
+        [psycopg.types.json.Jsonb({"items": list(range(1000))})],
+    )
+    ((last, the_map),) = full.execute(
+        "select run_id, id from qwf.jobs where node_id = 's/each'"
+    ).fetchall()
+    of_run = {"run": last - 1, "most": 100}
+    of_map = {"map": the_map, "first": 500, "status": None, "most": 100}
+    read = {
+        f"{page.__name__}.{name}": rows_read(full, getattr(page, name), args)
+        for page, names, args in (
+            (run, "RUN KNOWN VERSIONS NODES FAILURES CLEANED_UP QUESTIONS PENDING", of_run),
+            (run_tabs, "ATTEMPTS WAITS USED OUTPUTS FILES ANSWERS CONTEXT CHANGED", of_run),
+            (run_map, "ELEMENTS", of_map),
+            (runs, "LISTED WORKFLOWS", {"runs": [last, last - 1]}),
+            (workflow, "VERSION VERSIONS GRAPH_ID COMPILED", {"name": "map", "version": 1}),
+            (workflows, "WORKFLOWS PIPELINES", {"after": ""}),
+        )
+        for name in names.split()
+    }
+    assert {name: rows for name, rows in read.items() if rows > 550} == {}
+    assert rows_read(full, workflows.RUNS) < 1000 + 100
+    for whole in (run_map.SLOWEST, run_map.CELLS):
+        assert rows_read(full, whole, of_map) < 1000 + 100
+    assert rows_read(full, run_tabs.USED, {"run": last}) < 1000 * 2
 
 
 def test_missing_options_are_looked_for_among_the_newest_jobs(
@@ -442,7 +486,7 @@ def test_looking_for_lapsed_leases_reads_what_runs(misjudged: psycopg.Connection
 def test_a_glance_reads_to_its_bound(misjudged: psycopg.Connection[Any]) -> None:
     count = "select * from qwf.count_jobs(100)"
     assert worst(misjudged, 8, lambda: walked(misjudged, count)) < QUEUED + 3 * 120 + 500
-    view = "select * from qwf.queue_depth"
+    view = "select * from qwf.queue_overview"
     assert worst(misjudged, 8, lambda: walked(misjudged, view)) < QUEUED + SCHEDULED + 500
 
 
@@ -560,4 +604,56 @@ def test_counting_failures_by_box_reads_the_newest_alone(
     misjudged: psycopg.Connection[Any],
 ) -> None:
     change_all(misjudged, "update qwf.jobs set finished_at = qwf.now() where status = 'failed'")
-    assert walked(misjudged, FAILED_ON) < 3 * 1000 + 100
+    assert walked(misjudged, "select host, failed from qwf.box_overview") < 3 * 1000 + 100
+
+
+def test_the_head_of_a_page_reads_no_old_failure(full: psycopg.Connection[Any]) -> None:
+    """Every page says how much failed within the last hour: it may be nothing of very much."""
+    full.execute(
+        "insert into qwf.jobs (queue, task, status, attempt, finished_at)"
+        " select 'default', 't', 'failed', 1, qwf.now() - interval '2 h'"
+        " from generate_series(1, 3000)"
+    )
+    badges = "select failed, questions from qwf.overview"
+    assert worst(full, 8, lambda: walked(full, badges)) < 50
+
+
+def test_all_in_one_row_costs_a_glance_and_the_newest_failures(
+    misjudged: psycopg.Connection[Any],
+) -> None:
+    view = "select * from qwf.overview"
+    bound = QUEUED + SCHEDULED + 500 + 1500
+    assert worst(misjudged, 8, lambda: walked(misjudged, view)) < bound
+
+
+def scans(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    """The nodes of a plan that read a table."""
+    inner = [node for child in plan.get("Plans", ()) for node in scans(child)]
+    return [plan, *inner] if "Relation Name" in plan else inner
+
+
+@pytest.mark.parametrize(
+    ("view", "filtered", "tables"),
+    [
+        ("worker_overview", "host = 'x'", {"workers", "worker_controls"}),
+        ("worker_overview", "queue = 'x'", {"workers", "worker_controls"}),
+        ("server_overview", "host = 'x'", {"workers", "worker_controls"}),
+        ("box_overview", "host = 'x'", {"workers", "worker_controls", "host_metrics"}),
+        (
+            "queue_overview",
+            "queue = 'x'",
+            {"workers", "worker_controls", "queue_minutes", "queues"},
+        ),
+        ("queue_history", "queue = 'x'", {"queue_minutes"}),
+        ("running_jobs", "host = 'x'", set()),
+    ],
+)
+def test_a_filter_reaches_the_tables_of_a_view(
+    db: psycopg.Connection[Any], view: str, filtered: str, tables: set[str]
+) -> None:
+    explain = f"explain (format json) select * from qwf.{view} where {filtered}"
+    ((found,),) = db.execute(explain).fetchall()  # type: ignore[arg-type]
+    read = [node for node in scans(found[0]["Plan"]) if node["Relation Name"] in tables]
+    assert {node["Relation Name"] for node in read} == tables
+    kinds = ("Filter", "Index Cond", "Recheck Cond")
+    assert all("'x'" in " ".join(node.get(kind, "") for kind in kinds) for node in read), read

@@ -8,14 +8,14 @@ import logging
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.circuit_breaker import CircuitBreaker
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt, from_call
 from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.link import Links
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.out_root import SHORT, announce, out_root_of
 from qwf_agent.agent.pool import FEW
 from qwf_agent.agent.reporter import Reporter
@@ -45,7 +45,7 @@ class Worker(Claimant):
         settings: Settings,
         links: Links,
         reporter: Reporter,
-        options: Options,
+        options: AgentOptions,
         info: str,
         now: float,
     ) -> None:
@@ -112,26 +112,26 @@ class Worker(Claimant):
         self.claim_soon()
         return True
 
-    def _place(self, options: Options) -> tuple[str, str, int]:
+    def _place(self, options: AgentOptions) -> tuple[str, str, int]:
         settings = self.settings
         root = out_root_of(options.out_root, settings.instance)
         return str(root), settings.instance, settings.generation
 
     @property
     def may_claim(self) -> bool:
-        """Whether it is switched on and need not wait: its database may be another one, or reports
+        """True if it is switched on and need not wait: its database may be another one, or reports
         come first."""
         is_unsure = self.barred or self.is_lost or self.reader.is_behind
         return self.control.on and not is_unsure and not self.reporter.is_behind()
 
     @property
     def is_on_trial(self) -> bool:
-        """Whether it runs one job at a time, after many have failed."""
+        """True if it runs one job at a time, after many have failed."""
         return self.circuit_breaker.on_trial
 
     @property
     def knows_more(self) -> bool:
-        """Whether it claims, and its last claim found all that it asked for."""
+        """True if it claims, and its last claim found all that it asked for."""
         return self.found_all and self.control.on and self.links.soft.up
 
     def update_registration(self, info: str) -> None:
@@ -232,7 +232,7 @@ class Worker(Claimant):
             self.sleeper.take_echo()
 
     def take_log_request(self) -> bool:
-        """Whether somebody has begun to follow a log since the last call."""
+        """True if somebody has begun to follow a log since the last call."""
         wanted, self._log_wanted = self._log_wanted, False
         return wanted
 
@@ -241,7 +241,7 @@ class Worker(Claimant):
         self.sleeper.claim_soon()
 
     def beat_due(self, now: float) -> bool:
-        """Whether it is time to renew the leases, or to tell the database that the worker is still
+        """True if it is time to renew the leases, or to tell the database that the worker is still
         asleep."""
         sleeper = self.sleeper
         at = min(self._beat_at, sleeper.renew_at) if sleeper.asleep else self._beat_at

@@ -9,19 +9,24 @@ from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 
 ALIVE = """
-select f.worker from qwf.fleet f
+select f.worker from qwf.worker_overview f
 where f.host = %(host)s and f.state not in ('dead', 'stopped')
 limit 1
 """
+DEAD = """
+select f.worker, f.running from qwf.worker_overview f
+where f.host = %(host)s and not f.live and f.stopped_at is null
+order by f.last_seen
+"""
 ORDERS = """
-select c.queue, case when c.desired_state = 'off' then c.stop_policy else 'on' end as state
-from qwf.worker_controls c
-where c.host_label = %(host)s
-order by c.queue
+select o.queue, case when o.state = 'off' then o.policy else 'on' end as state
+from qwf.order_overview o
+where o.host = %(host)s
+order by o.queue
 """
 BOUND_TO = """
 select count(*)
-from qwf.jobs j
+from qwf.job_details j
 where j.finished_at is null and j.requires ->> 'host' = %(host)s
 """
 
@@ -50,13 +55,17 @@ def forget(
         _forget_box(conn, host, yes)
         return
     found = connection.many(
-        conn, "select w.running from qwf.dead_workers w where w.worker = %s", (name,)
+        conn,
+        "select running from qwf.worker_overview where worker = %s and "
+        "not live and stopped_at is null",
+        (name,),
     )
     if not found:
-        known = connection.many(conn, "select 1 from qwf.workers where id = %s", (name,))
         meant = known_names.nearest(conn, "worker", str(name))
         errors.fail(
-            f"worker {name} is not dead" if known else f"no worker {name}",
+            f"worker {name} is not dead"
+            if known_names.has(conn, "worker", str(name))
+            else f"no worker {name}",
             f"did you mean {meant}?" if meant else "qwf workers --all",
         )
     if found[0]["running"]:
@@ -75,7 +84,7 @@ def _forget_box(conn: Connection, box: str, yes: bool) -> None:
             f"{box} has a live worker: {alive[0]['worker']}",
             "stop its agents first: systemctl stop 'qwf-agent@*'",
         )
-    dead = connection.many(conn, "select * from qwf.dead_workers where host = %s", (box,))
+    dead = connection.many(conn, DEAD, {"host": box})
     orders = connection.many(conn, ORDERS, {"host": box})
     (needs,) = connection.many(conn, BOUND_TO, {"host": box})
     if not dead and not orders:
@@ -97,8 +106,5 @@ def _forget_box(conn: Connection, box: str, yes: bool) -> None:
             err=True,
         )
     arguments.confirm(f"Forget {box}: {', '.join(lost)}?", yes)
-    with conn.transaction():
-        for row in dead:
-            connection.call(conn, "deregister_worker", worker=row["worker"])
-        conn.execute("delete from qwf.worker_controls where host_label = %s", (box,))
+    connection.call(conn, "forget_host", host=box)
     click.echo(f"{box} is forgotten: {', '.join(lost)}")

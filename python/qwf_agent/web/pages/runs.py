@@ -32,12 +32,15 @@ select * from qwf.find_runs(
   filter => %(filter)s, before_id => %(before)s::bigint, max_rows => %(most)s)
 """
 LISTED = """
-select r.id, r.workflow, r.workflow_version as version, r.status, r.project
-from qwf.runs r
+select r.id, r.workflow, r.version, r.status, r.project
+from qwf.run_details r
 where r.id = any (%(runs)s::bigint[])
 order by r.id desc
 """
-WORKFLOWS = "select w.name from qwf.workflows w where w.current order by w.name limit 200"
+WORKFLOWS = """
+select d.name from qwf.definition_overview d
+where d.kind = 'workflow' and d.current order by d.name limit 200
+"""
 
 
 @dataclass(frozen=True)

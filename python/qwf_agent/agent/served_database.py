@@ -1,0 +1,164 @@
+"""One database that an agent serves: its connections, what goes over them, and its workers."""
+
+from __future__ import annotations
+
+import logging
+import selectors
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from qwf_agent.agent import db
+from qwf_agent.agent.calls import Call
+from qwf_agent.agent.failure_log import FailureLog
+from qwf_agent.agent.link import Link, Links
+from qwf_agent.agent.log_sender import LogSender
+from qwf_agent.agent.opening import REFUSED_S, Opening
+from qwf_agent.agent.options import Address, AgentOptions
+from qwf_agent.agent.outage_log import OutageLog
+from qwf_agent.agent.reporter import Reporter
+from qwf_agent.agent.slot import Slot
+from qwf_agent.agent.telemetry import HostReport
+from qwf_agent.agent.ticker import Ticker
+from qwf_agent.agent.worker import Worker
+
+log = logging.getLogger("qwf_agent")
+
+SOFT_DEADLINE_S, DURABLE_DEADLINE_S = 10.0, 60.0
+
+
+class ServedDatabase:
+    """What an agent has of one database. Slots, children and model servers are shared by all
+    databases of the agent.
+
+    Invariant: once it is open, it has one worker for each queue of the agent, and stays open while
+    its database is away.
+    """
+
+    def __init__(
+        self, address: Address, options: AgentOptions, selector: selectors.BaseSelector,
+        infos: Callable[[], dict[str, str]], accept: Callable[[ServedDatabase, int, int], None],
+    ) -> None:  # fmt: skip
+        self.name = address.cell
+        self.number: tuple[int, int] | None = None  # which cell of how many, once it is accepted
+        application = f"qwf agent {options.host} {','.join(options.queues)}"
+        own = address.listen_dsn is None  # else a pooler may give the sessions to others
+        soft = Link(address.dsn, application, selector, SOFT_DEADLINE_S, own)
+        durable = Link(address.dsn, application, selector, DURABLE_DEADLINE_S, own)
+        listener = soft  # behind a transaction pooler: a session of its own
+        if address.listen_dsn is not None:
+            listener = Link(address.listen_dsn, application, selector, SOFT_DEADLINE_S)
+        self.links = Links(soft, durable, listener)
+        self.failures = FailureLog(soft)
+        self.reporter = Reporter(durable, self.failures)
+        self.logs = LogSender(soft)
+        self.ticker = Ticker(durable, options.until_empty)
+        self.host_report = HostReport(options.host, address.dsn, soft)
+        self.opening = Opening(
+            self.name, self.links, self.reporter, options, infos,
+            lambda number, cells: accept(self, number, cells),
+        )  # fmt: skip
+        self._outages = OutageLog(self.name)
+        self._reregistering: dict[Worker, Iterator[None]] = {}
+
+    @property
+    def workers(self) -> list[Worker]:
+        """One for each queue of the agent; none before it is open."""
+        return self.opening.workers
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is served."""
+        return bool(self.opening.workers)
+
+    def step_links(self, now: float) -> None:
+        """Let the connections act on their deadlines."""
+        soft, durable, listener = self.links
+        unanswered = soft.unanswered
+        soft.step(now)
+        if soft.unanswered > unanswered:
+            # If one connection is cut, the other one probably is too.
+            durable.expect_answer_within(SOFT_DEADLINE_S)
+        if listener is not soft:
+            listener.step(now)
+        durable.step(now)
+
+    def take_notifications(self) -> None:
+        """Hand the notifications to the workers."""
+        while self.links.listener.notifications:
+            notification = self.links.listener.notifications.popleft()
+            for worker in self.workers:
+                worker.notified(notification)
+
+    def take_answer_to_reports(self, now: float) -> None:
+        """Handle the answer to reports, which may have opened nodes."""
+        opened = self.reporter.take_answer(now)
+        for worker in self.workers if opened else ():
+            if worker.queue in opened:
+                worker.claim_soon()
+
+    def report(self, now: float) -> None:
+        """Report the jobs that have ended, handle the answers, and log what has failed."""
+        self.reporter.step(now)
+        self.failures.step(now)
+        self._outages.step(self.links, now)
+
+    def send_logs(self, slots: Iterable[Slot], now: float) -> None:
+        """Send the followed logs."""
+        self.logs.step(self.workers, slots, now)
+
+    def reregister(self, infos: dict[str, str], draining: bool) -> None:
+        """Register the workers again whose rows the database has lost; `infos` is what they
+        register."""
+        for worker in self.workers:
+            if worker in self._reregistering:
+                if next(self._reregistering[worker], "done") == "done":
+                    del self._reregistering[worker]
+            elif worker.control.unregistered and not draining and self.links.durable.up:
+                log.warning("worker %s is no longer registered: registering it again", worker.id)
+                self._reregistering[worker] = self._register_again(worker, infos[worker.queue])
+            elif not worker.control.unregistered:
+                worker.barred = False
+
+    def _register_again(self, worker: Worker, info: str) -> Iterator[None]:
+        """Register a worker again, unless its database has become another cell: the ids of its jobs
+        may be those of another one that the agent serves."""
+        if self.number is not None:
+            worker.barred = True
+            asking = self.links.durable.send(db.cell())
+            while not asking.done:
+                yield
+            if asking.failure is not None:
+                return  # it is tried again
+            (row,) = asking.rows
+            if (row["cell"], row["cells"]) != self.number:
+                log.error(
+                    "not serving %s: it was cell %d of %d, and is now cell %d of %d: start this"
+                    " agent again", self.name, *self.number, row["cell"], row["cells"],
+                )  # fmt: skip
+                again_at = time.monotonic() + REFUSED_S
+                while time.monotonic() < again_at:
+                    yield
+                return
+            worker.barred = False
+        yield from worker.reregister(info)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it is served, and its database is there."""
+        return self.is_open and self.links.soft.up and self.links.durable.up
+
+    def next_at(self) -> float:
+        """When there is something to do, unless something happens first."""
+        links = [link.next_at() for link in self.links]
+        own = [self.logs.next_at(), self.failures.next_at(), self.opening.next_at()]
+        if self.is_open:
+            own.append(self.ticker.next_at())
+        return min(*links, *own, *(worker.next_at() for worker in self.workers))
+
+    def leave(self) -> list[tuple[Worker, Call]]:
+        """End what is not needed to deregister; returns the calls that end the registrations."""
+        self.failures.close()
+        self.links.soft.close()
+        self.links.listener.close()
+        self.host_report.close()
+        return self.opening.deregister()
