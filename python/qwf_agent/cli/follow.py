@@ -13,9 +13,9 @@ import psycopg
 from rich.live import Live
 
 from qwf_agent.cli import addresses, arguments, commands, errors, output, server_log
-from qwf_agent.exit_codes import INTERRUPTED
 from qwf_agent.look import connection, draw, standby
 from qwf_agent.look.connection import Connection
+from qwf_agent.system.exit_codes import INTERRUPTED
 
 POLL_S = 0.25
 EXIT_CODES = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
@@ -262,7 +262,7 @@ def _lines(conn: Connection, run_id: int) -> dict[str, Any]:
 
 def _follow_log(conn: Connection, job: int) -> int:
     """Print the body's output as it comes until the job is over; state to standard error."""
-    printed = Printed()
+    printed = PrintedLog()
     shown: tuple[Any, ...] = ()
     live_here = not standby.is_one(conn)
     if not live_here:
@@ -289,7 +289,7 @@ def _live_log(conn: Connection, job: int) -> dict[str, Any]:
     return connection.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
 
 
-class Printed:
+class PrintedLog:
     """How much of a job's log has been printed.
 
     Invariant: of attempt `attempt`, the first `bytes` bytes are printed and `end` is their last
@@ -341,7 +341,7 @@ class Printed:
             self.end = (self.end + text)[-COMPARED:]
 
 
-def _print_ended(conn: Connection, row: dict[str, Any], printed: Printed) -> None:
+def _print_ended(conn: Connection, row: dict[str, Any], printed: PrintedLog) -> None:
     """Print the rest of the logs of attempts that have ended."""
     for attempt in range(printed.ended + 1, row["attempt"] + 1):
         log = connection.call(conn, "read_log", job_id=row["job_id"], attempt=attempt)

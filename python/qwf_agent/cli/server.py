@@ -1,18 +1,14 @@
-"""Commands about the database server and its schema."""
+"""Commands about the database server, and units of services."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from qwf_agent import config, embedded
 from qwf_agent.cli import output
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()

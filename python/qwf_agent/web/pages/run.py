@@ -11,7 +11,7 @@ import psycopg
 from starlette.requests import Request
 
 from qwf_agent.look.draw import words
-from qwf_agent.web.drawings import graph
+from qwf_agent.web.drawings import graph, graph_nodes
 from qwf_agent.web.pages.run_tabs import NODES_A_PAGE, SHOWN, STATES, TABS
 from qwf_agent.web.pages.runs import as_id
 from qwf_agent.web.reads.connections import Rows
@@ -158,7 +158,7 @@ async def find(request: Request, look: Look) -> dict[str, Any]:
 async def nodes_of(look: Look, run: Mapping[str, Any]) -> Rows:
     """The nodes in the order of the graph. Raises NotFoundError if it has just been pruned."""
     document = await look.graph(run["graph_id"], run["graph_at"])
-    needs = graph.needs_of(document)
+    needs = graph_nodes.needs_of(document)
     fixed = {node["idx"]: _fixed(node, needs[node["idx"]]) for node in document["nodes"]}
     try:
         return [{**fixed[row["idx"]], **row} for row in await look.rows(NODES, run=run["id"])]
@@ -203,11 +203,11 @@ def _different(failures: Rows) -> Rows:
     return list(found.values())
 
 
-def _drawn(node: Mapping[str, Any], request: Request) -> graph.Node:
+def _drawn(node: Mapping[str, Any], request: Request) -> graph_nodes.Node:
     """A node as it is drawn. A map leads to its elements, a node to its job."""
     run, name = request.path_params["run"], node["node_id"]
     path = f"/runs/{run}/nodes/{quote(name)}" if node["is_map"] else f"/jobs/{node['job_id']}"
-    return graph.Node(
+    return graph_nodes.Node(
         id=name,
         step=node["step"],
         task=node["task"],

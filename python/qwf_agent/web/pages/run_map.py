@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.web.drawings import graph
+from qwf_agent.web.drawings.map_cells import cells_document
 from qwf_agent.web.pages.run import find, nodes_of
 from qwf_agent.web.pages.run_tabs import STATES
 from qwf_agent.web.pages.runs import as_id
@@ -75,7 +75,7 @@ async def read_cells(request: Request, look: Look) -> dict[str, Any]:
     node = await _node(request, look, await find(request, look))
     found = await look.row(CELLS, map=node["job_id"]) or {"elements": [], "states": []}
     elements = zip(found["elements"], found["states"], strict=True)
-    return graph.cells_document(elements, sum((node["counts"] or {}).values()))
+    return cells_document(elements, sum((node["counts"] or {}).values()))
 
 
 async def _node(request: Request, look: Look, run: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.requests import Request
 
-from qwf_agent.web.drawings import timeline
+from qwf_agent.web.drawings import timeline, timeline_spans
 from qwf_agent.web.drawings.differences import differences
 from qwf_agent.web.pages.runs import as_id
 from qwf_agent.web.reads.connections import Rows
@@ -125,17 +125,17 @@ async def _show_timeline(
         return render.url(request, f"/jobs/{job}")
 
     rows = await look.rows(ATTEMPTS, run=run["id"], most=MOST_SPANS)
-    kinds = sorted(set(timeline.KINDS.values()))
+    kinds = sorted(set(timeline_spans.KINDS.values()))
     kind = request.query_params.get("kind")
     last_only = request.query_params.get("attempts") == "last"
     waits = [
-        timeline.Span(
+        timeline_spans.AttemptSpan(
             row["node_id"], "asked", row["queued_at"], row["finished_at"], href=link(row["job_id"])
         )
         for row in await look.rows(WAITS, run=run["id"])
     ]
     drawn = timeline.draw(
-        [*timeline.spans_of(rows, link), *waits],
+        [*timeline_spans.spans_of(rows, link), *waits],
         run["now"] if isinstance(run["now"], datetime) else datetime.now(timezone.utc),
         needs={node["node_id"]: node["needs"] for node in nodes},
         kinds=[kind] if kind in kinds else None,

@@ -9,7 +9,7 @@ import psycopg
 from starlette.requests import Request
 
 from qwf_agent.look.draw.words import brief
-from qwf_agent.web.drawings import graph
+from qwf_agent.web.drawings import graph, graph_nodes
 from qwf_agent.web.drawings.differences import differences
 from qwf_agent.web.reads.database import Look
 from qwf_agent.web.reads.stored_graphs import Document
@@ -115,13 +115,13 @@ async def compiled(look: Look, name: str, version: int) -> Document:
 
 def drawn(document: Document, opened: Iterable[str]) -> dict[str, Any]:
     """The structure of the graph of a document."""
-    nodes = graph.nodes_of(document, str)
-    return graph.draw(nodes, list(opened), graph.titles_of(document)).structure
+    nodes = graph_nodes.nodes_of(document, str)
+    return graph.draw(nodes, list(opened), graph_nodes.titles_of(document)).structure
 
 
 def steps_of(document: Document) -> list[dict[str, Any]]:
     """The steps of such a document, each with its nodes and what these wait for; 300 nodes."""
-    needs = graph.needs_of(document)
+    needs = graph_nodes.needs_of(document)
     inside: dict[str, list[dict[str, Any]]] = {}
     for node in document["nodes"][:MOST_ROWS]:
         asks = node.get("asks") or {}

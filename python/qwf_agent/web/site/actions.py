@@ -13,7 +13,7 @@ from starlette.datastructures import FormData
 from qwf_agent.look.draw import words
 from qwf_agent.web.reads import connections, database
 from qwf_agent.web.site.access import Person
-from qwf_agent.web.site.page import Outcome
+from qwf_agent.web.site.page import ActionResult
 
 BY = frozenset({"by"})
 TICKED = frozenset({"jobs", "runs"})  # arguments that name what a person ticked in a list
@@ -192,26 +192,26 @@ def call(action: str, form: FormData, person: Person) -> sql.Composed:
     return database.named_call(action, given)
 
 
-async def outcome(action: str, form: FormData, person: Person) -> Outcome:
+async def outcome(action: str, form: FormData, person: Person) -> ActionResult:
     """Do it as this person, and say what came of it."""
     if not person.may:
-        return Outcome("this page is read-only", 403, "read-only")
+        return ActionResult("this page is read-only", 403, "read-only")
     if person.actor is not None and action not in person.may:
-        return Outcome("your level may not do this", 403, "level")
+        return ActionResult("your level may not do this", 403, "level")
     try:
         await _check_loss(action, form, person)
         rows, notices = await perform(action, form, person)
     except LossError as error:
-        return Outcome(f"nothing was changed: {error}", 409, "loss")
+        return ActionResult(f"nothing was changed: {error}", 409, "loss")
     except UnknownFieldError as error:
-        return Outcome(f"the action has no field {error}", 422, "field")
+        return ActionResult(f"the action has no field {error}", 422, "field")
     except NothingTickedError as error:
-        return Outcome(f"nothing was changed: tick {error} first", 400, "ticks")
+        return ActionResult(f"nothing was changed: tick {error} first", 400, "ticks")
     except psycopg.Error as error:
         said, status = refused(error)
-        return Outcome(said, status, error.sqlstate or type(error).__name__, error=error)
+        return ActionResult(said, status, error.sqlstate or type(error).__name__, error=error)
     value = next(iter(rows[0].values())) if rows else None
-    return Outcome("; ".join([told(action, form, rows), *notices]), value=value)
+    return ActionResult("; ".join([told(action, form, rows), *notices]), value=value)
 
 
 async def perform(
