@@ -2,7 +2,8 @@ begin;
 select plan(3);
 
 select qwf_test.set_now('2030-01-01');
-insert into qwf.host_metrics (host, sampled_at, cpu_percent, ram_total_mb, swap_used_mb, gpus) values
+insert into qwf.host_metrics (host, sampled_at, cpu_percent, ram_total_mb, swap_used_mb, gpus)
+values
   ('box', '2030-01-01', 12.5, 1000, 10, '[
     {"id": "0", "use_pct": 40, "vram_used_mb": 100, "vram_total_mb": 1000},
     {"id": "1", "use_pct": 80, "vram_used_mb": 50, "vram_total_mb": 1000}]'),
@@ -27,7 +28,7 @@ select results_eq($$
 $$, $$
   values ('mad', 10::real, 10::real, null::float8, null::float8), ('odd', null, null, null, null)
 $$, 'a figure that is none is left out, whatever an agent sent');
-select isnt_empty('select from qwf.box_history where is_sample and at > qwf.now() - interval ''1 h''',
+select isnt_empty('select from qwf.box_history where is_sample and at > qwf.now() - time ''1:00''',
   'samples can be asked for alone');
 
 select * from finish();

@@ -20,7 +20,9 @@ select results_eq($$
 $$, $$ values (2, 2, 3, '[1, 5, 30]'::jsonb, interval '5 min', 'fail') $$,
   'what it says itself, else its queue, else the settings');
 select qwf.cancel_job(qwf_test.job('s/a'));
-select results_eq($$ select stop_by = session_user, stop_at from qwf.job_details where node_id = 's/a' $$,
+select results_eq($$
+  select stop_by = session_user, stop_at from qwf.job_details where node_id = 's/a'
+$$,
   $$ values (true, '2030-01-01 00:00:02.5'::timestamptz) $$, 'who asked to stop it');
 select qwf.enqueue('b', queue => 'cpu');
 select qwf.pause_queue('cpu');

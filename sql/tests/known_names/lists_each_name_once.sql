@@ -9,7 +9,8 @@ select qwf.register_worker('box', 'gpu', '{"tasks": ["b"]}');
 update qwf.workers set servers = '[{"name": "llama"}]' where queue = 'gpu';
 insert into qwf.attempt_totals (
   queue, task, outcome, count, wait_seconds, waits, run_seconds, runs)
-values ('cpu', 'past', 'completed', 1, 0, '{}', 0, '{}'), ('gpu', 'past', 'lost', 1, 0, '{}', 0, '{}');
+values ('cpu', 'past', 'completed', 1, 0, '{}', 0, '{}'),
+  ('gpu', 'past', 'lost', 1, 0, '{}', 0, '{}');
 select results_eq($$
   select kind, array_agg(name order by name) from qwf.known_names
   where kind <> 'worker' group by kind order by kind
