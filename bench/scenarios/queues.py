@@ -32,7 +32,7 @@ def queues(server: Server, queues: int) -> Iterator[Sample]:
             base.conn.execute("delete from qwf.jobs")
             base.conn.execute(JOBS, (busy,))
             held = f"{queues:,} queues, {busy:,} with a job"
-            view = timed(base, "select count(*) from (select * from qwf.queue_depth offset 0) v")
-            yield Sample("queues", f"view queue_depth, {held}", view, "ms")
+            view = timed(base, "select count(*) from (select * from qwf.queue_overview offset 0) v")
+            yield Sample("queues", f"view queue_overview, {held}", view, "ms")
             minute = timed(base, "select _qwf.record_queues(clock_timestamp(), now())")
             yield Sample("queues", f"a minute of all queues in a tick, {held}", minute, "ms")

@@ -38,7 +38,7 @@ SCHEDULED = """
     insert into qwf.jobs (task, queue, status, run_at)
     select 'noop', 'default', 'scheduled', now() + interval '1 day' from generate_series(1, %s)
 """
-VIEWS = ("queue_depth", "recent_jobs", "run_overview", "fleet")
+VIEWS = ("queue_overview", "recent_jobs", "run_overview", "worker_overview")
 
 
 @scenario("scale", rounds=1)

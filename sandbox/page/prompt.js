@@ -26,7 +26,7 @@ export function showPrompt(engine) {
     at = Math.min(earlier.length, Math.max(0, at + by));
     field.value = earlier[at] ?? '';
   };
-  field.value = 'select * from qwf.queue_depth;';
+  field.value = 'select * from qwf.queue_overview;';
   byId('run-sql').addEventListener('click', run);
   field.addEventListener('keydown', (event) => {
     const ends = /(;|\\\w+)\s*$/.test(field.value) && !event.shiftKey;

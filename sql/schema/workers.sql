@@ -50,7 +50,7 @@ comment on column qwf.workers.out_root is
   'announced.';
 comment on column qwf.workers.servers is
   'Model servers that it runs, as announced: name, kind, external, parallel, idle_s, card, models '
-  'with their GPU memory in MiB. The view servers shows what they do.';
+  'with their GPU memory in MiB. The view server_overview shows what they do.';
 comment on column qwf.workers.task_options is
   'Options that its tasks declare in its code, as texts: {"task": {"max_attempts": "5"}}. The '
   'engine does not apply them; find_missing_options() compares them with what was enqueued.';

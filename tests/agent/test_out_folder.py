@@ -57,7 +57,7 @@ def test_an_agent_announces_its_out_root_and_works_with_any(
     start("--app", "bodies", "--out-root", str(root / folder))
     assert base.ended(base.enqueue("noop"))["status"] == "completed"
     expected = None if announced is None else str(root / announced)
-    assert base.one("select out_root from qwf.fleet") == expected
+    assert base.one("select out_root from qwf.worker_overview") == expected
 
 
 def test_a_circle_of_links_is_left_out_and_said(

@@ -12,7 +12,7 @@ from psycopg import sql
 from psycopg.rows import dict_row
 
 from qwf_agent import migrate
-from qwf_agent.versions import compatible_part
+from qwf_agent.system.versions import compatible_part
 from support.harness import PACKAGE, Database, StartAgent, alive, run_agent, until
 
 NOWHERE = "host=127.0.0.1 port=1 dbname=x connect_timeout=1"

@@ -157,7 +157,13 @@ def test_searches_find_and_group_every_value(poisoned: Db) -> None:
             "  where f.id = j.id)"
         ).fetchall()
         assert missed == [], key
-    for name in ("find_jobs()", "find_runs()", "failure_groups()", "count_jobs()", "queue_depth"):
+    for name in (
+        "find_jobs()",
+        "find_runs()",
+        "failure_groups()",
+        "count_jobs()",
+        "queue_overview",
+    ):
         assert poisoned.execute(f"select to_jsonb(r) from qwf.{name} r").fetchall()
     bounded = "select bool_and(length(signature) < 1000 and length(example) <= 200)"
     assert one(poisoned, f"{bounded} from qwf.failure_groups()")

@@ -16,7 +16,6 @@ import psycopg.types.json
 import pytest
 
 from qwf_agent.web.pages import run, run_map, run_tabs, runs, workflow, workflows
-from qwf_agent.web.pages.fleet import FAILED_ON
 
 QUEUED = 4_000
 FINISHED = 4_000
@@ -181,7 +180,11 @@ def test_views_read_little_more_than_they_show(full: psycopg.Connection[Any]) ->
         "pending_inputs": "select * from qwf.pending_inputs",
         "job_timeline": "select * from qwf.job_timeline where job_id = 7",
         "timeline of a run": "select * from qwf.job_timeline where run_id = 7",
-        "dead_workers": "select * from qwf.dead_workers",
+        "dead workers": "select * from qwf.worker_overview where state = 'dead'",
+        "box_overview": "select * from qwf.box_overview",
+        "model_overview": "select * from qwf.model_overview",
+        "running_jobs": "select * from qwf.running_jobs order by claimed_at limit 10",
+        "overview without sums": "select failed, questions, boxes, empty from qwf.overview",
         "schedule_overview": "select * from qwf.schedule_overview",
     }
     found = {name: rows_read(full, query) for name, query in read.items()}
@@ -483,7 +486,7 @@ def test_looking_for_lapsed_leases_reads_what_runs(misjudged: psycopg.Connection
 def test_a_glance_reads_to_its_bound(misjudged: psycopg.Connection[Any]) -> None:
     count = "select * from qwf.count_jobs(100)"
     assert worst(misjudged, 8, lambda: walked(misjudged, count)) < QUEUED + 3 * 120 + 500
-    view = "select * from qwf.queue_depth"
+    view = "select * from qwf.queue_overview"
     assert worst(misjudged, 8, lambda: walked(misjudged, view)) < QUEUED + SCHEDULED + 500
 
 
@@ -601,4 +604,56 @@ def test_counting_failures_by_box_reads_the_newest_alone(
     misjudged: psycopg.Connection[Any],
 ) -> None:
     change_all(misjudged, "update qwf.jobs set finished_at = qwf.now() where status = 'failed'")
-    assert walked(misjudged, FAILED_ON) < 3 * 1000 + 100
+    assert walked(misjudged, "select host, failed from qwf.box_overview") < 3 * 1000 + 100
+
+
+def test_the_head_of_a_page_reads_no_old_failure(full: psycopg.Connection[Any]) -> None:
+    """Every page says how much failed within the last hour: it may be nothing of very much."""
+    full.execute(
+        "insert into qwf.jobs (queue, task, status, attempt, finished_at)"
+        " select 'default', 't', 'failed', 1, qwf.now() - interval '2 h'"
+        " from generate_series(1, 3000)"
+    )
+    badges = "select failed, questions from qwf.overview"
+    assert worst(full, 8, lambda: walked(full, badges)) < 50
+
+
+def test_all_in_one_row_costs_a_glance_and_the_newest_failures(
+    misjudged: psycopg.Connection[Any],
+) -> None:
+    view = "select * from qwf.overview"
+    bound = QUEUED + SCHEDULED + 500 + 1500
+    assert worst(misjudged, 8, lambda: walked(misjudged, view)) < bound
+
+
+def scans(plan: dict[str, Any]) -> list[dict[str, Any]]:
+    """The nodes of a plan that read a table."""
+    inner = [node for child in plan.get("Plans", ()) for node in scans(child)]
+    return [plan, *inner] if "Relation Name" in plan else inner
+
+
+@pytest.mark.parametrize(
+    ("view", "filtered", "tables"),
+    [
+        ("worker_overview", "host = 'x'", {"workers", "worker_controls"}),
+        ("worker_overview", "queue = 'x'", {"workers", "worker_controls"}),
+        ("server_overview", "host = 'x'", {"workers", "worker_controls"}),
+        ("box_overview", "host = 'x'", {"workers", "worker_controls", "host_metrics"}),
+        (
+            "queue_overview",
+            "queue = 'x'",
+            {"workers", "worker_controls", "queue_minutes", "queues"},
+        ),
+        ("queue_history", "queue = 'x'", {"queue_minutes"}),
+        ("running_jobs", "host = 'x'", set()),
+    ],
+)
+def test_a_filter_reaches_the_tables_of_a_view(
+    db: psycopg.Connection[Any], view: str, filtered: str, tables: set[str]
+) -> None:
+    explain = f"explain (format json) select * from qwf.{view} where {filtered}"
+    ((found,),) = db.execute(explain).fetchall()  # type: ignore[arg-type]
+    read = [node for node in scans(found[0]["Plan"]) if node["Relation Name"] in tables]
+    assert {node["Relation Name"] for node in read} == tables
+    kinds = ("Filter", "Index Cond", "Recheck Cond")
+    assert all("'x'" in " ".join(node.get(kind, "") for kind in kinds) for node in read), read

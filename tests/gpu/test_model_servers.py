@@ -198,7 +198,7 @@ def test_telemetry_shows_what_a_server_holds(
     baseline = used(driver)
     serve()
     ask(base)
-    share = "select vram_mb from qwf.servers where server = 'first' and host = 'box'"
+    share = "select vram_mb from qwf.server_overview where server = 'first' and host = 'box'"
     estimate = until(lambda: base.one(share), "the estimate")
     look = "select gpus -> 0 from qwf.host_metrics order by sampled_at desc limit 1"
     seen = until(lambda: base.one(look), "a reading of the card")

@@ -29,6 +29,7 @@ from qwf_agent.web.pages import doctor
 from support.harness import DEADLINE_S, PACKAGE, USER, Database, StartAgent, agents, until
 from support.servers import ROOT, Server
 from support.sqitch import IDENTITY, dump, needs_sqitch, sqitch
+from support.thorough import thorough
 from support.tools import tool
 
 pytestmark = needs_sqitch
@@ -62,7 +63,7 @@ class Release:
 def release(tmp_path: Path) -> Release:
     found = Release(tmp_path / "checkout")
     shutil.copytree(ROOT / "sql", found.folder / "sql", ignore=shutil.ignore_patterns("tests"))
-    shutil.copy(ROOT / "sqitch.conf", found.folder)
+    (found.folder / "sqitch.conf").write_text(tool("sqitch_scripts").settings())
     sqitch(found.folder, "tag", "v0.1.0", "-n", "The first release")
     return found
 
@@ -271,7 +272,10 @@ def test_both_sides_of_a_roll_out_are_told_the_truth(
     base = Database(upgraded_dsn)
     options = ("--app", "bodies", "--queue", "default")
     start(*options, "--host", "attic")
-    until(lambda: base.one("select count(*) from qwf.fleet where state = 'idle'"), "an agent")
+    until(
+        lambda: base.one("select count(*) from qwf.worker_overview where state = 'idle'"),
+        "an agent",
+    )
 
     assert older.doctor() == (0, {})
     code, said = newer.doctor()
@@ -286,7 +290,9 @@ def test_both_sides_of_a_roll_out_are_told_the_truth(
 
     assert newer.run("migrate", "deploy").returncode == 0
     start(*options, "--host", "cellar", PYTHONPATH=os.pathsep.join(map(str, (package, USER))))
-    until(lambda: base.one("select count(*) = 2 from qwf.fleet where state = 'idle'"), "two")
+    until(
+        lambda: base.one("select count(*) = 2 from qwf.worker_overview where state = 'idle'"), "two"
+    )
     code, said = older.doctor()
     assert (code, said) == (0, {
         "schema": [f"the schema is newer: it is {NEWER}, this qwf is {__version__}"],
@@ -363,6 +369,7 @@ def test_boxes_are_upgraded_one_by_one_under_load(
         assert " ERROR " not in box.said(), box.said()
 
 
+@thorough
 def test_sqitch_upgrades_and_reverts_to_the_same_schemas(
     server: Server, upgraded_dsn: str, next_release: Release
 ) -> None:

@@ -37,7 +37,7 @@ SEED = int(os.environ.get("QWF_SEED", "15"))
 # A clock of the page that jumps: leases must depend on the database's clock alone.
 JUMPING_CLOCK = "(() => { let ms = 0; Date.now = () => (ms += 86_400_000); })()"
 STATEMENTS = (
-    "select * from qwf.queue_depth;",
+    "select * from qwf.queue_overview;",
     "begin; select qwf.enqueue('extra', queue => 'cpu');",
     "select qwf.enqueue('extra', queue => 'nowhere');",
     "select qwf.cancel_run(max(id)) from qwf.runs;",

@@ -42,7 +42,7 @@ def test_photographs_become_a_page(base: Database, dsn: str, tmp_path: Path) -> 
         base.one("select qwf.answer_job(%s, '\"cat.png\"')", asked["job_id"])
         ended = until(lambda: base.conn.execute(ENDED).fetchone(), "the end of the run")
         assert ended == {"status": "completed", "error": None}
-        servers = base.conn.execute("select queue, starts from qwf.servers").fetchall()
+        servers = base.conn.execute("select queue, starts from qwf.server_overview").fetchall()
         assert servers == [{"queue": "llm", "starts": 1}], "one worker of three has the server"
     page = Path(base.one(WRITTEN)).read_text()
     assert page.index("<b>cat.png</b>") < page.index("<b>bee.png</b>"), "the chosen one is first"

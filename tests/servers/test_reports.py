@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from qwf_agent.servers.process import Printed
+from qwf_agent.servers.process import ServerOutput
 from qwf_agent.servers.tokens import TokenCount
 from support.harness import PACKAGE, Database, StartAgent, until
 from support.llama import COMMAND
@@ -88,7 +88,7 @@ def test_the_tokens_of_its_jobs_are_counted(
     for job in jobs:
         assert base.ended(job)["status"] == "completed"
     usage = [base.attempts(job)[0]["usage"] for job in jobs]
-    look = "select tokens, prompt_tokens, tokens_per_s from qwf.servers"
+    look = "select tokens, prompt_tokens, tokens_per_s from qwf.server_overview"
     wanted = sum(one["completion_tokens"] for one in usage)
     assert wanted == 27
     until(lambda: base.one(look) == wanted, "all tokens")
@@ -120,12 +120,12 @@ def test_the_rate_is_that_of_the_last_minute() -> None:
 
 def test_bytes_that_are_no_text_keep_their_number() -> None:
     every = bytes(range(256)) + "é\u2028😀".encode()
-    text = Printed(every, 10_000).text(4096)
+    text = ServerOutput(every, 10_000).text(4096)
     assert len(text.encode()) == len(every)
     assert text.endswith("é\u2028😀")
     assert "\n" in text
     assert len(json.dumps(text, ensure_ascii=False).encode()) <= 2 * len(every)
-    half = Printed("é".encode(), 2).text(1)
+    half = ServerOutput("é".encode(), 2).text(1)
     assert half == "?", "a letter that is cut in half"
 
 

@@ -16,7 +16,7 @@ SAMPLES: dict[str, LiteralString] = {
     "attempt": "select attempt from qwf.job_attempts order by job_id limit 2",
     "run": "select id from qwf.runs",
     "node": "select distinct node_id from qwf.graph_nodes where map is not null limit 3",
-    "host": "select distinct host from qwf.fleet",
+    "host": "select distinct host from qwf.worker_overview",
     "queue": "select name from qwf.queues",
     "name": "select name from qwf.workflows limit 3",
     "no": "select file_no from qwf.run_files limit 2",

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from qwf_agent.app import folder_mark
-from qwf_agent.app.folder_mark import Mark, moment
+from qwf_agent.app.folder_mark import FolderMark, moment
 from qwf_agent.child.out_folder import folder_of
 from qwf_agent.web.site import files, open_file, send_file
 from qwf_agent.web.site.files import FileRefused, Root
@@ -57,7 +57,7 @@ def mark(folder: Path, **given: Any) -> None:
     """Mark a folder as an agent does."""
     known = {"run_id": None, "instance": INSTANCE, "generation": 1, **given}
     known.setdefault("created_at", moment(CREATED_AT.isoformat()))
-    (folder / folder_mark.NAME).write_text(Mark(**known).text())
+    (folder / folder_mark.NAME).write_text(FolderMark(**known).text())
 
 
 class Box:

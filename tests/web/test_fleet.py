@@ -104,9 +104,9 @@ def test_a_worker_is_switched_off_for_a_time_and_a_reason_and_on_again(
     assert "draining by" in page
     assert ": new card" in page
     assert 'action="/do/worker_control"' in page
-    assert one(db, "select state from qwf.fleet") == "off"
+    assert one(db, "select state from qwf.worker_overview") == "off"
     admin.do("worker_control", **switch, state="on")
-    assert one(db, "select state from qwf.fleet") == "idle"
+    assert one(db, "select state from qwf.worker_overview") == "idle"
 
 
 @pytest.mark.parametrize("until", ["soon", "2001-01-01T00:00:00Z", "infinity"])
@@ -115,7 +115,7 @@ def test_a_time_that_makes_no_sense_switches_nothing(visit: Visit, db: Db, until
     answer = visit("admin").do("worker_control", host="box-a", queue="gpu", state="off",
                                until=until)  # fmt: skip
     assert answer.status_code in (409, 422)
-    assert one(db, "select state from qwf.fleet") == "idle"
+    assert one(db, "select state from qwf.worker_overview") == "idle"
 
 
 @pytest.mark.parametrize("level", ["viewer", "operator"])

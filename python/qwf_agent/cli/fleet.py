@@ -24,9 +24,9 @@ from qwf_agent.cli import (
 )
 from qwf_agent.cli.listings import Listing, listed
 from qwf_agent.cli.read import show_list
-from qwf_agent.exit_codes import INTERRUPTED
 from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
+from qwf_agent.system.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString
@@ -43,7 +43,7 @@ WORKER_COLUMNS = (
 
 WORKERS = """
 select *
-from qwf.fleet f
+from qwf.worker_overview f
 where (%(everyone)s or f.state <> 'stopped') and (%(host)s::text is null or f.host = %(host)s)
   and (%(queue)s::text is null or f.queue = %(queue)s)
 order by f.host, f.queue, f.started_at
@@ -66,14 +66,14 @@ REQUEST = """
 select r.answered_at, r.error, r.progress, r.answered_at is null and case
   when r.taken_by is null then r.requested_at > qwf.now() - interval '5 min'
   else exists (
-    select from qwf.fleet f
+    select from qwf.worker_overview f
     where f.worker = r.taken_by and f.state not in ('dead', 'stopped')) end as open
 from qwf.model_requests r
 where r.id = %s
 """
 SERVED = """
 select f.queue, bool_or(f.state not in ('dead', 'stopped')) as live
-from qwf.fleet f
+from qwf.worker_overview f
 where f.host = %s
 group by f.queue
 order by f.queue
@@ -82,7 +82,7 @@ order by f.queue
 TO_STOP = """
 select distinct f.host, f.queue, c.reason,
   coalesce(c.desired_state = 'off', false) as off
-from qwf.fleet f
+from qwf.worker_overview f
 left join qwf.worker_controls c on c.host_label = f.host and c.queue = f.queue
 where f.state not in ('dead', 'stopped')
 order by f.host, f.queue
@@ -103,7 +103,7 @@ from (
     when %(model)s::text is null or exists (
       select from jsonb_array_elements(w.servers) s where s -> 'models' ? %(model)s) then 0
     when %(model)s = any (w.models) then 1 end as rank
-  from qwf.workers w join qwf.fleet f on f.worker = w.id
+  from qwf.workers w join qwf.worker_overview f on f.worker = w.id
   where w.host = %(host)s and f.state not in ('dead', 'stopped')
 ) k
 where k.rank is not null
@@ -111,7 +111,7 @@ order by k.rank, k.off, k.queue
 """
 SERVING: LiteralString = """
 select distinct s.queue, s.queue as agent, 0 as rank
-from qwf.servers s
+from qwf.server_overview s
 where s.host = %(host)s
 order by s.queue
 """
@@ -128,7 +128,7 @@ def queues(conn: Connection, as_json: bool) -> Listing:
     Example:  qwf queues
     Then:     qwf queue pause QUEUE     qwf jobs --queue QUEUE --status queued
     """
-    found = connection.many(conn, "select * from qwf.queue_depth order by queue")
+    found = connection.many(conn, "select * from qwf.queue_overview order by queue")
     for row in [] if as_json else found:
         row |= {"state": draw.queue_state(row), "waited": row["oldest_wait"]}
         row["max"] = row["max_running"]

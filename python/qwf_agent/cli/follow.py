@@ -13,9 +13,9 @@ import psycopg
 from rich.live import Live
 
 from qwf_agent.cli import addresses, arguments, commands, errors, output, server_log
-from qwf_agent.exit_codes import INTERRUPTED
 from qwf_agent.look import connection, draw, standby
 from qwf_agent.look.connection import Connection
+from qwf_agent.system.exit_codes import INTERRUPTED
 
 POLL_S = 0.25
 EXIT_CODES = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}

@@ -9,9 +9,14 @@ from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
 
 ALIVE = """
-select f.worker from qwf.fleet f
+select f.worker from qwf.worker_overview f
 where f.host = %(host)s and f.state not in ('dead', 'stopped')
 limit 1
+"""
+DEAD = """
+select f.worker, f.running from qwf.worker_overview f
+where f.host = %(host)s and not f.live and f.stopped_at is null
+order by f.last_seen
 """
 ORDERS = """
 select c.queue, case when c.desired_state = 'off' then c.stop_policy else 'on' end as state
@@ -50,7 +55,10 @@ def forget(
         _forget_box(conn, host, yes)
         return
     found = connection.many(
-        conn, "select w.running from qwf.dead_workers w where w.worker = %s", (name,)
+        conn,
+        "select running from qwf.worker_overview where worker = %s and "
+        "not live and stopped_at is null",
+        (name,),
     )
     if not found:
         known = connection.many(conn, "select 1 from qwf.workers where id = %s", (name,))
@@ -75,7 +83,7 @@ def _forget_box(conn: Connection, box: str, yes: bool) -> None:
             f"{box} has a live worker: {alive[0]['worker']}",
             "stop its agents first: systemctl stop 'qwf-agent@*'",
         )
-    dead = connection.many(conn, "select * from qwf.dead_workers where host = %s", (box,))
+    dead = connection.many(conn, DEAD, {"host": box})
     orders = connection.many(conn, ORDERS, {"host": box})
     (needs,) = connection.many(conn, BOUND_TO, {"host": box})
     if not dead and not orders:

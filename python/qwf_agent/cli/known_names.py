@@ -25,14 +25,14 @@ NAMES: LiteralString = "select n.name from qwf.known_names n where n.kind = %s"
 ABLE: dict[str, LiteralString] = {
     "task": """
 select array_agg(distinct t.name) as names
-from qwf.fleet f join qwf.workers w on w.id = f.worker
+from qwf.worker_overview f join qwf.workers w on w.id = f.worker
 left join lateral unnest(w.tasks) t (name) on true
 where f.queue = %s and f.state not in ('dead', 'stopped')
 having bool_and(w.tasks is not null)
 """,
     "model": """
 select array_agg(distinct m.name) as names
-from qwf.fleet f join qwf.workers w on w.id = f.worker
+from qwf.worker_overview f join qwf.workers w on w.id = f.worker
 left join lateral unnest(w.models) m (name) on true
 where f.queue = %s and f.state not in ('dead', 'stopped')
 having bool_and(w.models is not null)
@@ -42,7 +42,7 @@ having bool_and(w.models is not null)
 NEEDED: LiteralString = """
 select n.queue, n.task, n.required_model as model, min(n.node_id) as node,
   exists (
-    select from qwf.fleet f
+    select from qwf.worker_overview f
     where f.queue = n.queue and f.state not in ('dead', 'stopped')) as served
 from qwf.runs r join qwf.graph_nodes n on n.graph_id = r.graph_id
 where r.id = %s and n.queue is not null

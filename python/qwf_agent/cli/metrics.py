@@ -72,7 +72,7 @@ GROUPS = (
     MetricGroup(
         "select queue, running, slots, paused::int as paused,"
         " coalesce(date_part('epoch', oldest_wait), 0) as oldest,"
-        " coalesce(date_part('epoch', head_wait), 0) as head from qwf.queue_depth",
+        " coalesce(date_part('epoch', head_wait), 0) as head from qwf.queue_overview",
         ("queue",),
         (
             ColumnMetric("qwf_running_jobs", "running", "Jobs that are running."),
@@ -109,7 +109,7 @@ GROUPS = (
         (ColumnMetric("qwf_schema_info", "one", "1 for the version of the schema."),),
     ),
     MetricGroup(
-        "select coalesce(version, '') as version, count(*) as count from qwf.fleet"
+        "select coalesce(version, '') as version, count(*) as count from qwf.worker_overview"
         " where state not in ('dead', 'stopped') group by version",
         ("version",),
         (ColumnMetric("qwf_worker_versions", "count", "Live workers, by version of the agent."),),
@@ -117,14 +117,15 @@ GROUPS = (
     MetricGroup(
         "select w.host, w.out_root, min(jsonb_path_query_first("
         "w.stats, '$.out_free_bytes ? (@ >= 0 && @ < 1e18)')::numeric) as free"
-        " from qwf.workers w join qwf.fleet f on f.worker = w.id"
+        " from qwf.workers w join qwf.worker_overview f on f.worker = w.id"
         " where f.state not in ('dead', 'stopped') and w.out_root is not null"
         " group by w.host, w.out_root",
         ("host", "out_root"),
         (ColumnMetric("qwf_out_root_free_bytes", "free", "What bodies may still write there."),),
     ),
     MetricGroup(
-        "select host, queue, state, count(*) as count from qwf.fleet where state <> 'stopped'"
+        "select host, queue, state, count(*) as count from qwf.worker_overview"
+        " where state <> 'stopped'"
         " group by host, queue, state",
         ("host", "queue", "state"),
         (ColumnMetric("qwf_workers", "count", "Workers seen in the last day, by state."),),
@@ -227,7 +228,7 @@ GROUPS = (
     ),
     MetricGroup(
         "select host, queue, server, (state = 'ready')::int as up, inflight, starts, crashes,"
-        " load_s as load, tokens, prompt_tokens from qwf.servers",
+        " load_s as load, tokens, prompt_tokens from qwf.server_overview",
         ("host", "queue", "server"),
         (
             ColumnMetric("qwf_server_up", "up", "1 while the model server is ready."),

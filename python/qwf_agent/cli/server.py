@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from qwf_agent import config, embedded, exit_codes
+from qwf_agent import config, embedded
 from qwf_agent.cli import arguments, commands, errors, output
 from qwf_agent.look import connection, draw
+from qwf_agent.system import exit_codes
 
 if TYPE_CHECKING:
     from qwf_agent.migrate import Status

@@ -16,7 +16,7 @@ COLUMNS = (
     *("idle", "vram", "card", "starts", "crashes"),
 )
 SERVERS = """
-select * from qwf.servers s
+select * from qwf.server_overview s
 where (%(host)s::text is null or s.host = %(host)s)
   and (%(queue)s::text is null or s.queue = %(queue)s)
 order by s.host, s.queue, s.server

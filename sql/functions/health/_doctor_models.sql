@@ -16,13 +16,13 @@ begin
       else format('read the whole error: qwf servers --host %1$s --json; correct it, then: '
         'qwf worker load %2$s --host %1$s --queue %3$s', s.host,
         coalesce(s.model, s.models[1], 'MODEL'), s.queue) end)::_qwf.finding
-    from qwf.servers s
+    from qwf.server_overview s
     where s.state in ('broken', 'gone')
     order by s.host, s.queue, s.server));
   return query
   select 'note', 'server ' || s.server, _qwf.server_failure(s) || '; it starts again soon',
     'qwf servers --host ' || s.host
-  from qwf.servers s
+  from qwf.server_overview s
   where s.state = 'failed'
   order by s.host, s.queue, s.server
   limit 5;
@@ -31,7 +31,7 @@ begin
     select row('problem', 'server ' || s.server, format('model server %s on %s: %s', s.server,
         s.host, _qwf.one_line(split_part(l.value, ': ', 1))),
       substr(l.value, length(split_part(l.value, ': ', 1)) + 3))::_qwf.finding
-    from qwf.servers s
+    from qwf.server_overview s
     cross join lateral jsonb_each_text(s.lacks) l
     where s.state <> 'not chosen'
     order by s.host, s.server, l.key));
@@ -42,7 +42,7 @@ begin
         string_agg(t.server, ', ' order by t.server)),
       'stop one of the agents, or give each its own qwf.toml (QWF_CONFIG)')::_qwf.finding
     from (
-      select s.host, s.server from qwf.servers s
+      select s.host, s.server from qwf.server_overview s
       where not s.external
       group by s.host, s.server
       having count(*) > 1) t

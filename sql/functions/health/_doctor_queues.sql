@@ -23,9 +23,9 @@ begin
         then format('qwf worker on --host %s --queue %s', o.hosts[1], d.queue)
       else format('qwf agent --queue %s --nodes PACKAGE (or --app); or: qwf workers --all',
         d.queue) end
-  from qwf.queue_depth d
+  from qwf.queue_overview d
   cross join lateral (
-    select array(select distinct f.host from qwf.fleet f
+    select array(select distinct f.host from qwf.worker_overview f
       where f.queue = d.queue and f.state in ('off', 'draining') order by f.host) as hosts) o
   cross join lateral (
     select case when d.estimated then 'about ' else '' end || _qwf.counted(d.queued, 'job')

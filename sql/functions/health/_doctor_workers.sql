@@ -12,13 +12,12 @@ begin
   return query
   select * from _qwf.first_few(array(
     select row('problem', 'worker ' || d.worker,
-      format('worker %s has been silent for %s%s', d.worker, _qwf.spell_duration(d.silent),
+      format('worker %s has been silent for %s%s', d.worker, _qwf.spell_duration(date_trunc('second', d.last_seen)),
         case when d.running > 0 then ' and holds ' || _qwf.counted(d.running, 'job') end),
       format('look at box %s: systemctl status ''qwf-agent@*''; if it is gone for good, it is '
         'forgotten after a day, or now: qwf worker forget %s', d.host, d.worker))::_qwf.finding
-    from qwf.dead_workers d
-    join qwf.fleet f using (worker)
-    where f.state = 'dead'
+    from qwf.worker_overview d
+    where d.state = 'dead'
     order by d.worker));
   return query
   select 'note', 'box ' || o.host, format('%s %s is switched off by %s%s', o.host, o.queue,
@@ -32,7 +31,7 @@ begin
     select row('problem', 'worker ' || f.worker, format('worker %s keeps running old code, because '
         'its new code cannot be imported: %s', f.worker, w.stats ->> 'code_problem'),
       format('mend the code on box %s: the agent tries again by itself', f.host))::_qwf.finding
-    from qwf.fleet f
+    from qwf.worker_overview f
     join qwf.workers w on w.id = f.worker
     where f.state not in ('dead', 'stopped') and w.stats ? 'code_problem'
     order by f.worker));
@@ -40,7 +39,7 @@ begin
   select 'note', 'version ' || f.version, format('version %s runs on %s; the schema is %s',
       f.version, string_agg(distinct f.host, ', ' order by f.host), qwf.version()),
     'upgrade them one box at a time: docs/operations.md, Upgrade'
-  from qwf.fleet f
+  from qwf.worker_overview f
   where f.state not in ('dead', 'stopped') and f.version <> qwf.version()
   group by f.version
   order by f.version;

@@ -4,7 +4,7 @@
 
 begin;
 
-create function _qwf.server_failure(p_server qwf.servers) returns text
+create function _qwf.server_failure(p_server qwf.server_overview) returns text
 language sql immutable parallel safe
 as $$
   select format('model server %s on %s %s%s', p_server.server, p_server.host,

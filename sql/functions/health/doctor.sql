@@ -2,8 +2,6 @@
 -- Purpose: Makes the checks of the engine and its server one after the other, and says what to do.
 -- Guarantees: Changes nothing. A check that fails becomes one row with level unchecked, and the
 --   others are made. So does one that statement_timeout ends; the rest then has no limit.
--- Raises: QW005 for a name that no check has.
--- Called by: people, dashboards, qwf doctor, qwf web.
 
 begin;
 

@@ -2,9 +2,6 @@
 -- Purpose: Says what a shorter retention would delete; without one, what is too old already.
 -- Guarantees: Counts at most to `most`, and nothing if the new time is not shorter. A queue with a
 --   retention of its own keeps it when the setting changes.
--- Raises: QW005 for a setting that keeps no rows, a time that is not from 0 s to 1000 years, and a
---   negative bound.
--- Called by: people, qwf settings, qwf queue, qwf prune, qwf web.
 
 begin;
 

@@ -22,7 +22,7 @@ as $$
         select format('its server %s could serve %s, but %s', s.server, p_job.required_model,
           coalesce(left(s.lacks ->> p_job.required_model, 300), 'is ' || s.state
             || coalesce(': ' || left(split_part(s.error, E'\n', 1), 300), '')))
-        from qwf.servers s
+        from qwf.server_overview s
         where s.worker = p_worker.id and p_job.required_model = any (s.models)
         order by s.server
         limit 1), format('it does not know model %s', p_job.required_model)) end,

@@ -26,7 +26,7 @@ begin
     return;
   end if;
   select string_agg(distinct s.queue, ', ') into v_elsewhere
-  from qwf.servers s where s.host = p_host and s.queue <> p_queue;
+  from qwf.server_overview s where s.host = p_host and s.queue <> p_queue;
   raise exception using errcode = 'QW005',
     message = case when v_known is null then 'no model servers there' else 'no such server' end,
     detail = format('host %L, queue %L', left(p_host, 200), left(p_queue, 200))

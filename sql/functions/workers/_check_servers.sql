@@ -1,5 +1,5 @@
 -- Deploy qwf:functions/workers/_check_servers
--- Purpose: Refuses model servers that the view servers could not show.
+-- Purpose: Refuses model servers that the view server_overview could not show.
 -- Raises: QW005, naming the first server that is wrong.
 -- Called by: register_worker, update_worker.
 

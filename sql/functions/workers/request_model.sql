@@ -3,8 +3,6 @@
 -- Guarantees: One worker of the host takes the request, between two jobs. Requests older than a day
 --   are deleted.
 -- Notifies: worker_control, with host:queue.
--- Raises: QW002 if no live worker of the host knows the model, QW005 for an invalid action, QW006
---   for an unknown queue.
 -- Called by: operators, qwf worker load and unload.
 
 begin;
@@ -51,7 +49,7 @@ begin
         _qwf.did_you_mean(request_model.model, array(
           select distinct m.name from qwf.workers w cross join unnest(w.models) m (name)
           where w.host = request_model.host and m.name <> request_model.model)),
-        'start an agent there that registers the model; view fleet shows who serves what');
+        'start an agent there that registers the model; worker_overview shows who serves what');
   end if;
   delete from qwf.model_requests r where r.requested_at < v_now - interval '1 day';
   insert into qwf.model_requests (host, queue, model, action, requested_by, requested_at)

@@ -12,10 +12,10 @@ select ok(exists (
     select from job, qwf.why_not(job.id) w
     where to_jsonb(w)::text like '%its server ollama could serve gemma, but gemma is not pulled '
       'yet: qwf worker load gemma --host box"%'), 'what its server says of the model');
-select is((select lacks from qwf.servers),
+select is((select lacks from qwf.server_overview),
   '{"gemma": "gemma is not pulled yet: qwf worker load gemma --host box"}', 'in the view');
 select qwf.heartbeat(id, stats => '{"servers": [{"name": "ollama", "lacks": 7}]}') from worker;
-select is((select lacks from qwf.servers), '{}', 'nonsense breaks nothing');
+select is((select lacks from qwf.server_overview), '{}', 'nonsense breaks nothing');
 
 select * from finish();
 rollback;

@@ -21,13 +21,13 @@ def compare(rows: Rows, model: Model) -> None:
     require(not silent, "why_not knows something about every job", silent)
     same("pending_inputs", rows("select job_id from qwf.pending_inputs"), asked(model))
     same("unassignable_jobs", rows("select id from qwf.unassignable_jobs"), unassignable(model))
-    depth = "select queue, queued, scheduled, running, workers from qwf.queue_depth"
+    depth = "select queue, queued, scheduled, running, workers from qwf.queue_overview"
     wanted = []
     for queue in ("cpu", "default", "gpu", "llm"):
         states = [job.status for job in jobs if job.queue == queue]
         counts = [states.count(status) for status in ("queued", "scheduled", "running")]
         wanted.append((queue, *counts, len(model.live_workers(queue))))
-    same("queue_depth", rows(depth), wanted)
+    same("queue_overview", rows(depth), wanted)
     found = "select id, status::text from qwf.find_jobs(max_rows => 10000)"
     same("find_jobs", rows(found), [(job.id, job.status) for job in jobs])
     overview = "select id, done, total, failed, running, waiting from qwf.run_overview"

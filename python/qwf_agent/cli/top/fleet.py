@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 Rows = list[dict[str, Any]]
 
-QUEUES = "select * from qwf.queue_depth order by queue"
+QUEUES = "select * from qwf.queue_overview order by queue"
 WORKERS = """
 select f.*, c.stop_policy
-from qwf.fleet f
+from qwf.worker_overview f
 left join qwf.worker_controls c
   on c.host_label = f.host and c.queue = f.queue and c.desired_state = 'off'
     and (c.until is null or c.until > qwf.now())
@@ -40,7 +40,7 @@ from qwf.host_metrics m
 where m.sampled_at > qwf.now() - interval '1 min'
 order by m.host, m.sampled_at desc
 """
-SERVERS = "select * from qwf.servers"
+SERVERS = "select * from qwf.server_overview"
 RUNNING = """
 select j.id, j.run_id, j.node_id, j.task, j.queue, j.progress, j.progress_message, j.attempt,
   w.host, date_part('epoch', qwf.now() - j.claimed_at) as seconds

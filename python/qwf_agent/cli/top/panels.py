@@ -16,7 +16,7 @@ LONGEST = 24  # characters of a box's name
 MIB = 2.0**20
 SWAPPING_MB = 1024
 HOT, WARM = 0.9, 0.7
-COUNTED = 10_000  # queue_depth counts that far, and estimates more
+COUNTED = 10_000  # queue_overview counts that far, and estimates more
 
 
 def headline(

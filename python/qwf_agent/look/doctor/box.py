@@ -16,7 +16,7 @@ from qwf_agent.look.doctor.findings import Finding, duration, problem, query_val
 
 SKEW = timedelta(seconds=2)
 ROOTS = """
-select distinct f.out_root as root from qwf.fleet f
+select distinct f.out_root as root from qwf.worker_overview f
 where f.host = %s and f.out_root is not null
 """
 GIVEN_OUT = """

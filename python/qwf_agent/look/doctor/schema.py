@@ -9,7 +9,7 @@ from qwf_agent import __version__, migrate
 from qwf_agent.look.connection import Connection, call, many
 from qwf_agent.look.doctor import drift, shipped
 from qwf_agent.look.doctor.findings import Finding, first_few, note, problem
-from qwf_agent.versions import compatible_part
+from qwf_agent.system.versions import compatible_part
 
 # Of the grants that are shipped, those that roles lack.
 GRANTED = """

@@ -20,7 +20,10 @@ OUTBOX = "select * from qwf.outbox_overview order by id limit 50"
 SNAPSHOTS = "select * from qwf.snapshot_overview order by seconds desc nulls last limit 5"
 TABLES = "select * from qwf.table_overview order by bytes desc limit 12"
 TICK = "select last_tick from qwf.instance_overview"
-SLEEPERS = "select * from qwf.sleeper_overview order by queue"
+SLEEPERS = """
+select s.queue, count(*) as workers, min(s.since) as since
+from qwf.sleeping_workers s group by s.queue order by s.queue
+"""
 PRUNABLE = "select jobs, runs from qwf.losses(most => %(most)s)"
 
 

@@ -95,17 +95,17 @@ where s.since > qwf.now() - interval '15 s'
 limit 1000
 """
 DEAD = """
-select d.* from qwf.dead_workers d join qwf.fleet f using (worker)
-where f.state = 'dead' order by d.silent limit 50
+select f.*, f.last_seen as silent from qwf.worker_overview f
+where f.state = 'dead' order by f.last_seen limit 50
 """
 STOPPED = """
-select f.worker, f.host, f.queue, f.version, f.last_seen from qwf.fleet f
+select f.worker, f.host, f.queue, f.version, f.last_seen from qwf.worker_overview f
 where f.state = 'stopped' order by f.last_seen limit 50
 """
 OFF_WITHOUT_WORKER = """
 select o.* from qwf.switched_off o
 where not exists (
-  select from qwf.fleet f
+  select from qwf.worker_overview f
   where f.host = o.host and f.queue = o.queue and f.state not in ('dead', 'stopped'))
 order by o.host, o.queue limit 50
 """

@@ -22,7 +22,7 @@ select
 WORKERS = """
 select f.worker, f.queue, f.state, f.slots, f.running, f.version, f.pid, f.project, f.rank,
   f.vram_mb, f.last_seen, f.started_at, w.labels, w.tasks, w.models
-from qwf.fleet f join qwf.workers w on w.id = f.worker
+from qwf.worker_overview f join qwf.workers w on w.id = f.worker
 where f.host = %(host)s
 order by f.state = 'stopped', f.queue, f.started_at desc
 limit 50

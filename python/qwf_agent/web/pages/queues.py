@@ -28,8 +28,8 @@ limit 200
 """
 SETTINGS = "select * from qwf.queues where name = %(queue)s"
 WORKERS = """
-select * from qwf.fleet where queue = %(queue)s and state <> 'stopped' order by host, started_at
-limit 200
+select * from qwf.worker_overview where queue = %(queue)s and state <> 'stopped'
+order by host, started_at limit 200
 """
 SLEEPERS = """
 select s.worker, w.host, s.since from qwf.sleepers s left join qwf.workers w on w.id = s.worker

@@ -49,7 +49,7 @@ limit 20
 TROUBLED = """
 select s.host, s.queue, s.server, s.worker, s.state, s.external,
   left(split_part(btrim(s.error, E' \\n'), E'\\n', 1), 300) as error
-from qwf.servers s
+from qwf.server_overview s
 where s.queue = %(queue)s and %(model)s = any (s.models) and s.state = any (%(states)s)
 order by s.host, s.server
 limit 5

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("qwf_agent.web")
 
-QUEUES = "select * from qwf.queue_depth order by queue"
+QUEUES = "select * from qwf.queue_overview order by queue"
 RUNS = "select * from qwf.find_runs(max_rows => 30)"
 _WORKERS = """
 select f.*, c.stop_policy, c.requested_by, w.stats - 'servers' as stats, w.models, w.labels,
   w.tasks
-from qwf.fleet f
+from qwf.worker_overview f
 join qwf.workers w on w.id = f.worker
 left join qwf.worker_controls c
   on c.host_label = f.host and c.queue = f.queue and c.desired_state = 'off'
@@ -52,7 +52,7 @@ select count(*) filter (where f.state <> 'dead')::int as workers,
   count(distinct f.host) filter (where f.state <> 'dead')::int as boxes,
   count(*) filter (where f.state = 'dead')::int as dead,
   coalesce(array_agg(distinct f.queue) filter (where f.state in ('off', 'draining')), '{}') as off
-from qwf.fleet f
+from qwf.worker_overview f
 where f.state <> 'stopped'
 """
 HOSTS = """
@@ -64,7 +64,7 @@ order by m.host, m.sampled_at desc limit 1000
 """
 SERVERS = """
 select s.*, c.server as only_server, c.parallel as set_parallel, c.server_idle::text as set_idle
-from qwf.servers s
+from qwf.server_overview s
 left join qwf.worker_controls c on c.host_label = s.host and c.queue = s.queue
 order by s.state not in ('broken', 'failed', 'gone'), s.host, s.queue limit 1000
 """

@@ -46,7 +46,7 @@ cross join lateral (
   order by given.place limit 1
 ) r
 where p.pronamespace = 'qwf'::regnamespace::oid
-  and has_table_privilege(current_user, 'qwf.fleet', 'select')
+  and has_table_privilege(current_user, 'qwf.worker_overview', 'select')
 """
 LACKING = """
 select r.role from unnest(%(roles)s::text[]) r (role)

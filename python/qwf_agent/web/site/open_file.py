@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from qwf_agent.app import folder_mark
-from qwf_agent.app.folder_mark import Mark
+from qwf_agent.app.folder_mark import FolderMark
 from qwf_agent.look.draw.visible import visible
 from qwf_agent.web.site.files import FilePlace, FileRefused, Root, below, elsewhere
 
@@ -23,7 +23,7 @@ FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def open_listed(roots: Sequence[Root], where: FilePlace, owner: Mark, size: int) -> io.FileIO:
+def open_listed(roots: Sequence[Root], where: FilePlace, owner: FolderMark, size: int) -> io.FileIO:
     """The open file. Raises FileRefused if no root has it, if it is not what was listed, or if its
     folder is that of another job."""
     ways = [
@@ -46,7 +46,7 @@ def open_listed(roots: Sequence[Root], where: FilePlace, owner: Mark, size: int)
     raise elsewhere(where, "It is not on this machine, or is deleted")
 
 
-def _open_below(folder: Path, names: Sequence[str], inside: int, owner: Mark) -> io.FileIO:
+def _open_below(folder: Path, names: Sequence[str], inside: int, owner: FolderMark) -> io.FileIO:
     """The plain file at the end of `names`, opened one after the other, none of them a link. The
     first `inside` of them lead to the folder of its run or job.
 
@@ -74,7 +74,7 @@ def _open_below(folder: Path, names: Sequence[str], inside: int, owner: Mark) ->
         os.close(at)
 
 
-def _mark_in(folder: int) -> Mark | None:
+def _mark_in(folder: int) -> FolderMark | None:
     """The mark in an open folder; None if it has none."""
     flags = FILE_FLAGS
     try:
@@ -89,7 +89,7 @@ def _mark_in(folder: int) -> Mark | None:
         os.close(file)
 
 
-def _check_marks(marks: Sequence[Mark], owner: Mark) -> None:
+def _check_marks(marks: Sequence[FolderMark], owner: FolderMark) -> None:
     """Raise FileRefused unless the folders on the way say that the file is of this job."""
     if not marks:
         raise FileRefused(

@@ -29,7 +29,7 @@ from qwf_agent.web.site.page import Page
 TEMPLATES = Path(__file__).parents[1] / "templates"
 LIVE, LIVE_END = "<!--live-->", "<!--/live-->"  # no text of a value can hold these: it is escaped
 THEMES = ("auto", "light", "dark")
-MOST_COUNTED = 10_000  # of jobs, by queue_depth, which estimates more
+MOST_COUNTED = 10_000  # of jobs, by queue_overview, which estimates more
 RUN_OR_JOB = re.compile(r"\b(run|job) ([0-9]{1,19})\b", re.ASCII)
 MENU = (  # path, name, its key after g
     ("/", "Overview", "o"),

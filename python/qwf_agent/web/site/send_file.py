@@ -15,7 +15,7 @@ import anyio
 import anyio.to_thread
 from starlette.responses import Response, StreamingResponse
 
-from qwf_agent.app.folder_mark import Mark, moment
+from qwf_agent.app.folder_mark import FolderMark, moment
 from qwf_agent.look.draw.visible import visible
 from qwf_agent.web.site.files import (
     PICTURES,
@@ -59,7 +59,7 @@ async def serve(
     pictures are shown, and of a text its first 256 kB.
     """
     where = place(row)
-    owner = Mark(
+    owner = FolderMark(
         row["instance"], 1, row["run_id"], moment(row["created_at"].isoformat()), row["job_id"],
         attempt=row["attempt"],
     )  # fmt: skip

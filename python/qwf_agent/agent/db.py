@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 Param = str | bytes | int | float | None
 
-NO_SCHEMA = ("3F000", "42883", "42P01")  # SQLSTATEs of a database that is not deployed yet
 # What a tick may have done that lets a job start: counts in its answer.
 OPENS = ("reclaimed", "promoted", "fired", "cancelled", "expired", "overdue", "drained")
 WORKER_CONTROL = "worker_control"  # channel for orders to workers and changes of settings

@@ -2,7 +2,8 @@ begin;
 select plan(4);
 
 create function pg_temp.states() returns text language sql as $$
-  select string_agg(f.worker || ' ' || f.state, ', ' order by f.worker) from qwf.fleet f $$;
+  select string_agg(f.worker || ' ' || f.state, ', ' order by f.worker)
+  from qwf.worker_overview f $$;
 select qwf_test.set_now('2026-01-01 12:00Z');
 insert into qwf.workers (id, host, queue, started_at, last_seen) values
   ('a', 'box', 'cpu', qwf.now() - interval '2 h', qwf.now() - interval '1 h'),

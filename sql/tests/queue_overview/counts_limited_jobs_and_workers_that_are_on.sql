@@ -11,19 +11,19 @@ select qwf.register_worker('box', 'gpu');
 select qwf.worker_control('box', 'cpu', 'off'), qwf.pause_queue('gpu');
 select qwf_test.claim();
 select results_eq(
-  $$ select queue, paused, max_running, workers, slots from qwf.queue_depth order by 1 $$,
+  $$ select queue, paused, max_running, workers, slots from qwf.queue_overview order by 1 $$,
   $$ values ('cpu', false, 4, 1::bigint, 1::bigint), ('default', false, null, 0, 0),
     ('gpu', true, null, 1, 1), ('llm', false, null, 0, 0) $$,
   'who serves each queue');
 select results_eq(
   $$ select queue, queued, estimated, scheduled, more_scheduled, running
-    from qwf.queue_depth order by 1 $$,
+    from qwf.queue_overview order by 1 $$,
   $$ values ('cpu', 2, false, 1, false, 1), ('default', 0, false, 0, false, 0),
     ('gpu', 1, false, 0, false, 0), ('llm', 0, false, 0, false, 0) $$,
   'and its jobs');
 select ok(head_wait >= '0 s', 'since when the head waits')
-from qwf.queue_depth where queue = 'cpu';
-select is(d.oldest_wait, d.head_wait, 'as long as nobody else') from qwf.queue_depth d
+from qwf.queue_overview where queue = 'cpu';
+select is(d.oldest_wait, d.head_wait, 'as long as nobody else') from qwf.queue_overview d
 where d.queue = 'cpu';
 
 select * from finish();

@@ -8,7 +8,7 @@ insert into qwf.workers (id, host, queue, last_seen, stopped_at) values
   ('s', 'd', 'default', qwf.now(), qwf.now());
 select qwf.enqueue('a');
 select qwf_test.claim('default');
-select is((select string_agg(worker || ' ' || state, ', ' order by host) from qwf.fleet),
+select is((select string_agg(worker || ' ' || state, ', ' order by host) from qwf.worker_overview),
   'w busy, i idle, d dead, s stopped', 'each in a word');
 
 select * from finish();

@@ -6,7 +6,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
-from qwf_agent.exit_codes import MISCONFIGURED
+from qwf_agent.system.exit_codes import MISCONFIGURED
 
 # What the extras `agent` and `cli` install, by the names that are imported.
 AGENT = {"click", "psutil", "psycopg", "tomli"}

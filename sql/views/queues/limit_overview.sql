@@ -1,0 +1,52 @@
+-- Deploy qwf:views/queues/limit_overview
+-- Purpose: The named limits, and the jobs that hold their slots.
+-- Guarantees: Who does not read queued does not pay for it: it counts every job that waits.
+
+begin;
+
+create view qwf.limit_overview as
+select
+  l.name, l.max_running, s.running, l.starts, l.per, l.created_at,
+  case when l.starts > 0 then (
+    select count(*) from qwf.limit_starts t
+    where t.limit_name = l.name and t.used_at > qwf.now() - l.per and t.place <= l.starts
+  ) end as started,
+  s.jobs,
+  (select count(*) from qwf.jobs j
+    where j.status = 'queued' and l.name in (j.limit_by, 'queue:' || j.queue)) as queued,
+  coalesce(h.held, '[]') as held
+from qwf.limits l
+cross join lateral (
+  select
+    count(*) as running, coalesce(array_agg(s.job_id order by s.job_id), '{}') as jobs
+  from qwf.limit_slots s where s.limit_name = l.name and s.job_id is not null
+) s
+cross join lateral (
+  select jsonb_agg(jsonb_build_object('slot', s.slot, 'job', j.id, 'task', j.task,
+    'seconds', extract(epoch from qwf.now() - j.claimed_at)) order by s.slot) as held
+  from (
+    select s.slot, s.job_id from qwf.limit_slots s
+    where s.limit_name = l.name and s.job_id is not null order by s.slot limit 50
+  ) s
+  join qwf.jobs j on j.id = s.job_id
+) h
+order by l.name;
+comment on view qwf.limit_overview is
+  'Named limits with the jobs that hold their slots: select * from qwf.limit_overview.';
+comment on column qwf.limit_overview.name is
+  'Name that jobs give in limit_by; queue:NAME is the limit of a queue.';
+comment on column qwf.limit_overview.max_running is
+  'How many jobs may run at once; 10,000 if it was created with a rate alone.';
+comment on column qwf.limit_overview.running is 'Jobs that hold a slot.';
+comment on column qwf.limit_overview.starts is
+  'How many jobs may start within any period of the length per; null: any number.';
+comment on column qwf.limit_overview.per is 'Length of the period in which starts are counted.';
+comment on column qwf.limit_overview.created_at is 'When it was created.';
+comment on column qwf.limit_overview.started is
+  'How many have started within the last period; null: any number may.';
+comment on column qwf.limit_overview.jobs is 'Jobs that hold a slot.';
+comment on column qwf.limit_overview.queued is 'Jobs that wait for it or for its queue.';
+comment on column qwf.limit_overview.held is
+  'The first 50 of its slots that are held: a list of {slot, job, task, seconds}.';
+
+commit;
