@@ -8,36 +8,23 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from qwf_agent.web.pages.boxes import percent
 from qwf_agent.web.reads.connections import Rows
-from qwf_agent.web.reads.database import Look, sequence
-from qwf_agent.web.reads.listen import number
+from qwf_agent.web.reads.database import Look
 
-GIB = 1024  # MiB
-# Both statements give the columns of SERIES.
-SAMPLES = """
-select m.sampled_at as at, m.cpu_percent as cpu, m.cpu_ours_percent as cpu_ours,
-  m.ram_percent as ram, m.ram_ours_used_mb, m.ram_total_mb, m.swap_used_mb, m.gpus
-from qwf.host_metrics m
-where m.host = %(host)s and m.sampled_at > qwf.now() - interval '10 min'
-order by m.sampled_at limit 2000
+# The columns of SERIES.
+LOAD = """
+select at, cpu_percent as cpu, cpu_percent_max as cpu_max, cpu_ours_percent as cpu_ours,
+  ram_percent as ram, ram_percent_max as ram_max, ram_ours_percent as ram_ours,
+  swap_used_mb / 1024 as swap, gpu_percent as gpu, gpu_percent_max as gpu_max,
+  vram_used_mb / 1024 as vram, vram_total_mb / 1024 as vram_total
+from qwf.box_history(
+  %(host)s, make_interval(secs => %(length_s)s), make_interval(secs => %(step_s)s))
 """
-MINUTES = """
-select date_bin(make_interval(secs => %(step_s)s), m.minute, 'epoch') as at,
-  avg(m.cpu_percent) as cpu, max(m.cpu_percent_max) as cpu_max, avg(m.cpu_ours_percent) as cpu_ours,
-  avg(m.ram_percent) as ram, max(m.ram_percent_max) as ram_max,
-  avg(100.0 * m.ram_ours_used_mb / nullif(m.ram_total_mb, 0)) as ram_ours,
-  avg(m.swap_used_mb / 1024.0) as swap, avg(m.gpu_percent) as gpu,
-  max(m.gpu_percent_max) as gpu_max, avg(m.vram_used_mb / 1024.0) as vram,
-  max(m.vram_total_mb / 1024.0) as vram_total
-from qwf.host_minutes m
-where m.host = %(host)s and m.minute > qwf.now() - make_interval(secs => %(length_s)s)
-group by 1 order by 1
-"""
+KNOWN = "select exists (select from qwf.box_history(%(host)s, '366 days', '366 days'))"
 
 
 @dataclass(frozen=True)
-class Span:
+class ChartSpan:
     """A stretch of time that charts show, a point each `step_s`."""
 
     name: str
@@ -46,9 +33,9 @@ class Span:
 
 
 SPANS = {
-    "10m": Span("10 minutes, live", 600, 5),
-    "24h": Span("24 hours", 86_400, 300),
-    "14d": Span("14 days", 14 * 86_400, 3600),
+    "10m": ChartSpan("10 minutes, live", 600, 5),
+    "24h": ChartSpan("24 hours", 86_400, 300),
+    "14d": ChartSpan("14 days", 14 * 86_400, 3600),
 }
 
 
@@ -104,10 +91,8 @@ class History:
 async def read(look: Look, host: str, span: str) -> History:
     """The load of a box over a span, one of SPANS."""
     wanted = SPANS[span]
-    if span == "10m":
-        return _joined([_point(row) for row in await look.rows(SAMPLES, host=host)])
-    rows = await look.rows(MINUTES, host=host, step_s=wanted.step_s, length_s=wanted.length_s)
-    return _joined(rows, wanted.step_s)
+    rows = await look.rows(LOAD, host=host, step_s=wanted.step_s, length_s=wanted.length_s)
+    return _joined(rows, None if span == "10m" else wanted.step_s)
 
 
 def _joined(rows: Rows, step_s: float | None = None) -> History:
@@ -132,24 +117,3 @@ def _append(history: History, at: float, row: dict[str, Any]) -> None:
 def _usual_step(times: list[datetime]) -> float:
     steps = [(b - a).total_seconds() for a, b in pairwise(times)]
     return max(1.0, median(steps)) if steps else 1.0
-
-
-def _point(sample: dict[str, Any]) -> dict[str, Any]:
-    """A sample with the columns of SERIES."""
-    cards = [card for card in sequence(sample["gpus"]) if isinstance(card, dict)]
-    uses = [use for card in cards if (use := number(card.get("use_pct"))) is not None]
-    swap = number(sample["swap_used_mb"])
-    return {
-        **sample,
-        "ram_ours": percent(sample["ram_ours_used_mb"], sample["ram_total_mb"]),
-        "swap": None if swap is None else swap / GIB,
-        "gpu": sum(uses) / len(uses) if uses else None,
-        "gpu_max": max(uses, default=None),
-        "vram": _sum_gib(cards, "vram_used_mb"),
-        "vram_total": _sum_gib(cards, "vram_total_mb"),
-    }
-
-
-def _sum_gib(cards: list[dict[str, Any]], name: str) -> float | None:
-    values = [value for card in cards if (value := number(card.get(name))) is not None]
-    return sum(values) / GIB if values else None
