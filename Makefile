@@ -45,7 +45,7 @@ watch: $(VENV)/.dev ## The same after each change of a file, on a server that st
 	@$(BIN)/python tests/support/get_pgtap.py
 	@SINCE="$(SINCE)" $(BIN)/python tools/check.py --watch $(ARGS)
 
-test: lint $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select tests
+test: $(VENV)/.test ## Run all checks and tests; ARGS="-k claim" to select tests
 	@$(BIN)/python tests/support/get_pgtap.py
 	@$(BIN)/python -m pytest -n 4 --dist loadgroup --no-loadscope-reorder $(ARGS)
 

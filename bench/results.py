@@ -39,10 +39,21 @@ def as_json(samples: list[Sample], facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def as_text(result: dict[str, Any]) -> str:
+    """JSON with one figure or sample a line, so that a diff shows which of them changed."""
+    parts = []
+    for key, value in result.items():
+        text = json.dumps(value)
+        if isinstance(value, list):
+            text = "[\n" + ",\n".join(f"  {json.dumps(one)}" for one in value) + "\n ]"
+        parts.append(f" {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
 def save(name: str, samples: list[Sample], facts: dict[str, Any]) -> Path:
     """Write bench/results/NAME.json and its picture."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps(as_json(samples, facts), indent=1) + "\n", encoding="utf-8")
+    path.write_text(as_text(as_json(samples, facts)), encoding="utf-8")
     draw(figures(samples), facts, path.with_suffix(".png"))
     return path

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,6 +27,9 @@ pytest_plugins = ["qwf_agent.testing.plugin"]  # as users have it
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Agents and commands that tests start would compile the package each time.
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # a shell that starts us in the background ignores SIGINT, and so would all we start
     signal.signal(signal.SIGINT, signal.default_int_handler)
     given = os.environ.get("QWF_TEST_DSN")

@@ -1,7 +1,8 @@
 """Writes a tree that stock sqitch can deploy, verify and revert: build/sqitch.
 
 Revert and verify scripts follow from deploy scripts, so most of them are not in the repository:
-`qwf migrate` derives them. sqitch needs them as files, which this script writes.
+`qwf migrate` derives them. sqitch needs them as files, which this script writes. In the checkout
+itself sqitch refuses to deploy and to revert, and names that folder.
 """
 
 from __future__ import annotations
@@ -16,11 +17,17 @@ ROOT = Path(__file__).resolve().parents[1]
 TARGET = ROOT / "build" / "sqitch"
 
 
+def settings() -> str:
+    """sqitch.conf without the lines that stop sqitch in a tree that lacks derived scripts."""
+    text = (ROOT / "sqitch.conf").read_text(encoding="utf-8")
+    return text.partition("# The checkout")[0] + "[deploy]\n\tverify = true\n"
+
+
 def write(target: Path) -> int:
     """Write the plan and every script under `target`; returns how many scripts were derived."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    shutil.copy(ROOT / "sqitch.conf", target)
+    (target / "sqitch.conf").write_text(settings(), encoding="utf-8")
     shutil.copytree(ROOT / "sql", target / "sql", ignore=shutil.ignore_patterns("tests"))
     derived = 0
     for change in migrate.read_plan(ROOT / "sql" / "sqitch.plan").changes:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from qwf_agent import extras
-from qwf_agent.exit_codes import MISCONFIGURED, REFUSED
+from qwf_agent.system import extras
+from qwf_agent.system.exit_codes import MISCONFIGURED, REFUSED
 
 with extras.needed("pip install 'qwf-agent[agent]'"):
     import click
@@ -23,7 +23,7 @@ with extras.needed("pip install 'qwf-agent[agent]'"):
     from qwf_agent.agent.commands_folder import UnsafeCommands, check_commands
     from qwf_agent.agent.log_format import FORMATS, start_log
     from qwf_agent.agent.loop import Agent
-    from qwf_agent.agent.options import SERVED_QUEUE, Address, Options
+    from qwf_agent.agent.options import SERVED_QUEUE, Address, AgentOptions
     from qwf_agent.agent.out_root import INSTANCE, out_root_template
     from qwf_agent.child.tasks import CannotLoad
     from qwf_agent.servers.config import ServerConfig, read_servers
@@ -252,7 +252,7 @@ def command(verbose: bool, log_format: str, **given: Any) -> int:
 # fmt: on
 
 
-def read_options(given: dict[str, Any]) -> Options:
+def read_options(given: dict[str, Any]) -> AgentOptions:
     """Check the options together and fill in defaults. Raises ConfigError."""
     given["queues"] = tuple(dict.fromkeys(given["queues"])) or ("default",)
     given["servers"] = read_served(given["queues"])
@@ -266,7 +266,7 @@ def read_options(given: dict[str, Any]) -> Options:
     given["host"] = given["host"] or config.this_box()
     root = given["out_root"] or config.home() / "out" / INSTANCE
     given["out_root"] = out_root_template(root.absolute(), len(given["addresses"]) > 1)
-    return Options(**given)
+    return AgentOptions(**given)
 
 
 def read_addresses(dsns: Sequence[str], listen_dsns: Sequence[str]) -> tuple[Address, ...]:

@@ -21,7 +21,7 @@ from qwf_agent.agent.cell import Cell as OneCell
 from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.control import shared_policy
 from qwf_agent.agent.opening import NotServed
-from qwf_agent.agent.options import Address, Options
+from qwf_agent.agent.options import Address, AgentOptions
 from qwf_agent.agent.serving import Serving
 from qwf_agent.migrate import Cell
 from qwf_agent.servers.fleet import Orders
@@ -345,7 +345,7 @@ def test_the_cells_of_qwf_toml_are_served(pair: Pair, tmp_path: Path) -> None:
 
 def test_no_two_cells_of_an_agent_may_have_the_same_ids(tmp_path: Path) -> None:
     addresses = tuple(Address(name, f"host={name}") for name in "abc")
-    options = Options(addresses, ("cpu",), "box", tmp_path)
+    options = AgentOptions(addresses, ("cpu",), "box", tmp_path)
     cells = Cells(options, None, dict)  # type: ignore[arg-type] # nothing connects
     a, b, c = cells
     cells._accept(a, 0, 4)
@@ -359,7 +359,7 @@ def test_no_two_cells_of_an_agent_may_have_the_same_ids(tmp_path: Path) -> None:
 
 def test_the_first_cell_that_is_open_says_what_they_share(tmp_path: Path) -> None:
     addresses = tuple(Address(name, f"host={name}") for name in "ab")
-    cells = Cells(Options(addresses, ("cpu",), "box", tmp_path), None, dict)  # type: ignore[arg-type]
+    cells = Cells(AgentOptions(addresses, ("cpu",), "box", tmp_path), None, dict)  # type: ignore[arg-type]
     for cell in reversed(list(cells)):
         cell.opening.workers.append(cast("Any", SimpleNamespace(settings=cell.name)))
         assert cells.settings == cell.name

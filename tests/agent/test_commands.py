@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from qwf_agent.child.body import BadOutput
-from qwf_agent.child.command import Refused, _read, resolve
-from qwf_agent.exit_codes import MISCONFIGURED
+from qwf_agent.child.command import CommandRefused, _read, resolve
+from qwf_agent.system.exit_codes import MISCONFIGURED
 from support.harness import USER, Database, StartAgent, alive, run_agent, until
 
 
@@ -123,7 +123,7 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "out").symlink_to("/bin/true")
     (tmp_path / "true").write_bytes(Path("/bin/true").read_bytes())
     (tmp_path / "true").chmod(0o755)
-    with pytest.raises(Refused, match="is not in"):
+    with pytest.raises(CommandRefused, match="is not in"):
         resolve("out", tmp_path)
     assert resolve("true", tmp_path) == str((tmp_path / "true").resolve())
 

@@ -11,13 +11,13 @@ from typing import Any, cast
 import psycopg
 import pytest
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Failure
 from qwf_agent.agent.claim import CHILD_COLUMNS, Claim
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.reporter import RETRY_S, Reporter
 from qwf_agent.agent.worker import Worker
-from qwf_agent.child.outcome import Outcome, render
+from qwf_agent.child.outcome import JobOutcome, render
 from support.harness import Database, StartAgent, until
 
 WANTED = db.Wanted("cpu", "w", 5, None)
@@ -61,7 +61,7 @@ def add(reporter: Reporter, job: int, run: int | None = 1, queue: str = "cpu") -
         job, f"t{job}", "t", queue, 1, None, cast("Any", tuple(fields.values())), 1, 1, False,
         cast("Worker", None),
     )  # fmt: skip
-    reporter.add(claim, render(Outcome("completed")))
+    reporter.add(claim, render(JobOutcome("completed")))
     return claim
 
 

@@ -11,8 +11,8 @@ from datetime import timedelta
 import pytest
 
 from qwf_agent.agent.calls import Call
+from qwf_agent.agent.db import Query
 from qwf_agent.agent.link import Link
-from qwf_agent.db import Query
 from support.harness import DEADLINE_S, Database, until
 
 

@@ -14,13 +14,13 @@ import pytest
 
 from qwf_agent import PermanentError
 from qwf_agent.app import folder_mark
-from qwf_agent.app.folder_mark import Mark, moment
+from qwf_agent.app.folder_mark import FolderMark, moment
 from qwf_agent.child import own_folder
 from qwf_agent.child.out_folder import Folder, folder_of
 from qwf_agent.child.own_folder import Moved, mark_again, take
 
 NOON = "2026-11-24T12:00:00.000000Z"
-JOB = Mark("3f2a9c01-aaaa", 1, None, NOON, 15, None, 1, 100.0, "aa11")
+JOB = FolderMark("3f2a9c01-aaaa", 1, None, NOON, 15, None, 1, 100.0, "aa11")
 NODE = JOB._replace(run_id=7, node_id="s/n")
 OTHERS = {
     "another job with the id": {"created_at": "2026-11-20T12:00:00.000000Z"},
@@ -38,14 +38,14 @@ class Place:
         self.root, self.out_dir = root, out_dir
         self.moved: list[Moved] = []
 
-    def folder(self, mark: Mark) -> Folder:
+    def folder(self, mark: FolderMark) -> Folder:
         return folder_of(mark.job_id or 0, mark.run_id, mark.node_id, self.out_dir, self.root)
 
-    def take(self, mark: Mark) -> Path:
+    def take(self, mark: FolderMark) -> Path:
         folder = self.folder(mark)
         return take(folder, mark, folder.base.is_relative_to(self.root), self.moved.append)
 
-    def mark(self, folder: Path) -> Mark | None:
+    def mark(self, folder: Path) -> FolderMark | None:
         return folder_mark.read((folder / folder_mark.NAME).read_bytes())
 
 
@@ -55,7 +55,7 @@ def place(tmp_path: Path) -> Place:
 
 
 @pytest.mark.parametrize("mark", [JOB, NODE], ids=["a job", "a node"])
-def test_the_next_attempt_finds_the_files_of_the_one_before(place: Place, mark: Mark) -> None:
+def test_the_next_attempt_finds_the_files_of_the_one_before(place: Place, mark: FolderMark) -> None:
     out = place.take(mark)
     (out / "checkpoint").write_text("half")
     again = place.take(mark._replace(attempt=2, marked_at=200.0))
@@ -71,7 +71,7 @@ def test_the_next_attempt_finds_the_files_of_the_one_before(place: Place, mark: 
 @pytest.mark.parametrize("mark", [JOB, NODE], ids=["a job", "a node"])
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
 def test_files_of_others_are_moved_aside(
-    place: Place, mark: Mark, other: dict[str, object]
+    place: Place, mark: FolderMark, other: dict[str, object]
 ) -> None:
     (place.take(mark) / "secret").write_text("theirs")
     out = place.take(mark._replace(**other))
@@ -188,7 +188,7 @@ def test_boxes_that_move_one_folder_at_once_lose_nothing(place: Place) -> None:
 
 @pytest.mark.parametrize("mark", [JOB, NODE], ids=["a job", "a node"])
 def test_a_folder_without_a_mark_that_another_box_moves_first_is_made_anew(
-    place: Place, mark: Mark, monkeypatch: pytest.MonkeyPatch
+    place: Place, mark: FolderMark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other box has moved it, and has not made the new one."""
     base = place.folder(mark).base

@@ -16,14 +16,14 @@ import pytest
 
 from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.claim import Claim
+from qwf_agent.agent.db import Query
 from qwf_agent.agent.link import Links
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.settings import Settings
 from qwf_agent.agent.shares import Room, Share
 from qwf_agent.agent.sleeper import Registration
 from qwf_agent.agent.ticker import Ticker
 from qwf_agent.agent.worker import Worker
-from qwf_agent.db import Query
 
 JOB: dict[str, Any] = {
     **dict.fromkeys(("run_id", "node_id", "project", "out_dir", "labels", "light")),
@@ -104,7 +104,7 @@ def worker(link: EmptyLink) -> Worker:
     values: dict[str, Any] = dict.fromkeys(Settings.__dataclass_fields__, 60.0) | times
     values |= {"pack_patience": None, "instance": "3f2a9c01"}
     links = Links(*[cast("Any", link)] * 3)
-    options = Options(addresses=(), queues=("cpu",), host="box", out_root=Path())
+    options = AgentOptions(addresses=(), queues=("cpu",), host="box", out_root=Path())
     registration = Registration("w", "mine", "box", "cpu")
     worker = Worker(
         registration, Settings(**values), links, cast("Any", None), options, "{}", link.now

@@ -164,7 +164,7 @@ def test_heartbeats_report_the_slots(base: Database, start: StartAgent, tmp_path
 def test_the_output_of_nvidia_smi_is_parsed() -> None:
     text = "0, 37, 1024, 24576\n1, [N/A], 0, 81920\n\nNo devices were found\n"
     assert gpu.read_nvidia_smi(text) == [
-        gpu.Card(0, 37.0, GIB, 24 * GIB), gpu.Card(1, 0.0, 0, 80 * GIB),
+        gpu.GpuCard(0, 37.0, GIB, 24 * GIB), gpu.GpuCard(1, 0.0, 0, 80 * GIB),
     ]  # fmt: skip
 
 
@@ -175,7 +175,7 @@ def test_the_output_of_rocm_smi_is_parsed() -> None:
         "VRAM Total Used Memory (B)": str(GIB),
     }
     text = json.dumps({"card0": card, "system": {"Driver version": "6.1"}})
-    assert gpu.read_rocm_smi(text) == [gpu.Card(0, 99.0, GIB, 16 * GIB)]
+    assert gpu.read_rocm_smi(text) == [gpu.GpuCard(0, 99.0, GIB, 16 * GIB)]
 
 
 @pytest.mark.parametrize("tool", ["nvidia-smi", "rocm-smi"])
@@ -192,7 +192,7 @@ def test_the_tool_of_a_driver_is_found(
     program.chmod(0o755)
     driver = gpu.find_driver()
     assert driver is not None
-    assert driver() == [gpu.Card(0, 5.0, 0, 8 * GIB)]
+    assert driver() == [gpu.GpuCard(0, 5.0, 0, 8 * GIB)]
 
 
 def made_agent(root: Path, pid: int, group: str, megabytes: int, cpu_s: int) -> None:

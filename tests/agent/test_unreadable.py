@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qwf_agent.exit_codes import BROKEN
+from qwf_agent.system.exit_codes import BROKEN
 from support.harness import Database, StartAgent, until
 
 EVERYTHING_ELSE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from qwf_agent.exit_codes import SWITCHED_OFF
+from qwf_agent.system.exit_codes import SWITCHED_OFF
 from support.harness import Database, StartAgent, run_agent
 
 NODES = [

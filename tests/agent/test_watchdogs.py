@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.harness import DRIVER, Agent, Database, StartAgent, alive, until
+from support.harness import DRIVER, Agent, Database, StartAgent, agents, alive, until
+from support.servers import Server
 
 GIB = 1 << 30
 
@@ -33,12 +36,63 @@ def tripped(base: Database, job_id: int, file: Path, reason: str) -> dict[str, A
 STUBBORN = ("silent", "holding_the_gil", "ignoring_signals", "stopping_itself", "with_family")
 
 
+class Together:
+    """Bodies that run at once on one agent: their jobs, and the files they write their pids to."""
+
+    def __init__(self, base: Database, home: Path) -> None:
+        self.base = base
+        self.home = home
+        self.jobs: dict[str, int] = {}
+
+    def enqueue(self, task: str, args: dict[str, Any] | None = None, **options: Any) -> None:
+        given = {"file": str(self.home / task), **(args or {})}
+        self.jobs[task] = self.base.enqueue(task, given, **options)
+
+    def tripped(self, task: str, reason: str) -> dict[str, Any]:
+        return tripped(self.base, self.jobs[task], self.home / task, reason)
+
+
+@contextlib.contextmanager
+def together(server: Server, template: str, home: Path, settings: str = "") -> Iterator[Together]:
+    """A database with an agent that has room for all bodies."""
+    with server.database(server.new_name(), template) as janitor:
+        dsn = server.dsn(janitor.dbname)
+        base = Database(dsn)
+        with base.conn, agents(dsn, home) as start:
+            if settings:
+                base.conn.execute(f"update qwf.settings set {settings}")
+            start("--app", "bodies", "--slots", "8")
+            yield Together(base, home)
+
+
+@pytest.fixture(scope="module")
+def timed(
+    server: Server, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Together]:
+    """All stubborn bodies, each with two seconds."""
+    with together(server, template, tmp_path_factory.mktemp("timed")) as bodies:
+        for task in STUBBORN:
+            bodies.enqueue(task, timeout="2 s")
+        yield bodies
+
+
+@pytest.fixture(scope="module")
+def stalling(
+    server: Server, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Together]:
+    """All stubborn bodies, which report progress once, and one that never does."""
+    home = tmp_path_factory.mktemp("stalling")
+    settings = "stall_timeout = '0.5 s', stall_samples = 2"
+    with together(server, template, home, settings) as bodies:
+        for task in STUBBORN:
+            bodies.enqueue(task)
+        bodies.enqueue("telling", {"seconds": 3})
+        yield bodies
+
+
 @pytest.mark.parametrize("task", STUBBORN)
-def test_the_wall_clock_trips(base: Database, start: StartAgent, tmp_path: Path, task: str) -> None:
-    start("--app", "bodies")
-    file = tmp_path / "pids"
-    job_id = base.enqueue(task, {"file": str(file)}, timeout="2 s")
-    attempt = tripped(base, job_id, file, "timeout")
+def test_the_wall_clock_trips(timed: Together, task: str) -> None:
+    attempt = timed.tripped(task, "timeout")
     assert attempt["error"].startswith("timeout")
     assert attempt["signal"] in (None, int(signal.SIGKILL))
 
@@ -51,23 +105,14 @@ def test_importing_a_task_does_not_count_as_its_time(base: Database, start: Star
 
 
 @pytest.mark.parametrize("task", STUBBORN)
-def test_no_progress_trips(base: Database, start: StartAgent, tmp_path: Path, task: str) -> None:
-    base.conn.execute("update qwf.settings set stall_timeout = '0.5 s', stall_samples = 2")
-    start("--app", "bodies")
-    file = tmp_path / "pids"
-    attempt = tripped(base, base.enqueue(task, {"file": str(file)}), file, "stalled")
-    assert "no progress" in attempt["error"]
+def test_no_progress_trips(stalling: Together, task: str) -> None:
+    assert "no progress" in stalling.tripped(task, "stalled")["error"]
 
 
-def test_no_progress_ignores_a_body_that_never_reported_any(
-    base: Database, start: StartAgent, tmp_path: Path
-) -> None:
-    base.conn.execute("update qwf.settings set stall_timeout = '0.2 s', stall_samples = 1")
-    start("--app", "bodies")
-    file = tmp_path / "pid"
-    job_id = base.enqueue("telling", {"file": str(file), "seconds": 3})
-    assert base.ended(job_id)["status"] == "completed"
-    assert len(base.attempts(job_id)) == 1
+def test_no_progress_ignores_a_body_that_never_reported_any(stalling: Together) -> None:
+    job_id = stalling.jobs["telling"]
+    assert stalling.base.ended(job_id)["status"] == "completed"
+    assert len(stalling.base.attempts(job_id)) == 1
 
 
 def test_no_progress_ignores_a_body_that_keeps_reporting(base: Database, start: StartAgent) -> None:

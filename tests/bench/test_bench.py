@@ -64,7 +64,9 @@ def test_scenario_measures(
 
     monkeypatch.setattr(results, "RESULTS", tmp_path)
     written = results.save("tiny", samples, place.facts())
-    assert json.loads(written.read_text())["facts"]["settings"]["synchronous_commit"] == "on"
+    text = written.read_text()
+    assert json.loads(text)["facts"]["settings"]["synchronous_commit"] == "on"
+    assert f"\n  {json.dumps(json.loads(text)['figures'][0])}" in text
 
 
 def place_of(server: Server, template: str) -> bench.server.Server:

@@ -409,7 +409,7 @@ def test_a_followed_log_is_printed_exactly_once(parts: list[str], last: str, kep
     def echo(text: str = "", nl: bool = True, err: bool = False) -> None:
         out.append("" if err else text + "\n" * nl)
 
-    printed, log = follow.Printed(), ""
+    printed, log = follow.PrintedLog(), ""
     with mock.patch.object(follow.click, "echo", echo):
         for part in parts:
             log += part

@@ -182,7 +182,7 @@ def test_no_value_in_the_database_ends_it(fleet: FleetConnection, db: Db) -> Non
             await pilot.press("up")
         assert "cannot" not in screen(pilot)[0]
 
-    drive(fleet, SIZES[1], walk)
+    drive(fleet, (160, 24), walk)
 
 
 def test_what_it_cannot_read_or_draw_is_said_in_the_headline(

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from qwf_agent import embedded
-from support.documents import chapters, reader
+from support.documents import Block, chapters, reader
 from support.servers import ROOT
 
 DOCS = ROOT / "docs"
+SHORT_LEASE = "update qwf.settings set lease = '6 s', heartbeat = '1 s'"
 CHAPTERS = [
     pytest.param(text, id=f"{name}: {title}")
     for name in ("recipes", "coming-from", "commands")
@@ -33,10 +34,16 @@ def environment() -> Iterator[dict[str, str]]:
 
 
 def test_the_tutorial_works_as_written(environment: dict[str, str], tmp_path: Path) -> None:
+    """Only the lease is shorter than the 30 seconds that a reader waits for it to lapse."""
     dsn = f"postgresql:///qwf?host={environment['HOME']}/.qwf/postgres&port=5432&user=postgres"
     try:
         with reader(tmp_path, environment, dsn) as one:
-            one.read((DOCS / "tutorial.md").read_text(encoding="utf-8"))
+            text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+            before, crash, after = text.partition("\n## 4. Crash it\n")
+            assert crash
+            one.read(before)
+            one.take(Block("sql", SHORT_LEASE))
+            one.read(after)
     finally:
         subprocess.run(["qwf", "down"], env=environment)
 

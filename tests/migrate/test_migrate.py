@@ -22,7 +22,7 @@ from qwf_agent.migrate.database import LOCK
 from support.logins import plain_login
 from support.servers import ROOT, Server
 from support.sqitch import dump, needs_sqitch, sqitch
-from support.thorough import THOROUGH
+from support.thorough import thorough
 
 OBJECTS = """
 select
@@ -639,7 +639,29 @@ def sqitch_tree(tmp_path: Path) -> Path:
     return folder
 
 
+def test_the_script_makes_the_same_schema_as_the_changes_one_by_one(
+    server: Server, dsn: str, empty_dsn: str
+) -> None:
+    """The template of the tests is made by the script."""
+    migrate.deploy(empty_dsn)
+    assert dump(server, empty_dsn) == dump(server, dsn)
+    registered = (
+        "select migration_hash, migration_id, script_hash from %s._yoyo_migration order by 2"
+    )
+    with psycopg.connect(dsn) as ours, psycopg.connect(empty_dsn) as theirs:
+        query = registered % "qwf_migrations"
+        assert ours.execute(query).fetchall() == theirs.execute(query).fetchall()
+
+
 @needs_sqitch
+def test_sqitch_gives_every_change_of_the_plan_the_same_id() -> None:
+    """Its own deploy of all changes takes a minute: QWF_TEST_ALL=1 runs it."""
+    ours = [change.id for change in migrate.read_plan().changes]
+    assert ids_of_sqitch(ROOT) == ours
+
+
+@needs_sqitch
+@thorough
 def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server, sqitch_tree: Path) -> None:
     with server.database(server.new_name()) as ours, server.database(server.new_name()) as theirs:
         our_dsn, their_dsn = server.dsn(ours.dbname), server.dsn(theirs.dbname)
@@ -657,12 +679,22 @@ def test_sqitch_makes_the_same_schema_and_the_same_ids(server: Server, sqitch_tr
         for refused in (migrate.deploy, migrate.revert, migrate.status, migrate.verify):
             with pytest.raises(migrate.MigrateError, match="sqitch deployed this database"):
                 refused(their_dsn)
-        if not THOROUGH:  # a minute, for scripts that we run ourselves
-            return
         sqitch(sqitch_tree, "verify", dsn=their_dsn)
         sqitch(sqitch_tree, "revert", "-y", dsn=their_dsn)
         with psycopg.connect(their_dsn) as conn:
             assert conn.execute(OBJECTS).fetchone() == (0,)
+
+
+@needs_sqitch
+@pytest.mark.parametrize("command", [["deploy"], ["revert"], ["revert", "-y"]])
+def test_sqitch_says_first_where_it_can_deploy_and_revert(command: list[str]) -> None:
+    """In the checkout, which lacks most revert and verify scripts."""
+    done = subprocess.run(
+        ["sqitch", *command, "db:pg:none"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    first = (done.stdout + done.stderr).splitlines()[0]
+    assert "run it in build/sqitch: `make sqitch-scripts` writes that folder" in first
+    assert done.returncode != 0
 
 
 def test_only_scripts_of_the_engine_are_derived(chain: Chain) -> None:
@@ -683,12 +715,18 @@ def test_sqitch_agrees_on_ids_with_tags_dependencies_and_rework(
     chain.line("@v1 2026-01-02T03:04:05Z A B <a@shop.invalid> # First")
     chain.line("one [one@v1] 2026-01-02T03:04:05Z A B <a@shop.invalid> # Again")
     (tmp_path / "sqitch.conf").write_text("[core]\n\tengine = pg\n")
+    assert [change.id for change in migrate.read_plan(chain.plan).changes] == ids_of_sqitch(
+        tmp_path
+    )
+
+
+def ids_of_sqitch(folder: Path) -> list[str]:
+    """The ids that sqitch gives the changes of the plan of a folder."""
     done = subprocess.run(
         ["sqitch", "plan", "--format", "format:%H"],
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
-    ids = [line for line in done.stdout.split() if len(line) == 40]
-    assert [change.id for change in migrate.read_plan(chain.plan).changes] == ids
+    return [line for line in done.stdout.split() if len(line) == 40]

@@ -24,11 +24,12 @@ import psycopg
 import pytest
 
 from qwf_agent import __version__, migrate
-from qwf_agent.cli.doctor import checks
+from qwf_agent.look.doctor import checks
 from qwf_agent.web.pages import doctor
 from support.harness import DEADLINE_S, PACKAGE, USER, Database, StartAgent, agents, until
 from support.servers import ROOT, Server
 from support.sqitch import IDENTITY, dump, needs_sqitch, sqitch
+from support.thorough import thorough
 from support.tools import tool
 
 pytestmark = needs_sqitch
@@ -62,7 +63,7 @@ class Release:
 def release(tmp_path: Path) -> Release:
     found = Release(tmp_path / "checkout")
     shutil.copytree(ROOT / "sql", found.folder / "sql", ignore=shutil.ignore_patterns("tests"))
-    shutil.copy(ROOT / "sqitch.conf", found.folder)
+    (found.folder / "sqitch.conf").write_text(tool("sqitch_scripts").settings())
     sqitch(found.folder, "tag", "v0.1.0", "-n", "The first release")
     return found
 
@@ -226,7 +227,7 @@ def test_an_upgrade_under_a_working_agent_and_back_again(
     assert "restart" not in agent.said()
 
 
-NOT_OF_THE_TEST_SERVER = [name for name in checks.CHECKS if name != "server"]  # fsync is off
+NOT_OF_THE_TEST_SERVER = [name for name in checks.NAMES if name != "server"]  # fsync is off
 
 COMMAND = "from qwf_agent.cli import main; raise SystemExit(main())"
 
@@ -368,6 +369,7 @@ def test_boxes_are_upgraded_one_by_one_under_load(
         assert " ERROR " not in box.said(), box.said()
 
 
+@thorough
 def test_sqitch_upgrades_and_reverts_to_the_same_schemas(
     server: Server, upgraded_dsn: str, next_release: Release
 ) -> None:

@@ -20,8 +20,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import qwf_agent
-from qwf_agent import embedded, extras, migrate
-from qwf_agent.exit_codes import MISCONFIGURED
+from qwf_agent import embedded, migrate
+from qwf_agent.system import extras
+from qwf_agent.system.exit_codes import MISCONFIGURED
 from support.servers import ROOT
 
 BUILD_S = 120.0
@@ -338,7 +339,7 @@ for file in top.rglob("*.py"):
         print(name)
 """
 ROOMS = {
-    "agent": ("__main__", "agent", "child", "config", "db", "llm", "servers", "system"),
+    "agent": ("__main__", "agent", "child", "config", "llm", "servers", "system"),
     "cli": ("cli", "migrate"),
     "embedded": ("embedded",),
     "web": ("web",),

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from qwf_agent.servers.cards import Cards, Need, Reading, Resident
+from qwf_agent.servers.cards import CardMemory, Need, Reading, Resident
 from qwf_agent.servers.config import read_servers
-from qwf_agent.servers.fleet import Fleet, Wish
+from qwf_agent.servers.fleet import ServerFleet, Wish
 from qwf_agent.servers.own_server import OwnServer
 from qwf_agent.servers.server import Demand
 from qwf_agent.system.guardian import Guardian
@@ -33,9 +33,9 @@ class Box:
     def __init__(self, tables: list[dict[str, Any]]) -> None:
         self.selector = selectors.DefaultSelector()
         self.guardian = Guardian(None)
-        self.cards = Cards({"0": SIZE_MB})
+        self.cards = CardMemory({"0": SIZE_MB})
         configs = read_servers(tables)
-        self.fleet = Fleet(configs, self.cards, self.selector, self.guardian, None, "box")
+        self.fleet = ServerFleet(configs, self.cards, self.selector, self.guardian, None, "box")
         self.now = 1000.0
         self.used_gb: float | None = 0.0
         self.demands = {config.name: Demand() for config in configs}
@@ -350,14 +350,14 @@ def test_a_broken_server_is_tried_again_where_an_idle_one_has_its_card(
     one = box(50, 60, idle=0)
     (tmp_path / "dead").touch()
     one.want("s1")
-    one.until(lambda: one.server("s1").broken, "five failures", tick_s=1.0)
+    one.until(lambda: one.server("s1").failures.broken, "five failures", tick_s=1.0)
     (tmp_path / "dead").unlink()
     one.demands["s1"] = Demand()
     one.want("s0")
     one.until(lambda: one.server("s0").state == "ready", "the other server")
     one.demands["s0"] = Demand()
     one.until(lambda: one.server("s1").state == "ready", "another try", tick_s=1.0)
-    assert not one.server("s1").broken
+    assert not one.server("s1").failures.broken
 
 
 def test_a_card_without_room_is_said_since_when(box: Callable[..., Box]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from qwf_agent.agent.lanes import count
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.config import ConfigError
 from qwf_agent.servers.config import read_servers
 from support.harness import run_agent
@@ -170,7 +170,7 @@ def test_an_agent_has_a_slot_for_each_request(
     queues: tuple[str, ...], slots: int | None, number: int
 ) -> None:
     servers = read_servers([{**TABLE, "parallel": 8}, URL])
-    options = Options((), queues, "box", Path("/out"), slots, servers=servers)
+    options = AgentOptions((), queues, "box", Path("/out"), slots, servers=servers)
     assert count(options, [0, 1]) == number
 
 
@@ -180,7 +180,7 @@ def test_an_agent_has_a_slot_for_each_request(
     ids=str,
 )
 def test_jobs_of_the_queue_never_need_a_card(queues: tuple[str, ...], of_cards: set[str]) -> None:
-    assert Options((), queues, "box", Path("/out"), gpu="0").gpu_queues == of_cards
+    assert AgentOptions((), queues, "box", Path("/out"), gpu="0").gpu_queues == of_cards
 
 
 def test_an_agent_of_the_queue_says_what_is_wrong_and_does_not_start(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from qwf_agent.servers.ollama import ModelCall
-from qwf_agent.servers.probe import Place
+from qwf_agent.servers.probe import ServerPlace
 from support.harness import DEADLINE_S, Database, StartAgent, until
 from support.ollama import FakeOllama, ollama
 from support.proxy import proxy_to
@@ -253,7 +253,7 @@ def test_the_end_of_a_pull_is_known_although_the_connection_was_lost(
 
 def test_a_pull_that_stands_still_is_given_up_and_one_that_moves_is_not(tmp_path: Path) -> None:
     with ollama(tmp_path / "models") as fake, selectors.DefaultSelector() as selector:
-        place = Place(("127.0.0.1", fake.server_port))
+        place = ServerPlace(("127.0.0.1", fake.server_port))
         call = ModelCall(selector, place, "gemma", 0.0, 60.0, pull=True)
         now = 0.0
         deadline = time.monotonic() + DEADLINE_S
@@ -287,7 +287,7 @@ def test_nothing_that_a_server_says_breaks_a_pull(
 ) -> None:
     with ollama(tmp_path / "models") as fake, selectors.DefaultSelector() as selector:
         fake.says = line
-        place = Place(("127.0.0.1", fake.server_port))
+        place = ServerPlace(("127.0.0.1", fake.server_port))
         call = ModelCall(selector, place, "gemma", 0.0, 60.0, pull=True)
         deadline = time.monotonic() + DEADLINE_S
         while call.progress != progress or not fake.said.is_set():

@@ -17,7 +17,7 @@ import pytest
 from qwf_agent.servers import probe
 from qwf_agent.servers.config import ServerConfig, Url
 from qwf_agent.servers.names import Lookup
-from qwf_agent.servers.probe import Health, HealthCheck, Place, Request
+from qwf_agent.servers.probe import HealthCheck, Request, ServerHealth, ServerPlace
 from support.stepped import DEADLINE_S, Clock
 
 OPENAI = ServerConfig("one", ())
@@ -60,11 +60,11 @@ def answering(
         connection.close()
 
 
-def check(address: tuple[str, int], config: ServerConfig, hurry: float = 1.0) -> Health:
+def check(address: tuple[str, int], config: ServerConfig, hurry: float = 1.0) -> ServerHealth:
     """The result of a check whose clock runs `hurry` times as fast."""
     clock = Clock()
     with selectors.DefaultSelector() as selector:
-        place = Place(address, config.url, config.api_key)
+        place = ServerPlace(address, config.url, config.api_key)
         found = HealthCheck(selector, place, config, True, clock.now)
         while (health := found.step(clock.now)) is None:
             for key, _ in selector.select(0.01):
@@ -87,7 +87,7 @@ def test_a_healthy_server_names_its_models(closes: bool) -> None:
     odd = [{"id": "x" * 500}, {"id": "a\0b"}, {"id": "\ud800"}]  # no database stores such names
     models = http({"object": "list", "data": [{"id": "qwen"}, {"id": "gemma"}, *odd]})
     with answering(HEALTHY, models, closes=closes) as address:
-        assert check(address, OPENAI) == Health(True, frozenset({"qwen", "gemma"}))
+        assert check(address, OPENAI) == ServerHealth(True, frozenset({"qwen", "gemma"}))
 
 
 def test_a_model_of_ollama_has_two_names() -> None:
@@ -101,7 +101,7 @@ def test_a_model_of_ollama_has_two_names() -> None:
     assert health.loaded[0] == "gemma:4b"
     assert {*health.loaded} == names
     with answering(version, models, http({}, "404 Not Found")) as address:
-        assert check(address, OLLAMA) == Health(True, frozenset(names))
+        assert check(address, OLLAMA) == ServerHealth(True, frozenset(names))
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_request_with_a_body_is_a_post() -> None:
     answer = http({"done": True})
     with answering(answer, asked=asked) as address, selectors.DefaultSelector() as selector:
         body = b'{"model": "tiny"}'
-        request = Request(selector, Place(address), "/api/x", 0.0, body)
+        request = Request(selector, ServerPlace(address), "/api/x", 0.0, body)
         assert sent(request, selector).status == 200
     assert json.loads(request.body) == {"done": True}
     head, _, got = asked[0].partition(b"\r\n\r\n")
@@ -205,7 +205,7 @@ def test_a_server_behind_tls_is_checked_without_waiting(monkeypatch: pytest.Monk
         assert "CERTIFICATE_VERIFY_FAILED" in check(address, config).why
         monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
         probe._tls.cache_clear()
-        assert check(address, config) == Health(True, frozenset({"x"}))
+        assert check(address, config) == ServerHealth(True, frozenset({"x"}))
     probe._tls.cache_clear()
 
 
@@ -219,7 +219,7 @@ def test_a_server_that_says_nothing_in_the_handshake_is_not_waited_for() -> None
 def test_an_answer_may_come_line_by_line() -> None:
     listener = socket.create_server(("127.0.0.1", 0))
     with listener, selectors.DefaultSelector() as selector:
-        place = Place(listener.getsockname()[:2])
+        place = ServerPlace(listener.getsockname()[:2])
         request = Request(selector, place, "/pull", 0.0, b"{}", float("inf"))
         peer = _accepted(listener, request, selector)
         peer.sendall(b"HTTP/1.1 200 OK\r\n\r\none\ntw")

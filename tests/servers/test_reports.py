@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from qwf_agent.servers.process import Printed
+from qwf_agent.servers.process import ServerOutput
 from qwf_agent.servers.tokens import TokenCount
 from support.harness import PACKAGE, Database, StartAgent, until
 from support.llama import COMMAND
@@ -120,12 +120,12 @@ def test_the_rate_is_that_of_the_last_minute() -> None:
 
 def test_bytes_that_are_no_text_keep_their_number() -> None:
     every = bytes(range(256)) + "é\u2028😀".encode()
-    text = Printed(every, 10_000).text(4096)
+    text = ServerOutput(every, 10_000).text(4096)
     assert len(text.encode()) == len(every)
     assert text.endswith("é\u2028😀")
     assert "\n" in text
     assert len(json.dumps(text, ensure_ascii=False).encode()) <= 2 * len(every)
-    half = Printed("é".encode(), 2).text(1)
+    half = ServerOutput("é".encode(), 2).text(1)
     assert half == "?", "a letter that is cut in half"
 
 

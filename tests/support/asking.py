@@ -74,7 +74,7 @@ def mark_run(db: Db, folder: Path, run: int) -> None:
         " where r.id = %s", [run],
     ).fetchall()  # fmt: skip
     instance, generation, created_at = found
-    mark = folder_mark.Mark(instance, generation, run, folder_mark.moment(created_at))
+    mark = folder_mark.FolderMark(instance, generation, run, folder_mark.moment(created_at))
     (folder / folder_mark.NAME).write_text(mark.text())
 
 

@@ -164,9 +164,16 @@ def deployed(server: Server) -> Iterator[NoopExecutor]:
         options="",
     )
     with server.database(executor.template_dbname, as_template=True) as janitor:
-        janitor.load(migrate.deploy)
+        janitor.load(deploy_at_once)
         janitor.load(load_sql)
         yield executor
+
+
+def deploy_at_once(**connection: Any) -> None:
+    """What `migrate.deploy` does, in one message and five times as fast; a test compares both."""
+    with psycopg.connect(**{**connection, "autocommit": True}) as conn:
+        conn.execute(migrate.script().encode())
+    migrate.adopt(**connection)
 
 
 def load_sql(**connection: Any) -> None:

@@ -4,4 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 THOROUGH = bool(os.environ.get("QWF_TEST_ALL"))
+thorough = pytest.mark.skipif(not THOROUGH, reason="only with QWF_TEST_ALL=1")

@@ -19,30 +19,23 @@ USES: dict[str, set[str]] = {
     "app": set(),
     "llm": {"app"},
     "config": set(),
-    "db": set(),
-    "exit_codes": set(),
-    "extras": {"exit_codes"},
-    "versions": set(),
     "qwf_agent": {"app"},  # the package's own __init__.py
     "embedded": {"config"},
     "migrate": set(),
     "system": set(),
     "child": {"app", "llm", "qwf_agent", "system"},
-    "testing": {"app", "child", "db", "embedded", "llm", "migrate"},
     "servers": {"config", "system"},
-    "agent": {"child", "db", "exit_codes", "llm", "qwf_agent", "servers", "system", "versions"},
-    "__main__": {"agent", "child", "config", "exit_codes", "extras", "servers", "system"},
-    "look": {"config", "migrate"},
-    "cli": {
-        *("app", "config", "db", "embedded", "exit_codes", "extras", "look", "migrate"),
-        *("qwf_agent", "versions"),
-    },
+    "agent": {"child", "llm", "qwf_agent", "servers", "system"},
+    "testing": {"agent", "app", "child", "embedded", "llm", "migrate"},
+    "__main__": {"agent", "child", "config", "servers", "system"},
+    "look": {"app", "config", "migrate", "qwf_agent", "system"},
+    "cli": {"app", "config", "embedded", "look", "migrate", "qwf_agent", "system"},
     "web": {"app", "cli", "config", "look", "qwf_agent"},
 }
 # Commands that another room defines: the command line imports them when they are called, by a name
 # in a string, and uses nothing else of these rooms.
 LATE = {("cli", "__main__"), ("cli", "web")}
-CORE = ("agent.loop", "child.main", "db")
+CORE = ("agent.loop", "child.main", "agent.db")
 NOT_FOR_THE_CORE = ("cli", "migrate", "embedded")
 
 

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from psycopg.types.json import Jsonb
 
 from qwf_agent.web.forms import exact_json, fields, filled
-from qwf_agent.web.forms.fields import Field, File, from_question, from_schema
+from qwf_agent.web.forms.choices import File
+from qwf_agent.web.forms.fields import Field, from_question, from_schema
 from qwf_agent.web.forms.filled import entries, parse, refused
 
 ROOM = Path(fields.__file__).parents[1]

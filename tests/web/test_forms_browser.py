@@ -16,7 +16,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from qwf_agent.web.forms import exact_json, fields, filled
-from qwf_agent.web.forms.fields import Field, File, from_question, from_schema
+from qwf_agent.web.forms.choices import File
+from qwf_agent.web.forms.fields import Field, from_question, from_schema
 from support.browser import Pages
 
 ROOM = Path(fields.__file__).parents[1]

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from qwf_agent.web.drawings import graph
-from qwf_agent.web.drawings.graph import MOST_BOXES, MOST_EDGES, Drawing, Node, draw
+from qwf_agent.web.drawings import graph_nodes, map_cells
+from qwf_agent.web.drawings.graph import Drawing, draw
+from qwf_agent.web.drawings.graph_boxes import LONGEST_LABEL, MOST_BOXES, MOST_EDGES
+from qwf_agent.web.drawings.graph_nodes import Node
 from support.poison import STRANGE
 
-STATES = list(graph.LETTERS)
+STATES = list(map_cells.LETTERS)
 
 
 def chain(count: int, step: str = "a", status: str | None = "completed") -> list[Node]:
@@ -235,7 +237,7 @@ def test_unseen_characters_are_shown_and_long_names_are_cut() -> None:
     drawing = draw([node, Node("a/b", "a", "b")])
     written = json.dumps([drawing.structure["boxes"], drawing.states], ensure_ascii=False)
     assert not set(written) & {"\x1b", "\u202e", "\u200b", "\x07", "\u2028"}
-    assert max(len(box["detail"]) for box in boxes(drawing).values()) == graph.LONGEST_LABEL
+    assert max(len(box["detail"]) for box in boxes(drawing).values()) == LONGEST_LABEL
 
 
 def test_the_nodes_are_read_from_the_documents_of_the_database() -> None:
@@ -243,13 +245,13 @@ def test_the_nodes_are_read_from_the_documents_of_the_database() -> None:
     asked = {"idx": 1, "id": "ask", "step": "ask", "task": "input", "asks": {"widget": "text"}}
     many = {"idx": 2, "id": "a/m", "step": "a", "task": "t", "map": True, "min_success": "9"}
     document = {"nodes": [many, asked, first], "edges": [[0, 1], [1, 2], [0, 2], [7, 0]]}
-    nodes = graph.nodes_of(document, lambda job: f"/jobs/{job}")
+    nodes = graph_nodes.nodes_of(document, lambda job: f"/jobs/{job}")
     assert [node.kind for node in nodes] == ["node", "input", "map"]
     assert [node.needs for node in nodes] == [(), ("a/b",), ("ask", "a/b")]
     assert nodes[0] == Node("a/b", "a", "t", title="Load")
-    states = [{"idx": 0, "job_id": 7, "status": "running", "progress": 0.5, "message": "half"}]
-    states += [{"idx": 2, "job_id": 9, "status": "blocked", "elements": {"queued": 3}}, {"idx": 5}]
-    told = graph.with_states(nodes, {"nodes": states}, lambda job: f"/jobs/{job}")
+    first |= {"job_id": 7, "status": "running", "progress": 0.5, "message": "half"}
+    many |= {"job_id": 9, "status": "blocked", "elements": {"queued": 3}}
+    told = graph_nodes.nodes_of(document, lambda job: f"/jobs/{job}")
     assert (told[0].status, told[0].message, told[0].href) == ("running", "half", "/jobs/7")
     assert (told[1], told[2].state) == (nodes[1], "running")
     assert draw(nodes).key == draw(told).key
@@ -257,7 +259,7 @@ def test_the_nodes_are_read_from_the_documents_of_the_database() -> None:
 
 def test_titles_are_shown_in_place_of_ids() -> None:
     document = {"steps": [{"id": "a", "title": "Find houses"}, {"id": "b"}]}
-    titles = graph.titles_of(document)
+    titles = graph_nodes.titles_of(document)
     nodes = [*chain(100, "a"), *chain(100, "b")]
     nodes[5] = replace(nodes[5], title="Load pictures")
     drawn = draw(nodes, titles=titles)
@@ -270,7 +272,7 @@ def test_titles_are_shown_in_place_of_ids() -> None:
 
 def test_cells_are_a_letter_for_each_element() -> None:
     pairs = [(0, "completed"), (3, "awaiting_input"), (9, "failed"), (-1, "failed"), (1, "new")]
-    assert graph.cells(pairs, 5) == "c..a."
-    assert len(graph.cells([], 10_000)) == 10_000
-    assert len(set(graph.LETTERS.values())) == len(graph.LETTERS)
-    assert graph.cells_document(pairs, 1)["states"]["c"] == "completed"
+    assert map_cells.cells(pairs, 5) == "c..a."
+    assert len(map_cells.cells([], 10_000)) == 10_000
+    assert len(set(map_cells.LETTERS.values())) == len(map_cells.LETTERS)
+    assert map_cells.cells_document(pairs, 1)["states"]["c"] == "completed"

@@ -19,7 +19,9 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from qwf_agent.web.drawings import graph, timeline
-from qwf_agent.web.drawings.graph import Node
+from qwf_agent.web.drawings.graph_nodes import Node
+from qwf_agent.web.drawings.map_cells import LETTERS, cells_document
+from qwf_agent.web.drawings.timeline_spans import AttemptSpan
 from support.browser import Pages
 from support.poison import STRANGE
 from support.servers import ROOT
@@ -34,7 +36,7 @@ COLOURS = "\n".join(
     [
         ":root { color-scheme: light dark; --fg: light-dark(#111, #eee); --muted: #777;",
         "--bg: light-dark(#fff, #111); --line: light-dark(#ccc, #444); --accent: #25d;",
-        *(f"--state-{name}: rgb({40 * place}, 9, 9);" for place, name in enumerate(graph.LETTERS)),
+        *(f"--state-{name}: rgb({40 * place}, 9, 9);" for place, name in enumerate(LETTERS)),
         "} body { margin: 8px; background: var(--bg); color: var(--fg) }",
     ]
 )
@@ -47,7 +49,7 @@ class Shown:
 
     nodes: list[Node] = field(default_factory=list)
     letters: list[tuple[int, str]] = field(default_factory=list)
-    spans: list[timeline.Span] = field(default_factory=list)
+    spans: list[AttemptSpan] = field(default_factory=list)
     attributes: str = 'data-structure="/structure" data-states="/states" data-table="#table"'
     broken: bool = False
     asked: list[str] = field(default_factory=list)
@@ -75,7 +77,7 @@ class Shown:
         return JSONResponse(drawing.states, status_code=500 if self.broken else 200)
 
     def cells(self, request: Request) -> Response:
-        return JSONResponse(graph.cells_document(self.letters, len(self.letters)))
+        return JSONResponse(cells_document(self.letters, len(self.letters)))
 
 
 async def with_policy(request: Request, call_next: Any) -> Response:
@@ -355,7 +357,7 @@ def test_foreign_texts_stay_text(pages: Pages, shown: Shown, address: str) -> No
         *[replace(node, id=f"{EVIL}/{i}", needs=(node.id,)) for i in range(200)],
     ]
     more = {"outcome": EVIL, "worker": EVIL, "detail": EVIL, "href": f"/{EVIL}"}
-    shown.spans = [timeline.Span(EVIL, started_at=NOON, ended_at=NOON, **more)]
+    shown.spans = [AttemptSpan(EVIL, started_at=NOON, ended_at=NOON, **more)]
     page = pages.open(address)
     page.locator(".graph .box.step").click()
     expect(page.locator(".graph .box.stack")).to_have_count(1)
@@ -410,7 +412,7 @@ def test_elements_are_cells_that_say_what_they_are(
     side = canvas.evaluate("one => one.width / 100")
     colour = """(one, [x, y]) => [...one.getContext("2d").getImageData(x, y, 1, 1).data]"""
     failed = canvas.evaluate(colour, [11 * side + 1, 47 * side + 1])
-    assert failed[:3] == [40 * list(graph.LETTERS).index("failed"), 9, 9]
+    assert failed[:3] == [40 * list(LETTERS).index("failed"), 9, 9]
     assert canvas.evaluate(colour, [12 * side + 1, 47 * side + 1]) != failed
     cell = canvas.evaluate("one => one.clientWidth / 100")
     middle = {"x": 11.5 * cell, "y": 47.5 * cell}
@@ -435,7 +437,7 @@ def test_a_phone_needs_no_scrolling_to_the_side(
     shown.nodes = steps(150, done=70)
     shown.letters = [(i, "completed") for i in range(10_000)]
     at = [NOON + timedelta(seconds=30 * i) for i in range(50)]
-    shown.spans = [timeline.Span("x" * 90 + str(i), "completed", *at[i : i + 2]) for i in range(40)]
+    shown.spans = [AttemptSpan("x" * 90 + str(i), "completed", *at[i : i + 2]) for i in range(40)]
     phone = {"width": 390, "height": 844, "has_touch": True, "color_scheme": scheme}
     page = pages.open(address, **phone)
     expect(page.locator(".graph .box")).to_have_count(150)

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from qwf_agent.look.draw.words import FarTime
 from qwf_agent.web.drawings import timeline
-from qwf_agent.web.drawings.timeline import Span, axis_of, critical_path, draw
+from qwf_agent.web.drawings.timeline import draw
+from qwf_agent.web.drawings.timeline_axis import NOTCH, axis_of
+from qwf_agent.web.drawings.timeline_spans import KINDS, AttemptSpan, critical_path, spans_of
 from support.poison import STRANGE
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=timezone.utc)
@@ -23,11 +25,11 @@ def at(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def span(name: str, start: float, end: float | None, **more: object) -> Span:
+def span(name: str, start: float, end: float | None, **more: object) -> AttemptSpan:
     """An attempt at a job, from and to these seconds after noon."""
     values = {"outcome": "completed" if end is not None else "running", "attempt": 1, **more}
     ended = None if end is None else at(end)
-    return Span(name, started_at=at(start), ended_at=ended, **values)  # type: ignore[arg-type]
+    return AttemptSpan(name, started_at=at(start), ended_at=ended, **values)  # type: ignore[arg-type]
 
 
 def elements(drawn: str, kind: str) -> list[ElementTree.Element]:
@@ -44,12 +46,12 @@ MOMENTS = st.integers(0, 5000).map(float) | st.floats(0, 40 * DAY)
 
 
 @st.composite
-def spans(draw_: st.DrawFn) -> list[Span]:
+def spans(draw_: st.DrawFn) -> list[AttemptSpan]:
     found = []
     for number in range(draw_(st.integers(1, 12))):
         queued, start, end = sorted(draw_(st.tuples(MOMENTS, MOMENTS, MOMENTS)))
         known = draw_(st.booleans())
-        outcome = draw_(st.sampled_from(list(timeline.KINDS)))
+        outcome = draw_(st.sampled_from(list(KINDS)))
         more = {"outcome": outcome, "queued_at": at(queued) if known else None}
         found.append(span(f"s/n{number % 5}", start, draw_(st.sampled_from([end, None])), **more))
     return found
@@ -57,7 +59,7 @@ def spans(draw_: st.DrawFn) -> list[Span]:
 
 @settings(deadline=None)
 @given(given=spans(), times=st.lists(MOMENTS, min_size=2, max_size=20))
-def test_folding_keeps_the_order_of_all_times(given: list[Span], times: list[float]) -> None:
+def test_folding_keeps_the_order_of_all_times(given: list[AttemptSpan], times: list[float]) -> None:
     axis = axis_of(given, at(41 * DAY))
     places = [axis.place(at(time)) for time in sorted(times)]
     assert places == sorted(places)
@@ -65,12 +67,12 @@ def test_folding_keeps_the_order_of_all_times(given: list[Span], times: list[flo
     assert axis.place(axis.start) == 0.0
     assert axis.place(axis.end) == pytest.approx(1.0)
     for start, end in axis.folds:
-        assert axis.place(end) - axis.place(start) == pytest.approx(timeline.NOTCH)
+        assert axis.place(end) - axis.place(start) == pytest.approx(NOTCH)
 
 
 @settings(deadline=None)
 @given(given=spans())
-def test_what_ran_is_never_folded(given: list[Span]) -> None:
+def test_what_ran_is_never_folded(given: list[AttemptSpan]) -> None:
     now = at(41 * DAY)
     axis = axis_of(given, now)
     for one in given:
@@ -81,7 +83,7 @@ def test_what_ran_is_never_folded(given: list[Span]) -> None:
 
 @settings(deadline=None, max_examples=50)
 @given(given=spans())
-def test_every_drawing_is_well_formed_and_stays_in_its_width(given: list[Span]) -> None:
+def test_every_drawing_is_well_formed_and_stays_in_its_width(given: list[AttemptSpan]) -> None:
     drawn = str(draw(given, at(41 * DAY), needs={"s/n1": ["s/n0", "s/n2"], "s/n0": ["s/n1"]}))
     for one in ElementTree.fromstring(drawn).iter():
         for share in (one.get("x"), one.get("x1"), one.get("width")):
@@ -136,9 +138,9 @@ def test_an_attempt_has_a_bar_for_its_wait_and_one_for_its_run() -> None:
     assert ran[0].text == "attempt 1 on box-a:1 completed after 30 s, waited 10 s: reason <b>"
 
 
-@pytest.mark.parametrize("outcome", timeline.KINDS)
+@pytest.mark.parametrize("outcome", KINDS)
 def test_each_outcome_has_its_look(outcome: str) -> None:
-    kind = timeline.KINDS[outcome]
+    kind = KINDS[outcome]
     assert len(elements(str(draw([span("a", 0, 9, outcome=outcome)], NOON)), kind)) == 2
 
 
@@ -219,9 +221,9 @@ def test_an_axis_of_any_length_has_a_few_times(seconds: float) -> None:
 def test_nothing_yet_and_times_that_do_not_exist_are_said_and_left_out() -> None:
     assert "Nothing has run yet" in draw([], NOON)
     far = FarTime.read("infinity")
-    assert "Nothing has run yet" in draw([Span("a", "completed", far, far)], NOON)
+    assert "Nothing has run yet" in draw([AttemptSpan("a", "completed", far, far)], NOON)
     old = datetime(1, 1, 1, tzinfo=timezone.utc)
-    given = [Span("a", "completed", old, old), span("b", 0, 1)]
+    given = [AttemptSpan("a", "completed", old, old), span("b", 0, 1)]
     assert rows(str(draw(given, NOON))) == ["b"]
 
 
@@ -240,6 +242,6 @@ def test_attempts_are_read_from_the_rows_of_the_view() -> None:
     event = {**row, "attempt": None, "what": "reclaimed"}
     running = {**row, "attempt": 2, "what": "running", "waited": None, "took": 9}
     infinite = {**row, "at": FarTime.read("infinity")}
-    lost, runs, _ = timeline.spans_of([row, event, running, infinite], lambda job: f"/jobs/{job}")
+    lost, runs, _ = spans_of([row, event, running, infinite], lambda job: f"/jobs/{job}")
     assert (lost.queued_at, lost.ended_at, lost.href) == (at(0), at(7.5), "/jobs/7")
     assert (runs.queued_at, runs.ended_at) == (None, None)

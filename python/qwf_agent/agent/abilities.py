@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from qwf_agent import __version__
 from qwf_agent.agent.lanes import count
-from qwf_agent.agent.options import SERVED_QUEUE, Options
+from qwf_agent.agent.options import SERVED_QUEUE, AgentOptions
 from qwf_agent.child.command import COMMAND
 from qwf_agent.child.outcome import describe
 from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
@@ -42,7 +42,7 @@ class Abilities(NamedTuple):
     task_options: dict[str, dict[str, str]] = {}  # noqa: RUF012 - never changed
 
 
-class Served(NamedTuple):
+class ServedModels(NamedTuple):
     """What the model servers of an agent offer: the models that can be had now, and the servers as
     register_worker() takes them."""
 
@@ -50,7 +50,7 @@ class Served(NamedTuple):
     servers: list[dict[str, Any]]
 
 
-def find_abilities(options: Options) -> Abilities:
+def find_abilities(options: AgentOptions) -> Abilities:
     """Find the tasks, models and cards. Raises CannotLoad with the import error."""
     if not (options.app or options.nodes or options.lanes or _servers_use_cards(options)):
         return Abilities()
@@ -108,7 +108,7 @@ def warn_of_unserved(task_options: dict[str, dict[str, str]], queues: tuple[str,
 
 
 def registrations(
-    options: Options, abilities: Abilities, served: Served | None = None
+    options: AgentOptions, abilities: Abilities, served: ServedModels | None = None
 ) -> dict[str, str]:
     """What the worker of each queue registers about itself, as JSON. The one of the queue llm
     registers the model servers, if there are some; all have their models."""
@@ -120,7 +120,9 @@ def registrations(
     }
 
 
-def _registration(options: Options, abilities: Abilities, served: Served | None) -> dict[str, Any]:
+def _registration(
+    options: AgentOptions, abilities: Abilities, served: ServedModels | None
+) -> dict[str, Any]:
     vram_mb = options.vram_mb or abilities.vram_mb
     fitting = [
         name for name, needed in abilities.models.items() if vram_mb is None or needed <= vram_mb
@@ -143,13 +145,13 @@ def _registration(options: Options, abilities: Abilities, served: Served | None)
     }
 
 
-def built_in_tasks(options: Options) -> list[str]:
+def built_in_tasks(options: AgentOptions) -> list[str]:
     """The tasks that need no code of the user."""
     commands = [COMMAND] if options.allow_commands else []
     return commands + ([LLM] if options.servers else [])
 
 
-def _write_abilities(options: Options, writer: int) -> NoReturn:
+def _write_abilities(options: AgentOptions, writer: int) -> NoReturn:
     """Write the abilities or the error to the pipe, and exit without running exit handlers."""
     try:
         os.dup2(2, 1)
@@ -167,7 +169,7 @@ def _write_abilities(options: Options, writer: int) -> NoReturn:
         os._exit(0)
 
 
-def _find(options: Options, tasks: Tasks) -> Abilities:
+def _find(options: AgentOptions, tasks: Tasks) -> Abilities:
     names, models, needs = tasks.names(), tasks.models(), tasks.model_needs()
     for_children = options.lanes and options.gpu != "none"
     if not for_children and not _servers_use_cards(options):
@@ -186,11 +188,11 @@ def _find(options: Options, tasks: Tasks) -> Abilities:
     return Abilities(names, needs, numbers, gpu.vram_mb(cards), no_card, known_mb)
 
 
-def _servers_use_cards(options: Options) -> bool:
+def _servers_use_cards(options: AgentOptions) -> bool:
     return any(not server.external and server.card != "none" for server in options.servers)
 
 
-def _why_no_card(options: Options, cards: list[gpu.Card], model: str) -> str | None:
+def _why_no_card(options: AgentOptions, cards: list[gpu.GpuCard], model: str) -> str | None:
     """Why the model cannot run here; None if it can. If the user's code imported torch, torch
     decides, else the driver."""
     torch = sys.modules.get("torch")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from psycopg import pq
 from psycopg.pq.abc import PGresult
 
-from qwf_agent.db import Query
+from qwf_agent.agent.db import Query
 
 Row = dict[str, Any]
 Record = tuple[Any, ...]

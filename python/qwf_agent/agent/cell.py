@@ -7,13 +7,13 @@ import selectors
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.link import Link, Links
 from qwf_agent.agent.log_sender import LogSender
 from qwf_agent.agent.opening import REFUSED_S, Opening
-from qwf_agent.agent.options import Address, Options
+from qwf_agent.agent.options import Address, AgentOptions
 from qwf_agent.agent.outage_log import OutageLog
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.slot import Slot
@@ -35,7 +35,7 @@ class Cell:
     """
 
     def __init__(
-        self, address: Address, options: Options, selector: selectors.BaseSelector,
+        self, address: Address, options: AgentOptions, selector: selectors.BaseSelector,
         infos: Callable[[], dict[str, str]], accept: Callable[[Cell, int, int], None],
     ) -> None:  # fmt: skip
         self.name = address.cell

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from qwf_agent.agent.cell import Cell
 from qwf_agent.agent.link import CONNECT_S
 from qwf_agent.agent.opening import NotServed, StartAborted
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.settings import Settings
-from qwf_agent.exit_codes import MISCONFIGURED, NO_DATABASE
+from qwf_agent.system.exit_codes import MISCONFIGURED, NO_DATABASE
 
 log = logging.getLogger("qwf_agent")
 
@@ -24,7 +24,7 @@ class Cells:
     """
 
     def __init__(
-        self, options: Options, selector: selectors.BaseSelector,
+        self, options: AgentOptions, selector: selectors.BaseSelector,
         infos: Callable[[], dict[str, str]],
     ) -> None:  # fmt: skip
         self._cells = [

@@ -9,7 +9,7 @@ from qwf_agent.agent.abilities import Abilities, registrations, to_announce
 from qwf_agent.agent.child_news import Announcement
 from qwf_agent.agent.lanes import configure, count, make_slots
 from qwf_agent.agent.new_code import NewCode
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.serving import Serving
 from qwf_agent.agent.settings import Settings
@@ -27,7 +27,7 @@ class Children:
     """
 
     def __init__(
-        self, options: Options, abilities: Abilities, slots: Pool, serving: Serving,
+        self, options: AgentOptions, abilities: Abilities, slots: Pool, serving: Serving,
         selector: selectors.BaseSelector, guardian: Guardian, groups: ControlGroups | None,
     ) -> None:  # fmt: skip
         self.abilities = abilities

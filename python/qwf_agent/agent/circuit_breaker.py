@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import logging
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import Control
 from qwf_agent.agent.link import Link

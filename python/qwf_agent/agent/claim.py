@@ -10,7 +10,7 @@ from qwf_agent.agent.calls import Call
 from qwf_agent.agent.link import Links
 from qwf_agent.agent.settings import Settings
 from qwf_agent.child.messages import JobFields
-from qwf_agent.child.outcome import Outcome
+from qwf_agent.child.outcome import JobOutcome
 
 # The columns of qwf.claim() that the child gets, in the order of messages.Work, which go before
 # the place of the worker; and the others.
@@ -86,7 +86,7 @@ class Claim:
     expected_s: float = field(default=0.0, init=False)
     given_at: float = field(default=0.0, init=False)  # when it was sent to its child
     # Reported after the death of the child, instead of the child's answer.
-    forced_outcome: Outcome | None = field(default=None, init=False)
+    forced_outcome: JobOutcome | None = field(default=None, init=False)
     dropped: bool = field(default=False, init=False)  # lost to another worker: do not report it
     cancelled: bool = field(default=False, init=False)  # it was told to stop
     kill_at: float = field(default=float("inf"), init=False)

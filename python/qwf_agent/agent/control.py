@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.child_orders import ModelOrder
 from qwf_agent.agent.link import Link

@@ -7,23 +7,23 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.child_news import ChildDeath, JobAnswer, MovedFolder
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt
 from qwf_agent.agent.failure_log import FAILED
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.slot import Slot
 from qwf_agent.agent.watchdogs import Trip
-from qwf_agent.child.outcome import Outcome, how_it_ended, of_exit_status, render
+from qwf_agent.child.outcome import JobOutcome, how_it_ended, of_exit_status, render
 from qwf_agent.system.cgroup import OomKills, own_group
 
 log = logging.getLogger("qwf_agent")
 
-RELEASED = Outcome("released")
-SERVER_LOST = Outcome(
+RELEASED = JobOutcome("released")
+SERVER_LOST = JobOutcome(
     "lost", error="the model server ended under the request", detail={"reason": "server"}
 )
-SWITCHED_OFF = Outcome("released", detail={"reason": "worker_off"})
+SWITCHED_OFF = JobOutcome("released", detail={"reason": "worker_off"})
 
 # Called when a job has ended, with its claim, outcome, reason, the seconds its body ran, and what
 # its child answered, rendered; empty without an answer.
@@ -59,7 +59,7 @@ class Endings:
         claim = answer.claim
         self._slots.batch_size.record(claim.task, answer.seconds)
         if claim.cancelled:
-            self.report(claim, Outcome("cancelled", error="cancelled while it ran"), answer.log)
+            self.report(claim, JobOutcome("cancelled", error="cancelled while it ran"), answer.log)
         elif not claim.dropped:
             log.debug(
                 "job %d %s: %s in %.3f s", claim.job_id, claim.task, answer.outcome, answer.seconds
@@ -101,9 +101,9 @@ class Endings:
     def trip(self, slot: Slot, claim: Claim, trip: Trip) -> None:
         """Kill a job on which a watchdog has tripped, and report what was measured."""
         detail = {"reason": trip.reason, "readings": trip.readings}
-        self.end(slot, claim, Outcome("lost", error=trip.error, detail=detail))
+        self.end(slot, claim, JobOutcome("lost", error=trip.error, detail=detail))
 
-    def end(self, slot: Slot, claim: Claim, forced_outcome: Outcome) -> None:
+    def end(self, slot: Slot, claim: Claim, forced_outcome: JobOutcome) -> None:
         """Kill the child of a job and report `forced_outcome`, even if the child answers."""
         claim.forced_outcome = claim.forced_outcome or forced_outcome
         slot.kill()
@@ -124,15 +124,15 @@ class Endings:
             self._slots.take_back(slot)
         if claim in self._slots.backlog:
             self._slots.backlog.remove(claim)
-            self.report(claim, Outcome("cancelled", error="cancelled before it started"))
+            self.report(claim, JobOutcome("cancelled", error="cancelled before it started"))
         elif slot is not None and claim in slot.claims:
             if claim.dropped:
-                self.end(slot, claim, Outcome("lost"))
+                self.end(slot, claim, JobOutcome("lost"))
             else:
                 claim.kill_at = kill_at
                 slot.cancel(claim)
 
-    def report(self, claim: Claim, outcome: Outcome, log_tail: str = "") -> None:
+    def report(self, claim: Claim, outcome: JobOutcome, log_tail: str = "") -> None:
         """Hand the outcome to the reporter, unless another worker has the job."""
         if not claim.dropped:
             name, reason = outcome.outcome, outcome.detail.get("reason")
@@ -142,7 +142,7 @@ class Endings:
             failed = FailedAttempt(claim, name, reason, rendered) if name in FAILED else None
             claim.worker.report(claim, rendered, log_tail, failed)
 
-    def release(self, claims: Iterable[Claim], outcome: Outcome = RELEASED) -> None:
+    def release(self, claims: Iterable[Claim], outcome: JobOutcome = RELEASED) -> None:
         """Release jobs of the backlog for any worker. No attempt is counted."""
         for claim in list(claims):
             self._slots.backlog.remove(claim)

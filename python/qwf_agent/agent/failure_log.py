@@ -6,7 +6,7 @@ import json
 import logging
 from collections import Counter
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Row
 from qwf_agent.agent.claim import FailedAttempt
 from qwf_agent.agent.link import Link

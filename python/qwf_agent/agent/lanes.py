@@ -5,7 +5,7 @@ from __future__ import annotations
 import selectors
 from collections.abc import Iterable
 
-from qwf_agent.agent.options import SERVED_QUEUE, Options
+from qwf_agent.agent.options import SERVED_QUEUE, AgentOptions
 from qwf_agent.agent.settings import Settings
 from qwf_agent.agent.slot import Slot
 from qwf_agent.child.setup import Limits, Setup
@@ -14,7 +14,7 @@ from qwf_agent.system.gpu import visible_devices
 from qwf_agent.system.guardian import Guardian
 
 
-def count(options: Options, cards: list[int]) -> int:
+def count(options: AgentOptions, cards: list[int]) -> int:
     """The number of slots, with and without a card; by default also one for each request that the
     model servers take at once."""
     if options.slots:
@@ -26,7 +26,7 @@ def count(options: Options, cards: list[int]) -> int:
 
 
 def make_slots(
-    options: Options,
+    options: AgentOptions,
     cards: list[int],
     settings: Settings,
     selector: selectors.BaseSelector,
@@ -50,18 +50,18 @@ def make_slots(
     ]  # fmt: skip
 
 
-def configure(slots: Iterable[Slot], options: Options, settings: Settings, mark: str) -> None:
+def configure(slots: Iterable[Slot], options: AgentOptions, settings: Settings, mark: str) -> None:
     """Apply new settings to the slots; children that they affect are replaced."""
     for slot in slots:
         slot.configure(setup(options, settings, slot.card, mark), recycle_after(options, settings))
 
 
-def recycle_after(options: Options, settings: Settings) -> int:
+def recycle_after(options: AgentOptions, settings: Settings) -> int:
     """After how many jobs a child is replaced."""
     return 1 if options.fresh else options.recycle_jobs or settings.recycle_jobs
 
 
-def setup(options: Options, settings: Settings, card: int | None, mark: str) -> Setup:
+def setup(options: AgentOptions, settings: Settings, card: int | None, mark: str) -> Setup:
     """The setup of a child that uses this card, or those that --gpu names if it is None; `mark` is
     that of the guardian."""
     return Setup(
@@ -79,7 +79,7 @@ def setup(options: Options, settings: Settings, card: int | None, mark: str) -> 
     )
 
 
-def _cards(options: Options, cards: list[int]) -> list[int | None]:
+def _cards(options: AgentOptions, cards: list[int]) -> list[int | None]:
     """The card of each lane; None for a lane without a card."""
     if not options.lanes:
         return []

@@ -17,10 +17,10 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq.abc import PGconn, PGresult
 
 from qwf_agent.agent.calls import Call, Failure, Notification, failure_of
+from qwf_agent.agent.db import Param, Query
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.loaders import LOADERS
 from qwf_agent.agent.statements import Statements
-from qwf_agent.db import Param, Query
 
 log = logging.getLogger("qwf_agent")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call
 from qwf_agent.agent.link import Link
 from qwf_agent.agent.slot import Slot

@@ -13,8 +13,7 @@ import selectors
 import time
 from typing import Any
 
-from qwf_agent import db
-from qwf_agent.agent import shares
+from qwf_agent.agent import db, shares
 from qwf_agent.agent.abilities import (
     Abilities,
     warn_of_unserved,
@@ -26,7 +25,7 @@ from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import Answers
 from qwf_agent.agent.endings import Endings
 from qwf_agent.agent.opening import StartAborted
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.progress_sender import ProgressSender
 from qwf_agent.agent.serving import Serving
@@ -36,8 +35,8 @@ from qwf_agent.agent.systemd import Systemd
 from qwf_agent.agent.telemetry import Telemetry
 from qwf_agent.agent.watch import BUSY_WAIT_S, Watch
 from qwf_agent.agent.worker import Worker
-from qwf_agent.exit_codes import BROKEN
 from qwf_agent.system.cgroup import ControlGroups
+from qwf_agent.system.exit_codes import BROKEN
 from qwf_agent.system.guardian import Guardian
 
 log = logging.getLogger("qwf_agent")
@@ -55,7 +54,7 @@ class Agent:
     """
 
     def __init__(
-        self, options: Options, abilities: Abilities, groups: ControlGroups | None
+        self, options: AgentOptions, abilities: Abilities, groups: ControlGroups | None
     ) -> None:
         self.options = options
         self.selector = selectors.DefaultSelector()

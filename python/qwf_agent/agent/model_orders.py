@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.child_orders import MODEL_ORDER_S, ModelOrder
-from qwf_agent.servers.fleet import Fleet
+from qwf_agent.servers.fleet import ServerFleet
 from qwf_agent.servers.ollama import ModelCall
 from qwf_agent.servers.own_server import OwnServer
-from qwf_agent.servers.server import BROKEN, FAILED, READY, Server
+from qwf_agent.servers.server import BROKEN, FAILED, READY, ModelServer
 
 EXTERNAL = "the server is an address of somebody else, it is not stopped from here"
 NOT_ON = "the worker is switched off or stops; order it again when it is on"
@@ -33,7 +33,7 @@ class Called:
     """An order that an ollama server carries out; None: nobody waits for the answer."""
 
     order: ModelOrder | None
-    server: Server
+    server: ModelServer
     model: str
     call: ModelCall
     reported: str = ""
@@ -47,7 +47,7 @@ class ModelOrders:
     it takes; it fails when it stands still for so long.
     """
 
-    def __init__(self, fleet: Fleet, selector: selectors.BaseSelector) -> None:
+    def __init__(self, fleet: ServerFleet, selector: selectors.BaseSelector) -> None:
         self._fleet = fleet
         self._selector = selector
         self._asked: list[Asked] = []
@@ -83,7 +83,7 @@ class ModelOrders:
         """Whether there is no order."""
         return not (self._asked or self._called or self._done)
 
-    def wanted(self) -> Iterator[tuple[str, Server, float]]:
+    def wanted(self) -> Iterator[tuple[str, ModelServer, float]]:
         """The models that servers have to run for, and since when."""
         for order, server, at in self._asked:
             if not server.is_ready_for(str(order.model)):
@@ -106,7 +106,7 @@ class ModelOrders:
         for call in called:
             self._step_called(call, now, on)
 
-    def _load(self, order: ModelOrder, server: Server, now: float) -> None:
+    def _load(self, order: ModelOrder, server: ModelServer, now: float) -> None:
         model, ollama = str(order.model), server.config.kind == "ollama"
         lack = server.lack(model)
         if isinstance(server, OwnServer) and (lack is None or ollama):
@@ -120,7 +120,7 @@ class ModelOrders:
             state = server.state if server.enabled else "not chosen"
             self._done.append((order, lack or server.error or f"the server is {state}"))
 
-    def _unload(self, order: ModelOrder, model: str, server: Server, now: float) -> None:
+    def _unload(self, order: ModelOrder, model: str, server: ModelServer, now: float) -> None:
         self._end_loads(model)
         if server.config.kind == "ollama":
             if server.state == READY and server.lack(model) is None:
@@ -157,7 +157,7 @@ class ModelOrders:
                         self._call(None, server, model, now, unload=True)
 
     def _call(
-        self, order: ModelOrder | None, server: Server, model: str, now: float,
+        self, order: ModelOrder | None, server: ModelServer, model: str, now: float,
         unload: bool = False,
     ) -> None:  # fmt: skip
         """Let an ollama server carry out the order. A model that it lacks is pulled, if it may."""

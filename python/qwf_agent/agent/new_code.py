@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.child.outcome import clip, describe
 from qwf_agent.child.tasks import IMPORT_S, CannotLoad, Tasks
 from qwf_agent.system import gpu
@@ -31,7 +31,7 @@ class NewCode:
     or None.
     """
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: AgentOptions) -> None:
         self.problem: str | None = None
         self._options = options
         self._pid = self._reader = 0
@@ -122,7 +122,7 @@ class NewCode:
         self._wait_s = min(2 * self._wait_s, AGAIN_S[1])
 
 
-def _import(options: Options, writer: int) -> None:
+def _import(options: AgentOptions, writer: int) -> None:
     """Import the code as a child does, and write to the pipe why it cannot, or null."""
     problem = None
     try:

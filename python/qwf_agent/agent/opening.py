@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator
 
-from qwf_agent import __version__, db
+from qwf_agent import __version__
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call
 from qwf_agent.agent.commands_folder import UnsafeCommands, refuse_inside
 from qwf_agent.agent.link import Links
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.out_root import OutRootTaken, announce, out_root_of, take_out_root
 from qwf_agent.agent.reporter import Reporter
 from qwf_agent.agent.settings import Settings, read_settings
 from qwf_agent.agent.sleeper import Registration
 from qwf_agent.agent.worker import Worker
-from qwf_agent.exit_codes import MISCONFIGURED, NO_DATABASE
-from qwf_agent.versions import compatible_part
+from qwf_agent.system.exit_codes import MISCONFIGURED, NO_DATABASE
+from qwf_agent.system.versions import NO_SCHEMA, compatible_part
 
 ASK_AGAIN_S = 0.2
 REFUSED_S = 60.0  # until it is tried again
@@ -49,7 +50,7 @@ class Opening:
     """
 
     def __init__(
-        self, cell: str, links: Links, reporter: Reporter, options: Options,
+        self, cell: str, links: Links, reporter: Reporter, options: AgentOptions,
         infos: Callable[[], dict[str, str]], accept: Callable[[int, int], None],
     ) -> None:  # fmt: skip
         self.workers: list[Worker] = []  # all of them, once it is done
@@ -151,7 +152,7 @@ class Opening:
                 yield
             if call.failure is None:
                 return call
-            if call.failure.sqlstate in db.NO_SCHEMA:
+            if call.failure.sqlstate in NO_SCHEMA:
                 self.code = MISCONFIGURED
                 self.trouble = f"no qwf schema, run qwf migrate deploy: {call.failure}"
             elif call.failure.passing:

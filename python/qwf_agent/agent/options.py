@@ -22,7 +22,7 @@ class Address(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options:
+class AgentOptions:
     """The options from the command line, the environment and qwf.toml. Times in seconds, memory in
     bytes, `vram_mb` in MiB."""
 

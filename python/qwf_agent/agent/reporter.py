@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections import deque
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Failure
 from qwf_agent.agent.claim import Claim, FailedAttempt
 from qwf_agent.agent.failure_log import FailureLog
 from qwf_agent.agent.link import Link
-from qwf_agent.child.outcome import Outcome, render, report
+from qwf_agent.child.outcome import JobOutcome, render, report
 
 log = logging.getLogger("qwf_agent")
 
@@ -181,7 +181,7 @@ class Reporter:
         log.warning("job %s: the database refused the report: %s", refused.claim.job_id, failure)
         if refused.replaced:
             return  # give up: the lease will lapse
-        outcome = Outcome(
+        outcome = JobOutcome(
             "error", error=f"the output cannot be stored: {failure.message} ({failure.sqlstate})"
         )
         refused.text = report(refused.claim.job_id, refused.claim.token, render(outcome), {})

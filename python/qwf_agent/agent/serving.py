@@ -11,24 +11,24 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from qwf_agent import db
-from qwf_agent.agent.abilities import Abilities, Served
+from qwf_agent.agent import db
+from qwf_agent.agent.abilities import Abilities, ServedModels
 from qwf_agent.agent.card_models import CardModels
 from qwf_agent.agent.child_orders import ModelOrder
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.control import shared_policy
 from qwf_agent.agent.endings import SERVER_LOST, Endings
 from qwf_agent.agent.model_orders import ModelOrders
-from qwf_agent.agent.options import SERVED_QUEUE, Options
+from qwf_agent.agent.options import SERVED_QUEUE, AgentOptions
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.slot import Slot
 from qwf_agent.agent.surplus import Surplus
 from qwf_agent.agent.telemetry import Sample
 from qwf_agent.agent.worker import Worker
-from qwf_agent.servers.cards import Cards, Reading
-from qwf_agent.servers.fleet import Fleet, Orders, Wish
+from qwf_agent.servers.cards import CardMemory, Reading
+from qwf_agent.servers.fleet import Orders, ServerFleet, Wish
 from qwf_agent.servers.process import SENT_BYTES
-from qwf_agent.servers.server import Demand, Server
+from qwf_agent.servers.server import Demand, ModelServer
 from qwf_agent.servers.tokens import TokenCount
 from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.gpu import MIB
@@ -42,10 +42,10 @@ MOST_WAITING = 200  # jobs that a heartbeat names as waiting for a server
 LOGS_BYTES = 4 * SENT_BYTES  # of all servers: a heartbeat has at most 64 KiB
 
 
-class Given(NamedTuple):
+class UsedServer(NamedTuple):
     """The server that a job in a slot uses, and which of its starts."""
 
-    server: Server
+    server: ModelServer
     start: int
 
 
@@ -58,7 +58,7 @@ class Serving:
 
     def __init__(
         self,
-        options: Options,
+        options: AgentOptions,
         abilities: Abilities,
         pool: Pool,
         endings: Endings,
@@ -66,18 +66,18 @@ class Serving:
         guardian: Guardian,
         groups: ControlGroups | None,
     ) -> None:
-        cards = Cards(abilities.cards_mb)
-        self.fleet = Fleet(options.servers, cards, selector, guardian, groups, options.host)
+        cards = CardMemory(abilities.cards_mb)
+        self.fleet = ServerFleet(options.servers, cards, selector, guardian, groups, options.host)
         self._orders = ModelOrders(self.fleet, selector)
         self.abilities = abilities
         self._pool = pool
         self._endings = endings
         self._orders_applied: dict[Worker, Orders] = {}  # of the worker of each cell
-        self._given: dict[Claim, Given] = {}
+        self._given: dict[Claim, UsedServer] = {}
         self._tokens = {server.config.name: TokenCount() for server in self.fleet.servers}
         self._waits_since: dict[Claim, float] = {}
         self._waiting: dict[str, list[int]] = {}  # ids of the jobs that wait for each server
-        self._ended_at: dict[Given, float] = {}
+        self._ended_at: dict[UsedServer, float] = {}
         self._broken: set[str] = set()
         self._surplus = Surplus(self.fleet, pool, endings)
         self._on_cards = CardModels(pool, lambda model: bool(self.fleet.choice(model)))
@@ -131,11 +131,11 @@ class Serving:
             if server.is_ready_for(claim.model) and server.inflight < self._most_for(server):
                 server.inflight += 1
                 claim.server = server.for_child(claim.model)
-                self._given[claim] = Given(server, server.starts)
+                self._given[claim] = UsedServer(server, server.starts)
                 return True
         return False
 
-    def _most_for(self, server: Server) -> int:
+    def _most_for(self, server: ModelServer) -> int:
         """How many requests the server takes at once now."""
         if server.config.minus_one and self._on_cards.is_used(server.config.card):
             return max(1, server.parallel - 1)
@@ -163,12 +163,12 @@ class Serving:
         """The orders that have ended since the last call, each with its error or None."""
         return self._orders.take_done()
 
-    def served(self) -> Served | None:
+    def served(self) -> ServedModels | None:
         """What the workers register about the servers; None if there are none."""
         if not self._names:
             return None
         models = [name for name in self.fleet.models() if name not in self._surplus.full]
-        return Served(models, self.fleet.announced())
+        return ServedModels(models, self.fleet.announced())
 
     def more_requests(self) -> int:
         """How many more requests the servers take at once than they are configured for."""
@@ -262,8 +262,8 @@ class Serving:
 
     def _want(
         self, demands: dict[str, Demand], model: str | None, since: float,
-        server: Server | None = None,
-    ) -> Server | None:  # fmt: skip
+        server: ModelServer | None = None,
+    ) -> ModelServer | None:  # fmt: skip
         """Count a job that waits for the model, at the server that will probably take it; returns
         this server."""
         found = [server] if server else self.fleet.choice(str(model))
@@ -281,7 +281,7 @@ class Serving:
 
     def _end_lost(self, now: float) -> None:
         """End the jobs whose server has ended, if their bodies do not see it."""
-        ended: dict[Given, float] = {}
+        ended: dict[UsedServer, float] = {}
         for slot in self._pool:
             given = self._given.get(slot.claims[0]) if slot.claims else None
             if given is None or given.server.is_alive(given.start):

@@ -7,10 +7,10 @@ import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.link import Link
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 
 log = logging.getLogger("qwf_agent")
 
@@ -54,7 +54,7 @@ class Settings:
         return min(self.heartbeat, self.lease / 3)
 
 
-def read_settings(text: str, options: Options) -> Settings:
+def read_settings(text: str, options: AgentOptions) -> Settings:
     """Settings from the JSON that qwf.agent_settings() returns. --poll and --lease of the agent
     override its values."""
     given: dict[str, Any] = json.loads(text)
@@ -70,7 +70,9 @@ class SettingsReader:
     Invariant: at most one call is under way.
     """
 
-    def __init__(self, queue: str, name: str, options: Options, link: Link, now: float) -> None:
+    def __init__(
+        self, queue: str, name: str, options: AgentOptions, link: Link, now: float
+    ) -> None:
         self._queue = queue
         self._name = name  # of the worker, for the log
         self._options = options

@@ -71,7 +71,7 @@ class Takers(Protocol):
         """The jobs without a slot."""
 
 
-class Asker(Protocol):
+class ClaimingWorker(Protocol):
     """What is asked of a worker: its queue is full of jobs that need a card (`lanes`); its claim
     under way asks for `asked` since `claimed_at`."""
 
@@ -122,7 +122,7 @@ def _room_of(slots: Sequence[Taker], waiting: int, size: BatchSize, now: float, 
 
 
 def share_of(
-    worker: Asker, room: Room, workers: Iterable[Asker], now: float, alone: bool
+    worker: ClaimingWorker, room: Room, workers: Iterable[ClaimingWorker], now: float, alone: bool
 ) -> Share | None:
     """What a worker may claim of the room of the slots: what other workers have not asked for. None
     if it may claim nothing, whatever the others do. One on trial gets a job only if it is `alone`:
@@ -139,7 +139,7 @@ def share_of(
     return Share(Room(jobs, jobs if heavy_too else 0), light_only)
 
 
-def asked_by_others(worker: Asker, workers: Iterable[Asker], now: float) -> Room:
+def asked_by_others(worker: ClaimingWorker, workers: Iterable[ClaimingWorker], now: float) -> Room:
     """How much room the claims under way of other workers ask for. One of another database that is
     slow to answer asks for none: its database may be gone."""
     others = [
@@ -152,7 +152,7 @@ def asked_by_others(worker: Asker, workers: Iterable[Asker], now: float) -> Room
     return Room(sum(asked.total for asked in others), sum(asked.heavy for asked in others))
 
 
-def next_at(workers: Iterable[Asker], now: float) -> float:
+def next_at(workers: Iterable[ClaimingWorker], now: float) -> float:
     """When the room that a slow claim has asked for is free for others."""
     slow_at = (one.claimed_at + SLOW_CLAIM_S for one in workers if one.asked.total)
     return min((at for at in slow_at if at > now), default=float("inf"))

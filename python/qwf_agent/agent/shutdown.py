@@ -6,10 +6,10 @@ import logging
 from collections.abc import Collection
 
 from qwf_agent.agent.cells import Cells
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.pool import Pool
 from qwf_agent.agent.worker import Worker
-from qwf_agent.exit_codes import SWITCHED_OFF
+from qwf_agent.system.exit_codes import SWITCHED_OFF
 
 log = logging.getLogger("qwf_agent")
 
@@ -26,7 +26,7 @@ class Shutdown:
     databases do. That time only comes nearer.
     """
 
-    def __init__(self, options: Options, slots: Pool, cells: Cells) -> None:
+    def __init__(self, options: AgentOptions, slots: Pool, cells: Cells) -> None:
         self.begun = False
         self.code = STOPPED  # the exit code of an agent with --until-empty
         self.kill_at = self.give_up_at = float("inf")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call
 from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread

@@ -26,7 +26,7 @@ from qwf_agent.child.messages import (
     Message,
     pack_jobs,
 )
-from qwf_agent.child.outcome import Outcome
+from qwf_agent.child.outcome import JobOutcome
 from qwf_agent.child.setup import Setup
 from qwf_agent.child.tasks import IMPORT_S
 from qwf_agent.system.cgroup import ControlGroup
@@ -308,6 +308,6 @@ class Slot:
             self.work_s, self.held.free_since = 0.0, time.monotonic()
 
 
-def _garbled(why: str) -> Outcome:
+def _garbled(why: str) -> JobOutcome:
     error = f"the process sent nonsense while the body ran: {why}"
-    return Outcome("lost", error=error, detail={"reason": "garbled"})
+    return JobOutcome("lost", error=error, detail={"reason": "garbled"})

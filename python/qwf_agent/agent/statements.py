@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Sequence
 
-from qwf_agent.db import Query
+from qwf_agent.agent.db import Query
 
 # SQLSTATEs that say nothing about the call itself: the statement is not in this session, or one of
 # its name is there already, or the function returns other columns by now.

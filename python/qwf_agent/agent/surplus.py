@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.endings import Endings
 from qwf_agent.agent.pool import Pool
-from qwf_agent.servers.fleet import Fleet
-from qwf_agent.servers.server import Server
+from qwf_agent.servers.fleet import ServerFleet
+from qwf_agent.servers.server import ModelServer
 
 EXCESS_S = 1.0  # by then it is registered that no more jobs of a model are wanted
 SLOW_S = 5.0  # a job that waits so long for a server that is ready waits for slow requests
@@ -22,7 +22,7 @@ class Surplus:
     Invariant: a model in `full` is not registered, so that no more jobs of it are claimed.
     """
 
-    def __init__(self, fleet: Fleet, pool: Pool, endings: Endings) -> None:
+    def __init__(self, fleet: ServerFleet, pool: Pool, endings: Endings) -> None:
         self.full: dict[str, float] = {}  # models for which enough jobs wait, and since when
         self._fleet = fleet
         self._pool = pool
@@ -63,7 +63,7 @@ class Surplus:
         return changed
 
 
-def _has_no_room(server: Server, before: float) -> bool:
+def _has_no_room(server: ModelServer, before: float) -> bool:
     """Whether its card has had no room since a time before this, so long that other boxes should
     get its jobs."""
     since = server.no_room_since

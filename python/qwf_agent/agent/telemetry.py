@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.link import Link
 from qwf_agent.system import sampler
 from qwf_agent.system.fork import fork_helper

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Sequence
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.link import Link

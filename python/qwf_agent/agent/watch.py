@@ -6,8 +6,7 @@ from __future__ import annotations
 import json
 import logging
 
-from qwf_agent import db
-from qwf_agent.agent import watchdogs
+from qwf_agent.agent import db, watchdogs
 from qwf_agent.agent.cells import Cells
 from qwf_agent.agent.claim import Claim
 from qwf_agent.agent.endings import Endings
@@ -16,14 +15,14 @@ from qwf_agent.agent.serving import Serving
 from qwf_agent.agent.slot import STUCK_S, Slot
 from qwf_agent.agent.telemetry import Telemetry
 from qwf_agent.agent.watchdogs import Observation
-from qwf_agent.child.outcome import Outcome
+from qwf_agent.child.outcome import JobOutcome
 
 log = logging.getLogger("qwf_agent")
 
 BUSY_WAIT_S = 0.2  # longest wait while bodies run: how late a watchdog may be
 IDLE_WAIT_S = 1.0
 WATCH_S = 0.05  # shortest time between two checks of all children
-DID_NOT_STOP = Outcome("cancelled", error="cancelled, and killed because it did not stop")
+DID_NOT_STOP = JobOutcome("cancelled", error="cancelled, and killed because it did not stop")
 
 
 class Watch:

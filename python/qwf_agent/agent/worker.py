@@ -8,14 +8,14 @@ import logging
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.agent.calls import Call, Notification
 from qwf_agent.agent.circuit_breaker import CircuitBreaker
 from qwf_agent.agent.claim import Claim, Claimant, FailedAttempt, from_call
 from qwf_agent.agent.control import Control
 from qwf_agent.agent.jitter import spread
 from qwf_agent.agent.link import Links
-from qwf_agent.agent.options import Options
+from qwf_agent.agent.options import AgentOptions
 from qwf_agent.agent.out_root import SHORT, announce, out_root_of
 from qwf_agent.agent.pool import FEW
 from qwf_agent.agent.reporter import Reporter
@@ -45,7 +45,7 @@ class Worker(Claimant):
         settings: Settings,
         links: Links,
         reporter: Reporter,
-        options: Options,
+        options: AgentOptions,
         info: str,
         now: float,
     ) -> None:
@@ -112,7 +112,7 @@ class Worker(Claimant):
         self.claim_soon()
         return True
 
-    def _place(self, options: Options) -> tuple[str, str, int]:
+    def _place(self, options: AgentOptions) -> tuple[str, str, int]:
         settings = self.settings
         root = out_root_of(options.out_root, settings.instance)
         return str(root), settings.instance, settings.generation

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from qwf_agent.app import jobs, runs
 from qwf_agent.app.calls import drive, drive_async
 from qwf_agent.app.cells import cell_for
-from qwf_agent.app.connections import AsyncConnection, Call, Connection, Statement
+from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, Statement
 from qwf_agent.app.jobs import Enqueued, NewJob, enqueue_one
 from qwf_agent.app.options import Options, SqlValue, convert_options, for_each_job, json_of
 from qwf_agent.app.parameters import FROM_AGENT, Parameters
@@ -150,12 +150,12 @@ class Task(Generic[P, R]):
         what `enqueue` raises before it touches the database."""
         return NewJob(self._call(args, kwargs).arguments)
 
-    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> SqlCall:
         given = self._parameters.bind(args, kwargs)
         task = SqlValue(self.name)
         inputs = json_of(f"the arguments of {self.name} are", given)
         options = {name: value for name, value in self._options.items() if value is not None}
-        return Call("enqueue", {"task": task, "args": inputs, **options})
+        return SqlCall("enqueue", {"task": task, "args": inputs, **options})
 
 
 class App:

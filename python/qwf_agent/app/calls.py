@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from qwf_agent.app.connections import (
     AsyncConnection,
-    Call,
     Connection,
     Query,
+    SqlCall,
     fetch,
     fetch_async,
 )
@@ -63,12 +63,12 @@ def value(query: Query) -> Steps[str]:
     return only
 
 
-def number(call: Call) -> Steps[int]:
+def number(call: SqlCall) -> Steps[int]:
     """The only value that the call returns, an id."""
     return int((yield from value(call)))
 
 
-def document(call: Call) -> Steps[dict[str, Any]]:
+def document(call: SqlCall) -> Steps[dict[str, Any]]:
     """The JSON object that the call returns."""
     read: dict[str, Any] = json.loads((yield from value(call)))
     return read

@@ -53,7 +53,7 @@ class Statement(NamedTuple):
     params: list[str]
 
 
-class Call(NamedTuple):
+class SqlCall(NamedTuple):
     """One call of a function in schema qwf, with its arguments by name."""
 
     function: str
@@ -76,7 +76,7 @@ class Call(NamedTuple):
         return Statement(sql, list(self.texts().values()))
 
 
-class Expression(NamedTuple):
+class SqlExpression(NamedTuple):
     """What Postgres itself can say, with the value of each argument in the place of {name}."""
 
     sql: str
@@ -91,7 +91,7 @@ class Expression(NamedTuple):
         return {name: value.text for name, value in self.arguments.items()}
 
 
-Query = Call | Expression
+Query = SqlCall | SqlExpression
 
 
 def fetch(conn: Connection, query: Query) -> list[str]:

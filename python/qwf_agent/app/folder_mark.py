@@ -19,7 +19,7 @@ _TIME = re.compile(
 )
 
 
-class Mark(NamedTuple):
+class FolderMark(NamedTuple):
     """Whose files a folder has. The mark of a run names no job."""
 
     instance: str  # id of the database, as qwf.instance has it
@@ -37,12 +37,12 @@ class Mark(NamedTuple):
         """What two marks of one run, or of one job, have in common."""
         return self.instance, self.run_id, self.job_id, self.created_at
 
-    def has_other_inputs(self, other: Mark) -> bool:
+    def has_other_inputs(self, other: FolderMark) -> bool:
         """True if both marks are of one job, and its inputs have changed in between."""
         known = self.inputs is not None and other.inputs is not None
         return known and self.owner == other.owner and self.inputs != other.inputs
 
-    def is_of_run(self, run: Mark) -> bool:
+    def is_of_run(self, run: FolderMark) -> bool:
         """Whether it is the mark of this run or of a job in it, or of this standalone job."""
         mine = self if run.run_id is None else self._replace(job_id=None)
         return mine.owner == run.owner
@@ -59,11 +59,11 @@ class Mark(NamedTuple):
         return json.dumps(self._asdict()) + "\n"
 
 
-def read(data: bytes) -> Mark | None:
+def read(data: bytes) -> FolderMark | None:
     """The mark in the content of the file; None if it is none."""
     try:
         given: dict[str, Any] = json.loads(data)
-        mark = Mark(**given)
+        mark = FolderMark(**given)
         right = (
             isinstance(mark.instance, str)
             and isinstance(mark.created_at, str)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, NamedTuple
 
 from qwf_agent.app.calls import Steps, document, drive, drive_async, number, value
-from qwf_agent.app.connections import AsyncConnection, Call, Connection, Expression
+from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall, SqlExpression
 from qwf_agent.app.options import SqlValue, id_of, json_of, texts
 from qwf_agent.app.statuses import JobStatus, NodeStatus, read_job
 from qwf_agent.app.waiting import Timeout, until_ended
@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-SECONDS_NOW = Expression("extract(epoch from qwf.now())")
+SECONDS_NOW = SqlExpression("extract(epoch from qwf.now())")
 Cancelled = Literal["cancelled", "requested"]
 Kept = Literal["new", "old args", "new args"]
 OnChange = Callable[[JobStatus], object]
@@ -126,7 +126,7 @@ def answer_async(
     return drive_async(conn, _answer(job_id, given, by, asked))
 
 
-def enqueue_one(call: Call) -> Steps[Enqueued]:
+def enqueue_one(call: SqlCall) -> Steps[Enqueued]:
     """Enqueue the job of a call of qwf.enqueue. That returns only the id, so a job with a key goes
     as a list of one."""
     if "key" not in call.arguments:
@@ -136,9 +136,9 @@ def enqueue_one(call: Call) -> Steps[Enqueued]:
     return _enqueued((yield from value(_answers(jobs, call.arguments))))
 
 
-def _answers(jobs: str, arguments: Mapping[str, SqlValue]) -> Expression:
+def _answers(jobs: str, arguments: Mapping[str, SqlValue]) -> SqlExpression:
     """What enqueue_many answers about each job of a list that is given in SQL."""
-    return Expression(f"to_jsonb(e) from qwf.enqueue_many({jobs}) e", arguments)
+    return SqlExpression(f"to_jsonb(e) from qwf.enqueue_many({jobs}) e", arguments)
 
 
 def _enqueued(answer: str) -> Enqueued:
@@ -173,8 +173,8 @@ def _json(given: SqlValue, now: datetime) -> str:
     return json.dumps(given.text, ensure_ascii=False)  # as the function takes numbers and times
 
 
-def _look(job_id: int) -> Call:
-    return Call("result", {"job_id": id_of("job", job_id)})
+def _look(job_id: int) -> SqlCall:
+    return SqlCall("result", {"job_id": id_of("job", job_id)})
 
 
 def _status(job_id: int) -> Steps[JobStatus]:
@@ -183,7 +183,7 @@ def _status(job_id: int) -> Steps[JobStatus]:
 
 def _cancel(job_id: int, reason: str | None) -> Steps[Cancelled]:
     given = {"job_id": id_of("job", job_id), **texts(reason=reason)}
-    told = yield from value(Call("cancel_job", given))
+    told = yield from value(SqlCall("cancel_job", given))
     return "cancelled" if told == "cancelled" else "requested"
 
 
@@ -194,4 +194,4 @@ def _answer(job_id: int, given: object, by: str | None, asked: datetime | None) 
         if not isinstance(asked, datetime) or asked.utcoffset() is None:
             raise TypeError(f"asked has to be a datetime with a time zone, not {asked!r}")
         arguments["asked"] = SqlValue(asked.isoformat(), "{}::timestamptz")
-    return (yield from number(Call("answer_job", arguments)))
+    return (yield from number(SqlCall("answer_job", arguments)))

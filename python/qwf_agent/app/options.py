@@ -80,7 +80,7 @@ class SqlValue(NamedTuple):
     from_now: timedelta | None = None
 
 
-class Kind(NamedTuple):
+class OptionKind(NamedTuple):
     """What the value of an option may be, in words, and how it is converted; None means that it is
     something else."""
 
@@ -155,22 +155,22 @@ def _list_or_dict(value: Any) -> SqlValue | None:
     return SqlValue(to_json(value), "{}::jsonb") if isinstance(value, (list, dict)) else None
 
 
-TEXT = Kind("a text", _text)
-NAME = Kind("a text that is not empty", _name)
-KEY_MODE = Kind("'keep', 'replace' or 'refuse'", _key_mode)
-PATH = Kind("a path, or a text that is not empty", _path)
-NUMBER = Kind("a whole number of at most 31 bits", _number)
-FLAG = Kind("True or False", _flag)
-DURATION = Kind("a number of seconds, a timedelta, or a text such as '10 min'", _duration)
-MOMENT = Kind(
+TEXT = OptionKind("a text", _text)
+NAME = OptionKind("a text that is not empty", _name)
+KEY_MODE = OptionKind("'keep', 'replace' or 'refuse'", _key_mode)
+PATH = OptionKind("a path, or a text that is not empty", _path)
+NUMBER = OptionKind("a whole number of at most 31 bits", _number)
+FLAG = OptionKind("True or False", _flag)
+DURATION = OptionKind("a number of seconds, a timedelta, or a text such as '10 min'", _duration)
+MOMENT = OptionKind(
     "a datetime with a time zone, such as datetime.now(timezone.utc), or a timedelta from now "
     "of at most 1000 years",
     _moment,
 )
-DICT = Kind("a dict", _dict)
-BACKOFF = Kind("a list of seconds or a dict such as {'base': 1, 'factor': 2}", _list_or_dict)
+DICT = OptionKind("a dict", _dict)
+BACKOFF = OptionKind("a list of seconds or a dict such as {'base': 1, 'factor': 2}", _list_or_dict)
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, OptionKind] = {
     "queue": NAME, "priority": NUMBER, "run_at": MOMENT, "key": NAME, "key_mode": KEY_MODE,
     "project": TEXT, "max_attempts": NUMBER, "max_losses": NUMBER, "backoff": BACKOFF,
     "timeout": DURATION, "labels": DICT, "once": FLAG, "model": NAME, "light": FLAG,
@@ -178,21 +178,21 @@ KINDS: dict[str, Kind] = {
 }  # fmt: skip
 
 
-RUN_KINDS: dict[str, Kind] = {
+RUN_KINDS: dict[str, OptionKind] = {
     "priority": NUMBER, "run_at": MOMENT, "key": NAME, "out_dir": PATH, "project": TEXT,
     "labels": DICT, "once": FLAG,
 }  # fmt: skip
 
 
 def convert_options(
-    options: Mapping[str, Any], kinds: Mapping[str, Kind] = KINDS
+    options: Mapping[str, Any], kinds: Mapping[str, OptionKind] = KINDS
 ) -> dict[str, SqlValue | None]:
     """Each option as SQL takes it; None stays None. Raises TypeError for an option that does not
     exist, and for a value that it cannot have."""
     return {name: _convert(name, value, kinds) for name, value in options.items()}
 
 
-def _convert(name: str, value: Any, kinds: Mapping[str, Kind]) -> SqlValue | None:
+def _convert(name: str, value: Any, kinds: Mapping[str, OptionKind]) -> SqlValue | None:
     kind = kinds.get(name)
     if kind is None:
         raise TypeError(f"unknown option {name!r}; {suggestion(name, kinds)}")

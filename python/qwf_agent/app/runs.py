@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from qwf_agent.app.calls import Steps, document, drive, drive_async, number, value
-from qwf_agent.app.connections import AsyncConnection, Call, Connection
+from qwf_agent.app.connections import AsyncConnection, Connection, SqlCall
 from qwf_agent.app.options import (
     RUN_KINDS,
     RunOptions,
@@ -29,8 +29,19 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 __all__ = [
-    "NodeStatus", "Question", "RunStatus", "answer", "answer_async", "cancel", "cancel_async",
-    "enqueue", "enqueue_async", "status", "status_async", "wait", "wait_async",
+    "NodeStatus",
+    "Question",
+    "RunStatus",
+    "answer",
+    "answer_async",
+    "cancel",
+    "cancel_async",
+    "enqueue",
+    "enqueue_async",
+    "status",
+    "status_async",
+    "wait",
+    "wait_async",
 ]  # fmt: skip
 
 OnChange = Callable[[RunStatus], object]
@@ -116,22 +127,22 @@ def answer_async(
     return drive_async(conn, _answer(run_id, node_id, given, by))
 
 
-def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str, Any]) -> Call:
+def _call(workflow: str, context: Mapping[str, Any] | None, options: Mapping[str, Any]) -> SqlCall:
     if not isinstance(context or {}, Mapping):
         raise TypeError(f"the context has to be a dict, not {context!r}")
     converted = convert_options(options, RUN_KINDS)
     given = {name: option for name, option in converted.items() if option is not None}
     read = json_of("the context is", dict(context or {}))
-    return Call("enqueue_run", {**texts(workflow=workflow), "context": read, **given})
+    return SqlCall("enqueue_run", {**texts(workflow=workflow), "context": read, **given})
 
 
-def _enqueue(call: Call, workflow: str, context: Mapping[str, Any]) -> Steps[int]:
+def _enqueue(call: SqlCall, workflow: str, context: Mapping[str, Any]) -> Steps[int]:
     run_id = yield from number(call)
     shape = workflow, frozenset(islice(_paths(context), MOST_KEYS))
     is_new = shape not in _looked_at
     if is_new or "key" in call.arguments:
         given = {"run_id": id_of("run", run_id), "context": call.arguments["context"]}
-        notes = yield from document(Call("context_notes", given))
+        notes = yield from document(SqlCall("context_notes", given))
         if notes["unused"]:
             log.warning("merged into run %s, your context was not used", run_id)
         if is_new:
@@ -163,8 +174,8 @@ def _paths(value: Mapping[str, Any], place: str = "") -> Iterator[str]:
             yield from _paths(inner, f"{place}{key}.")
 
 
-def _look(run_id: int) -> Call:
-    return Call("run_status", {"run_id": id_of("run", run_id)})
+def _look(run_id: int) -> SqlCall:
+    return SqlCall("run_status", {"run_id": id_of("run", run_id)})
 
 
 def _status(run_id: int) -> Steps[RunStatus]:
@@ -173,7 +184,7 @@ def _status(run_id: int) -> Steps[RunStatus]:
 
 def _cancel(run_id: int, reason: str | None) -> Steps[bool]:
     given = {"run_id": id_of("run", run_id), **texts(reason=reason)}
-    return (yield from value(Call("cancel_run", given))) == "true"
+    return (yield from value(SqlCall("cancel_run", given))) == "true"
 
 
 def _answer(run_id: int, node_id: str, given: object, by: str | None) -> Steps[int]:
@@ -183,4 +194,4 @@ def _answer(run_id: int, node_id: str, given: object, by: str | None) -> Steps[i
         "value": json_of("the answer is", given),
         **texts(by=by),
     }
-    return (yield from number(Call("submit_input", arguments)))
+    return (yield from number(SqlCall("submit_input", arguments)))

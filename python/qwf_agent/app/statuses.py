@@ -19,7 +19,7 @@ RunState = Literal["queued", "running", "awaiting_input", "completed", "failed",
 ENDED = ("completed", "failed", "cancelled", "skipped")
 
 
-class Status(ABC):
+class StatusBase(ABC):
     """What the statuses of jobs and runs have in common."""
 
     id: int
@@ -46,9 +46,9 @@ class Status(ABC):
 class NotCompleted(Exception):
     """A job or run failed, was cancelled or skipped, or has not ended: see `status.status`."""
 
-    status: Status
+    status: StatusBase
 
-    def __init__(self, status: Status) -> None:
+    def __init__(self, status: StatusBase) -> None:
         super().__init__(status)
         self.status = status
 
@@ -58,7 +58,7 @@ class NotCompleted(Exception):
 
 
 @dataclass(frozen=True)
-class JobStatus(Status):
+class JobStatus(StatusBase):
     """A job at one moment. `progress` is from 0 to 1: 1 when it has completed, else None if its
     body has reported none. `output` is empty until the job has completed; `error` is of the last
     attempt that failed."""
@@ -111,7 +111,7 @@ class NodeStatus:
 
 
 @dataclass(frozen=True)
-class RunStatus(Status):
+class RunStatus(StatusBase):
     """A run at one moment, with its nodes by their ids, each after those it depends on."""
 
     id: int

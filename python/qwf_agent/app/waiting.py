@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from qwf_agent.app.calls import Steps, document, value
-from qwf_agent.app.connections import Call, Expression
+from qwf_agent.app.connections import SqlCall, SqlExpression
 from qwf_agent.app.options import SqlValue, id_of, seconds_of
 from qwf_agent.app.statuses import JobStatus, RunStatus
 
@@ -24,7 +24,7 @@ LONGEST_PAUSE_S = 1.0
 LONGEST_AFTER_SLOW_LOOK_S = 5.0
 SHARE = 0.1
 
-TRANSACTION = Expression(
+TRANSACTION = SqlExpression(
     "pg_catalog.jsonb_build_object('began', pg_catalog.now(), "
     "'wrote', pg_catalog.pg_current_xact_id_if_assigned() is not null, "
     "'one_snapshot', pg_catalog.current_setting('transaction_isolation') "
@@ -33,7 +33,7 @@ TRANSACTION = Expression(
 
 
 def until_ended(
-    look: Call,
+    look: SqlCall,
     read: Callable[[Mapping[str, Any]], S],
     timeout: Timeout,
     on_change: Callable[[S], object] | None,
@@ -75,7 +75,7 @@ def until_ended(
 
 def _read(duration: SqlValue) -> Steps[float]:
     """The seconds of a duration that was given as a text."""
-    seconds = Expression("extract(epoch from {duration})", {"duration": duration})
+    seconds = SqlExpression("extract(epoch from {duration})", {"duration": duration})
     return float((yield from value(seconds)))
 
 
@@ -87,7 +87,7 @@ def _why_queued(status: JobStatus | RunStatus) -> Steps[str]:
         queued = [node.job_id for node in status.nodes.values() if node.status == "queued"]
     if not queued:
         return ""
-    reasons = yield Call("why_not", {"job_id": id_of("job", queued[0])})
+    reasons = yield SqlCall("why_not", {"job_id": id_of("job", queued[0])})
     return f": {'; '.join(reasons)}"
 
 

@@ -29,7 +29,7 @@ SHOWN = 200  # letters of a name in an error
 CHECK_S = 0.02  # how often to check whether the command has ended, as its output may stay open
 
 
-class Refused(PermanentError):
+class CommandRefused(PermanentError):
     """The command is invalid or not allowed here."""
 
 
@@ -81,20 +81,20 @@ def resolve(name: str, allowed: Path) -> str:
         program = (root / name).resolve()
         is_executable = program.is_file() and os.access(program, os.X_OK)
     except OSError as error:  # such as a name that is too long
-        raise Refused(f"command {shown}: {error.strerror}") from None
+        raise CommandRefused(f"command {shown}: {error.strerror}") from None
     except RuntimeError:
-        raise Refused(f"command {shown}: its links go round in a circle") from None
+        raise CommandRefused(f"command {shown}: its links go round in a circle") from None
     if root not in program.parents:
-        raise Refused(f"command {shown} is not in {root}, the only allowed folder")
+        raise CommandRefused(f"command {shown} is not in {root}, the only allowed folder")
     if not is_executable:
-        raise Refused(f"command {shown}: {program} is not an executable file")
+        raise CommandRefused(f"command {shown}: {program} is not an executable file")
     return str(program)
 
 
-def _too_long(argv: Sequence[str]) -> Refused:
+def _too_long(argv: Sequence[str]) -> CommandRefused:
     longest = max(len(os.fsencode(one)) for one in argv)
     total = sum(len(os.fsencode(one)) + 1 for one in argv)
-    return Refused(
+    return CommandRefused(
         f"the arguments of the command are too long for this system: {total} bytes in all, the "
         f"longest {longest}; pass them as inputs of the job, which are a file (QWF_INPUTS)"
     )
@@ -102,14 +102,14 @@ def _too_long(argv: Sequence[str]) -> Refused:
 
 def _argv(command: Any) -> list[str]:
     if not isinstance(command, Sequence) or isinstance(command, str) or not command:
-        raise Refused('"command" must be a list: the program and its arguments')
+        raise CommandRefused('"command" must be a list: the program and its arguments')
     return [_argument(position, value) for position, value in enumerate(command)]
 
 
 def _argument(position: int, value: Any) -> str:
     text = json.dumps(value) if isinstance(value, (int, float)) else value
     if not isinstance(text, str) or "\0" in text or (position == 0 and not text):
-        raise Refused(f"command[{position}] must be a text or a number")
+        raise CommandRefused(f"command[{position}] must be a text or a number")
     return text
 
 

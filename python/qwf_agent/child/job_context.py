@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from qwf_agent.app import Job
-from qwf_agent.app.folder_mark import Mark, digest, moment
+from qwf_agent.app.folder_mark import FolderMark, digest, moment
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.messages import Work
 from qwf_agent.child.out_folder import Folder, folder_of
@@ -68,10 +68,10 @@ class JobContext:
         return self.folder.files()
 
     @property
-    def _mark(self) -> Mark:
+    def _mark(self) -> FolderMark:
         work = self._work
         _, instance, generation = work.place
-        return Mark(
+        return FolderMark(
             instance, generation, work.run_id, moment(work.created_at), work.job_id, work.node_id,
             work.attempt, self._began_at, digest(work.inputs),
         )  # fmt: skip

@@ -38,7 +38,7 @@ from qwf_agent.child.messages import (
     read_jobs,
 )
 from qwf_agent.child.models import Models
-from qwf_agent.child.outcome import Outcome, clip, of_exception, render
+from qwf_agent.child.outcome import JobOutcome, clip, of_exception, render
 from qwf_agent.child.own_folder import Moved
 from qwf_agent.child.process_state import ProcessState, open_output
 from qwf_agent.child.runner import Runner
@@ -149,11 +149,11 @@ class Child:
             for part in self._unpacker.feed(data):
                 self._jobs.extend(read_jobs(part))
 
-    def _run(self, work: Work) -> Outcome:
+    def _run(self, work: Work) -> JobOutcome:
         """Run one body, and turn anything it raises into an outcome."""
         self._current = work.ticket
         if work.ticket in self._cancelled:
-            return Outcome("cancelled")
+            return JobOutcome("cancelled")
         try:
             return self._runner.run(work, self._renew_state)
         except BaseException as error:
@@ -199,7 +199,7 @@ class Child:
             print(*left.sentences(), sep="\n", flush=True)
             self._is_clean = self._is_clean and not left.stuck
 
-    def _answer(self, ticket: int, outcome: Outcome, seconds: float) -> None:
+    def _answer(self, ticket: int, outcome: JobOutcome, seconds: float) -> None:
         cpu_s, max_rss = self._usage.measure_cpu(seconds), self._usage.max_rss_bytes
         more = f'"host": {self._host}, "cpu_seconds": {cpu_s:.6f}, "max_rss_bytes": {max_rss}'
         _flush_output()

@@ -30,7 +30,7 @@ ACCELERATOR_WORDS = (
 FATAL_CODES = (64, 65, 78)  # EX_USAGE, EX_DATAERR, EX_CONFIG: retrying cannot help
 
 
-class Outcome(NamedTuple):
+class JobOutcome(NamedTuple):
     """The result of an attempt. `output` is JSON text."""
 
     outcome: str
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
     detail: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
 
-def render(outcome: Outcome, more: str = "") -> bytes:
+def render(outcome: JobOutcome, more: str = "") -> bytes:
     """The outcome as a JSON object whose last member is its detail; `more` adds members to the
     detail. `report` turns it into a report."""
     error = "null" if outcome.error is None else TO_JSON(outcome.error)
@@ -68,32 +68,32 @@ class CommandFailed(Exception):
         self.code = code  # negative: the signal
 
 
-def of_exception(error: BaseException, limit: int, gpu: bool = False) -> Outcome:
+def of_exception(error: BaseException, limit: int, gpu: bool = False) -> JobOutcome:
     """The outcome of a body that raised; its error text has at most `limit` bytes. In a child with
     a card (`gpu`), an error of the card is a fault of the host: another host may succeed."""
     reason = _host_reason(error, gpu)
     if reason is not None:
-        return Outcome("tempfail", error=clip(describe(error), limit), detail={"reason": reason})
+        return JobOutcome("tempfail", error=clip(describe(error), limit), detail={"reason": reason})
     if isinstance(error, CommandFailed):
         return of_exit(error.code, str(error))
     if isinstance(error, SystemExit):
         return _of_system_exit(error)
     if isinstance(error, WrongArguments):  # another try would have the same arguments
-        return Outcome("fatal", error=clip(str(error), limit))
+        return JobOutcome("fatal", error=clip(str(error), limit))
     if isinstance(error, BadOutput):
-        return Outcome("error", error=clip(str(error), limit))
+        return JobOutcome("error", error=clip(str(error), limit))
     if isinstance(error, ImportFailed):
         text = describe(error.__cause__ or error)
-        return Outcome("error", error=clip(text, limit), detail={"reason": "import"})
+        return JobOutcome("error", error=clip(text, limit), detail={"reason": "import"})
     if isinstance(error, ModelFailed):
         text = f"{error}\n{describe(error.__cause__ or error)}"
-        return Outcome("error", error=clip(text, limit), detail={"reason": "model"})
+        return JobOutcome("error", error=clip(text, limit), detail={"reason": "model"})
     kinds = (
         (TemporaryError, "tempfail"), (PermanentError, "fatal"), (ServerLost, "lost"),
         (Cancelled, "cancelled"),
     )  # fmt: skip
     outcome = next((outcome for kind, outcome in kinds if isinstance(error, kind)), "error")
-    return Outcome(outcome, error=clip(describe(error), limit), detail=_detail_of(error))
+    return JobOutcome(outcome, error=clip(describe(error), limit), detail=_detail_of(error))
 
 
 def _detail_of(error: BaseException) -> dict[str, Any]:
@@ -125,27 +125,27 @@ def _host_reason(error: BaseException | None, gpu: bool) -> str | None:
     )
 
 
-def of_exit(code: int, message: str) -> Outcome:
+def of_exit(code: int, message: str) -> JobOutcome:
     """The outcome of a command with this exit code; a negative code is the signal that killed
     it."""
     if code < 0:
-        return Outcome("lost", error=message, detail={"reason": "crashed", "signal": -code})
+        return JobOutcome("lost", error=message, detail={"reason": "crashed", "signal": -code})
     outcome = "tempfail" if code == TEMPFAIL_CODE else "fatal" if code in FATAL_CODES else "error"
-    return Outcome(outcome, error=message, detail={"exit_code": code})
+    return JobOutcome(outcome, error=message, detail={"exit_code": code})
 
 
-def of_exit_status(status: int, out_of_memory: bool) -> Outcome:
+def of_exit_status(status: int, out_of_memory: bool) -> JobOutcome:
     """The outcome of the job that was running when its child ended; `status` as os.wait returns
     it."""
     if not status & 0x7F:
         code = status >> 8
         outcome = "tempfail" if code == TEMPFAIL_CODE else "error"
         message = f"{how_it_ended(status, out_of_memory)} before the body returned"
-        return Outcome(outcome, error=message, detail={"exit_code": code})
+        return JobOutcome(outcome, error=message, detail={"exit_code": code})
     number = status & 0x7F
     reason = "oom" if out_of_memory and number == signal.SIGKILL else "crashed"
     message = f"{how_it_ended(status, out_of_memory)} while the body ran"
-    return Outcome("lost", error=message, detail={"reason": reason, "signal": number})
+    return JobOutcome("lost", error=message, detail={"reason": reason, "signal": number})
 
 
 def how_it_ended(status: int, out_of_memory: bool) -> str:
@@ -189,13 +189,15 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _of_system_exit(error: SystemExit) -> Outcome:
+def _of_system_exit(error: SystemExit) -> JobOutcome:
     if error.code is None or error.code == 0:
-        return Outcome("completed")
+        return JobOutcome("completed")
     if not isinstance(error.code, int):
-        return Outcome("error", error=clip(f"exited: {error.code}", 4096), detail={"exit_code": 1})
+        return JobOutcome(
+            "error", error=clip(f"exited: {error.code}", 4096), detail={"exit_code": 1}
+        )
     outcome = "tempfail" if error.code == TEMPFAIL_CODE else "error"
-    return Outcome(
+    return JobOutcome(
         outcome, error=f"exited with code {error.code}", detail={"exit_code": error.code & 0xFF}
     )
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from qwf_agent.app import PermanentError, folder_mark
-from qwf_agent.app.folder_mark import Mark
+from qwf_agent.app.folder_mark import FolderMark
 from qwf_agent.child.out_folder import Folder
 
 TRIES = 20  # so often may others make or move a folder meanwhile
@@ -41,7 +41,7 @@ class Moved(NamedTuple):
         return f"{self.folder} held {self.held}: moved to {self.moved_to}"
 
 
-def take(folder: Folder, mark: Mark, ours: bool, moved: Callable[[Moved], None]) -> Path:
+def take(folder: Folder, mark: FolderMark, ours: bool, moved: Callable[[Moved], None]) -> Path:
     """Make the folder of a job unless it has it from an earlier attempt, and return its path.
 
     `ours`: it is below the out-root, where only agents of this database make folders. `moved` is
@@ -58,7 +58,7 @@ def take(folder: Folder, mark: Mark, ours: bool, moved: Callable[[Moved], None])
     return folder.path
 
 
-def mark_again(folder: Path, mark: Mark) -> None:
+def mark_again(folder: Path, mark: FolderMark) -> None:
     """Put the mark back if the body has removed it with the rest of its folder."""
     with contextlib.suppress(OSError):
         if folder.is_dir() and not folder.is_symlink() and _read(folder) is None:
@@ -66,7 +66,7 @@ def mark_again(folder: Path, mark: Mark) -> None:
 
 
 def _take(
-    folder: Path, mark: Mark, ours: bool, moved: Callable[[Moved], None], shared: bool = False
+    folder: Path, mark: FolderMark, ours: bool, moved: Callable[[Moved], None], shared: bool = False
 ) -> None:
     for _ in range(TRIES):
         with contextlib.suppress(FileNotFoundError):  # somebody has moved it since
@@ -96,7 +96,7 @@ def _take(
     raise PermanentError(f"others move {str(folder)!r} again and again")
 
 
-def _fits(found: Mark, mark: Mark) -> bool:
+def _fits(found: FolderMark, mark: FolderMark) -> bool:
     """Whether the folder is that of this job with these inputs: it was last used in this
     generation, by an earlier attempt, or by a later one that has begun since, if this one has lost
     its job. Otherwise the attempt was made in a life of the database that a restore has undone.
@@ -113,7 +113,7 @@ def _fits(found: Mark, mark: Mark) -> bool:
     return found.attempt < mark.attempt or found.marked_at > mark.marked_at
 
 
-def _make(folder: Path, mark: Mark) -> bool:
+def _make(folder: Path, mark: FolderMark) -> bool:
     """Make the folder with its mark in one step, so that nobody sees it without; False if there is
     one."""
     try:  # one look: others may move it meanwhile
@@ -138,7 +138,7 @@ def _make(folder: Path, mark: Mark) -> bool:
     return True
 
 
-def _read(folder: Path) -> Mark | None:
+def _read(folder: Path) -> FolderMark | None:
     try:
         with (folder / folder_mark.NAME).open("rb") as file:
             return folder_mark.read(file.read(folder_mark.MOST_BYTES))
@@ -146,7 +146,7 @@ def _read(folder: Path) -> Mark | None:
         return None
 
 
-def _write(folder: Path, mark: Mark) -> None:
+def _write(folder: Path, mark: FolderMark) -> None:
     new = folder / f"{folder_mark.NAME}.{secrets.token_hex(4)}"
     try:
         new.write_text(mark.text(), encoding="utf-8")
@@ -156,7 +156,7 @@ def _write(folder: Path, mark: Mark) -> None:
         raise
 
 
-def _held(found: Mark | None, mark: Mark) -> str:
+def _held(found: FolderMark | None, mark: FolderMark) -> str:
     """Whose files these are, in words."""
     if found is None:
         return UNMARKED

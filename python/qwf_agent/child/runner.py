@@ -12,7 +12,7 @@ from qwf_agent.child.command import COMMAND, run_command
 from qwf_agent.child.job_context import JobContext
 from qwf_agent.child.messages import Work
 from qwf_agent.child.models import Models
-from qwf_agent.child.outcome import Outcome
+from qwf_agent.child.outcome import JobOutcome
 from qwf_agent.child.own_folder import Moved
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import Setup
@@ -49,7 +49,7 @@ class Runner:
         self._imported = imported  # called when code of the user may have been imported
         self._moved = moved  # called with its ticket when the folder of a job was moved aside
 
-    def run(self, work: Work, before_body: Callable[[], None]) -> Outcome:
+    def run(self, work: Work, before_body: Callable[[], None]) -> JobOutcome:
         """Run the body of this job. Raises what it raises; `outcome.of_exception` says what that
         means."""
         scoreboard = self._scoreboard
@@ -69,7 +69,7 @@ class Runner:
                 " files that the node wrote: give it another name"
             )
         output = encode_output(result, self._setup.limits.value_bytes)
-        return Outcome("completed", output, detail=_detail_of(context))
+        return JobOutcome("completed", output, detail=_detail_of(context))
 
     def _run_within(self, context: JobContext, run: Callable[[], Any]) -> Any:
         arounds = self._tasks.arounds()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from qwf_agent import extras
+from qwf_agent.system import extras
 
 NEEDED = "pip install 'qwf-agent[cli]'"
 

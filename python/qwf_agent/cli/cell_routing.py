@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import click
 
 from qwf_agent.cli import errors
-from qwf_agent.exit_codes import NO_DATABASE
 from qwf_agent.look import cells
 from qwf_agent.look.cells import Connect
 from qwf_agent.look.connection import Connection
+from qwf_agent.system.exit_codes import NO_DATABASE
 
 ID = click.IntRange(1, 2**63 - 1)  # of a job or a run
 IDS = "qwf.ids"  # in the meta of a context: ids that a command found in its words itself

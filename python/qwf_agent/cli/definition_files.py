@@ -53,7 +53,7 @@ class FileProblems:
 
 
 @dataclass(frozen=True)
-class Definition:
+class DefinitionFile:
     """One definition as written in its file; kind is pipeline or workflow."""
 
     path: Path
@@ -91,7 +91,7 @@ def skipped(folder: Path) -> list[Path]:
     return [path for path in _files(folder) if path.name.endswith(SCHEMA_SUFFIX)]
 
 
-def load(folder: Path) -> list[Definition]:
+def load(folder: Path) -> list[DefinitionFile]:
     """All definitions in a folder and its subfolders (or in one file), pipelines first. The JSON
     Schema of definitions may lie among them.
 
@@ -101,7 +101,7 @@ def load(folder: Path) -> list[Definition]:
         paths = [path for path in _files(folder) if not path.name.endswith(SCHEMA_SUFFIX)]
     else:
         paths = [folder]
-    found: list[Definition] = []
+    found: list[DefinitionFile] = []
     problems: list[FileProblems] = []
     for path in paths:
         try:
@@ -134,7 +134,9 @@ def _files(folder: Path) -> list[Path]:
     ]
 
 
-def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -> list[Registered]:
+def register(
+    conn: psycopg.Connection[DictRow], definitions: list[DefinitionFile]
+) -> list[Registered]:
     """Register all of them in one transaction, or none.
 
     Raises DefinitionError with the problems of every file. A workflow is checked only if its
@@ -167,7 +169,7 @@ def register(conn: psycopg.Connection[DictRow], definitions: list[Definition]) -
     return registered
 
 
-def _read(path: Path) -> Definition:
+def _read(path: Path) -> DefinitionFile:
     """The definition in a file. A pipe is refused, as it may never end or never begin; so is what
     is larger than any setting allows. Raises OSError or ValueError."""
     if path.exists() and not path.is_file():
@@ -187,7 +189,7 @@ def _read(path: Path) -> Definition:
         raise ValueError(
             'neither a pipeline (an object with "nodes") nor a workflow (an object with "steps")'
         )
-    return Definition(path, kinds[0], found)
+    return DefinitionFile(path, kinds[0], found)
 
 
 def _json(text: str) -> Any:
@@ -221,7 +223,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a JSON value")
 
 
-def _pipelines(workflow: Definition) -> set[str]:
+def _pipelines(workflow: DefinitionFile) -> set[str]:
     steps = workflow.content.get("steps")
     return (
         {str(step.get("pipeline")) for step in steps if isinstance(step, dict)}
@@ -230,7 +232,7 @@ def _pipelines(workflow: Definition) -> set[str]:
     )
 
 
-def _register(conn: psycopg.Connection[DictRow], one: Definition) -> Registered:
+def _register(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> Registered:
     before = _versions(conn, one)
     query = sql.SQL("select {}(%s) as version").format(
         sql.Identifier("qwf", f"register_{one.kind}")
@@ -241,7 +243,7 @@ def _register(conn: psycopg.Connection[DictRow], one: Definition) -> Registered:
     return Registered(one.kind, one.name, version, change, one.path)
 
 
-def _versions(conn: psycopg.Connection[DictRow], one: Definition) -> dict[int, bool]:
+def _versions(conn: psycopg.Connection[DictRow], one: DefinitionFile) -> dict[int, bool]:
     query = sql.SQL("select version, current from {} where name = %s").format(
         sql.Identifier("qwf", f"{one.kind}s")
     )

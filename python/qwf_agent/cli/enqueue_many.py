@@ -16,9 +16,9 @@ import click
 import psycopg
 
 from qwf_agent.cli import addresses, errors, output
-from qwf_agent.exit_codes import INTERRUPTED, NO_DATABASE
 from qwf_agent.look import connection, hints
 from qwf_agent.look.connection import Connection
+from qwf_agent.system.exit_codes import INTERRUPTED, NO_DATABASE
 
 PORTION = 1000  # more gains nothing: see docs/measurements.md
 CHARACTERS = 2**24  # of a portion; PostgreSQL takes no list of more than 256 MiB

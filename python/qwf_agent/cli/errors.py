@@ -12,10 +12,10 @@ import click
 import psycopg
 
 from qwf_agent import config, embedded
-from qwf_agent.db import NO_SCHEMA
-from qwf_agent.exit_codes import FAILED, INTERRUPTED, MISCONFIGURED, NO_DATABASE
 from qwf_agent.look import hints
 from qwf_agent.look.draw.visible import visible
+from qwf_agent.system.exit_codes import FAILED, INTERRUPTED, MISCONFIGURED, NO_DATABASE
+from qwf_agent.system.versions import NO_SCHEMA
 
 UNSTORABLE = "22P05"  # of a NUL in JSON
 NOT_ALLOWED = "42501"

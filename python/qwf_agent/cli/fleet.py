@@ -24,9 +24,9 @@ from qwf_agent.cli import (
 )
 from qwf_agent.cli.listings import Listing, listed
 from qwf_agent.cli.read import show_list
-from qwf_agent.exit_codes import INTERRUPTED
 from qwf_agent.look import connection, draw
 from qwf_agent.look.connection import Connection
+from qwf_agent.system.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
     from typing_extensions import LiteralString

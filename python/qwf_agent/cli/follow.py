@@ -13,22 +13,19 @@ import psycopg
 from rich.live import Live
 
 from qwf_agent.cli import addresses, arguments, commands, errors, output, server_log
-from qwf_agent.exit_codes import INTERRUPTED
 from qwf_agent.look import connection, draw, standby
 from qwf_agent.look.connection import Connection
+from qwf_agent.system.exit_codes import INTERRUPTED
 
 POLL_S = 0.25
 EXIT_CODES = {"completed": 0, "skipped": 0, "failed": 1, "cancelled": 2}
 TIMED_OUT = 124
 MOST_FILES = 5  # of a run that are printed
 FILES = """
-select f.host, f.rel_path, r.out_dir, count(*) over () as files, (
-  select w.out_root from qwf.workers w
-  where w.host = f.host and w.out_root is not null
-  order by w.last_seen desc limit 1) as out_root
-from qwf.run_files f join qwf.runs r on r.id = f.run_id join qwf.jobs j on j.id = f.job_id
+select f.host, f.rel_path, f.out_dir, f.out_root, count(*) over () as files
+from qwf.file_overview f
 where f.run_id = %s
-order by j.node_idx desc nulls last, f.job_id desc, f.file_no
+order by f.node_idx desc nulls last, f.job_id desc, f.file_no
 limit %s
 """
 NO_LIVE_LOG = f"the live log is {standby.ABSENT}: what an attempt prints comes when it has ended"
@@ -265,7 +262,7 @@ def _lines(conn: Connection, run_id: int) -> dict[str, Any]:
 
 def _follow_log(conn: Connection, job: int) -> int:
     """Print the body's output as it comes until the job is over; state to standard error."""
-    printed = Printed()
+    printed = PrintedLog()
     shown: tuple[Any, ...] = ()
     live_here = not standby.is_one(conn)
     if not live_here:
@@ -292,7 +289,7 @@ def _live_log(conn: Connection, job: int) -> dict[str, Any]:
     return connection.many(conn, "select * from qwf.follow_log(%s)", (job,))[0]
 
 
-class Printed:
+class PrintedLog:
     """How much of a job's log has been printed.
 
     Invariant: of attempt `attempt`, the first `bytes` bytes are printed and `end` is their last
@@ -344,7 +341,7 @@ class Printed:
             self.end = (self.end + text)[-COMPARED:]
 
 
-def _print_ended(conn: Connection, row: dict[str, Any], printed: Printed) -> None:
+def _print_ended(conn: Connection, row: dict[str, Any], printed: PrintedLog) -> None:
     """Print the rest of the logs of attempts that have ended."""
     for attempt in range(printed.ended + 1, row["attempt"] + 1):
         log = connection.call(conn, "read_log", job_id=row["job_id"], attempt=attempt)

@@ -13,8 +13,8 @@ from rich.console import RenderableType
 
 from qwf_agent import config
 from qwf_agent.cli import addresses, cell_routing, errors, known_names, output
-from qwf_agent.exit_codes import NO_DATABASE
 from qwf_agent.look import cells, connection, draw, standby
+from qwf_agent.system.exit_codes import NO_DATABASE
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from qwf_agent import config, embedded, exit_codes
+from qwf_agent import config, embedded
 from qwf_agent.cli import arguments, commands, errors, output
 from qwf_agent.look import connection, draw
+from qwf_agent.system import exit_codes
 
 if TYPE_CHECKING:
     from qwf_agent.migrate import Status
@@ -333,8 +334,8 @@ def adopt(dsn: str | None) -> None:
     Example:  qwf migrate sql | psql mydatabase && qwf migrate adopt
     """
     from qwf_agent import migrate
-    from qwf_agent.cli.doctor import drift
-    from qwf_agent.cli.doctor.findings import MAX_SHOWN
+    from qwf_agent.look.doctor import drift
+    from qwf_agent.look.doctor.findings import MAX_SHOWN
 
     address = config.find_dsn(dsn)
     with connection.connect(address) as conn:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from qwf_agent.llm.errors import CutOff, InvalidReply, ServerFailed, ServerLost, of_event
 from qwf_agent.llm.events import Generation, counts, events, storable
 from qwf_agent.llm.schema import problems
-from qwf_agent.llm.transport import CancelSignal, Server, post
+from qwf_agent.llm.transport import CancelSignal, Endpoint, post
 
 REPORT_S = 1.0  # shortest time between two reports of progress
 NO_KEY = "none"  # client libraries insist on a key
@@ -62,7 +62,7 @@ class ServedModel:
         self.api_key = api_key or NO_KEY
         self.usage: dict[str, Any] = {}  # of all requests so far
         called = f"the server {server}" if server else f"the server at {url}"
-        self._server = Server(self.base_url, api_key, called)
+        self._server = Endpoint(self.base_url, api_key, called)
         self._progress = progress
         self._cancel = cancel
         self._report_at = 0.0

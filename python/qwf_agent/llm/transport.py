@@ -31,7 +31,7 @@ class CancelSignal(Protocol):
         """A descriptor that is readable when the job was cancelled."""
 
 
-class Server(NamedTuple):
+class Endpoint(NamedTuple):
     """Where a server is: `url` ends in its version, such as `/v1`. The name is for messages."""
 
     url: str
@@ -40,7 +40,7 @@ class Server(NamedTuple):
 
 
 def post(
-    server: Server, path: str, body: bytes, cancel: CancelSignal | None
+    server: Endpoint, path: str, body: bytes, cancel: CancelSignal | None
 ) -> Generator[bytes, None, None]:
     """Send a request to a server; yields its answer in parts, as they come. Raises ServerLost,
     Cancelled, and the error that the status of the answer means."""
@@ -128,7 +128,7 @@ def _connect(url: str) -> socket.socket:
         raise
 
 
-def _ask(wire: Wire, server: Server, path: str, body: bytes) -> http.client.HTTPResponse:
+def _ask(wire: Wire, server: Endpoint, path: str, body: bytes) -> http.client.HTTPResponse:
     parts = urlsplit(server.url)
     connection = http.client.HTTPConnection(parts.netloc.rpartition("@")[2])
     connection.sock = wire

@@ -19,7 +19,7 @@ import psycopg
 
 from qwf_agent.migrate import database, reverting, trust
 from qwf_agent.migrate.cell import Cell, read_cell
-from qwf_agent.migrate.database import OLDEST_SERVER, Mark, Say
+from qwf_agent.migrate.database import OLDEST_SERVER, RegistryMark, Say
 from qwf_agent.migrate.plan import PROJECT, Change, MigrateError, Plan, Script, plan_path, read_plan
 from qwf_agent.migrate.reverting import Loss
 
@@ -236,7 +236,7 @@ def check_origin(dsn: str = "", *, plan: Path | str | None = None, **connection:
         database.refuse_foreign_schema(conn, chain, set(_deployed(conn, chain)))
 
 
-def _states(chain: Plan, deployed: Mapping[str, Mark]) -> list[Status]:
+def _states(chain: Plan, deployed: Mapping[str, RegistryMark]) -> list[Status]:
     """Every change of the plan with its state."""
     states = []
     for change in chain.changes:
@@ -272,7 +272,7 @@ def verify(dsn: str = "", *, plan: Path | str | None = None, **connection: Any) 
         return _verify(conn, chain, [c for c in chain.changes if c.id in deployed])
 
 
-def _deployed(conn: Connection, chain: Plan) -> dict[str, Mark]:
+def _deployed(conn: Connection, chain: Plan) -> dict[str, RegistryMark]:
     """The changes that are registered as deployed. Raises MigrateError."""
     usable = trust.usable(conn, *database.schemas(chain))
     database.refuse_sqitch(conn, chain)

@@ -29,7 +29,7 @@ MAX_NAMED = 5
 Say = Callable[[str], None]
 
 
-class Mark(NamedTuple):
+class RegistryMark(NamedTuple):
     """What the registry says of a deployed change. `at`: when it was verified, in UTC; None if it
     was interrupted. `script`: the hash of its deploy script; None if an older qwf deployed it."""
 
@@ -80,7 +80,7 @@ def take_lock(conn: psycopg.Connection[Any], say: Say) -> None:
         ) from None
 
 
-def deployed(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, Mark]:
+def deployed(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, RegistryMark]:
     """The mark of each deployed change, by its id. Raises MigrateError."""
     table = sql.Identifier(chain.registry, "_yoyo_migration")
     try:
@@ -94,7 +94,7 @@ def deployed(conn: psycopg.Connection[Any], chain: Plan) -> dict[str, Mark]:
         return {}
     except psycopg.errors.InsufficientPrivilege as error:
         raise MigrateError(f"{error.diag.message_primary}: use the role that deployed") from None
-    return {change: Mark(at, script) for change, at, script in rows}
+    return {change: RegistryMark(at, script) for change, at, script in rows}
 
 
 def refuse_unknown(chain: Plan, deployed: Collection[str]) -> None:
@@ -107,13 +107,13 @@ def refuse_unknown(chain: Plan, deployed: Collection[str]) -> None:
         )
 
 
-def is_changed(change: Change, deployed: Mapping[str, Mark]) -> bool:
+def is_changed(change: Change, deployed: Mapping[str, RegistryMark]) -> bool:
     """Whether the deploy script of a deployed change is another one now. Raises MigrateError."""
     mark = deployed.get(change.id)
     return mark is not None and mark.script not in (None, change.deploy.hash())
 
 
-def refuse_changed(chain: Plan, deployed: Mapping[str, Mark]) -> None:
+def refuse_changed(chain: Plan, deployed: Mapping[str, RegistryMark]) -> None:
     """Raise MigrateError if a deploy script was edited after it was deployed."""
     changed = [n for n, change in enumerate(chain.changes) if is_changed(change, deployed)]
     if not changed:
@@ -182,15 +182,15 @@ def refuse_dropped(chain: Plan, deployed: Collection[str], there: set[str]) -> N
         )
 
 
-def execute(conn: psycopg.Connection[Any], script: Script, mark: str = "") -> None:
-    """Send `mark` and a whole script in one simple-protocol message.
+def execute(conn: psycopg.Connection[Any], script: Script, mark: str = "", after: str = "") -> None:
+    """Send `mark`, a whole script and `after` in one simple-protocol message.
 
     The script runs with the search path of the session, unless `mark` sets one.
     Raises MigrateError with file and line.
     """
     text = script.read()
     try:
-        psycopg.Cursor(conn).execute(mark + text)
+        psycopg.Cursor(conn).execute(f"{mark}{text}\n;{after}")
     except psycopg.Error as error:
         if not conn.closed:
             conn.rollback()
@@ -211,26 +211,22 @@ def execute_between_callers(
     """
     give_up_at = time.monotonic() + PATIENCE_S
     told = False
-    conn.execute(sql.SQL("set lock_timeout = {}").format(sql.Literal(SCRIPT_LOCK_TIMEOUT)))
-    try:
-        while True:
-            try:
-                return execute(conn, script, mark)
-            except MigrateError as error:
-                if not isinstance(error.__cause__, TAKEN):
-                    raise
-                if time.monotonic() > give_up_at:
-                    raise MigrateError(
-                        f"{script.path}: other transactions have kept its tables locked for ten"
-                        " minutes: end the oldest (pg_stat_activity), then deploy again"
-                    ) from error
-            if not told:
-                say("  waiting for a long transaction that uses the same table")
-                told = True
-            time.sleep(PAUSE_S)
-    finally:
-        if not conn.closed:
-            conn.execute("reset lock_timeout")
+    brief = f"set local lock_timeout = '{SCRIPT_LOCK_TIMEOUT}';"
+    while True:
+        try:
+            return execute(conn, script, brief + mark)
+        except MigrateError as error:
+            if not isinstance(error.__cause__, TAKEN):
+                raise
+            if time.monotonic() > give_up_at:
+                raise MigrateError(
+                    f"{script.path}: other transactions have kept its tables locked for ten"
+                    " minutes: end the oldest (pg_stat_activity), then deploy again"
+                ) from error
+        if not told:
+            say("  waiting for a long transaction that uses the same table")
+            told = True
+        time.sleep(PAUSE_S)
 
 
 def hint(diag: psycopg.errors.Diagnostic) -> str:

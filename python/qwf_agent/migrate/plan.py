@@ -148,9 +148,13 @@ def _changes(
     file: Path, pragmas: dict[str, str], parsed: list[dict[str, Any]]
 ) -> tuple[Change, ...]:
     changes: list[Change] = []
+    earlier: set[str] = set()
+    places: dict[str, list[int]] = {}
+    for index, line in enumerate(parsed):
+        places.setdefault(line["name"], []).append(index)
     for index, line in enumerate(parsed):
         name = line["name"]
-        later = next((n for n in range(index + 1, len(parsed)) if parsed[n]["name"] == name), None)
+        later = next((n for n in places[name] if n > index), None)
         # A reworked change keeps its scripts under the first tag after it that has them.
         tags = (
             [tag for entry in parsed[index:later] for tag in entry["tags"]]
@@ -170,7 +174,8 @@ def _changes(
             for kind in ("revert", "verify")
         )
         parent = changes[-1].id if changes else None
-        _check_requires(file, line, {change.name for change in changes})
+        _check_requires(file, line, earlier)
+        earlier.add(name)
         change_id = _change_id(pragmas, line, note, parent)
         changes.append(
             Change(name, change_id, note, line["tags"], later is not None, deploy, revert, verify)
@@ -211,11 +216,10 @@ def _script(plan: Path, kind: str, name: str, tags: list[str]) -> Script:
     base = plan.parent
     if tags:
         places = [base / "reworked" / kind / f"{name}@{tag}.sql" for tag in tags]
-    elif kind == "deploy" and not (base / "deploy").is_dir():
-        places = [base / f"{name}.sql"]
-    else:
-        places = [base / kind / f"{name}.sql"]
-    return Script(next((path for path in places if path.is_file()), places[0]))
+        return Script(next((path for path in places if path.is_file()), places[0]))
+    if kind == "deploy" and not (base / "deploy").is_dir():
+        return Script(base / f"{name}.sql")
+    return Script(base / kind / f"{name}.sql")
 
 
 def _derived(script: Script, kind: str, deploy: Script, project: str, name: str) -> Script:

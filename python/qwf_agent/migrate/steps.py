@@ -80,7 +80,6 @@ class Scripts(Backend):
             return
         self.connection.rollback()
         self.connection.execute("discard all")
-        self.init_connection(self.connection)
 
 
 class Step(Migration):  # type: ignore[misc]
@@ -109,17 +108,14 @@ class Step(Migration):  # type: ignore[misc]
                 self._send(conn, self.change.revert, _UNMARK)
                 return
             self._send(conn, self.change.deploy, _MARK)
-            if self.verify:
-                self._check(conn)
-            conn.execute(self.sql(_CONFIRM, conn))
+            self._confirm(conn)
         finally:
             conn.remove_notice_handler(self._print_notice)
 
     def resume(self, conn: psycopg.Connection[Any]) -> None:
         """Finish a change that was interrupted before its verify script."""
         self._set_path(conn)
-        self._check(conn)
-        conn.execute(self.sql(_CONFIRM, conn))
+        self._confirm(conn)
 
     def _send(self, conn: psycopg.Connection[Any], script: Script, mark: str) -> None:
         """Send a script with its mark; those of the engine are one transaction each, so they can be
@@ -130,15 +126,22 @@ class Step(Migration):  # type: ignore[misc]
             database.execute(conn, script, self.sql(mark, conn))
 
     def _set_path(self, conn: psycopg.Connection[Any]) -> None:
-        """Fix the search path for the engine, whose scripts name every schema; else the default."""
-        conn.execute("reset search_path")  # no script should see yoyo's own tables
-        if self.chain.project == PROJECT:
-            conn.execute("set search_path = pg_catalog, pg_temp")
+        """Fix the search path for the engine, whose scripts name every schema; else the default.
 
-    def _check(self, conn: psycopg.Connection[Any]) -> None:
-        """Run the verify script; if it fails, revert the change and raise MigrateError."""
+        No script should see yoyo's own tables.
+        """
+        ours = self.chain.project == PROJECT
+        conn.execute("set search_path = pg_catalog, pg_temp" if ours else "reset search_path")
+
+    def _confirm(self, conn: psycopg.Connection[Any]) -> None:
+        """Run the verify script, and say so in the mark, in one message. If it fails, revert the
+        change and raise MigrateError."""
+        confirm = self.sql(_CONFIRM, conn)
+        if not self.verify:
+            conn.execute(confirm)
+            return
         try:
-            database.execute(conn, self.change.verify)
+            database.execute(conn, self.change.verify, after=confirm)
         except MigrateError as error:
             try:
                 database.execute(conn, self.change.revert, self.sql(_UNMARK, conn))

@@ -53,7 +53,7 @@ class Freed(NamedTuple):
     at: float
 
 
-class Cards:
+class CardMemory:
     """How much memory the cards have, what the driver says about it, and what was given back.
 
     The driver is only read while `wants_reading`. Without a driver no size is known, and everything

@@ -31,7 +31,7 @@ Table = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class ServedModel:
+class ModelConfig:
     """A model that jobs ask for by `name`. The server knows it by `served_as`, or by the same name.
     `vram_mb` is what it needs of a card, if said."""
 
@@ -71,7 +71,7 @@ class ServerConfig:
     card."""
 
     name: str
-    models: tuple[ServedModel, ...]
+    models: tuple[ModelConfig, ...]
     kind: str = "openai"
     command: tuple[str, ...] = ()
     stop: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ class ServerConfig:
         """Whether a process of it serves one model."""
         return any("{model}" in word or "{path}" in word for word in self.command)
 
-    def model(self, name: str | None) -> ServedModel | None:
+    def model(self, name: str | None) -> ModelConfig | None:
         """The model with this name, if it serves it."""
         return next((model for model in self.models if model.name == name), None)
 
@@ -287,7 +287,7 @@ def _whole_name(name: str, table: Table) -> str:
     return name if inner is None else _whole_name(f"{name}.{inner}", table[inner])
 
 
-def _read_model(name: str, reader: _Reader, wants_path: bool, own: bool) -> ServedModel:
+def _read_model(name: str, reader: _Reader, wants_path: bool, own: bool) -> ModelConfig:
     path = reader.take("path", None, _is_text, "a text")
     if wants_path != (path is not None):
         reader.refuse("path is missing: the command says {path}" if wants_path else
@@ -300,7 +300,7 @@ def _read_model(name: str, reader: _Reader, wants_path: bool, own: bool) -> Serv
                           "a number of GiB above 0")  # fmt: skip
     vram_mb = None if vram_gb is None else round(vram_gb * 1024)
     served_as = reader.take("served_as", None, _is_text, "a text")
-    return ServedModel(name, path, vram_mb, reader.words("args"), served_as)
+    return ModelConfig(name, path, vram_mb, reader.words("args"), served_as)
 
 
 def _seconds(value: object) -> float | None:

@@ -9,11 +9,19 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from qwf_agent.servers.cards import Cards, Need, Resident, share_memory
+from qwf_agent.servers.cards import CardMemory, Need, Resident, share_memory
 from qwf_agent.servers.config import ServerConfig
 from qwf_agent.servers.own_server import OwnServer
 from qwf_agent.servers.process import ServerProcess
-from qwf_agent.servers.server import ASLEEP, OFF, READY, STARTING, Demand, ExternalServer, Server
+from qwf_agent.servers.server import (
+    ASLEEP,
+    OFF,
+    READY,
+    STARTING,
+    Demand,
+    ExternalServer,
+    ModelServer,
+)
 from qwf_agent.system.cgroup import ControlGroups
 from qwf_agent.system.guardian import Guardian
 
@@ -41,13 +49,13 @@ class Orders(NamedTuple):
     idle_s: float | None = None
 
 
-class Fleet:
+class ServerFleet:
     """Steps the servers, and decides between them."""
 
     def __init__(
         self,
         configs: tuple[ServerConfig, ...],
-        cards: Cards,
+        cards: CardMemory,
         selector: selectors.BaseSelector,
         guardian: Guardian,
         groups: ControlGroups | None,
@@ -58,7 +66,7 @@ class Fleet:
         self._children: dict[object, Resident] = {}  # the same with what they may load now
         self._evicted_at: dict[object, float] = {}  # when a server or a child made room last
         self.own: list[OwnServer] = []
-        self.servers: list[Server] = []
+        self.servers: list[ModelServer] = []
         for config in configs:
             if config.url is not None:
                 self.servers.append(ExternalServer(config, config.url, selector))
@@ -105,7 +113,7 @@ class Fleet:
         names = {model.name for server in self.servers for model in server.config.models}
         return sorted(name for name in names if self.choice(name))
 
-    def choice(self, model: str) -> list[Server]:
+    def choice(self, model: str) -> list[ModelServer]:
         """The servers that may serve the model: those that are ready for it, then those that only
         have to wake up, then the others."""
         found = [server for server in self.servers if server.may_serve(model)]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from qwf_agent.servers.config import ServedModel
+from qwf_agent.servers.config import ModelConfig
 
 INDEX = "model.safetensors.index.json"  # names the files that hold the parts of a model
 PART = re.compile(r"(.*-)(\d{5})-of-(\d{5})\.gguf")
@@ -20,7 +20,7 @@ class ModelFiles:
     """Which models of a server lack a file. The disk is read only at first, after a failure, and
     while one is missing: a disk of the network that hangs would make the agent wait."""
 
-    def __init__(self, models: Iterable[ServedModel]) -> None:
+    def __init__(self, models: Iterable[ModelConfig]) -> None:
         self.missing: dict[str, str] = {}  # the file that is missing for a model
         self.look_at = 0.0  # when to look again
         self._models = models

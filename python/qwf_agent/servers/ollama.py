@@ -6,7 +6,7 @@ import json
 import selectors
 from typing import Any, TypeGuard
 
-from qwf_agent.servers.probe import OK, Place, Request
+from qwf_agent.servers.probe import OK, Request, ServerPlace
 
 PULL, GENERATE, EMBED = "/api/pull", "/api/generate", "/api/embed"
 ONLY_EMBEDS = "does not support generate"  # what ollama says of a model for embeddings
@@ -23,7 +23,7 @@ class ModelCall:
     """
 
     def __init__(
-        self, selector: selectors.BaseSelector, place: Place, model: str, now: float,
+        self, selector: selectors.BaseSelector, place: ServerPlace, model: str, now: float,
         patience_s: float, pull: bool = False, unload: bool = False,
     ) -> None:  # fmt: skip
         """`patience_s`: how long a pull may stand still, and how long a load may take. Raises

@@ -23,7 +23,7 @@ from qwf_agent.servers.server import (
     STARTING,
     STOPPING,
     Demand,
-    Server,
+    ModelServer,
     some_of,
 )
 from qwf_agent.servers.sleep import SLEEP, WAKE, Sleep
@@ -38,7 +38,7 @@ ERROR_BYTES = 400
 LINE_CHARACTERS = 300  # of the last line that a server has printed
 
 
-class OwnServer(Server):
+class OwnServer(ModelServer):
     """A server that the agent starts and stops.
 
     Invariant: there is a process in the states starting, ready, draining, asleep and stopping, and

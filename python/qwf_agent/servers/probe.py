@@ -23,7 +23,7 @@ LENGTH = re.compile(rb"\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r", re.IGNORECASE
 Address = tuple[str, int]
 
 
-class Health(NamedTuple):
+class ServerHealth(NamedTuple):
     """What a check found: whether the server is healthy, the names of its models if they were asked
     for, those that are loaded if it says so, and if it is not healthy, why."""
 
@@ -34,7 +34,7 @@ class Health(NamedTuple):
     late: bool = False  # it has not answered in time
 
 
-class List(NamedTuple):
+class ModelListing(NamedTuple):
     """Where a server lists models, and how the list and the name in an entry are called."""
 
     path: str
@@ -43,13 +43,13 @@ class List(NamedTuple):
 
 
 LISTS = {
-    "openai": List("/v1/models", "data", "id"),
-    "ollama": List("/api/tags", "models", "name"),
+    "openai": ModelListing("/v1/models", "data", "id"),
+    "ollama": ModelListing("/api/tags", "models", "name"),
 }  # by the kind of a server
-LOADED = List("/api/ps", "models", "name")
+LOADED = ModelListing("/api/ps", "models", "name")
 
 
-class Place(NamedTuple):
+class ServerPlace(NamedTuple):
     """Where requests go: the address of a socket, and for an external server what its requests
     have to say. A key is sent to no other place."""
 
@@ -66,7 +66,7 @@ class Request:
     """
 
     def __init__(
-        self, selector: selectors.BaseSelector, place: Place, path: str, now: float,
+        self, selector: selectors.BaseSelector, place: ServerPlace, path: str, now: float,
         body: bytes | None = None, answer_s: float = ANSWER_S,
     ) -> None:  # fmt: skip
         """Raises OSError if the system is out of descriptors."""
@@ -192,7 +192,7 @@ class Request:
         self._socket.close()
 
 
-def _request(place: Place, path: str, body: bytes | None) -> bytes:
+def _request(place: ServerPlace, path: str, body: bytes | None) -> bytes:
     """The bytes of a request. An answer to HTTP/1.0 has no chunks and ends with the connection."""
     url = place.url or Url(False, *place.address)
     lines = [f"{'GET' if body is None else 'POST'} {url.prefix}{path} HTTP/1.0",
@@ -215,7 +215,7 @@ class HealthCheck:
     those that are loaded."""
 
     def __init__(
-        self, selector: selectors.BaseSelector, place: Place, config: ServerConfig,
+        self, selector: selectors.BaseSelector, place: ServerPlace, config: ServerConfig,
         with_models: bool, now: float,
     ) -> None:  # fmt: skip
         """Raises OSError if the system is out of descriptors."""
@@ -228,21 +228,21 @@ class HealthCheck:
         self._with_models = with_models
         self._ask(config.health, now)
 
-    def step(self, now: float) -> Health | None:
+    def step(self, now: float) -> ServerHealth | None:
         """What the check found, or None while it is under way. Raises OSError."""
         while self._get.step(now):
             if self._path == LOADED.path:  # older ones have no such list
                 loaded = _names(self._get.body, LOADED) if self._get.status == OK else []
-                return Health(True, _known(self._models), tuple(loaded or []))
+                return ServerHealth(True, _known(self._models), tuple(loaded or []))
             if self._get.status != OK:
                 what = self._get.why or f"status {self._get.status}"
-                return Health(False, why=f"{self._path}: {what}", late=self._get.late)
+                return ServerHealth(False, why=f"{self._path}: {what}", late=self._get.late)
             if self._with_models and self._path == self._list.path:
                 self._models = _names(self._get.body, self._list)
                 if self._models is None:
-                    return Health(False, why=f"{self._path}: not a list of models")
+                    return ServerHealth(False, why=f"{self._path}: not a list of models")
             if not self._rest:
-                return Health(True, _known(self._models))
+                return ServerHealth(True, _known(self._models))
             self._ask(self._rest.pop(0), now)
         return None
 
@@ -258,7 +258,7 @@ def _known(models: list[str] | None) -> frozenset[str] | None:
     return None if models is None else frozenset(models)
 
 
-def _names(body: bytes, found_in: List) -> list[str] | None:
+def _names(body: bytes, found_in: ModelListing) -> list[str] | None:
     """The names in a list of models, in its order. Ollama's `qwen3:latest` is also `qwen3`."""
     try:
         answer: Any = json.loads(body)

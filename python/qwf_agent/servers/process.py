@@ -45,17 +45,17 @@ def environment_for(card: str) -> dict[str, str]:
     return {"HF_HUB_OFFLINE": "1", **kept, **visible_devices(card)}
 
 
-class Printed(NamedTuple):
+class ServerOutput(NamedTuple):
     """What a server has printed since its agent started, over all its processes: the end of it, and
     how many bytes it is."""
 
     end: bytes = b""
     length: int = 0
 
-    def then(self, log: LogPipe) -> Printed:
+    def then(self, log: LogPipe) -> ServerOutput:
         """The same with what the next process has printed."""
         end = self.end + log.end(SENT_BYTES)
-        return Printed(end[-SENT_BYTES:], self.length + log.printed)
+        return ServerOutput(end[-SENT_BYTES:], self.length + log.printed)
 
     def text(self, max_bytes: int) -> str:
         """The end of it as text that has as many bytes: a byte that is no text becomes "?"."""

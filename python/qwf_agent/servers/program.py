@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from qwf_agent.servers.config import ServerConfig
-from qwf_agent.servers.process import Printed, ServerProcess, environment_for, free_port
+from qwf_agent.servers.process import ServerOutput, ServerProcess, environment_for, free_port
 
 log = logging.getLogger("qwf_agent")
 
@@ -35,7 +35,7 @@ class Program:
         self.port_tries = 0  # how often in a row the port was taken
         self._config = config
         self._spawn, self._spawn_stop = spawn, spawn_stop or spawn
-        self._printed_before = Printed()  # by processes that have ended
+        self._printed_before = ServerOutput()  # by processes that have ended
         self._environment: dict[str, str] = {}
         self._stop: list[str] = []
         self._stopper: ServerProcess | None = None  # the argv `stop`, while it runs

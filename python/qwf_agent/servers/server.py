@@ -15,7 +15,7 @@ from typing import Any
 
 from qwf_agent.servers.config import ServerConfig, Url
 from qwf_agent.servers.names import Lookup
-from qwf_agent.servers.probe import Address, Health, HealthCheck, Place
+from qwf_agent.servers.probe import Address, HealthCheck, ServerHealth, ServerPlace
 from qwf_agent.servers.process import SENT_BYTES
 
 log = logging.getLogger("qwf_agent")
@@ -39,7 +39,7 @@ class Demand:
     progress: int = 0
 
 
-class Server(ABC):
+class ModelServer(ABC):
     """What all servers have in common. Times are on the monotonic clock, in seconds."""
 
     def __init__(self, config: ServerConfig, selector: selectors.BaseSelector, state: str) -> None:
@@ -111,10 +111,12 @@ class Server(ABC):
     def address(self) -> Address | None:
         """Where it listens; None if that is not known."""
 
-    def place(self) -> Place | None:
+    def place(self) -> ServerPlace | None:
         """Where its requests go; None if its address is not known."""
         address = self.address()
-        return None if address is None else Place(address, self.config.url, self.config.api_key)
+        return (
+            None if address is None else ServerPlace(address, self.config.url, self.config.api_key)
+        )
 
     def for_child(self, model: str) -> str:
         """What the child that runs a job of this model gets, as JSON."""
@@ -163,7 +165,7 @@ class Server(ABC):
     def _enter(self, state: str, now: float) -> None:
         self.state, self.since, self.changed = state, now, True
 
-    def _health(self, now: float, every_s: float, with_models: bool) -> Health | None:
+    def _health(self, now: float, every_s: float, with_models: bool) -> ServerHealth | None:
         """What a check found that is over now; the next one begins when it is due."""
         place = self.place()
         if self._check is None and (now < self._check_at or place is None):
@@ -174,12 +176,12 @@ class Server(ABC):
                 self._check = HealthCheck(self._selector, place, self.config, with_models, now)
             health = self._check.step(now) if self._check is not None else None
         except OSError as error:
-            health = Health(False, why=f"no socket for a check: {error}")
+            health = ServerHealth(False, why=f"no socket for a check: {error}")
         if health is not None:
             self._check = None
         return health
 
-    def _learn(self, health: Health) -> None:
+    def _learn(self, health: ServerHealth) -> None:
         """Remember which models it has, and which are loaded."""
         if health.models is not None:
             self.changed = self.changed or health.models != self.listed
@@ -194,7 +196,7 @@ class Server(ABC):
         self._check, self._check_at = None, now
 
 
-class ExternalServer(Server):
+class ExternalServer(ModelServer):
     """An address that somebody else runs. It is checked, and never started nor stopped."""
 
     def __init__(self, config: ServerConfig, url: Url, selector: selectors.BaseSelector) -> None:

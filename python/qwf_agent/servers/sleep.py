@@ -7,7 +7,7 @@ import logging
 import selectors
 
 from qwf_agent.servers.config import ServerConfig
-from qwf_agent.servers.probe import OK, Address, Place, Request
+from qwf_agent.servers.probe import OK, Address, Request, ServerPlace
 
 log = logging.getLogger("qwf_agent")
 
@@ -39,7 +39,9 @@ class Sleep:
         self._path = path
         try:
             if address is not None:
-                self._request = Request(self._selector, Place(address), path, now, b"", ANSWER_S)
+                self._request = Request(
+                    self._selector, ServerPlace(address), path, now, b"", ANSWER_S
+                )
         except OSError as error:
             log.warning("server %s: no request to %s: %s", self._name, path, error)
             return False

@@ -1,1 +1,2 @@
-"""Interfaces to the operating system, and the helper processes that use them."""
+"""Interfaces to the operating system, and the helper processes that use them; what an installation
+has, and what its commands return to a shell."""

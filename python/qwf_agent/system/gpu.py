@@ -22,7 +22,7 @@ VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 MIN_VRAM_BYTES = 2048 * MIB
 
 
-class Card(NamedTuple):
+class GpuCard(NamedTuple):
     """One card at one moment: its number, its use in percent, its memory in bytes."""
 
     number: int
@@ -31,7 +31,7 @@ class Card(NamedTuple):
     total_bytes: int
 
 
-Driver = Callable[[], list[Card]]
+Driver = Callable[[], list[GpuCard]]
 
 
 def visible_devices(gpu: str | None) -> dict[str, str]:
@@ -65,20 +65,20 @@ def _nvml() -> Driver:
     nvml: Any = importlib.import_module("pynvml")
     nvml.nvmlInit()
 
-    def cards() -> list[Card]:
+    def cards() -> list[GpuCard]:
         return [_nvml_card(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
 
     return cards
 
 
-def _nvml_card(nvml: Any, index: int) -> Card:
+def _nvml_card(nvml: Any, index: int) -> GpuCard:
     handle = nvml.nvmlDeviceGetHandleByIndex(index)
     memory = nvml.nvmlDeviceGetMemoryInfo(handle)
     try:
         use = float(nvml.nvmlDeviceGetUtilizationRates(handle).gpu)
     except nvml.NVMLError:  # a partitioned card does not report it
         use = 0.0
-    return Card(index, use, int(memory.used), int(memory.total))
+    return GpuCard(index, use, int(memory.used), int(memory.total))
 
 
 def _nvidia_smi() -> Driver:
@@ -92,22 +92,24 @@ def _rocm_smi() -> Driver:
     return lambda: read_rocm_smi(_run(argv))
 
 
-def read_nvidia_smi(text: str) -> list[Card]:
+def read_nvidia_smi(text: str) -> list[GpuCard]:
     """Cards from the output of nvidia-smi. A value that is not a number counts as 0; a line that is
     not about a card is skipped."""
     rows = [row for row in csv.reader(text.splitlines()) if len(row) == 4]
     return [
-        Card(int(row[0]), _number(row[1]), int(_number(row[2]) * MIB), int(_number(row[3]) * MIB))
+        GpuCard(
+            int(row[0]), _number(row[1]), int(_number(row[2]) * MIB), int(_number(row[3]) * MIB)
+        )
         for row in rows
         if row[0].strip().isdigit()
     ]
 
 
-def read_rocm_smi(text: str) -> list[Card]:
+def read_rocm_smi(text: str) -> list[GpuCard]:
     """Cards from the JSON that rocm-smi prints."""
     found = json.loads(text)
     return [
-        Card(
+        GpuCard(
             int(name.removeprefix("card")),
             _number(values.get("GPU use (%)")),
             int(_number(values.get("VRAM Total Used Memory (B)"))),
@@ -118,7 +120,7 @@ def read_rocm_smi(text: str) -> list[Card]:
     ]
 
 
-def vram_mb(cards: list[Card]) -> int | None:
+def vram_mb(cards: list[GpuCard]) -> int | None:
     """Memory of the largest card, MiB; None if no card reports a plausible value."""
     largest = max((card.total_bytes for card in cards), default=0)
     return largest // MIB if largest >= MIN_VRAM_BYTES else None

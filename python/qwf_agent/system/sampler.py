@@ -27,7 +27,7 @@ def serve(requests: int, answers: int, agent: int, out_root: str) -> None:
     """Answer each request, a byte, with a line of JSON, until the agent closes the pipe."""
     import psutil  # imported here, because the agent itself does not need it
 
-    cards, host, disk = Cards(), Host(psutil), Disk(out_root)
+    cards, host, disk = CardReader(), Host(psutil), Disk(out_root)
     while request := os.read(requests, 1):
         if request == HOST:
             answer: dict[str, Any] = {"host": {**host.sample(), "gpus": cards.payload()}}
@@ -37,11 +37,11 @@ def serve(requests: int, answers: int, agent: int, out_root: str) -> None:
         os.write(answers, json.dumps(answer).encode() + b"\n")
 
 
-class Cards:
+class CardReader:
     """The cards as a thread last read them: a driver may answer late, or never."""
 
     def __init__(self) -> None:
-        self._seen: tuple[float, list[gpu.Card]] = (0.0, [])  # when, and what
+        self._seen: tuple[float, list[gpu.GpuCard]] = (0.0, [])  # when, and what
         self._first = threading.Event()
         self._started = False
 
@@ -63,7 +63,7 @@ class Cards:
         at, cards = self._read()
         return {"at": at, "uses": {one.number: [one.use_percent, one.used_bytes] for one in cards}}
 
-    def _read(self) -> tuple[float, list[gpu.Card]]:
+    def _read(self) -> tuple[float, list[gpu.GpuCard]]:
         if not self._started:
             self._started = True
             threading.Thread(target=self._watch, daemon=True).start()

@@ -16,12 +16,12 @@ from typing import Any, Protocol
 import psycopg
 from psycopg.rows import DictRow, dict_row
 
-from qwf_agent import db
+from qwf_agent.agent import db
 from qwf_agent.app import App, Model
 from qwf_agent.child.cancel import CancelEvent
 from qwf_agent.child.messages import Work
 from qwf_agent.child.models import Models
-from qwf_agent.child.outcome import Outcome, describe, of_exception, render, report
+from qwf_agent.child.outcome import JobOutcome, describe, of_exception, render, report
 from qwf_agent.child.runner import Runner
 from qwf_agent.child.scoreboard import Scoreboard
 from qwf_agent.child.setup import Limits, Setup
@@ -267,7 +267,7 @@ class _Worker:
             given = (job["job_id"], job["token"], record.fraction, message)
             self._conn.execute("select qwf.progress(%s, %s, %s::real, %s)", given)
 
-    def _finish(self, job: DictRow, outcome: Outcome) -> str:
+    def _finish(self, job: DictRow, outcome: JobOutcome) -> str:
         text = report(job["job_id"], str(job["token"]), render(outcome), {"host": HOST})
         finish = "select * from qwf.finish_many(%s)"
         row = self._conn.execute(finish, [f"[{text.decode()}]"]).fetchone()

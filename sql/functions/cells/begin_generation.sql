@@ -7,7 +7,6 @@
 --   transaction. Sequences do not roll back, so after an error ids may have moved on.
 -- Locks: the row of the instance, then the queues.
 -- Notifies: worker_control, with settings.
--- Raises: QW002 while workers are live, unless despite_live.
 -- Called by: administrators, qwf migrate restored.
 
 begin;

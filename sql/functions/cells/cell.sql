@@ -2,7 +2,6 @@
 -- Purpose: Returns which cell this database is, and how many cells its ids have room for.
 -- Guarantees: Reads the sequence of the job ids, which `qwf migrate deploy --cell` sets. So nothing
 --   can say something else than the ids that are given out, and a dump keeps it.
--- Called by: people, _cell_invariants, qwf.
 
 begin;
 

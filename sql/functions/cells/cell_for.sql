@@ -3,8 +3,6 @@
 -- Guarantees: The CRC-32 of the key in UTF-8, as zlib, PNG and gzip compute it, modulo the number
 --   of cells. So a producer in any language finds the same cell without asking. It takes four bits
 --   at a time, because a table of 16 numbers is short and fast enough for a key.
--- Raises: QW005 for a key that enqueue would refuse, and for a number of cells that cannot be.
--- Called by: producers.
 
 begin;
 

@@ -5,8 +5,6 @@
 --   the first to end it wins. A second call changes nothing and notifies no one.
 -- Locks: the run, for a node; the job, if it is free and not running.
 -- Notifies: the worker, for a running job.
--- Raises: QW001 no such job, QW002 it is completed, failed or skipped, QW005 a reason over 4 KiB.
--- Called by: producers, operators, _try_job.
 
 begin;
 

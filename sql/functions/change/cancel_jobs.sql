@@ -6,8 +6,6 @@
 --   ordered.
 -- Locks: the runs of all nodes, by id; then for each job, by id, as cancel_job.
 -- Notifies: the workers of running jobs.
--- Raises: QW005 for more than 1000 jobs, a null in the list, or a reason over 4 KiB.
--- Called by: producers, operators, qwf cancel.
 
 begin;
 

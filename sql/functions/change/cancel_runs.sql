@@ -5,8 +5,6 @@
 --   two calls cannot deadlock, however their lists are ordered.
 -- Locks: the runs, by id; then for each run as cancel_run.
 -- Notifies: workers that run a node of one of them.
--- Raises: QW005 for more than 1000 runs, a null in the list, or a reason over 4 KiB.
--- Called by: producers, operators.
 
 begin;
 

@@ -4,8 +4,6 @@
 --   in the past makes it queued.
 -- Locks: the job, if it is free.
 -- Notifies: a sleeper of the queue.
--- Raises: QW001 no such job, QW002 it is not waiting, QW005 invalid time, QW006 unknown queue.
--- Called by: producers, operators.
 
 begin;
 

@@ -5,9 +5,6 @@
 --   is wrong with an argument is raised, and nothing changes.
 -- Locks: the jobs that are free, by id; never waits.
 -- Notifies: sleepers of the queues.
--- Raises: QW005 for more than 1000 jobs, a null in the list, an invalid time, nothing to change, or
---   run_next with a time; QW006 unknown queue.
--- Called by: producers, operators.
 
 begin;
 

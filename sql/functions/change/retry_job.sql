@@ -5,9 +5,6 @@
 --   that has not ended is not locked, so its worker can report meanwhile.
 -- Locks: the job, if it has failed or been cancelled; for a node as retry_run.
 -- Notifies: a sleeper of the queue.
--- Raises: QW001 no such job, QW002 it has not failed or been cancelled, QW008 another job of its
---   key has not ended.
--- Called by: producers, operators, _try_job.
 
 begin;
 

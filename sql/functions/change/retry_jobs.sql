@@ -8,8 +8,6 @@
 -- Locks: the runs of all nodes, by id; the failed and cancelled standalone jobs, by id; then as
 --   retry_job and retry_run.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW005 for more than 1000 jobs, or a null in the list.
--- Called by: producers, operators, qwf retry.
 
 begin;
 

@@ -6,9 +6,6 @@
 --   A NOTICE names clean-up nodes that have completed, if a node before them keeps its output.
 -- Locks: the run, its events, its jobs.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW001 no such run or node, QW002 it is not over or has nothing to retry, QW008 another
---   live run has taken its key.
--- Called by: producers, operators, retry_job, _try_job, _change_runs.
 
 begin;
 

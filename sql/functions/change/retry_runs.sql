@@ -5,8 +5,6 @@
 --   takes them, so that callers with the same keys cannot deadlock.
 -- Locks: the runs, by id; then for each run as retry_run.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW005 for more than 1000 runs, or a null in the list.
--- Called by: producers, operators.
 
 begin;
 

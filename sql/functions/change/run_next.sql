@@ -4,8 +4,6 @@
 --   becomes due now.
 -- Locks: the job, if it is free.
 -- Notifies: a sleeper of the queue.
--- Raises: QW001 no such job, QW002 it is not waiting.
--- Called by: operators.
 
 begin;
 

@@ -15,7 +15,6 @@
 -- Notifies: the next sleeper of the queue, if there may be more jobs than this worker took, or jobs
 --   that it cannot run; on a queue with placement pack, the better worker that it leaves them to.
 -- Raises: QW005 for max_jobs outside 1 to 1000, QW006 for an unknown queue.
--- Called by: workers, finish_and_claim.
 
 begin;
 

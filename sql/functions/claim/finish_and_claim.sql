@@ -12,9 +12,6 @@
 --   hand out further jobs.
 -- Locks: as finish_many, which may wait; then as claim, which never waits.
 -- Notifies: as finish_many and claim.
--- Raises: QW005 for a malformed report, an unknown key, or max_jobs outside 1 to 1000; QW006 for an
---   unknown queue.
--- Called by: workers.
 
 begin;
 

@@ -4,8 +4,6 @@
 -- Guarantees: A definition with problems raises nothing: it gives as much of its graph as can be
 --   compiled, without the nodes of a pipeline that has problems. What register_workflow accepts has
 --   no problem here. Locks nothing.
--- Raises: QW005 for definitions that are too large or nested too deeply.
--- Called by: people, qwf web.
 
 begin;
 

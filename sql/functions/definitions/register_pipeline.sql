@@ -6,7 +6,6 @@
 -- Raises: QW003, which lists all problems, each with its JSON path; 40001 if the caller uses
 --   repeatable read and its snapshot is older than another registration of the name; a WARNING
 --   names each workflow that no longer fits.
--- Called by: administrators, qwf apply.
 
 begin;
 

@@ -7,7 +7,6 @@
 -- Raises: QW003, which lists all problems, each with its JSON path; 40001 if the caller uses
 --   repeatable read and its snapshot is older than another registration of the name; a NOTICE names
 --   each widget that is unknown.
--- Called by: administrators, qwf apply.
 
 begin;
 

@@ -5,9 +5,6 @@
 --   started stays as it is: the new one waits until it has ended.
 -- Locks: only with a key, as _insert_job.
 -- Notifies: one sleeper of the queue.
--- Raises: QW001 unknown limit, QW005 invalid value, QW006 unknown queue, QW008 with key_mode
---   refuse.
--- Called by: producers.
 
 begin;
 

@@ -5,7 +5,6 @@
 --   Keys are taken in sorted order, so two callers with the same keys cannot deadlock.
 -- Notifies: sleepers of the queues, once.
 -- Raises: QW001, QW005, QW006, QW008 as enqueue does; the first three name the item: [3].queue.
--- Called by: producers.
 
 begin;
 

@@ -4,9 +4,6 @@
 --   definitions of this moment. If the key is taken, returns the run that holds it, and a notice
 --   says so if that run has another context. Touches no shared row.
 -- Notifies: sleepers of the queues of the first nodes.
--- Raises: QW001 unknown workflow or limit, QW003 a definition that does not compile, QW005 an
---   invalid value, or a context that does not fit.
--- Called by: producers.
 
 begin;
 

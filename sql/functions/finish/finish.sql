@@ -3,8 +3,6 @@
 -- Guarantees: As finish_many with one report.
 -- Locks: as finish_many.
 -- Notifies: as finish_many.
--- Raises: QW005 for an invalid outcome, job or detail.
--- Called by: workers.
 
 begin;
 

@@ -6,8 +6,6 @@
 --   fanning out never undoes the end of the job: the event waits in the outbox.
 -- Locks: the reported jobs (by id), then the runs that are free (by id), then jobs of those runs.
 -- Notifies: sleepers of queues that got work; workers whose bodies have to stop.
--- Raises: QW005 for a malformed report or an unknown key; nothing is written then.
--- Called by: workers.
 
 begin;
 

@@ -2,7 +2,6 @@
 -- Purpose: Returns the violated invariants of the database.
 -- Guarantees: No row at any moment, under any load: one statement, so one snapshot. Reads all
 --   tables: do not call it in a loop.
--- Called by: tests, operators.
 
 begin;
 

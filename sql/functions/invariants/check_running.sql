@@ -3,7 +3,6 @@
 -- Guarantees: As check_invariants, but reads only the running jobs and the slots of limits, however
 --   many jobs there are. The plan is pinned, because statistics taken when nothing ran lead to a
 --   scan of all jobs.
--- Called by: people, qwf web.
 
 begin;
 

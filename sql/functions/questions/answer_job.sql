@@ -4,8 +4,6 @@
 --   meant for it is never taken for an answer to a later question of the same job.
 -- Locks: the run, or the job if it has none; then as submit_input.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW001 for an unknown job, QW002 for a job that does not wait for an answer or asks again,
---   QW005 for a value that does not fit.
 -- Called by: people, through psql, qwf answer, qwf web or an application.
 
 begin;

@@ -5,8 +5,6 @@
 --   others leave events of this run in the outbox.
 -- Locks: the run, its waiting events, the job of the input, jobs that become ready.
 -- Notifies: sleepers of the queues that got work.
--- Raises: QW001 for an unknown run or node, QW002 for a question not asked yet or already answered,
---   QW005 for a value that does not fit.
 -- Called by: people, through psql, qwf answer or an application.
 
 begin;

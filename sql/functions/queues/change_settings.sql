@@ -4,8 +4,6 @@
 --   changes at the same time. A notice tells who makes the retention shorter.
 -- Locks: the row of settings, which other functions only read.
 -- Notifies: worker_control, with settings, if a value has changed.
--- Raises: QW005 for an unknown setting or an invalid value.
--- Called by: administrators, qwf settings.
 
 begin;
 

@@ -5,7 +5,6 @@
 --   pinned, because statistics taken when little was queued lead to a scan of everything that is
 --   queued now. Counts of running and scheduled jobs are joined by hash, so that the time is in
 --   proportion to the number of queues.
--- Raises: QW005 for a bound that is not between 1 and 1,000,000.
 -- Called by: people, the view queue_overview.
 
 begin;

@@ -8,8 +8,6 @@
 --   run, or fewer have started. Waits for no claim.
 -- Locks: the limit, then its free slots and starts that nobody has locked.
 -- Notifies: sleepers of the queues where jobs wait for it.
--- Raises: QW005 for an invalid name, number or period, and for a limit of nothing.
--- Called by: administrators.
 
 begin;
 

@@ -5,7 +5,6 @@
 --   drop_limit removes it.
 -- Locks: the row of the queue, then as create_limit; running jobs of a queue that had no limit.
 -- Notifies: sleepers of the queue, if more jobs may run now.
--- Raises: QW005 for an invalid name, interval or number, and for an unknown setting in unset.
 -- Called by: administrators, migrations of host applications.
 
 begin;

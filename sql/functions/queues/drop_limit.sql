@@ -7,8 +7,6 @@
 -- Locks: the row of the queue, as create_queue does; the limit; its free slots and starts that
 --   nobody has locked.
 -- Notifies: sleepers of the queue that is no longer limited.
--- Raises: QW001 for an unknown limit, QW002 while unfinished jobs or current pipelines name it.
--- Called by: administrators, _unset_settings.
 
 begin;
 

@@ -2,7 +2,6 @@
 -- Purpose: Stops handing out jobs of a queue.
 -- Guarantees: Running jobs continue, and work may be enqueued.
 -- Locks: the row of the queue.
--- Raises: QW006 for an unknown queue.
 -- Called by: operators, qwf queue pause.
 
 begin;

@@ -2,7 +2,6 @@
 -- Purpose: Hands out jobs of a paused queue again.
 -- Locks: the row of the queue.
 -- Notifies: sleepers of the queue.
--- Raises: QW006 for an unknown queue.
 -- Called by: operators, qwf queue resume.
 
 begin;

@@ -5,7 +5,6 @@
 -- Guarantees: Only a look. A key that is like nothing is not returned: it may be for people. A
 --   missing key is returned only if the skip_if reads more than the context: else enqueue_run
 --   decides.
--- Raises: QW001 for an unknown run, QW005 for a context that is not an object or too large.
 -- Called by: producers in Python, qwf run.
 
 begin;

@@ -1,7 +1,5 @@
 -- Deploy qwf:functions/read/result
 -- Purpose: Returns the status, progress, output and error of a job.
--- Raises: QW001 if there is no such job.
--- Called by: producers.
 
 begin;
 

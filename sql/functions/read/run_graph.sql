@@ -3,8 +3,6 @@
 -- Guarantees: One snapshot. A map is one node, with the number of its elements in each state. What
 --   does not change while the run lives (steps, edges, and of each node all but its state) belongs
 --   to graph_id: a caller that has drawn it asks for the states only.
--- Raises: QW001 if there is no such run.
--- Called by: people, qwf web.
 
 begin;
 

@@ -3,8 +3,6 @@
 -- Guarantees: One snapshot, so that the run and its nodes agree. Elements are counted for maps
 --   only. A node that waits for a person has its question. Reads each node and edge
 --   once, whatever the statistics say.
--- Raises: QW001 if there is no such run.
--- Called by: producers, qwf show, dashboards.
 
 begin;
 

@@ -3,8 +3,6 @@
 -- Guarantees: Compiles nothing: reads the rows that registering has stored. The document is that of
 --   preview_graph for the same definitions, which have no problem. A graph never changes, so a
 --   caller may keep its document. Locks nothing.
--- Raises: QW001 if there is no such graph.
--- Called by: people, qwf web.
 
 begin;
 

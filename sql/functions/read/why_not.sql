@@ -2,8 +2,6 @@
 -- Purpose: Returns why a job is not running, in words a person can act on.
 -- Guarantees: One line for each reason, and at least one. Names the worker that comes nearest. The
 --   plan is pinned: lists call this for each row, also when statistics are old.
--- Raises: QW001 if there is no such job.
--- Called by: people, qwf why.
 
 begin;
 

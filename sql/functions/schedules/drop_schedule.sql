@@ -2,8 +2,6 @@
 -- Purpose: Deletes a schedule.
 -- Guarantees: Its jobs and runs stay.
 -- Locks: the schedule.
--- Raises: QW001 for an unknown schedule.
--- Called by: administrators.
 
 begin;
 

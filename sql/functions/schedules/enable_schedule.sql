@@ -4,7 +4,6 @@
 --   next one. Switching on a schedule that is on changes nothing.
 -- Locks: the schedule.
 -- Raises: QW001 for an unknown schedule, QW005 for a null.
--- Called by: administrators.
 
 begin;
 

@@ -4,8 +4,6 @@
 --   other waits for the row, and sees what the first has enqueued. An event names who did it.
 -- Locks: the schedule.
 -- Notifies: as enqueue and enqueue_run.
--- Raises: QW001 no such schedule, QW002 overlap is skip and its last job or run is not over; as
---   enqueue and enqueue_run.
 -- Called by: administrators, qwf schedule fire.
 
 begin;

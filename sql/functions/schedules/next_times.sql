@@ -2,7 +2,6 @@
 -- Purpose: Says when a schedule is due next, several times ahead.
 -- Guarantees: No rows while it is disabled, and fewer than asked for if it is due less often.
 -- Raises: QW001 no such schedule, QW005 more than 100 times asked for.
--- Called by: people, the page.
 
 begin;
 

@@ -4,8 +4,6 @@
 --   A job that was retried counts no longer, and a failed attempt that will be tried again does not
 --   count yet. If first_at of a group is later than a moment, and searched_to is null or earlier
 --   than that moment, the group is new since then.
--- Raises: QW005 for an invalid bound or time.
--- Called by: people.
 
 begin;
 

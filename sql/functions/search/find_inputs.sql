@@ -4,8 +4,6 @@
 --   of other projects that come before. A page goes on after the question of the page before, also
 --   if that has been answered. The plan is pinned, because statistics taken when nobody was asked
 --   lead to a sort of everything.
--- Raises: QW005 for a bound that is not between 1 and 10,000, and a time that is no date.
--- Called by: people, qwf inputs, qwf web.
 
 begin;
 

@@ -6,8 +6,6 @@
 --   that no job is left to look at. If the filter names a run, or states that few jobs have, it
 --   looks at these jobs alone, however old they are. With until it starts at the jobs of that
 --   time, and with since it stops there. The plan is pinned, and made for each filter.
--- Raises: QW005 for an invalid filter or bound.
--- Called by: people, qwf jobs.
 
 begin;
 

@@ -2,8 +2,6 @@
 -- Purpose: Finds the newest runs that pass a filter, looking back a bounded distance.
 -- Guarantees: As find_jobs. If the filter names only states of runs that have not ended, and 5,000
 --   runs or fewer have not, it looks at all of these, however old.
--- Raises: QW005 for an invalid filter or bound.
--- Called by: people, qwf runs.
 
 begin;
 

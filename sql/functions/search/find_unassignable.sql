@@ -3,8 +3,6 @@
 -- Guarantees: Looks at the first look_at jobs of each queue, and at the first job of each priority
 --   and limit (_queue_heads), however many are queued. A job that nobody can take comes there in
 --   time, because the others are taken. Leaves out queues that are paused or that nobody serves.
--- Raises: QW005 for a bound that is not between 1 and 10,000.
--- Called by: people, qwf doctor, qwf web.
 
 begin;
 

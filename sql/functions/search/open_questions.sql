@@ -2,8 +2,6 @@
 -- Purpose: Returns the open questions of a project, for a front end of its own.
 -- Guarantees: Only of the named project, the oldest first, each as run_status() gives it. So a
 --   producer sees what it may see by the id of a run, without a list of the jobs of all projects.
--- Raises: QW005 without a project, and for a bound that is not between 1 and 10,000.
--- Called by: producers.
 
 begin;
 

@@ -2,7 +2,6 @@
 -- Purpose: Returns the version of the SQL API, which agents check before they start.
 -- Guarantees: Semantic versioning: an agent works with every schema of its own major version;
 --   before 1.0 the minor version must match too.
--- Called by: agents, qwf doctor.
 
 begin;
 

@@ -5,7 +5,6 @@
 --   is in job_attempts.
 -- Locks: the row of the job in live_logs; expired rows that nobody has locked.
 -- Notifies: the worker, with log, if it is not sending yet.
--- Raises: QW001 for an unknown job.
 -- Called by: people, qwf logs -f.
 
 begin;

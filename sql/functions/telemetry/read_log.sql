@@ -3,8 +3,6 @@
 -- Guarantees: Empty if it printed nothing. Null until the attempt has ended, without an attempt
 --   until one has; also null if the worker sent no log. follow_log() has what a running attempt
 --   prints.
--- Raises: QW001 for an unknown job or attempt.
--- Called by: producers, qwf logs.
 
 begin;
 

@@ -2,8 +2,6 @@
 -- Purpose: Records that the folder of a job held the files of another, and where they are now.
 -- Guarantees: Writes nothing for a token that is not of this job; does not change the job. The
 --   attempt may have ended already, as a short body ends before its worker has said this.
--- Raises: QW005 for a folder that is not an object, or larger than 16 KiB.
--- Called by: agents.
 
 begin;
 

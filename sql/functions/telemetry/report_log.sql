@@ -3,7 +3,6 @@
 -- Guarantees: Never waits; changes nothing for a stale token, or if nobody follows any more.
 -- Locks: the row of the job in live_logs, if nobody has locked it.
 -- Raises: QW005 for an invalid offset.
--- Called by: workers.
 
 begin;
 

@@ -2,8 +2,6 @@
 -- Purpose: Takes a load sample of a host, keeps it for some minutes, and passes it on.
 -- Guarantees: A value that is not a number becomes null.
 -- Notifies: hw_metrics, but not at every call: see _send_metrics.
--- Raises: QW005 for an empty host name, or a sample that is not an object, is larger than 64 KiB,
---   or has an unknown key.
 -- Called by: agents, one per host, every 5 seconds.
 
 begin;

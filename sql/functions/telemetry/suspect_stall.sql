@@ -1,7 +1,6 @@
 -- Deploy qwf:functions/telemetry/suspect_stall
 -- Purpose: Records that a body was silent for too long but continued to compute.
 -- Guarantees: Writes nothing for a stale token; does not change the job.
--- Raises: QW005 for readings that are not an object, or larger than 8 KiB.
 -- Called by: agents, when their watchdog saw activity on the card or in memory.
 
 begin;

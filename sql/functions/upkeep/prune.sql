@@ -6,7 +6,6 @@
 --   deletes them. Live logs that nobody follows are deleted. Statistics by the hour stay.
 -- Locks: terminal runs and jobs, workers and minutes, that nobody else has locked.
 -- Raises: QW005 for a negative bound.
--- Called by: _rest_when_idle, operators.
 
 begin;
 

@@ -13,7 +13,6 @@
 --   work. When the rate of a limit allows the next start is told only to who has run this tick:
 --   else the whole fleet would tick for each start.
 -- Locks: tick, tried only; then as the parts do.
--- Raises: QW005 for an age that is negative or more than a year.
 -- Called by: agents about once a second, qwf tick, cron.
 
 begin;

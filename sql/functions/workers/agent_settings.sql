@@ -2,7 +2,6 @@
 -- Purpose: Returns the settings an agent needs, so that it reads no tables.
 -- Guarantees: The queue's own values override the settings. pack_patience is null unless the queue
 --   has the placement pack. instance and generation say whose files a folder holds.
--- Raises: QW006 for an unknown queue.
 -- Called by: agents, when they start.
 
 begin;

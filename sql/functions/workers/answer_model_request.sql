@@ -2,7 +2,6 @@
 -- Purpose: Records how a request to load or unload a model ended.
 -- Guarantees: Only the worker that took the request can answer it, and only once.
 -- Locks: the request.
--- Called by: agents.
 
 begin;
 

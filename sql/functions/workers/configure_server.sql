@@ -7,8 +7,6 @@
 --   worker_controls.
 -- Locks: the row of host and queue.
 -- Notifies: worker_control, with host:queue; worker_llm_config_changed, with host|queue.
--- Raises: QW005 for a value out of range; the trigger raises QW005 for a server that the host does
---   not have, or if its agent has none on this queue, and QW006 for an unknown queue.
 -- Called by: operators, qwf worker set.
 
 begin;

@@ -9,7 +9,6 @@
 -- Notifies: sleepers of the queue that gets jobs back.
 -- Raises: QW005 for an invalid lease, more than 10000 tokens, or stats that are not an object or
 --   larger than 64 KiB.
--- Called by: workers.
 
 begin;
 

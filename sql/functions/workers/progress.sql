@@ -3,7 +3,6 @@
 -- Guarantees: Never waits. Changes nothing for a stale token.
 -- Locks: the job, if nobody else has locked it.
 -- Raises: QW005 for a fraction outside 0 to 1.
--- Called by: workers.
 
 begin;
 

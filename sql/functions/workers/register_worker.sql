@@ -4,7 +4,6 @@
 --   labels and project. Warns of another live worker of the host with the same model servers.
 -- Raises: QW002 if 10,000 workers are live, QW005 for info that is malformed, larger than 64 KiB or
 --   has an unknown key, QW006 for an unknown queue.
--- Called by: agents.
 
 begin;
 

@@ -2,8 +2,6 @@
 -- Purpose: Records that a model server failed too often to be started again soon.
 -- Guarantees: Writes the event server_broken, with at most 8 KiB of the error. False for a worker
 --   that is not registered.
--- Raises: QW005 for a name of more than 200 characters.
--- Called by: agents.
 
 begin;
 

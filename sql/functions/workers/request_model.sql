@@ -3,8 +3,6 @@
 -- Guarantees: One worker of the host takes the request, between two jobs. Requests older than a day
 --   are deleted.
 -- Notifies: worker_control, with host:queue.
--- Raises: QW002 if no live worker of the host knows the model, QW005 for an invalid action, QW006
---   for an unknown queue.
 -- Called by: operators, qwf worker load and unload.
 
 begin;

@@ -2,7 +2,6 @@
 -- Purpose: Hands a worker the requests about models on its box.
 -- Guarantees: A request is handed out once, within five minutes or never.
 -- Locks: requests that nobody else has locked.
--- Raises: QW001 for a worker that is not registered: it has to register again.
 -- Called by: agents, with each heartbeat.
 
 begin;

@@ -4,9 +4,6 @@
 -- Guarantees: The worker keeps its id and its jobs; claim uses the new lists from now on. A key
 --   that info lacks stays as it was.
 -- Locks: the worker's row.
--- Raises: QW001 for a worker that is not registered, QW005 for malformed info, and for a key other
---   than tasks, task_options, models and servers, which would change nothing.
--- Called by: agents.
 
 begin;
 

@@ -7,7 +7,6 @@
 -- Notifies: worker_control, with host:queue.
 -- Raises: QW005 for an invalid state, policy or host, or a time that has passed; the trigger raises
 --   QW005 for infinity and years from 10000 on, and QW006 for an unknown queue.
--- Called by: operators, qwf worker.
 
 begin;
 

@@ -12,16 +12,8 @@ the key of that name. Nothing here needs a database, or anything but the standar
 
 from __future__ import annotations
 
-from qwf_agent.app.workflows.building import (
-    Definition,
-    Pipeline,
-    Workflow,
-    node,
-    pipeline,
-    question,
-    step,
-    workflow,
-)
+from qwf_agent.app.workflows.building import node, pipeline, question, step, workflow
+from qwf_agent.app.workflows.definitions import Definition, Pipeline, Workflow
 from qwf_agent.app.workflows.references import (
     Expression,
     Reference,

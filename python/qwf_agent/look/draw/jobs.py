@@ -46,7 +46,7 @@ LONGEST_GIST, LONGEST_OPTION, LONGEST_PROMPT, LONGEST_PATH = 200, 300, 2000, 409
 
 
 @dataclass(frozen=True)
-class Parts:
+class BreakableLine:
     """A line that breaks only between its parts."""
 
     parts: Sequence[Text]
@@ -104,7 +104,9 @@ def timeline(job: Row, attempts: Sequence[Row], events: Sequence[Row]) -> Render
     lines += [(row["at"], _event_line(row)) for row in events]
     if job["status"] == "running":
         number, runs = Text(f"attempt {job['attempt']}", "bold"), Text("runs", LOOKS["running"][1])
-        lines.append((job["claimed_at"], Parts([number, runs, Text(job["claimed_by"] or "")])))
+        lines.append(
+            (job["claimed_at"], BreakableLine([number, runs, Text(job["claimed_by"] or "")]))
+        )
     if job["status"] == "scheduled":
         lines.append((job["run_at"], Text("due", "bright_black")))
     if job["finished_at"]:
@@ -155,7 +157,7 @@ def question(row: Row) -> RenderableType:
     task = [] if node or not row.get("task") else [Text(row["task"])]
     first, *others = (Text(name) for name in names)
     first.stylize("bold")
-    lines: list[RenderableType] = [Parts([first, *others, *task, age])]
+    lines: list[RenderableType] = [BreakableLine([first, *others, *task, age])]
     if row.get("prompt"):
         lines.append(_indented(cut(row["prompt"], LONGEST_PROMPT), "magenta"))
     if row["spec"].get("error"):
@@ -225,7 +227,7 @@ def _indented(text: str, style: str = "") -> Padding:
     return Padding(Text(text, style), (0, 0, 0, 2))
 
 
-def _attempt_line(row: Row, *, gist: bool = False) -> Parts:
+def _attempt_line(row: Row, *, gist: bool = False) -> BreakableLine:
     """One attempt in a line, with `gist` ending in a line of its error."""
     took = row["finished_at"] - row["started_at"] if row["started_at"] else None
     waited = (
@@ -252,16 +254,16 @@ def _attempt_line(row: Row, *, gist: bool = False) -> Parts:
     said = [Text(error, "red")] if error and OUTCOMES.get(outcome) == "failed" else []
     if said and parts[0] and error.startswith(f"{parts[0]}: "):
         parts[0] = None  # the error begins with it
-    return Parts([number, ended, *(Text(part) for part in parts if part), *said])
+    return BreakableLine([number, ended, *(Text(part) for part in parts if part), *said])
 
 
-def _event_line(row: Row) -> Parts:
+def _event_line(row: Row) -> BreakableLine:
     detail = dict(row["detail"] or {})
     why = brief(detail.pop("reason", None) or "")  # workers may send any value
     rest = [f"{key} {brief(value)}" for key, value in detail.items() if key not in HIDDEN]
     what = Text(row["type"].replace("_", " "), "magenta")
     parts = [f"by {row['actor']}", *(cut(part, LONGEST_OPTION) for part in (why, *rest))]
-    return Parts([what, *(Text(part) for part in parts if part)])
+    return BreakableLine([what, *(Text(part) for part in parts if part)])
 
 
 def _without_carets(text: str) -> str:

@@ -50,6 +50,12 @@ def visible(text: str) -> str:
     return text if text.isascii() and text.isprintable() else text.translate(_SYMBOLS)
 
 
+def one_line(text: str, longest: int) -> str:
+    """A name of somebody else's as one short line."""
+    line = visible(" ".join(text[: 2 * longest].split()))
+    return line if len(line) <= longest else f"{line[: longest - 1]}\u2026"
+
+
 def without_escapes(text: str) -> str:
     """What a program printed, without its orders to a terminal, such as colours."""
     return ESCAPES.sub("", text) if "\x1b" in text else text

@@ -11,16 +11,30 @@ from typing import Any
 from qwf_agent.web.reads.connections import Rows
 from qwf_agent.web.reads.database import Look
 
-# The columns of SERIES.
-LOAD = """
-select at, cpu_percent as cpu, cpu_percent_max as cpu_max, cpu_ours_percent as cpu_ours,
-  ram_percent as ram, ram_percent_max as ram_max, ram_ours_percent as ram_ours,
-  swap_used_mb / 1024 as swap, gpu_percent as gpu, gpu_percent_max as gpu_max,
-  vram_used_mb / 1024 as vram, vram_total_mb / 1024 as vram_total
-from qwf.box_history(
-  %(host)s, make_interval(secs => %(length_s)s), make_interval(secs => %(step_s)s))
+# Both statements give the columns of SERIES.
+SAMPLES = """
+select b.at, b.cpu_percent as cpu, b.cpu_ours_percent as cpu_ours, b.ram_percent as ram,
+  least(100, 100.0 * b.ram_ours_used_mb / nullif(b.ram_total_mb, 0)) as ram_ours,
+  b.swap_used_mb / 1024.0 as swap, b.gpu_percent as gpu, b.gpu_percent_max as gpu_max,
+  b.vram_used_mb / 1024.0 as vram, b.vram_total_mb / 1024.0 as vram_total
+from qwf.box_history b
+where b.host = %(host)s and b.is_sample and b.at > qwf.now() - interval '10 min'
+order by b.at limit 2000
 """
-KNOWN = "select exists (select from qwf.box_history(%(host)s, '366 days', '366 days'))"
+MINUTES = """
+select date_bin(make_interval(secs => %(step_s)s), b.at, 'epoch') as at,
+  avg(b.cpu_percent) as cpu, max(b.cpu_percent_max) as cpu_max, avg(b.cpu_ours_percent) as cpu_ours,
+  avg(b.ram_percent) as ram, max(b.ram_percent_max) as ram_max,
+  avg(100.0 * b.ram_ours_used_mb / nullif(b.ram_total_mb, 0)) as ram_ours,
+  avg(b.swap_used_mb / 1024.0) as swap, avg(b.gpu_percent) as gpu,
+  max(b.gpu_percent_max) as gpu_max, avg(b.vram_used_mb / 1024.0) as vram,
+  max(b.vram_total_mb / 1024.0) as vram_total
+from qwf.box_history b
+where b.host = %(host)s and not b.is_sample
+  and b.at > qwf.now() - make_interval(secs => %(length_s)s)
+group by 1 order by 1
+"""
+KNOWN = "select exists (select from qwf.box_history where host = %(host)s)"
 
 
 @dataclass(frozen=True)
@@ -91,8 +105,10 @@ class History:
 async def read(look: Look, host: str, span: str) -> History:
     """The load of a box over a span, one of SPANS."""
     wanted = SPANS[span]
-    rows = await look.rows(LOAD, host=host, step_s=wanted.step_s, length_s=wanted.length_s)
-    return _joined(rows, None if span == "10m" else wanted.step_s)
+    if span == "10m":
+        return _joined(await look.rows(SAMPLES, host=host))
+    rows = await look.rows(MINUTES, host=host, step_s=wanted.step_s, length_s=wanted.length_s)
+    return _joined(rows, wanted.step_s)
 
 
 def _joined(rows: Rows, step_s: float | None = None) -> History:

@@ -42,7 +42,7 @@ class _Answer:
 
 
 @dataclass
-class Statement:
+class ShownStatement:
     """A statement that a page sent, for "Show the SQL" and the times of an answer."""
 
     text: str
@@ -137,7 +137,7 @@ class Look:
     database: Database
     fresh_s: float = FRESH_S
     primary: bool = False
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[ShownStatement] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
 
     async def part(self, name: str, query: LiteralString, **params: Any) -> Rows:
@@ -154,7 +154,7 @@ class Look:
     async def rows(self, query: LiteralString, **params: Any) -> Rows:
         """The rows of a statement."""
         rows, took_s = await self.database.rows(query, params, self.fresh_s, self.primary)
-        self.statements.append(Statement(written(query, params), took_s))
+        self.statements.append(ShownStatement(written(query, params), took_s))
         return rows
 
     async def row(self, query: LiteralString, **params: Any) -> dict[str, Any] | None:
@@ -174,7 +174,7 @@ class Look:
             document = cast("Document", await self.value(STORED, graph=graph))
             self.database.graphs.keep(graph, compiled_at, document)
         else:
-            self.statements.append(Statement(written(STORED, {"graph": graph}), 0.0))
+            self.statements.append(ShownStatement(written(STORED, {"graph": graph}), 0.0))
         return document
 
 

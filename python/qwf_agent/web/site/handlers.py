@@ -30,11 +30,11 @@ from qwf_agent.web.site import access, actions, render, stream
 from qwf_agent.web.site.access import Access, Person, Session
 from qwf_agent.web.site.files import Root
 from qwf_agent.web.site.page import (
+    ActionResult,
     Data,
     ElsewhereError,
     IncompleteError,
     NotFoundError,
-    Outcome,
     Page,
 )
 
@@ -193,14 +193,16 @@ class Site:
 
     async def _told(
         self, request: Request, session: Session, action: str, values: Mapping[str, str]
-    ) -> Outcome:
+    ) -> ActionResult:
         """As `call`; the page that is shown next says that it is done."""
         outcome = await self.call(request, action, FormData(values), session.person)
         if outcome.done:
             session.notices.append(("done", outcome.said))
         return outcome
 
-    async def call(self, request: Request, action: str, form: FormData, person: Person) -> Outcome:
+    async def call(
+        self, request: Request, action: str, form: FormData, person: Person
+    ) -> ActionResult:
         """Call a function as this person, and write a line about it into the log."""
         began = time.monotonic()
         outcome = await actions.outcome(action, form, person)

@@ -28,7 +28,7 @@ class ElsewhereError(Exception):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ActionResult:
     """What became of a call of an action: its value, or why it was refused."""
 
     said: str
@@ -48,7 +48,7 @@ class Outcome:
         return self.error.diag.message_detail if self.error else None
 
 
-Call = Callable[[str, Mapping[str, str]], Awaitable[Outcome]]
+Call = Callable[[str, Mapping[str, str]], Awaitable[ActionResult]]
 
 
 @dataclass(frozen=True)

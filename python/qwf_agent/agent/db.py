@@ -1,0 +1,230 @@
+"""The agent's calls to the database: one thin function per SQL function, each returns a Query for a
+Link to send."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+Param = str | bytes | int | float | None
+
+# What a tick may have done that lets a job start: counts in its answer.
+OPENS = ("reclaimed", "promoted", "fired", "cancelled", "expired", "overdue", "drained")
+WORKER_CONTROL = "worker_control"  # channel for orders to workers and changes of settings
+
+
+class Query(NamedTuple):
+    """One call of one SQL function; `{}` in the text stands for a parameter.
+
+    A soft query commits without waiting for the disk or a standby. Losing one is harmless: if a
+    claim is lost, its random token cannot be mistaken for a later one, and its report is refused.
+    """
+
+    text: str
+    params: tuple[Param, ...] = ()
+    soft: bool = False
+
+
+class Wanted(NamedTuple):
+    """What a worker wants to claim: up to `max_jobs` jobs, with `light_only` only light ones;
+    `lease` in seconds."""
+
+    queue: str
+    worker: str
+    max_jobs: int
+    lease: float | None
+    light_only: bool = False
+
+    @property
+    def params(self) -> tuple[Param, ...]:
+        """The parameters of a claim, in order, except `light_only`."""
+        return self.queue, self.worker, self.max_jobs, _interval(self.lease)
+
+
+def version() -> Query:
+    """Version of the SQL API."""
+    return Query("select * from qwf.version()")
+
+
+def cell() -> Query:
+    """Which cell the database is, and how many there can be: cell, cells."""
+    return Query("select * from qwf.cell()")
+
+
+def agent_settings(queue: str) -> Query:
+    """Settings for a worker on the queue: times in seconds, sizes in bytes."""
+    return Query("select * from qwf.agent_settings({})", (queue,))
+
+
+def register_worker(host: str, queue: str, info: str) -> Query:
+    """Id of a new worker; `info` is a JSON object."""
+    return Query("select * from qwf.register_worker({}, {}, {})", (host, queue, info))
+
+
+def update_worker(worker: str, info: str) -> Query:
+    """Registers the tasks and models that the worker has now; `info` is a JSON object."""
+    return Query("select * from qwf.update_worker({}, {})", (worker, info))
+
+
+def deregister_worker(worker: str) -> Query:
+    """Ends the registration of the worker and releases its jobs."""
+    return Query("select * from qwf.deregister_worker({})", (worker,))
+
+
+def followed_logs(worker: str) -> Query:
+    """The worker's jobs whose logs are being followed."""
+    return Query("select * from qwf.followed_logs({})", (worker,), soft=True)
+
+
+def report_log(job_id: int, token: str, printed: int, tail: str) -> Query:
+    """Sends the end of a running job's log; false when nobody follows it any more."""
+    return Query(
+        "select * from qwf.report_log({}, {}, {}, {})", (job_id, token, printed, tail), soft=True
+    )
+
+
+def worker_orders(worker: str) -> Query:
+    """The state that people want for the worker: state, policy, requested_by, reason, until;
+    and what is set for its model servers: server, parallel, server_idle."""
+    return Query("select * from qwf.worker_orders({})", (worker,), soft=True)
+
+
+def suspend_worker(worker: str, reason: str) -> Query:
+    """Switches the worker's host off for five minutes; false if it is off already."""
+    return Query("select * from qwf.suspend_worker({}, {})", (worker, reason))
+
+
+def report_broken_server(worker: str, server: str, error: str) -> Query:
+    """Records that a model server failed too often to be started again soon."""
+    return Query("select * from qwf.report_broken_server({}, {}, {})", (worker, server, error))
+
+
+def take_model_requests(worker: str) -> Query:
+    """Requests to load or unload models: id, taken_by, model, action."""
+    return Query("select * from qwf.take_model_requests({})", (worker,), soft=True)
+
+
+def answer_model_request(request_id: int, worker: str, error: str | None) -> Query:
+    """Answers a request to load or unload a model."""
+    return Query(
+        "select * from qwf.answer_model_request({}, {}, {})", (request_id, worker, error), soft=True
+    )
+
+
+def report_model_progress(request_id: int, worker: str, progress: str) -> Query:
+    """Says in words how far a request to load a model is."""
+    return Query(
+        "select * from qwf.report_model_progress({}, {}, {})",
+        (request_id, worker, progress),
+        soft=True,
+    )
+
+
+def report_metrics(host: str, sample: str) -> Query:
+    """Writes how busy the host is; `sample` is a JSON object."""
+    return Query("select * from qwf.report_metrics({}, {})", (host, sample), soft=True)
+
+
+def wake_channel(worker: str) -> Query:
+    """Channel that the worker LISTENs on."""
+    return Query("select * from qwf.wake_channel({})", (worker,))
+
+
+def sleep(worker: str, queue: str) -> Query:
+    """Marks the worker as asleep on the queue, so that new work wakes it."""
+    return Query("select * from qwf.sleep({}, {})", (worker, queue), soft=True)
+
+
+def stay_asleep(worker: str, queue: str, stats: str, max_age: float) -> Query:
+    """Heartbeat of a sleeping worker without jobs; returns registered, ordered, sleepers and
+    tick_in_s. `max_age` is how old the last tick may be, in seconds; `stats` as in `heartbeat`."""
+    return Query(
+        "select * from qwf.stay_asleep({}, {}, {}, {})",
+        (worker, queue, stats, _interval(max_age)),
+        soft=True,
+    )
+
+
+def wake(worker: str) -> Query:
+    """Marks the worker as awake, so that wake-ups go to others."""
+    return Query("select * from qwf.wake({})", (worker,), soft=True)
+
+
+def echo(worker: str) -> Query:
+    """Notifies the worker, which shows whether notifications reach it."""
+    return Query("select * from qwf.echo({})", (worker,))
+
+
+def claim(wanted: Wanted, durable: bool = False) -> Query:
+    """Claims jobs. If `durable`, no crash and no failover forgets it, so no body starts twice."""
+    if wanted.light_only:
+        text = "select * from qwf.claim({}, {}, {}, {}, true)"
+    else:
+        text = "select * from qwf.claim({}, {}, {}, {})"
+    return Query(text, wanted.params, soft=not durable)
+
+
+def finish_and_claim(reports: bytes, wanted: Wanted) -> Query:
+    """Reports attempts that have ended, as `finish_many`, and claims: first a row with a verdict
+    for each report, then the jobs."""
+    params = (reports, *wanted.params)
+    if wanted.light_only:
+        return Query("select * from qwf.finish_and_claim({}, {}, {}, {}, {}, true)", params)
+    return Query("select * from qwf.finish_and_claim({}, {}, {}, {}, {})", params)
+
+
+def heartbeat(worker: str, tokens: list[str], lease: float | None, stats: str) -> Query:
+    """Renews the leases of these tokens; returns a verdict for each: ok, lost or cancel. `stats` is
+    a JSON object."""
+    array = "{" + ",".join(tokens) + "}"
+    return Query(
+        "select * from qwf.heartbeat({}, {}, {}, {})",
+        (worker, array, _interval(lease), stats),
+        soft=True,
+    )
+
+
+def progress(job_id: int, token: str, fraction: float, message: str | None) -> Query:
+    """Writes how far a body is, 0 to 1; returns a verdict as `heartbeat` does."""
+    return Query(
+        "select * from qwf.progress({}, {}, {}, {})", (job_id, token, fraction, message), soft=True
+    )
+
+
+def suspect_stall(job_id: int, token: str, readings: str) -> Query:
+    """Records that a body was silent for too long but is still active; `readings` is a JSON
+    object."""
+    return Query(
+        "select * from qwf.suspect_stall({}, {}, {})", (job_id, token, readings), soft=True
+    )
+
+
+def report_folder(job_id: int, token: str, folder: str) -> Query:
+    """Records that the folder of the job held files of another; `folder` is a JSON object."""
+    return Query("select * from qwf.report_folder({}, {}, {})", (job_id, token, folder), soft=True)
+
+
+def finish_many(reports: bytes) -> Query:
+    """Reports attempts that have ended; `reports` is a JSON list."""
+    return Query("select * from qwf.finish_many({})", (reports,))
+
+
+def after_failures(jobs: list[int], attempts: list[int], outcomes: list[str]) -> Query:
+    """What happened next to jobs of which an attempt failed: job_id, attempt, status, retry_s,
+    tries, max_tries."""
+    arrays = tuple("{" + ",".join(map(str, of)) + "}" for of in (jobs, attempts, outcomes))
+    return Query("select * from qwf.after_failures({}, {}, {})", arrays, soft=True)
+
+
+def drain_outbox(max_events: int = 100) -> Query:
+    """Applies waiting events; returns how many."""
+    return Query("select * from qwf.drain_outbox({})", (max_events,))
+
+
+def tick(max_age: float) -> Query:
+    """Runs the engine's periodic chores, unless they ran less than `max_age` seconds ago; returns a
+    JSON object with next_due_s."""
+    return Query("select * from qwf.tick({})", (_interval(max_age),))
+
+
+def _interval(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{seconds:g} s"

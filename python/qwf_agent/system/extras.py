@@ -1,0 +1,25 @@
+"""The packages that commands need. A program that only enqueues needs none of them."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+
+from qwf_agent.system.exit_codes import MISCONFIGURED
+
+# What the extras `agent` and `cli` install, by the names that are imported.
+AGENT = {"click", "psutil", "psycopg", "tomli"}
+CLI = {"prometheus_client", "rich", "textual", "yaml", "yoyo"}
+
+
+@contextlib.contextmanager
+def needed(install: str) -> Iterator[None]:
+    """Exit if a package of an extra is missing; `install` says what to do."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in AGENT | CLI:
+            raise
+        print(f"qwf: the package {error.name} is missing: {install}", file=sys.stderr)
+        raise SystemExit(MISCONFIGURED) from None
