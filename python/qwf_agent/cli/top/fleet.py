@@ -96,10 +96,10 @@ class FleetConnection:
             if not found:
                 raise click.ClickException(f"job {job} is not there any more")
             row = found[0]
-            query = "select * from qwf.job_attempts where job_id = %s order by attempt"
+            query = "select * from qwf.attempt_overview where job_id = %s order by attempt"
             attempts = _read(conn, query, (job,))
             row["released"] = sum(one["outcome"] == "released" for one in attempts)
-            events = "select * from qwf.job_events where job_id = %s order by id"
+            events = "select * from qwf.event_overview where job_id = %s order by id"
             return row, attempts, _read(conn, events, (job,))
 
     def cancel(self, job: int) -> None:
