@@ -122,7 +122,7 @@ def by_trouble(server: Row) -> tuple[int, str]:
 
 
 def served(server: Row) -> str:
-    """What a model server serves, or could serve. At most ten names."""
+    """The models that a model server serves, or could serve. At most ten names."""
     if server["model"]:
         return str(server["model"])
     names = ", ".join(server["models"][:MOST_NAMES])
